@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from typing import Final
 
 import structlog
+from fairlead_client.transport.topic_consumer import UnreadableBatch
 from kafka import TopicPartition
 
 from fairlead import __version__
@@ -24,7 +25,6 @@ from fairlead.kafka.partition_reading import read_bounds
 from fairlead.kafka.reading_position import position_of
 from fairlead.kafka.record_writer import write_records
 from fairlead.kafka.topic_reader import consumer_of
-from fairlead.kafka.unreadable_batch import UnreadableBatch
 from fairlead.settings import KafkaSettings
 from fairlead.wire.encode_reject import encode_reject
 from fairlead.wire.errors import WireError

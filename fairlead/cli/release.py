@@ -236,7 +236,7 @@ def _look_again(
 
 
 def _warn_of(planned: "Sequence[ReleasedQueue]") -> None:
-    from fairlead.bridges.kafka.topic_names import is_own_topic
+    from fairlead_client.session.topic_names import is_own_topic
 
     waiting = sum(each.lag or 0 for each in planned if is_own_topic(each.place.queue.topic))
     if waiting:

@@ -3,7 +3,6 @@
 import sys
 import uuid
 from contextlib import closing
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -13,7 +12,7 @@ from fairlead.cli.group_options import GroupOptions
 from fairlead.cli.group_work import warn
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.output import write_rows
-from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError
+from fairlead.errors import UsageError, VerdictError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -78,7 +77,6 @@ def put_route(
     A route that is in force already is written again only if a group has asked for it lately; who
     has asked for the bounds of its queues is answered. docs/bridges.md has more.
     """
-    _need_client()
     from fairlead.control.strange_queues import read_routes
     from fairlead.control.told_offsets import recent_requests
     from fairlead.kafka.record_writer import write_records
@@ -256,11 +254,3 @@ def _warn_of_odd(present: "Route") -> None:
             )
         if _MASTER not in broker.addresses:
             warn(f"{broker.broker_name}: it has no master, so producers pass it by")
-
-
-def _need_client() -> None:
-    if find_spec("fairlead_client") is None:
-        raise EnvironmentMissingError(
-            "route put reads routes with the client library, which is not installed.",
-            remedy="pip install 'fairlead[demo]', or fairlead-client",
-        )

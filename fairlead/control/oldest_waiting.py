@@ -9,10 +9,10 @@ import time
 from collections.abc import Mapping
 from typing import Final
 
+from fairlead_client.session.topic_names import kafka_topic
 from kafka import KafkaConsumer, TopicPartition
 from kafka.errors import KafkaError
 
-from fairlead.bridges.kafka.topic_names import kafka_topic
 from fairlead.core.model import MessageQueue
 from fairlead.kafka.connection import client_options
 from fairlead.settings import KafkaSettings

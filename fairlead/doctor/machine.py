@@ -24,7 +24,7 @@ _MIB: Final = 1024 * 1024
 _REST_BYTES: Final = 512 * _MIB
 """What the driver's Python, its workers and the JVM itself want beside the heap, at the least."""
 _OWN: Final = ("fairlead", "fairlead-client")
-"""The packages of this project, of which the first needs the second for the demo alone."""
+"""The packages of this project that the engine runs on."""
 
 
 def settings(around: Surroundings) -> Iterator[Answer]:

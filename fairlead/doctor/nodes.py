@@ -8,10 +8,9 @@ from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, NamedTuple
 
+from fairlead_client.transport.connection_fault import Contact, first_contact
 from kafka import KafkaAdminClient
 from kafka.errors import KafkaError
-
-from fairlead.kafka.connection_fault import Contact, first_contact
 
 __all__ = ["Lost", "Nodes", "described_by", "look_at_nodes", "named_brokers"]
 

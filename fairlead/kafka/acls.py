@@ -10,7 +10,8 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import Any, Final
 
-from fairlead.kafka.principal import principal_of
+from fairlead_client.transport.principal import principal_of
+
 from fairlead.wire.topics import ALL_TOPICS
 
 __all__ = ["RIGHTS", "Operations", "Rights", "Role", "acl_command"]

@@ -7,7 +7,8 @@ and the Java client inside Spark's source and sink. ``fairlead.settings`` has bo
 from functools import partial
 from typing import Any, Final
 
-from fairlead.kafka.silent_brokers import network_client
+from fairlead_client.transport.silent_brokers import network_client
+
 from fairlead.settings import EngineSettings, KafkaSettings, java_options
 from fairlead.settings.kafka_options import application_options
 

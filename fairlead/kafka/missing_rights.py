@@ -4,12 +4,12 @@ import contextlib
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Any, Final, NamedTuple
 
+from fairlead_client.transport.principal import principal_of
 from kafka import KafkaAdminClient
 from kafka.errors import KafkaError, TopicAuthorizationFailedError
 
 from fairlead.errors import EnvironmentMissingError
 from fairlead.kafka.acls import RIGHTS, Operations, Role, acl_command
-from fairlead.kafka.principal import principal_of
 from fairlead.kafka.reachability import connection_error, require_reachable
 from fairlead.wire.topics import TopicNames
 

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from prometheus_client.core import CounterMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from fairlead.kafka.unreadable_batch import BATCHES_PASSED_OVER
+from fairlead.kafka.topic_consumer import BATCHES_PASSED_OVER
 
 __all__ = ["PassedOverMetric"]
 

@@ -8,9 +8,10 @@ import socket
 from collections.abc import Mapping
 from typing import Any, Final
 
+from fairlead_client.transport.connection_fault import Contact, Fault, first_contact, servers_of
+from fairlead_client.transport.silent_brokers import silent_last
+
 from fairlead.errors import EnvironmentMissingError
-from fairlead.kafka.connection_fault import Contact, Fault, first_contact, servers_of
-from fairlead.kafka.silent_brokers import silent_last
 
 __all__ = ["connection_error", "require_reachable"]
 

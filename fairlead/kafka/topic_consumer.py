@@ -1,71 +1,46 @@
-"""A consumer of Fairlead's own topics that passes over a batch nobody can read (ADR 0163).
+"""The client's consumer of Fairlead's topics, with the engine's log and counter (ADR 0163)."""
 
-kafka-python never leaves such a batch: the next poll after the error does not return. So this
-consumer decodes each batch by itself before the library sees it. One that cannot be decoded is
-counted and named, and the records beside it are read. `fairlead_client.transport.topic_consumer`
-does the same in the client, which imports nothing of the engine.
-"""
-
-import zlib
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, Final
+import threading
+from collections import Counter
+from collections.abc import Mapping
+from typing import Final
 
 import structlog
-from kafka import KafkaConsumer, TopicPartition
-from kafka.consumer.fetcher import Fetcher
-from kafka.errors import KafkaError
+from fairlead_client.transport import topic_consumer
+from fairlead_client.transport.topic_consumer import UnreadableBatch
 
-from fairlead.kafka.unreadable_batch import BATCHES_PASSED_OVER, UnreadableBatch
-
-__all__ = ["PLAIN_BYTES_MAX", "TopicConsumer"]
-
-PLAIN_BYTES_MAX: Final = 16 * 1024 * 1024
-"""So many bytes a batch may have once it is decompressed. The topics take batches of 1 MiB."""
-
-_CODECS: Final = {0: "none", 1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
-_GZIP: Final = 1
-_GZIP_WINDOW: Final = 31
-"""zlib's number for the largest window and the header of gzip."""
-_GZIP_RATIO_MAX: Final = 1_032
-_CHUNK_BYTES: Final = 64 * 1024
-_MAGIC: Final = 2
-"""The form of batches since Kafka 0.11; older ones are left to the library."""
+__all__ = ["BATCHES_PASSED_OVER", "PassedOver", "TopicConsumer"]
 
 log = structlog.get_logger(__name__)
 
 
-class TopicConsumer(KafkaConsumer):  # type: ignore[misc]  # kafka-python has no types
-    """kafka-python's consumer, for partitions that are assigned; `passed_over` is what it counted.
+class PassedOver:
+    """How many batches this process has passed over, by topic; for any thread."""
 
-    Args:
-        on_unreadable: told once of each batch that was passed over, on the polling thread.
-        options: the keyword arguments of kafka-python's consumer.
-    """
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._counts: Counter[str] = Counter()
 
-    def __init__(
-        self, *, on_unreadable: Callable[[UnreadableBatch], None] | None = None, **options: Any
-    ) -> None:
-        super().__init__(**options)
-        self._on_unreadable = on_unreadable
-        self._told: dict[TopicPartition, int] = {}
-        self.passed_over = 0
-        # The library has no setting for it. A test reads unreadable batches with this version.
-        self._fetcher.PartitionRecords = self._open
+    def add(self, topic: str) -> None:
+        """Count one batch of a topic."""
+        with self._lock:
+            self._counts[topic] += 1
 
-    def _open(
-        self, fetch_offset: int, partition: TopicPartition, records: Any, **how: Any
-    ) -> Fetcher.PartitionRecords:
-        batches = _ReadableBatches(partition, fetch_offset, records, self._report)
-        return Fetcher.PartitionRecords(fetch_offset, partition, batches, **how)
+    def counts(self) -> Mapping[str, int]:
+        """Return the numbers of now, by the topic's full name."""
+        with self._lock:
+            return dict(self._counts)
 
-    def _report(self, batch: UnreadableBatch) -> None:
-        partition = TopicPartition(batch.topic, batch.partition)
-        if batch.offset <= self._told.get(partition, -1):
-            # It is fetched again after a seek, or when only a part of a fetch was used.
-            return
-        self._told[partition] = batch.offset
-        self.passed_over += 1
+
+BATCHES_PASSED_OVER: Final = PassedOver()
+"""Of this process. A process has readers of several kinds, and its metrics tell of all of them."""
+
+
+class TopicConsumer(topic_consumer.TopicConsumer):
+    """The client's, which logs as the engine does and counts in `BATCHES_PASSED_OVER`."""
+
+    def note_passed_over(self, batch: UnreadableBatch) -> None:
+        """Count the batch and log `batch_passed_over`."""
         BATCHES_PASSED_OVER.add(batch.topic)
         log.warning(
             "batch_passed_over",
@@ -75,130 +50,3 @@ class TopicConsumer(KafkaConsumer):  # type: ignore[misc]  # kafka-python has no
             end=batch.end,
             reason=batch.reason,
         )
-        if self._on_unreadable is not None:
-            self._on_unreadable(batch)
-
-
-class _ReadableBatches:
-    """The batches of one fetch, decoded; stands where the library expects its `MemoryRecords`."""
-
-    def __init__(
-        self,
-        partition: TopicPartition,
-        fetch_offset: int,
-        records: Any,
-        report: Callable[[UnreadableBatch], None],
-    ) -> None:
-        self._partition = partition
-        self._fetch_offset = fetch_offset
-        self._records = records
-        self._report = report
-        self._ahead: Any = None
-
-    def next_batch(self) -> Any:
-        """Return the next batch, None behind the last; one that is passed over has no records."""
-        batch, self._ahead = self._ahead or self._records.next_batch(), None
-        if batch is None or batch.magic != _MAGIC:
-            return batch
-        try:
-            return _DecodedBatch(batch, _decoded(batch), batch.next_offset)
-        except _UndecodableError as error:
-            end = batch.next_offset if error.header_holds else self._end_of(batch)
-            self._report(
-                UnreadableBatch(
-                    self._partition.topic,
-                    self._partition.partition,
-                    batch.base_offset,
-                    end,
-                    str(error),
-                )
-            )
-            return _DecodedBatch(batch, [], end)
-
-    def _end_of(self, batch: Any) -> int:
-        """Return where to go on behind a batch whose header may be wrong too.
-
-        The next batch says where it begins. Without one it is one offset further: the broker sends
-        the same batch again until that is behind it.
-        """
-        self._ahead = self._records.next_batch()
-        if self._ahead is not None and self._ahead.base_offset > batch.base_offset:
-            return int(self._ahead.base_offset)
-        return max(self._fetch_offset, int(batch.base_offset)) + 1
-
-
-class _DecodedBatch:
-    """A batch as the library reads it: its header, and records that are there already."""
-
-    def __init__(self, batch: Any, records: list[Any], next_offset: int) -> None:
-        self.magic = batch.magic
-        self.base_offset = batch.base_offset
-        self.leader_epoch = batch.leader_epoch
-        self.last_offset = next_offset - 1
-        self.next_offset = next_offset
-        self.producer_id = batch.producer_id
-        self.is_transactional = batch.is_transactional
-        # Without its records nothing of it is a marker.
-        self.is_control_batch = bool(batch.is_control_batch and records)
-        self._records = iter(records)
-
-    def has_producer_id(self) -> bool:
-        """Whether a producer with an id wrote it."""
-        return bool(self.producer_id > -1)
-
-    def validate_crc(self) -> bool:
-        """Return True: the checksum was compared before it was decoded."""
-        return True
-
-    def __iter__(self) -> Iterator[Any]:
-        return self._records
-
-    def __next__(self) -> Any:
-        return next(self._records)
-
-
-@dataclass
-class _UndecodableError(Exception):
-    """Why a batch cannot be decoded; ``header_holds``: its checksum is right."""
-
-    reason: str
-    header_holds: bool = True
-
-    def __str__(self) -> str:
-        return self.reason
-
-
-def _decoded(batch: Any) -> list[Any]:
-    """Return a batch's records.
-
-    Raises:
-        _UndecodableError: there is no reading it.
-    """
-    if not batch.validate_crc():
-        raise _UndecodableError("its checksum is wrong", header_holds=False)
-    codec = batch.compression_type
-    if codec > _GZIP:
-        name = _CODECS.get(codec, f"number {codec}")
-        raise _UndecodableError(f"its codec is {name}; the topics hold plain and gzip batches only")
-    try:
-        if codec == _GZIP:
-            _check_plain_size(memoryview(batch._buffer)[batch._pos :])  # noqa: SLF001 - nowhere else
-        return list(batch)
-    # What damaged bytes lead the library's decoder to is written down nowhere.
-    except (KafkaError, OSError, EOFError, ValueError, IndexError, zlib.error) as error:
-        raise _UndecodableError(f"it cannot be decoded: {error}") from error
-
-
-def _check_plain_size(data: memoryview) -> None:
-    """Decompress piece by piece, keep nothing, and stop where it becomes too large."""
-    if len(data) * _GZIP_RATIO_MAX <= PLAIN_BYTES_MAX:
-        return
-    plain, rest = 0, bytes(data)
-    while rest:
-        stream = zlib.decompressobj(_GZIP_WINDOW)
-        while rest and not stream.eof:
-            plain += len(stream.decompress(rest, _CHUNK_BYTES))
-            rest = stream.unconsumed_tail
-            if plain > PLAIN_BYTES_MAX:
-                raise _UndecodableError(f"it has more than {PLAIN_BYTES_MAX} bytes decompressed")
-        rest = stream.unused_data

@@ -8,13 +8,13 @@ from typing import Any
 import orjson
 import pytest
 from fairlead_client import OutgoingMessage, Producer
+from fairlead_client.transport.silent_brokers import network_client
 from kafka import KafkaAdminClient, KafkaConsumer, KafkaProducer, TopicPartition
 from kafka.admin import NewTopic
 
 from fairlead.broker import EmbeddedKafka, read_state, read_status
 from fairlead.broker.processes import quorum_of
 from fairlead.doctor import CHECKS, Examined, Status, Surroundings, examine_all
-from fairlead.kafka.silent_brokers import network_client
 from fairlead.kafka.topic_creation import create_topics
 from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import load_settings

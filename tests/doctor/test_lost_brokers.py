@@ -5,13 +5,13 @@ from types import SimpleNamespace
 from typing import Any, Final
 
 import pytest
+from fairlead_client.transport.connection_fault import Contact
 from kafka.admin import ConfigResource
 from kafka.errors import KafkaTimeoutError, UnknownBrokerIdError
 
 from fairlead.doctor import Answer, Status, Surroundings, broker, examine_all, lease, topics
 from fairlead.doctor.catalogue import Check, Place
 from fairlead.doctor.nodes import Lost, Nodes, look_at_nodes
-from fairlead.kafka.connection_fault import Contact
 from fairlead.settings import load_settings
 from fairlead.wire.topics import TopicNames
 

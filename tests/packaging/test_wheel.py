@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+import fairlead
 from fairlead.settings import load_settings
 from tests.awaiting import LONGEST_SECONDS
 from tests.packaging.installed import build_wheel, unpack
@@ -44,6 +45,20 @@ def test_client_names(tmp_path: Path) -> None:
 def test_proof_names(tmp_path: Path) -> None:
     """The proof installs one package."""
     assert _names(_build(ROOT / "proof", tmp_path)) == {"fairlead_proof"}
+
+
+def test_one_release(tmp_path: Path) -> None:
+    """Each distribution asks for the others of its own release: they share rooms that may change."""
+    version = fairlead.__version__
+    for project in ("", "client", "proof"):
+        (found,) = _build(ROOT / project, tmp_path / f"of-{project}").glob("*.dist-info/METADATA")
+        lines = found.read_text("utf-8").splitlines()
+        assert f"Version: {version}" in lines
+        ours = [
+            line.partition(";")[0] for line in lines if line.startswith("Requires-Dist: fairlead")
+        ]
+        assert [line.endswith(f"=={version}") for line in ours] == [True] * len(ours)
+        assert bool(ours) == (project != "client")
 
 
 def test_everything_travels(engine: Path) -> None:

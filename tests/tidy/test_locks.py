@@ -15,6 +15,8 @@ PIN = re.compile(
     r"^(?P<name>[a-z0-9-]+)==(?P<version>\S+)(?P<rest>.*(?:\n    --hash=.*)*)", re.MULTILINE
 )
 Pins = dict[str, set[str]]
+OURS = "fairlead-client"
+"""A dependency that stands in this repository: set-up installs its folder."""
 
 
 def _pins(lock: str) -> Pins:
@@ -45,6 +47,12 @@ def test_no_address(lock: str) -> None:
     assert re.findall(r"--(?:extra-)?index|--find-links|://|^-", text, re.MULTILINE) == []
 
 
+@pytest.mark.parametrize("lock", LOCKS)
+def test_nothing_of_this_repository(lock: str) -> None:
+    """No registry is asked for the client: it comes from its folder, as the engine does."""
+    assert {name for name in _pins(lock) if name.startswith("fairlead")} == set()
+
+
 def test_same_versions() -> None:
     """Development runs on the very versions that the image runs on."""
     runtime, development = (_pins(lock) for lock in LOCKS)
@@ -61,13 +69,15 @@ def test_same_versions() -> None:
     ],
 )
 def test_covers(project: str, group: str | None, lock: str) -> None:
-    """Everything a project file asks for is in the lock, at a version that it accepts."""
+    """Each foreign package of a project file is in the lock, at a version that it accepts."""
     table = _project(project)
     wanted = table["dependency-groups"][group] if group else table["project"]["dependencies"]
     pins = _pins(lock)
     missing = []
     for text in wanted:
         requirement = Requirement(text)
+        if requirement.name == OURS:
+            continue
         versions = pins.get(canonicalize_name(requirement.name), set())
         if not versions or not all(version in requirement.specifier for version in versions):
             missing.append((text, versions))

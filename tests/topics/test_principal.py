@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 
 import pytest
+from fairlead_client.transport.principal import principal_of
 
 from fairlead.kafka.acls import acl_command
-from fairlead.kafka.principal import principal_of
 
 
 @pytest.mark.parametrize(

@@ -6,11 +6,11 @@ from collections.abc import Iterator
 from functools import partial
 
 import pytest
+from fairlead_client.transport.connection_fault import first_contact
 from kafka.errors import KafkaTimeoutError
 
 from fairlead.errors import EnvironmentMissingError
 from fairlead.kafka.acls import Role
-from fairlead.kafka.connection_fault import first_contact
 from fairlead.kafka.kafka_source import KafkaSource
 from fairlead.kafka.missing_rights import cluster_error
 from fairlead.kafka.reachability import connection_error, require_reachable

@@ -1,17 +1,16 @@
-"""Both consumers of Fairlead's topics pass over exactly what nobody can read, on a real broker."""
+"""The consumer of Fairlead's topics passes over exactly what nobody can read, on a real broker."""
 
 import contextlib
-from collections.abc import Callable, Iterator
-from pathlib import Path
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any, Final
 
 import pytest
-from fairlead_client.transport import topic_consumer as of_client
+from fairlead_client.transport.topic_consumer import PLAIN_BYTES_MAX
 from kafka import KafkaProducer, TopicPartition
 from kafka.admin import KafkaAdminClient
 from kafka.errors import KafkaError
 
-from fairlead.kafka.topic_consumer import PLAIN_BYTES_MAX, TopicConsumer
+from fairlead.kafka.topic_consumer import TopicConsumer
 from fairlead.kafka.topic_reader import TopicReader
 from fairlead.settings import load_settings
 from tests.fixtures.codecs import produce
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from fairlead.wire.topics import TopicNames
 
 POLLS_MAX: Final = 60
-CONSUMERS: Final = (TopicConsumer, of_client.TopicConsumer)
 
 
 @pytest.fixture
@@ -59,12 +57,12 @@ class Writer:
 
 
 def read_all(
-    kind: Callable[..., Any], bootstrap: str, place: TopicPartition, end: int, **options: Any
+    bootstrap: str, place: TopicPartition, end: int, **options: Any
 ) -> tuple[list[int], list[tuple[int, str]]]:
     """Return the offsets that were read, and where and why something was passed over."""
     passed: list[tuple[int, str]] = []
     with contextlib.closing(
-        kind(
+        TopicConsumer(
             bootstrap_servers=bootstrap,
             on_unreadable=lambda each: passed.append((each.offset, each.reason)),
             **options,
@@ -84,9 +82,8 @@ def read_all(
 
 
 @pytest.mark.parametrize("isolation", ["read_uncommitted", "read_committed"])
-@pytest.mark.parametrize("kind", CONSUMERS)
 def test_good_records_beside_bad_ones_are_all_read(
-    kafka: "EmbeddedKafka", place: TopicPartition, kind: Callable[..., Any], isolation: str
+    kafka: "EmbeddedKafka", place: TopicPartition, isolation: str
 ) -> None:
     """Codecs, a checksum, a bomb and markers stand between them."""
     writer = Writer(kafka.bootstrap, place)
@@ -111,7 +108,7 @@ def test_good_records_beside_bad_ones_are_all_read(
     (last,) = writer.append(None, b"damaged-4", readable=False)
     damage(kafka, place, b"damaged-2")
     damage(kafka, place, b"damaged-4")
-    read, passed = read_all(kind, kafka.bootstrap, place, last + 1, isolation_level=isolation)
+    read, passed = read_all(kafka.bootstrap, place, last + 1, isolation_level=isolation)
     assert read == writer.good
     assert [offset for offset, _ in passed] == [
         zstd[0], lz4[0], damaged[0], bomb[0], last,
@@ -120,15 +117,14 @@ def test_good_records_beside_bad_ones_are_all_read(
     assert all(word in reason for (_, reason), word in zip(passed, words, strict=True))
 
 
-@pytest.mark.parametrize("kind", CONSUMERS)
 def test_behind_a_damaged_batch_it_waits_for_the_next_record(
-    kafka: "EmbeddedKafka", place: TopicPartition, kind: Callable[..., Any]
+    kafka: "EmbeddedKafka", place: TopicPartition
 ) -> None:
     """Nothing says where it ends: it is left offset by offset, and told once."""
     writer = Writer(kafka.bootstrap, place)
     bad = writer.append(None, b"broken-1", b"broken-2", b"broken-3", readable=False)
     damage(kafka, place, b"broken-2")
-    with contextlib.closing(kind(bootstrap_servers=kafka.bootstrap)) as consumer:
+    with contextlib.closing(TopicConsumer(bootstrap_servers=kafka.bootstrap)) as consumer:
         consumer.assign([place])
         consumer.seek(place, 0)
         for _ in range(POLLS_MAX):
@@ -171,8 +167,7 @@ def test_broker_keeps_no_codec_where_the_topic_is_set_right(
         for codec in ("zstd", "lz4", "gzip", None)
         for offset in produce(kafka.bootstrap, ours, codec, [codec.__repr__().encode()], b"g")
     ]
-    for kind in CONSUMERS:
-        assert read_all(kind, kafka.bootstrap, ours, offsets[-1] + 1) == (offsets, [])
+    assert read_all(kafka.bootstrap, ours, offsets[-1] + 1) == (offsets, [])
 
 
 def test_small_batch_of_a_large_record_is_refused_and_the_broker_goes_on(
@@ -182,16 +177,4 @@ def test_small_batch_of_a_large_record_is_refused_and_the_broker_goes_on(
     with pytest.raises(KafkaError):
         produce(kafka.bootstrap, ours, "zstd", [bytes(150_000_000)], b"g", retries=0)
     offsets = produce(kafka.bootstrap, ours, None, [b"and on"], b"g")
-    assert read_all(TopicConsumer, kafka.bootstrap, ours, offsets[-1] + 1) == (offsets, [])
-
-
-def _texts() -> Iterator[str]:
-    for kind in CONSUMERS:
-        text = Path(str(__import__(kind.__module__, fromlist=["x"]).__file__)).read_text("utf-8")
-        yield text[text.index("class _ReadableBatches") :]
-
-
-def test_engine_and_client_decode_alike() -> None:
-    """The client imports nothing of the engine: what decides is the same text in both."""
-    engine, client = _texts()
-    assert engine == client
+    assert read_all(kafka.bootstrap, ours, offsets[-1] + 1) == (offsets, [])

@@ -59,6 +59,17 @@ def dead_letter_topic(group: str) -> str:
     return DEAD_LETTER_PREFIX + group
 
 
+def owner_of(topic: str) -> str | None:
+    """Return the group whose retry or dead-letter topic this is; None if it is neither."""
+    groups = (_group_of(topic, prefix) for prefix in PREFIXES)
+    return next((group for group in groups if group is not None), None)
+
+
+def is_own_topic(topic: str) -> bool:
+    """Whether this is the retry or dead-letter topic of a group."""
+    return owner_of(topic) is not None
+
+
 def retried_group(topic: str) -> str | None:
     """Return the group whose retry topic this is; None if it is none."""
     return _group_of(topic, RETRY_PREFIX)
@@ -73,7 +84,7 @@ def kafka_topic(topic: str) -> str:
     Raises:
         TopicNameError: Kafka has another topic under this name.
     """
-    if any(_group_of(topic, prefix) is not None for prefix in PREFIXES):
+    if is_own_topic(topic):
         return "".join(ESCAPES.get(character, character) for character in topic)
     meant = named_topic(topic)
     if meant != topic:
@@ -85,7 +96,7 @@ def named_topic(kafka_name: str) -> str:
     """Return the topic that Kafka calls so; the reverse of `kafka_topic`."""
     parts = re.findall(r"_.|[^_]", kafka_name)
     topic = "".join(ESCAPED.get(part, part) for part in parts)
-    if any(_group_of(topic, prefix) is not None for prefix in PREFIXES):
+    if is_own_topic(topic):
         # Only what `kafka_topic` would write is read back: other names are those of other topics.
         again = "".join(ESCAPES.get(character, character) for character in topic)
         return topic if again == kafka_name else kafka_name

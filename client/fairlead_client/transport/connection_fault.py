@@ -2,7 +2,6 @@
 
 kafka-python tries again until time is over, and then says of a wrong password, a wrong certificate
 and a wrong port one and the same thing: that it took too long. Here each step has its own answer.
-`fairlead.kafka.connection_fault` does the same in the engine.
 """
 
 import socket

@@ -1,7 +1,4 @@
-"""As whom the brokers know the user of a connection.
-
-The engine, which does not lean on the client, has its twin.
-"""
+"""As whom the brokers know the user of a connection."""
 
 from collections.abc import Mapping
 from typing import Any

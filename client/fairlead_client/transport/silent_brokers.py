@@ -4,7 +4,6 @@ A frozen broker accepts connections and says nothing. kafka-python picks a serve
 first question, lets it have all of the time there is, and so do the connections made after it.
 Here a server has a part of that time, and one that was silent is asked after all others. While an
 answer is late, others are asked who leads; nothing is waited for of who left the cluster meanwhile.
-`fairlead.kafka.silent_brokers` does the same in the engine.
 """
 
 import time

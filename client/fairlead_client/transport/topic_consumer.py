@@ -1,4 +1,4 @@
-"""A consumer of Fairlead's own topics that passes over a batch nobody can read.
+"""A consumer of Fairlead's own topics that passes over a batch nobody can read (ADR 0163).
 
 kafka-python never leaves such a batch: the next poll after the error does not return. So this
 consumer decodes each batch by itself before the library sees it. One that cannot be decoded is
@@ -81,6 +81,12 @@ class TopicConsumer(KafkaConsumer):  # type: ignore[misc]  # kafka-python has no
             return
         self._told[partition] = batch.offset
         self.passed_over += 1
+        self.note_passed_over(batch)
+        if self._on_unreadable is not None:
+            self._on_unreadable(batch)
+
+    def note_passed_over(self, batch: UnreadableBatch) -> None:
+        """Log a batch, once. The engine's consumer counts it here as well."""
         logger.warning(
             "passed over the batch %s-%d@%d, up to offset %d: %s",
             batch.topic,
@@ -89,8 +95,6 @@ class TopicConsumer(KafkaConsumer):  # type: ignore[misc]  # kafka-python has no
             batch.end,
             batch.reason,
         )
-        if self._on_unreadable is not None:
-            self._on_unreadable(batch)
 
 
 class _ReadableBatches:

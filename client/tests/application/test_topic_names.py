@@ -8,8 +8,10 @@ from fairlead_client.model import Subscription
 from fairlead_client.session.topic_names import (
     TopicNameError,
     dead_letter_topic,
+    is_own_topic,
     kafka_topic,
     named_topic,
+    owner_of,
     retried_group,
     retry_topic,
 )
@@ -94,6 +96,25 @@ def test_group_of_a_retry_topic(group: str) -> None:
     assert retried_group(dead_letter_topic(group)) is None
     assert retried_group("%RETRY%" + 121 * "g") is None
     assert retried_group("%RETRY%") is None
+
+
+@given(GROUPS)
+def test_owner_of_an_own_topic(group: str) -> None:
+    """Both topics of a group tell it; an ordinary name and the name on Kafka tell none."""
+    for topic in (retry_topic(group), dead_letter_topic(group)):
+        assert is_own_topic(topic)
+        assert owner_of(topic) == group
+        assert owner_of(kafka_topic(topic)) is None
+    for other in ("orders", "%DLQ%", "%DLQ%" + 121 * "g"):
+        assert not is_own_topic(other)
+
+
+def test_a_refused_name_tells_which_is_meant() -> None:
+    """The error is a ValueError, and names both."""
+    with pytest.raises(ValueError, match="is what '%DLQ%orders' is called on Kafka") as caught:
+        kafka_topic("_-DLQ_-orders")
+    assert isinstance(caught.value, TopicNameError)
+    assert (caught.value.topic, caught.value.meant) == ("_-DLQ_-orders", "%DLQ%orders")
 
 
 def test_refused() -> None:

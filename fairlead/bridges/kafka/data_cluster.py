@@ -12,6 +12,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeVar
 
 import structlog
+from fairlead_client.session.topic_names import (
+    TopicNameError,
+    kafka_topic,
+    named_topic,
+)
 from kafka import KafkaAdminClient, TopicPartition
 from kafka.errors import (
     BrokerResponseError,
@@ -36,11 +41,6 @@ from fairlead.bridges.kafka.snapshot import (
     TopicUnclear,
     read_racks,
     read_topics,
-)
-from fairlead.bridges.kafka.topic_names import (
-    TopicNameError,
-    kafka_topic,
-    named_topic,
 )
 from fairlead.errors import EnvironmentMissingError
 from fairlead.kafka.missing_rights import cluster_error, lack_words

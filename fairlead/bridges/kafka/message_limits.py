@@ -9,8 +9,7 @@ from collections.abc import Collection, Mapping
 from typing import Final, NamedTuple
 
 import structlog
-
-from fairlead.bridges.kafka.topic_names import dead_letter_topic, is_own_topic, retry_topic
+from fairlead_client.session.topic_names import dead_letter_topic, is_own_topic, retry_topic
 
 __all__ = ["GROUPS_MAX", "HEADERS_MAX", "LimitBook", "MessageLimit", "own_topics", "wanted_limits"]
 

@@ -13,9 +13,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
 import structlog
+from fairlead_client.session.topic_names import owner_of
 
 from fairlead.bridges.kafka.message_limits import MessageLimit, own_topics
-from fairlead.bridges.kafka.topic_names import owner_of
 
 __all__ = ["CLOSED_BYTES", "FORGOTTEN_MAX", "REMOVE_AFTER_MS", "Remover", "RetryRemoval"]
 

@@ -18,6 +18,7 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final, NamedTuple, Protocol
 
 import structlog
+from fairlead_client.session.topic_names import dead_letter_topic, owner_of, retried_group
 
 from fairlead.bridges.kafka.message_limits import LimitBook, own_topics, wanted_limits
 from fairlead.bridges.kafka.retry_removal import (
@@ -26,7 +27,6 @@ from fairlead.bridges.kafka.retry_removal import (
     Remover,
     RetryRemoval,
 )
-from fairlead.bridges.kafka.topic_names import dead_letter_topic, owner_of, retried_group
 
 __all__ = ["DELAYS", "RETRY_GROUPS_MAX", "WANTED_MAX", "Maker", "RetryTopics"]
 

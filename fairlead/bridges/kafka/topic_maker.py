@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 import structlog
+from fairlead_client.session.topic_names import TopicNameError, kafka_topic
 from kafka.admin import AlterConfigOp, ConfigResource, ConfigResourceType
 from kafka.errors import (
     TopicAlreadyExistsError,
@@ -20,7 +21,6 @@ from fairlead.bridges.kafka.data_cluster import DENIED, DataCluster, LookUpError
 from fairlead.bridges.kafka.message_limits import MessageLimit
 from fairlead.bridges.kafka.retry_removal import CLOSED_BYTES
 from fairlead.bridges.kafka.snapshot import TopicSeen
-from fairlead.bridges.kafka.topic_names import TopicNameError, kafka_topic
 from fairlead.kafka.missing_rights import lack_words, lacking
 
 __all__ = ["TopicMaker"]

@@ -12,7 +12,7 @@ from fairlead.cli.documents import read_document
 from fairlead.cli.interruption import stop_once_on_signals
 from fairlead.cli.options import OutputOption
 from fairlead.cli.output import OutputFormat, write_rows
-from fairlead.errors import EnvironmentMissingError, ExitCode, UsageError
+from fairlead.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from fairlead_proof.explorer.search import Progress, Searched
@@ -116,7 +116,6 @@ def explore(
     no needless repetition; and every state leads to a settled one. The first run that breaks a
     promise is a shortest one, and is told step by step.
     """
-    _need_client()
     if replay is not None:
         _retell(read_document(replay, "--replay"), output)
         return
@@ -132,16 +131,6 @@ def explore(
     _show(searched, output)
     if not all(each.found is None and each.whole for each in searched):
         raise typer.Exit(ExitCode.VERDICT_NEGATIVE)
-
-
-def _need_client() -> None:
-    from importlib.util import find_spec
-
-    if find_spec("fairlead_client") is None:
-        raise EnvironmentMissingError(
-            "the explorer runs the client library, which is not installed.",
-            remedy="pip install 'fairlead[demo]', or fairlead-client",
-        )
 
 
 def _worlds(rows: str | None, given: dict[str, Any], *, prune: bool) -> tuple["World", ...]:

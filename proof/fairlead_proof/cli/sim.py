@@ -8,7 +8,7 @@ import typer
 from fairlead.cli.interruption import stop_once_on_signals
 from fairlead.cli.options import OutputOption
 from fairlead.cli.output import OutputFormat, write_rows
-from fairlead.errors import EnvironmentMissingError, ExitCode
+from fairlead.errors import ExitCode
 
 if TYPE_CHECKING:
     from fairlead_proof.sim.campaign import Campaign
@@ -39,7 +39,6 @@ def sim(
     them. At every step the promises are checked: no queue with two owners, no message left out or
     read twice without need, no epoch used again. A seed always gives the same schedule.
     """
-    _need_client()
     if story:
         _tell(seed, output)
         return
@@ -50,16 +49,6 @@ def sim(
         typer.echo(_failure(first.seed), err=True)
     if not campaign.passed:
         raise typer.Exit(ExitCode.VERDICT_NEGATIVE)
-
-
-def _need_client() -> None:
-    from importlib.util import find_spec
-
-    if find_spec("fairlead_client") is None:
-        raise EnvironmentMissingError(
-            "the simulator runs the client library, which is not installed.",
-            remedy="pip install 'fairlead[demo]', or fairlead-client",
-        )
 
 
 def _run(seed: int, schedules: int, jobs: int) -> "Campaign":

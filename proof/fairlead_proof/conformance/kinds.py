@@ -1,45 +1,29 @@
-"""Every kind of case, and who answers it; what is not asked for is not imported."""
+"""Every kind of case, and who answers it."""
 
 from collections.abc import Callable, Mapping
-from functools import cache
-from importlib import import_module
 from typing import Any, Final
 
-from fairlead.errors import EnvironmentMissingError
+from fairlead_proof.conformance.allocation_case import answer_allocate
+from fairlead_proof.conformance.route_cases import (
+    answer_publish_info,
+    answer_route_changed,
+    answer_subscribe_info,
+)
+from fairlead_proof.conformance.selection_cases import answer_not_available_ms, answer_select_queue
+from fairlead_proof.conformance.sorting_cases import answer_sort_clients, answer_sort_queues
+from fairlead_proof.conformance.start_offset_case import answer_start_offset
 
-__all__ = ["KINDS", "Answerer", "answerer"]
+__all__ = ["KINDS"]
 
-Answerer = Callable[[Mapping[str, Any]], dict[str, Any]]
-
-KINDS: Final[Mapping[str, str]] = {
-    "allocate": "allocation_case:answer_allocate",
-    "sort_queues": "sorting_cases:answer_sort_queues",
-    "sort_clients": "sorting_cases:answer_sort_clients",
-    "publish_info": "route_cases:answer_publish_info",
-    "subscribe_info": "route_cases:answer_subscribe_info",
-    "route_changed": "route_cases:answer_route_changed",
-    "select_queue": "selection_cases:answer_select_queue",
-    "not_available_ms": "selection_cases:answer_not_available_ms",
-    "start_offset": "start_offset_case:answer_start_offset",
+KINDS: Final[Mapping[str, Callable[[Mapping[str, Any]], dict[str, Any]]]] = {
+    "allocate": answer_allocate,
+    "sort_queues": answer_sort_queues,
+    "sort_clients": answer_sort_clients,
+    "publish_info": answer_publish_info,
+    "subscribe_info": answer_subscribe_info,
+    "route_changed": answer_route_changed,
+    "select_queue": answer_select_queue,
+    "not_available_ms": answer_not_available_ms,
+    "start_offset": answer_start_offset,
 }
 """Kind to the function that answers it; those of routes and selections are the client's."""
-
-
-@cache
-def answerer(kind: str) -> Answerer:
-    """Return the function that answers the cases of a kind.
-
-    Raises:
-        EnvironmentMissingError: it is the client's library, which is not installed.
-    """
-    module, _, name = KINDS[kind].partition(":")
-    try:
-        found: Answerer = getattr(import_module(f"fairlead_proof.conformance.{module}"), name)
-    except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] != "fairlead_client":
-            raise
-        raise EnvironmentMissingError(
-            f"conform: cases of kind {kind!r} are answered by the client's library.",
-            remedy="pip install 'fairlead[demo]', or fairlead-client",
-        ) from error
-    return found

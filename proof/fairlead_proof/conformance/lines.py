@@ -9,9 +9,10 @@ import math
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from importlib.util import find_spec
 from itertools import count
 from typing import Any, Final, NamedTuple
+
+from fairlead_client.rocketmq.route_json import load_route_json
 
 from fairlead_proof.conformance.answer import BAD_CASE, answer
 
@@ -58,12 +59,8 @@ def _read(text: str) -> Any:
         return _READER.decode(text)
     except ValueError:
         # A route as RocketMQ writes it has broker ids without quotes, which the client can read.
-        if _BARE_NAME.search(text) is None or find_spec("fairlead_client") is None:
+        if _BARE_NAME.search(text) is None:
             raise
-        from fairlead_client.rocketmq.route_json import (  # noqa: PLC0415 - need not be installed
-            load_route_json,
-        )
-
         return load_route_json(text, _READER.decode)
 
 
