@@ -48,7 +48,7 @@ def test_proof_names(tmp_path: Path) -> None:
 
 
 def test_one_release(tmp_path: Path) -> None:
-    """Each distribution asks for the others of its own release: they share rooms that may change."""
+    """Each distribution asks for the others of its own release: they share rooms."""
     version = fairlead.__version__
     for project in ("", "client", "proof"):
         (found,) = _build(ROOT / project, tmp_path / f"of-{project}").glob("*.dist-info/METADATA")
