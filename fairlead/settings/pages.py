@@ -62,7 +62,8 @@ _KAFKA: Final = """\
 the driver, bridges, commands and `fairlead serve` use (an application gives its client `kafka=`),
 and the Java library in Spark's source and sink. Fairlead refuses anything else with the reason:
 an option that names code to be loaded (`sasl.jaas.config`, `*.callback.handler.class`,
-`interceptor.classes`), an address to fetch keys from (`sasl.oauthbearer.*`), or what Fairlead's promises depend on (`acks`, `isolation.level`).
+`interceptor.classes`), an address to fetch keys from (`sasl.oauthbearer.*`), or what Fairlead's
+promises depend on (`acks`, `isolation.level`).
 
 | setting | kafka-python | Java |
 |---|---|---|
