@@ -12,7 +12,9 @@ ClientsArgument = Annotated[
 UntilEmptyFlag = Annotated[
     float | None,
     typer.Option(
-        "--until-empty", min=0, help="Wait so many seconds until the clients have nothing left."
+        "--until-empty",
+        min=0,
+        help="Wait up to this many seconds until the clients have no queues.",
     ),
 ]
 GroupArgument = Annotated[
@@ -37,9 +39,15 @@ OptionsFlag = Annotated[
     str | None, typer.Option("--options", help="Its options, as JSON; left out: none.")
 ]
 LeaseFlag = Annotated[
-    int | None, typer.Option("--lease-ms", help="A silent client is waited for so long.")
+    int | None,
+    typer.Option(
+        "--lease-ms", help="Treat a client as dead after this many ms without a heartbeat."
+    ),
 ]
-MarginFlag = Annotated[int | None, typer.Option("--margin-ms", help="And this much longer.")]
+MarginFlag = Annotated[
+    int | None,
+    typer.Option("--margin-ms", help="Wait this many ms longer, for clocks that differ."),
+]
 TriggerFlag = Annotated[int | None, typer.Option("--trigger-ms", help="Recompute this often.")]
 DrainDeadlineFlag = Annotated[
     str | None,
@@ -52,15 +60,18 @@ PullMaxIdleFlag = Annotated[
     str | None,
     typer.Option(
         "--pull-max-idle-ms",
-        help="A queue that a push client has not tried to pull for longer is taken anew; or never.",
+        help="Give a queue to its push client again if it was not pulled for longer; or never.",
     ),
 ]
 RestartGraceFlag = Annotated[
     int | None,
-    typer.Option("--restart-grace-ms", help="A client that is gone keeps its queues so long."),
+    typer.Option(
+        "--restart-grace-ms", help="How long the queues of a client that is gone wait for it."
+    ),
 ]
 SettleFlag = Annotated[
-    int | None, typer.Option("--settle-ms", help="Joins and leaves are gathered for so long.")
+    int | None,
+    typer.Option("--settle-ms", help="Gather joins and leaves of this time in one decision."),
 ]
 SlotsFlag = Annotated[
     str | None,
@@ -119,7 +130,7 @@ WeighByFlag = Annotated[
     ),
 ]
 WeighOverFlag = Annotated[
-    int | None, typer.Option("--weigh-over-ms", help="Averaged over so long.")
+    int | None, typer.Option("--weigh-over-ms", help="Average weights over this many ms.")
 ]
 WeighChangeFlag = Annotated[
     int | None,

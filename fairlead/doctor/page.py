@@ -24,24 +24,23 @@ fairlead doctor --checkpoint FOLDER      # that of an engine that was started wi
 fairlead doctor --role client --group G  # may this user do what clients of group G must do?
 ```
 
-It looks at everything that Fairlead needs and says how to mend what is not as it must be. It writes
-nothing, takes no lock and changes nothing, so it may be run beside a live engine at any time. Each
-check has its time and none stops another; all together end within {seconds} s, also with brokers
-that are dead or silent. That, and the time in the last line, is counted from the first check on:
-the start of Python and the reading of the settings come before it, for seconds on a busy machine.
-Run it as the user who runs the engine, with the same settings: what may be
-read, and what Kafka allows, depends on that. An engine that was started with `--checkpoint` has its
-state there: give the doctor the same, or it looks at `engine.checkpoint` of the settings.
+It looks at everything that Fairlead needs and says how to mend what is wrong. It writes nothing and
+takes no lock, so you may run it beside a live engine at any time. No check stops another; all
+together end within {seconds} s, also with dead or silent brokers. The time in the last line begins
+with the first check; the start of Python comes before it, and takes seconds on a busy machine.
+Run it as the engine's user, with the same settings: they decide what it may read, and what Kafka
+allows. If the engine has a `--checkpoint`, give the doctor the same, or it looks at
+`engine.checkpoint` of the settings.
 
 | status | meaning |
 |---|---|
 | ok | as it must be |
 | warn | it works, and is worth a thought |
 | FAIL | wrong; what to do stands below it |
-| unknown | it could not be found out, and why; never a reason to fail |
+| unknown | the check had no answer, and why; never a reason to fail |
 
 Exit codes: 0 if nothing fails, 1 if anything does, 2 if the settings cannot be used, 3 if no broker
-answers, so that only this machine could be looked at.
+answers, so that only this machine was checked.
 
 | check | looks at | what | says FAIL when |
 |---|---|---|---|
@@ -49,27 +48,28 @@ answers, so that only this machine could be looked at.
 _RIGHTS: Final = """
 ## Rights
 
-Where brokers have an authorizer, each process needs these operations. Fairlead's own topics are
-called here without `kafka.topic_prefix`; *messages* are the topics with messages; *retry topics*
-are those that Fairlead calls `%RETRY%` and the group, and Kafka `_-RETRY_-` and the group;
-*dead-letter topics* are `%DLQ%` and the group, to Kafka `_-DLQ_-` and the group; *group* is the
-consumer group in Kafka that has the name of Fairlead's. In the names of those topics Kafka has `__`
-for `_`, `_d` for a dot, `_-` for `%` and `_b` for `|`, the group's own included.
+Where brokers have an authorizer, each process needs these operations.
+
+- Fairlead's own topics are named here without `kafka.topic_prefix`; *messages* are the topics with
+  messages.
+- *Retry topics* are `%RETRY%` and the group, in Kafka `_-RETRY_-` and the group; *dead-letter
+  topics* are `%DLQ%` and the group, in Kafka `_-DLQ_-` and the group. Their names in Kafka have
+  `__` for `_`, `_d` for a dot, `_-` for `%` and `_b` for `|`, also in the group's name.
+- *Group* is the consumer group in Kafka with the name of Fairlead's.
 
 The engine and the bridge refuse to start without a right on Fairlead's topics, and name it.
 `fairlead doctor --role client --group G`, run with a client's settings, looks at what that client
 may do.
 
-Whoever makes Fairlead's topics needs Create on them, or on the cluster, beside DescribeConfigs.
+The user that makes Fairlead's topics needs Create on them, or on the cluster, and DescribeConfigs.
 Without Read on its group a client works, but each commit fails: it says so in its log, in
 `last_error` and in `fairlead_client_commit_errors_total`. `fairlead adopt G` and `release G` need
 Read on the group too, since they commit for it.
 
-Of the clients only those read routes that broadcast or have a `message_queue_changed`. Producers
-that make topics (`create_topics`) need Create on them. A bridge with `--topic-pattern` sees those
-topics on which it has Describe. A broker's own log tells of a refused Describe on the cluster
-whenever a process asks who is in the cluster: Kafka's library asks beside it what the user may do
-there. Nothing needs that right.
+Only clients that broadcast or have a `message_queue_changed` read routes. Producers that make
+topics (`create_topics`) need Create on them. A bridge with `--topic-pattern` sees the topics on
+which it has Describe. A broker's own log may show a refused Describe on the cluster, because
+Kafka's library asks for the user's rights there; nothing needs that right.
 
 | who | operations | on |
 |---|---|---|

@@ -15,10 +15,10 @@ class HttpSettings(Section):
         Field(
             ge=8,
             le=10_000,
-            description="A server holds so many connections. At one more it closes the one that "
-            "has waited longest for its request; where all are being answered, it says 503. Each "
-            "stream of events is a connection, and three quarters may be streams. Each connection "
-            "takes a file descriptor.",
+            description="How many connections a server holds. At one more it closes the one that "
+            "has waited longest for its request; if it is answering all of them, it says 503. "
+            "Each stream of events is a connection, and three quarters may be streams. Each "
+            "connection takes a file descriptor.",
         ),
     ]
     request_ms: Annotated[
@@ -26,9 +26,9 @@ class HttpSettings(Section):
         Field(
             ge=100,
             le=600_000,
-            description="A request must be there after so long; one with a body is refused with "
-            "413. Whoever does not read the answer for so long is cut off. A scrape over a slow "
-            "link takes a second.",
+            description="How long a request may take to arrive, and its answer to be read; after "
+            "that the connection is closed. A request with a body is refused with 413. A scrape "
+            "over a slow link takes a second.",
         ),
     ]
     head_bytes: Annotated[
@@ -36,8 +36,8 @@ class HttpSettings(Section):
         Field(
             ge=1_024,
             le=1_048_576,
-            description="A head that is longer is refused with 400. Those of Prometheus and of "
-            "browsers are below 4 KiB.",
+            description="A longer head is refused with 400. Heads of Prometheus and of browsers "
+            "are below 4 KiB.",
         ),
     ]
     allowed_hosts: Annotated[

@@ -152,9 +152,9 @@ class ConnectionSettings(Section):
         Field(
             ge=500,
             le=120_000,
-            description="A broker that has not answered a request for so long is taken for dead: "
-            "its connection is closed, and another one is asked. For a while a frozen broker holds "
-            "up whoever speaks to it; engine.request_timeout_ms is for Spark.",
+            description="How long a broker may take to answer a request. After that its "
+            "connection is closed, and another broker is asked: so long a frozen broker holds up "
+            "its callers. engine.request_timeout_ms is the same for Spark.",
         ),
     ]
     socket_connection_setup_timeout_ms: Annotated[
@@ -162,7 +162,7 @@ class ConnectionSettings(Section):
         Field(
             ge=500,
             le=120_000,
-            description="A new connection, encryption and login included, may take so long. A "
+            description="How long a new connection may take, encryption and login included. A "
             "frozen broker accepts connections and then says nothing.",
         ),
     ]
@@ -247,8 +247,8 @@ class KafkaSettings(Section):
         Bootstrap,
         Field(
             description="Its brokers: host:port, several divided by commas. Name two or more of a "
-            "cluster with several: while the only one that is named is frozen, nobody who connects "
-            "anew gets to the others, Spark included."
+            "cluster with several: while the only broker that is named is frozen, new connections "
+            "do not find the others, Spark's included."
         ),
     ]
     topic_prefix: Annotated[

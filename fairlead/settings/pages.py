@@ -28,8 +28,8 @@ together.
 
 Later wins: [conf/default.toml](../conf/default.toml), a profile of `conf/` (`--profile`), files
 (`--config`, in their order), environment variables, flags. A file need only name what it changes.
-Nothing is guessed: an unknown key is refused with the nearest known one, a value that does not
-fit with what would fit, and every mistake is told at once, with its line.
+Fairlead guesses nothing: it refuses an unknown key and names the nearest known one, refuses a wrong
+value and says what would fit, and lists every mistake at once, with its line.
 
 ```
 fairlead config check my.toml          # every mistake and every doubt; 2: it cannot be used
@@ -41,16 +41,15 @@ fairlead config kafka                  # what kafka-python and Spark's Java libr
 
 Durations are milliseconds and end in `_ms`; sizes end in `_bytes`. In the environment a list or a
 table is JSON: `FAIRLEAD__SERVE__QUEUE_SERIES='["orders"]'`. Rules of single groups, Spark's own
-settings and options of a strategy have free names, which no variable can spell: they stand in
+settings and options of a strategy have free names, which no variable can spell: put them in
 files.
 
-**Secrets** stand in files of their own, which a setting names, or in an environment variable. In
-a settings file, in a profile or as a flag they are refused. They are shown as stars wherever
-settings, options or errors are shown.
+Put **secrets** in files of their own, which a setting names, or in an environment variable.
+Fairlead refuses them in a settings file, in a profile or as a flag, and always shows them as stars.
 
 **Profiles**: {profiles}.
 
-These variables are no settings, and are asked for by what starts before them: `FAIRLEAD_JAVA`
+These variables are no settings, because they count before settings are read: `FAIRLEAD_JAVA`
 (the `java` to use; else `JAVA_HOME`, else the one on the `PATH`), `FAIRLEAD_CACHE` (where jars
 and archives are kept), `FAIRLEAD_IVY_SETTINGS` (an Ivy settings file, for a mirror of the jars).
 
@@ -59,12 +58,12 @@ and archives are kept), `FAIRLEAD_IVY_SETTINGS` (an Ivy settings file, for a mir
 _KAFKA: Final = """\
 ## One block for both Kafka libraries
 
-`[kafka]` is the whole list of what may be set. Both libraries are told the same: kafka-python,
-which the driver, bridges, commands and `fairlead serve` use, and which an application's client
-takes as `kafka=`, and the Java library in Spark's source and sink. Anything else is refused with
-the reason: an option that names code to be loaded (`sasl.jaas.config`,
-`*.callback.handler.class`, `interceptor.classes`), an address to fetch keys from
-(`sasl.oauthbearer.*`), or what Fairlead's promises depend on (`acks`, `isolation.level`).
+`[kafka]` is the whole list of what you may set. Both libraries get the same: kafka-python, which
+the driver, bridges, commands and `fairlead serve` use (an application gives its client `kafka=`),
+and the Java library in Spark's source and sink. Fairlead refuses anything else with the reason:
+an option that names code to be loaded (`sasl.jaas.config`, `*.callback.handler.class`,
+`interceptor.classes`), an address to fetch keys from (`sasl.oauthbearer.*`), or what Fairlead's
+promises depend on (`acks`, `isolation.level`).
 
 | setting | kafka-python | Java |
 |---|---|---|

@@ -25,13 +25,17 @@ MarginMs = Annotated[
     Field(
         ge=1,
         le=600_000,
-        description="The engine waits this much longer than the lease before it takes a client for "
-        "gone. At least two of engine.tick_ms.",
+        description="The engine waits this much longer than the lease before it treats a client "
+        "as dead. At least two of engine.tick_ms.",
     ),
 ]
 TriggerMs = Annotated[
     int,
-    Field(ge=1_000, le=3_600_000, description="The group is shared anew at least this often."),
+    Field(
+        ge=1_000,
+        le=3_600_000,
+        description="The engine computes the group's shares again at least this often.",
+    ),
 ]
 DrainDeadlineMs = Annotated[
     Annotated[int, Field(ge=1_000, le=3_600_000)] | Literal["never"],
@@ -42,7 +46,8 @@ DrainDeadlineMs = Annotated[
 PullMaxIdleMs = Annotated[
     Annotated[int, Field(ge=1, le=3_600_000)] | Literal["never"],
     Field(
-        description="A push client that has not tried to pull a queue for longer takes it anew.",
+        description="If a push client has not tried to pull a queue for longer, the engine gives "
+        "it the queue again.",
     ),
 ]
 RestartGraceMs = Annotated[
@@ -50,7 +55,7 @@ RestartGraceMs = Annotated[
     Field(
         ge=0,
         le=3_600_000,
-        description="The queues of a client that is gone wait so long for its client id.",
+        description="How long the queues of a client that is gone wait for its client id.",
     ),
 ]
 SettleMs = Annotated[
@@ -58,7 +63,7 @@ SettleMs = Annotated[
     Field(
         ge=0,
         le=600_000,
-        description="Joins and leaves within so long of the first make one decision.",
+        description="Joins and leaves within this time of the first make one decision.",
     ),
 ]
 StrategyName = Annotated[
@@ -73,10 +78,10 @@ StrategyName = Annotated[
 ]
 StrategyOptions = Annotated[
     dict[str, Any],
-    Field(description="What the strategy is told; strategies/README.md has the options of each."),
+    Field(description="The strategy's options; strategies/README.md has those of each."),
 ]
 Pause = Annotated[
-    bool, Field(description="Nothing is shared anew while this is true; owners go on working.")
+    bool, Field(description="While this is true no shares change; owners go on working.")
 ]
 Slots = Annotated[
     Literal["subscribers", "group"],
@@ -135,7 +140,7 @@ class WeighingRule(BaseModel):
         ),
     ]
     over_ms: Annotated[
-        int, Field(ge=1_000, le=3_600_000, description="Weights are averaged over so long.")
+        int, Field(ge=1_000, le=3_600_000, description="Weights are averages over this time.")
     ] = 60_000
     change_percent: Annotated[
         int,

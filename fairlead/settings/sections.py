@@ -46,19 +46,18 @@ class TopicsSettings(Section):
         int,
         Field(
             ge=600_000,
-            description="Heartbeats and releases are kept so long: an engine may be down for so "
-            "long. Never less than the longest lease.",
+            description="How long topics keep heartbeats and releases, and so how long an engine "
+            "may be down. Never less than the longest lease.",
         ),
     ]
     decisions_retention_ms: Annotated[
-        int, Field(ge=60_000, description="Decisions are kept so long, to answer why.")
+        int, Field(ge=60_000, description="How long topics keep decisions, to answer why.")
     ]
     assignments_compaction_lag_ms: Annotated[
         int,
         Field(
             ge=600_000,
-            description="An assignment that was overtaken stays so long, for clients that read "
-            "late.",
+            description="How long an outdated assignment stays, for clients that read late.",
         ),
     ]
 
@@ -73,8 +72,9 @@ class EngineSettings(Section):
     recover_damaged: Annotated[
         bool,
         Field(
-            description="Whether --supervise moves a damaged checkpoint aside and starts anew: the "
-            "engine then recovers from what clients claim. Else the engine ends with exit code 4."
+            description="Whether --supervise moves a damaged checkpoint aside and starts again: "
+            "the engine then recovers from what clients claim. Else the engine ends with exit "
+            "code 4."
         ),
     ]
     damaged_kept: Annotated[
@@ -82,8 +82,9 @@ class EngineSettings(Section):
         Field(
             ge=1,
             le=100,
-            description="So many damaged checkpoints may stand beside engine.checkpoint. With one "
-            "more the engine ends with exit code 4: a person looks at the disk and deletes them.",
+            description="How many damaged checkpoints may stand beside engine.checkpoint. With "
+            "one more the engine ends with exit code 4: a person has to look at the disk and "
+            "delete them.",
         ),
     ]
     tick_ms: Annotated[
@@ -119,7 +120,7 @@ class EngineSettings(Section):
         Field(
             ge=1,
             le=500,
-            description="Each batch waits so long for a long poll; 500 costs half a second.",
+            description="How long each batch waits for a long poll; 500 costs half a second.",
         ),
     ]
     request_timeout_ms: Annotated[
@@ -127,7 +128,7 @@ class EngineSettings(Section):
         Field(
             ge=500,
             le=120_000,
-            description="Source and sink wait so long for a connection to a broker, and as long "
+            description="How long source and sink wait for a connection to a broker, and again "
             "for an answer. Two or three such waits follow one another when a broker freezes, so "
             "it is less than kafka.connection.request_timeout_ms. More for links below 10 Mbit/s.",
         ),
@@ -137,9 +138,9 @@ class EngineSettings(Section):
         Field(
             ge=500,
             le=120_000,
-            description="Each batch asks the brokers where the input ends. After so long without "
-            "an answer it asks again through a new connection: the library itself would wait for "
-            "a broker that is no longer there. At least engine.request_timeout_ms.",
+            description="Each batch asks the brokers where the input ends. After this time "
+            "without an answer it asks again through a new connection: the library itself would "
+            "wait for a broker that is no longer there. At least engine.request_timeout_ms.",
         ),
     ]
     metadata_max_age_ms: Annotated[
@@ -147,9 +148,9 @@ class EngineSettings(Section):
         Field(
             ge=100,
             le=300_000,
-            description="The sink asks again after so long who leads which partition. Its first "
-            "record after an outage would else go to a broker that no longer answers, and wait for "
-            "it.",
+            description="How often the sink asks which broker leads which partition. Otherwise "
+            "its first record after an outage would go to a broker that no longer answers, and "
+            "wait for it.",
         ),
     ]
     java_heap: Annotated[JavaHeap, Field(description="The heap of Spark's JVM, such as 512m.")]
@@ -195,8 +196,8 @@ class GroupsSettings(Section):
         Field(
             ge=0,
             le=1_000_000_000,
-            description="Heartbeats above 1 KiB may be so much a second, each shard its share; "
-            "after a quiet time five seconds' worth at once. 0: any number.",
+            description="Bytes a second of heartbeats above 1 KiB, each shard its share; after a "
+            "quiet time five seconds' worth at once. 0: any number.",
         ),
     ]
     state_bytes: Annotated[
@@ -204,8 +205,8 @@ class GroupsSettings(Section):
         Field(
             ge=0,
             le=10_000_000_000,
-            description="Once so much is kept of all groups, each shard its share, a group that "
-            "has more than its part of it grows no further. 0: any number.",
+            description="Bytes of state of all groups, each shard its share. Above it, a group "
+            "with more than its part grows no further. 0: any number.",
         ),
     ]
     evict_after_ms: Annotated[
@@ -217,8 +218,8 @@ class GroupsSettings(Section):
         Field(
             ge=0,
             le=60_000,
-            description="A topic that grows waits so long for the bounds of its new queues. 0: not "
-            "at all.",
+            description="How long a topic that grows waits for the bounds of its new queues. 0: "
+            "not at all.",
         ),
     ]
 
@@ -276,12 +277,12 @@ class ServeSettings(Section):
         Field(
             ge=1_000,
             le=3_600_000,
-            description="Brokers are asked so often how far the groups are that tell nothing.",
+            description="How often brokers are asked for the positions of groups without members.",
         ),
     ]
     history_ms: Annotated[
         int,
-        Field(ge=60_000, description="Decisions are kept in memory so long, to answer why."),
+        Field(ge=60_000, description="How long decisions stay in memory, to answer why."),
     ]
 
 

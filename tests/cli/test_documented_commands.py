@@ -96,7 +96,7 @@ def _of(program: str) -> pytest.MarkDecorator:
 @_of("fairlead")
 def test_our_commands(line: Line) -> None:
     """Each command is there and takes the flags that a page gives it."""
-    name, *rest = line.words or ("--help",)
+    name, *rest = (word for word in line.words or ("--help",) if word != "…")
     if name.startswith("-"):
         return
     assert name in COMMANDS
@@ -110,7 +110,7 @@ def test_our_commands(line: Line) -> None:
         command = command.commands[verb]
     if not hasattr(command, "commands"):
         # Reads the words as the command would, and runs nothing.
-        command.make_context(name, [word for word in rest if word != "…"])
+        command.make_context(name, rest)
 
 
 @_of("make")
