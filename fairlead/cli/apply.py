@@ -139,7 +139,7 @@ def _led_to(
     from fairlead.kafka.decision_log import decisions_after
 
     decided = decisions_after(source, saved.group, None)
-    return [each for each in decided if stands & {*map(tuple, each.causes)}]
+    return [each for each in decided if stands & {*each.places()}]
 
 
 def _refuse_if_unread(
