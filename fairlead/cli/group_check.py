@@ -177,7 +177,7 @@ def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOption
         shared.output,
     )
     now_ms = source.now_ms()
-    verdicts = [verdict_on(each.group, groups, now_ms) for each in groups.groups(now_ms)]
+    verdicts = [verdict_on(name, groups, now_ms) for name in groups.names()]
     bridges = None if shared.dump is not None else _bridges(source, settings)
     wrong_bridges = [] if bridges is None else bridges.rows()
     for stopped in () if bridges is None else bridges.stopped:
@@ -277,8 +277,7 @@ def verdict_on(
     from fairlead.observed.verdict import checked, unreadable
 
     try:
-        standing = groups.group(group, now_ms, places or {})
-        assert standing is not None, "it is one of them"
+        standing = groups.any_group(group, now_ms, places or {})
         warn_of_refused(standing)
         if told is not None:
             untold = {

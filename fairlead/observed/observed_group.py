@@ -319,6 +319,10 @@ class ObservedGroup:
         heard = max(decided_ms, self.members.newest_ms) >= oldest_ms
         return not heard and not (self.vouched and self.measured.is_behind())
 
+    def is_known(self) -> bool:
+        """Tell whether a bridge or an engine has told of a queue of it, and nobody evicted it."""
+        return self.vouched and bool(self.measured.queues) and not self._is_forgotten()
+
     def _is_forgotten(self) -> bool:
         newest = self.decided.newest
         return newest is not None and "group_evicted" in newest.triggers

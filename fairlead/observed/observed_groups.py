@@ -231,16 +231,37 @@ class ObservedGroups:
             failed=self.failed,
         )
 
+    def names(self) -> list[str]:
+        """Return every group that there is: also one that nobody is in and that has read all."""
+        groups = (self._groups.by_name[name] for name in sorted(self._groups.by_name))
+        oldest_ms = self._oldest_ms
+        return [each.name for each in groups if each.is_known() or not each.is_over(oldest_ms)]
+
     def group(
         self, name: str, now_ms: int = 0, places: Mapping[MessageQueue, Place] = _NO_PLACES
     ) -> GroupStanding | None:
-        """Return how one group stands; None: there is none of this name.
+        """Return how one group stands; None: there is none of this name that is not over.
 
         ``now_ms``: as `groups`; ``places``: where the data cluster says the group is.
         """
         found = self._groups.by_name.get(name)
         if found is None or found.is_over(self._oldest_ms):
             return None
+        return self._standing(found, now_ms, places)
+
+    def any_group(
+        self, name: str, now_ms: int = 0, places: Mapping[MessageQueue, Place] = _NO_PLACES
+    ) -> GroupStanding:
+        """Return how one of `names` stands; the others are as `group`.
+
+        Raises:
+            KeyError: it is none of them.
+        """
+        return self._standing(self._groups.by_name[name], now_ms, places)
+
+    def _standing(
+        self, found: ObservedGroup, now_ms: int, places: Mapping[MessageQueue, Place]
+    ) -> GroupStanding:
         now_ms = max(now_ms, self.as_of_ms)
         return standing_of(live_group(found), now_ms, self._history_ms, places)
 

@@ -12,7 +12,7 @@ from fairlead.observed.reading import observe_all
 from fairlead.observed.verdict import worst
 from fairlead.wire.encode_bridge import encode_absent
 from strategies.registry import STRATEGIES
-from tests.engine.topics import NAMES
+from tests.engine.topics import NAMES, bounds
 from tests.engine.world import World
 from tests.observed.looked import HISTORY_MS, standing_of
 from tests.planning.live import TICK_MS, rule, set_rules
@@ -37,7 +37,7 @@ def _all(world: World) -> ObservedGroups:
 
 
 def _names(world: World) -> list[str]:
-    return [each.group for each in _all(world).groups(world.topics.now_ms)]
+    return _all(world).names()
 
 
 def test_each_as_it_is_alone() -> None:
@@ -46,8 +46,7 @@ def test_each_as_it_is_alone() -> None:
     groups = _all(world)
     assert _names(world) == GROUPS
     for group in GROUPS:
-        one, alone = groups.group(group, world.topics.now_ms), standing_of(world, group)
-        assert one is not None
+        one, alone = groups.any_group(group, world.topics.now_ms), standing_of(world, group)
         assert one.whole_document() == alone.whole_document()
 
 
@@ -62,6 +61,20 @@ def test_who_is_offline_counts() -> None:
     for place in [place for place in world.topics.rows if place[0] == "t.heartbeats"]:
         del world.topics.rows[place]
     assert _names(world) == GROUPS
+
+
+def test_who_has_read_all_and_gone_counts() -> None:
+    """A check names a group that nobody is in and that waits for nothing; a list leaves it out."""
+    world = _world()
+    told = bounds("done", "orders", 1)
+    told["queues"][0] |= {"max": 10, "committed": [0, 10]}
+    value, key = orjson.dumps({"v": 1, **told}), orjson.dumps(["orders", "done"])
+    world.topics.append("offsets", 0, key, value)
+    groups, now_ms = _all(world), world.topics.now_ms
+    assert groups.names() == sorted([*GROUPS, "done"])
+    assert [each.group for each in groups.groups(now_ms)] == GROUPS
+    verdict = group_check.verdict_on("done", groups, now_ms)
+    assert (verdict.word, verdict.findings) == ("nobody", ())
 
 
 def test_a_producer_that_mistypes_its_topic() -> None:
@@ -89,14 +102,14 @@ def test_one_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     """A group that cannot be made sense of is a finding; the others are checked all the same."""
     world = _world()
     groups = _all(world)
-    group_of = groups.group
+    group_of = groups.any_group
 
     def failing(group: str, *rest: Any) -> Any:
         if group == "orders":
             raise ZeroDivisionError("nobody expected this")
         return group_of(group, *rest)
 
-    monkeypatch.setattr(groups, "group", failing)
+    monkeypatch.setattr(groups, "any_group", failing)
     found = {group: group_check.verdict_on(group, groups, world.topics.now_ms) for group in GROUPS}
     words = {group: each.word for group, each in found.items()}
     assert words == {"billing": "safe", "orders": "unreadable", "payments": "safe"}
