@@ -21,7 +21,7 @@ class CommandEntry(NamedTuple):
 
     target: str
     help: str
-    panel: str = ""
+    panel: str | None = None
 
 
 COMMANDS: Final[dict[str, CommandEntry]] = {

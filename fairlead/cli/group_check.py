@@ -89,15 +89,15 @@ def check(
 def _check_one(
     group: str, source: "TopicSource", settings: "Settings", shared: SourceOptions
 ) -> None:
-    from fairlead.kafka.caching_source import OneLook
+    from fairlead.observed.group_standing import standing_of
     from fairlead.observed.verdict import checked
 
-    source = OneLook(source)
     output, standing = shared.output, standing_from(group, source, settings)
     if shared.dump is None and not standing.sharing:
         # Nobody tells how far it is: whether messages wait only the brokers know.
         places = data_places(group, source, settings.kafka, None, standing.release)
-        standing = standing_from(group, source, settings, places)
+        history_ms = settings.serve.history_ms
+        standing = standing_of(standing.live, source.now_ms(), history_ms, places)
     if shared.dump is None:
         absent = absent_topics(standing.unrouted, source, settings)
         untold = untold_topics(standing.routes, settings)
@@ -278,8 +278,9 @@ def verdict_on(
 
     try:
         standing = groups.any_group(group, now_ms, places or {})
-        warn_of_refused(standing)
-        if told is not None:
+        if told is None:  # with what the data cluster says a group is judged a second time
+            warn_of_refused(standing)
+        else:
             untold = {
                 topic: words for topic, words in told.untold.items() if topic in standing.routes
             }

@@ -28,9 +28,7 @@ class LazyGroup(typer.core.TyperGroup):
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
         self.commands = {
-            name: typer.core.TyperCommand(
-                name, help=entry.help, rich_help_panel=entry.panel or None
-            )
+            name: typer.core.TyperCommand(name, help=entry.help, rich_help_panel=entry.panel)
             for name, entry in self.table.items()
         }
 

@@ -206,8 +206,8 @@ def doubt_in_barrier(
     word = Doubt(member, epoch, position, "claim", None)
     claims = {each[:3]: each for each in value.doubts if each.kind == "claim"}
     claims.setdefault(word[:3], word)
-    nearest = sorted(claims.values(), key=_by_position)[:DOUBTS_MAX]
     others = [each for each in value.doubts if each.kind != "claim"]
+    nearest = sorted(claims.values(), key=_by_position)[: DOUBTS_MAX - len(others)]
     return replace(value, doubts=(*others, *nearest))
 
 

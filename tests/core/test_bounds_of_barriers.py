@@ -1,6 +1,7 @@
 """Words of several clients in one barrier: what cannot be believed takes nothing from others."""
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from functools import reduce
 from random import Random
 
@@ -8,7 +9,7 @@ import pytest
 
 from fairlead.core.bounds import DOUBTS_MAX, doubt_in_barrier
 from fairlead.core.model import Epoch, MemberKey, Position
-from fairlead.core.state import QueueState
+from fairlead.core.state import Doubt, QueueState
 from tests.core.test_bounds import ABSURD, FIRST, _owned
 from tests.core.world import World
 
@@ -168,3 +169,20 @@ def test_the_order_of_the_words_of_a_barrier_decides_nothing() -> None:
     for seed in range(50):
         order = Random(seed).choices(words, k=30) + Random(seed).sample(words, len(words))
         assert put_aside(order) == expected
+
+
+def test_all_words_put_aside_have_one_bound() -> None:
+    """Claims of a barrier take the places that other words leave, and no more."""
+    world = _owned()
+    world.progress("a", 0, world.epoch_of(0), 50, end=100)
+    world.run()
+    assert world.state is not None
+    a = MemberKey("a", "1")
+    others = tuple(
+        Doubt(a, LATER, Position(0, 200 + more), "release", None) for more in range(DOUBTS_MAX - 2)
+    )
+    queue = replace(world.state.queues[FIRST], doubts=others)
+    for more in range(5):
+        queue = doubt_in_barrier(queue, a, LATER, Position(0, 105 - more))
+    assert queue.doubts[: len(others)] == others
+    assert [each.position.offset for each in queue.doubts[len(others) :]] == [101, 102]

@@ -18,7 +18,7 @@ COPIED = (
     "conf", "fairlead", "pyproject.toml", "sinks", "strategies", "streaming", "tests",
     "client/fairlead_client", "client/tests", "proof/fairlead_proof",
 )  # fmt: skip
-PATCHED = ("fairlead", "strategies", "client/fairlead_client")
+COMPILED = ("fairlead", "strategies", "client/fairlead_client", "proof/fairlead_proof")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +41,7 @@ class Tree:
             else:
                 ignored = shutil.ignore_patterns("__pycache__", "results")
                 shutil.copytree(source, target, ignore=ignored)
-        for name in PATCHED:
+        for name in COMPILED:
             compileall.compile_dir(
                 folder / name, quiet=2, invalidation_mode=PycInvalidationMode.CHECKED_HASH
             )

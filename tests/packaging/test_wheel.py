@@ -9,7 +9,7 @@ import pytest
 import fairlead
 from fairlead.settings import load_settings
 from tests.awaiting import LONGEST_SECONDS
-from tests.packaging.installed import build_wheel, unpack
+from tests.packaging.installed import build_wheel, install, unpack
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -93,3 +93,30 @@ def test_settings_travel(engine: Path, tmp_path: Path) -> None:
     origin, settings = done.stdout.splitlines()
     assert Path(origin).is_relative_to(engine)
     assert settings == load_settings(profile="rocketmq").model_dump_json()
+
+
+def test_without_the_proof(tmp_path: Path) -> None:
+    """An engine alone names its makers' tools, and says what they need when they are asked for."""
+    python = install(tmp_path)
+
+    def run(*words: str) -> tuple[int, str]:
+        program = "from fairlead.cli.main import main; main()"
+        done = subprocess.run(
+            [python, "-c", program, *words],
+            cwd=tmp_path,
+            capture_output=True,
+            text=True,
+            check=False,
+            timeout=LONGEST_SECONDS,
+            env={"PATH": "/usr/bin:/bin", "COLUMNS": "100", "HOME": str(tmp_path)},
+        )
+        return done.returncode, done.stdout + done.stderr
+
+    code, text = run("--help")
+    assert code == 0
+    assert "group" in text
+    assert "demo" in text
+    code, text = run("demo")
+    assert (code, "pip install 'fairlead[proof]'" in text) == (3, True), text
+    code, text = run("dmo")
+    assert (code, "demo" in text) == (2, True), text
