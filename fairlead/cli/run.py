@@ -101,13 +101,13 @@ def run(
 def _telling_damage(pipe: int | None) -> Iterator[None]:
     """Tell the supervisor, if there is one that wants to know, of a checkpoint that is damaged."""
     from streaming.damage import DamagedError
-    from streaming.supervise import tell_damage
+    from streaming.supervise import report_damage
 
     try:
         yield
     except DamagedError as error:
         if pipe is not None:
-            tell_damage(pipe, error.folder)
+            report_damage(pipe, error.folder)
         raise
 
 
@@ -175,10 +175,10 @@ def _run(
 def _supervise(arguments: Sequence[str], settings: "Settings") -> None:
     """Run this command without the supervisor until it ends for good; leave with its code."""
     from streaming.moving_aside import move_aside
-    from streaming.supervise import Recovery, Supervisor
+    from streaming.supervise import DamageRecovery, Supervisor
 
     engine = settings.engine
-    recovery = Recovery(
+    recovery = DamageRecovery(
         engine.checkpoint.absolute(),
         lambda folder: move_aside(folder, engine.damaged_kept),
         _DAMAGE_PIPE,

@@ -45,9 +45,9 @@ _TRACES: Final = frozenset({"exception", "traceback", "stack"})
 """Fields that have lines of their own."""
 
 REPEATING: Final[Mapping[str, tuple[str, ...]]] = {
-    "a step failed, its group was set back": ("group", "error"),
-    "records could not be published, the batch is tried again": (),
-    "a report of a batch could not be read; its numbers are lost": (),
+    "a group's step failed; the group keeps its state from before the batch": ("group", "error"),
+    "records could not be published; Spark tries the batch again": (),
+    "a batch's report cannot be read; its numbers are lost": (),
     "look_up_failed": ("group", "topic", "error"),
     "look_up_refused": ("error",),
     "write_failed": ("topic",),
