@@ -62,10 +62,10 @@ def test_own() -> None:
     [
         ("no.such.module:Class", "cannot be loaded"),
         (f"{__name__}:Missing", "cannot be loaded"),
-        (f"{__name__}:NoStrategy", "is no strategy"),
+        (f"{__name__}:NoStrategy", "is not a strategy"),
         (f"{__name__}:Hopeful", "takes the rule 'pins', which is none"),
         (f"{__name__}:Taken", "'AVG', which is taken"),
-        (f"{__name__}:Nameless", "is no strategy"),
+        (f"{__name__}:Nameless", "is not a strategy"),
         (f"{__name__}:Demanding", "cannot be loaded .*'rack'"),
     ],
 )
