@@ -168,7 +168,9 @@ class MachineRoomNearby(PerTopic):
         client_ids: Sequence[str],
         options: Mapping[str, Any],
     ) -> Dealing:
-        return self._dealing(queues, client_ids, options, partial(_rooms, options, request), request)
+        return self._dealing(
+            queues, client_ids, options, partial(_rooms, options, request), request
+        )
 
     def _chosen(
         self, options: Mapping[str, Any], request: AllocationRequest | None

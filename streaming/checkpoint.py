@@ -150,7 +150,7 @@ class Checkpoint:
         return self._newest("commits")
 
     def newest_plan(self) -> int | None:
-        """Return the number of the newest planned batch, committed or not; None if there is none."""
+        """Return the number of the newest planned batch, committed or not; None if none."""
         return self._newest("offsets")
 
     def has_state(self) -> bool:

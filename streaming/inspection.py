@@ -89,9 +89,7 @@ def _check_state(checkpoint: Checkpoint) -> None:
     query = checkpoint.query
     layout = checkpoint.stored_layout()
     if layout is None:
-        raise _Problem(
-            checkpoint.folder / "layout.json", "is missing, so the layout is unknown"
-        )
+        raise _Problem(checkpoint.folder / "layout.json", "is missing, so the layout is unknown")
     _check_id(query / "metadata")
     commit, planned = checkpoint.newest_commit(), checkpoint.newest_plan()
     assert commit is not None

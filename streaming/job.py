@@ -48,7 +48,7 @@ from streaming.publish_errors import PublishErrors
 from streaming.query import QueryPlan, shard_context, start_query
 from streaming.rules import publish_rules, wanted_rules
 from streaming.shutdown import Ending, cause_of_end, java_causes, quietly
-from streaming.skipping import Skip, SkippedPlace, check_skips, skip_records, log_suspects
+from streaming.skipping import Skip, SkippedPlace, check_skips, log_suspects, skip_records
 from streaming.stall_probe import StallProbe
 from streaming.start_positions import (
     Begin,

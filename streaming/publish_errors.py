@@ -38,8 +38,7 @@ _TASKS_MAX: Final = 1_000
 
 
 def reason_of(text: str) -> str | None:
-    """Return why Kafka did not accept a task's records; None: the task failed for another reason.
-    """
+    """Return why Kafka did not accept a task's records; None if the cause is another one."""
     found = _ERROR.search(text)
     if found is None:
         return None
@@ -104,7 +103,7 @@ class PublishErrors:
             return
         for reason, number in reasons.items():
             self._counter.labels(reason).inc(number)
-        self._counts += found
+        self._counts += reasons
         self._store.write_text(json.dumps(self._counts, sort_keys=True), encoding="ascii")
         log.warning("records could not be published; Spark tries the batch again", **reasons)
 

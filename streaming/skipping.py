@@ -33,7 +33,7 @@ from fairlead.wire.reasons import Reason
 from fairlead.wire.topics import TopicNames
 from streaming.checkpoint import Checkpoint
 
-__all__ = ["Skip", "SkippedPlace", "check_skips", "read_place", "skip_records", "log_suspects"]
+__all__ = ["Skip", "SkippedPlace", "check_skips", "log_suspects", "read_place", "skip_records"]
 
 _POLL_MS: Final = 500
 _POLLS_MAX: Final = 20

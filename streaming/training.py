@@ -103,8 +103,7 @@ def _run_batches(session: SparkSession, settings: Settings, checkpoint: Path) ->
 
 
 def _echo(rows: DataFrame, topic: str) -> DataFrame:
-    """Apply a stateful operator of the job's shape: it counts calls and writes a record for each.
-    """
+    """Apply a stateful operator like the job's: it counts calls and writes one record for each."""
 
     def count(
         key: tuple[Any, ...], frames: Iterable[pd.DataFrame], state: GroupState

@@ -8,7 +8,7 @@ from fairlead.core.model import Epoch
 from fairlead.history.cause_check import CauseCheck, place_of
 from fairlead.history.formatting import at_words, epoch_words
 from fairlead.history.grant_history import Tenure
-from fairlead.kafka.missing_record import Place
+from fairlead.kafka.missing_record import RecordPlace
 from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = [
@@ -50,7 +50,7 @@ class CauseTold:
 class Released:
     """The record by which a holder gave a queue up. ``offset`` None: it had never started."""
 
-    place: Place
+    place: RecordPlace
     append_ms: int
     client_id: str
     offset: int | None

@@ -27,7 +27,7 @@ from fairlead.history.ownerless import Loss, Silence, silence_of
 from fairlead.history.queue_names import UnknownQueueError, queue_named
 from fairlead.history.queue_story import QueueStory
 from fairlead.kafka.decision_log import Decisions, Reading, reaching_back, read_decisions
-from fairlead.kafka.missing_record import Place, WhyMissing
+from fairlead.kafka.missing_record import RecordPlace, WhyMissing
 from fairlead.kafka.topic_source import TopicSource
 from fairlead.observed.live_group import UnknownGroupError
 from fairlead.observed.sets import Sets, newest_entries, read_sets
@@ -100,7 +100,7 @@ class _Teller:
     tenures: Tenures = field(init=False)
     decisions: Decisions = field(init=False)
     checks: CauseChecks = field(init=False)
-    found: Mapping[Place, RawRecord | WhyMissing] = field(default_factory=dict)
+    found: Mapping[RecordPlace, RawRecord | WhyMissing] = field(default_factory=dict)
     patience: Patience | None = None
 
     def __post_init__(self) -> None:
@@ -212,14 +212,14 @@ class _Teller:
             given_up = replace(given_up, how=None)
         return Loss(given_up, decision, known[-1].ended)
 
-    def _loss_places(self, queue: MessageQueue) -> Iterator[Place]:
+    def _loss_places(self, queue: MessageQueue) -> Iterator[RecordPlace]:
         known = self.tenures.of.get(queue, [])
         if known and known[-1].state == "over" and known[-1].taken_by is not None:
             places = map(place_of, known[-1].taken_by.causes)
             yield from (place for place in places if place is not None)
             yield from self._release_places(known[-1])
 
-    def _places(self, tenure: Tenure, before: Tenure | None) -> Iterator[Place]:
+    def _places(self, tenure: Tenure, before: Tenure | None) -> Iterator[RecordPlace]:
         if tenure.given is not None:
             for audit in (*self.tenures.prelude_of(tenure.given), tenure.given):
                 places = map(place_of, audit.causes)
@@ -227,7 +227,7 @@ class _Teller:
         if before is not None:
             yield from self._release_places(before)
 
-    def _release_places(self, tenure: Tenure) -> Iterator[Place]:
+    def _release_places(self, tenure: Tenure) -> Iterator[RecordPlace]:
         """Yield where the release of a grant must stand that is known to be over."""
         first, last = tenure.taken_by, tenure.ended
         topic = self.source.names.name("releases")

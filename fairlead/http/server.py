@@ -16,7 +16,7 @@ from fairlead.http.heads import HeadCheck
 from fairlead.http.hosts import HostCheck
 from fairlead.settings import HttpSettings
 
-__all__ = ["HttpServer", "Place", "start_server"]
+__all__ = ["HttpServer", "ListenAddress", "start_server"]
 
 _CLOSE_S: Final = 2
 """Open streams get so long to end when the server stops."""
@@ -27,7 +27,7 @@ _ACCEPTED_AT_ONCE: Final = 4
 log = structlog.get_logger()
 
 
-class Place(Protocol):
+class ListenAddress(Protocol):
     """Where a server listens: a section of the settings."""
 
     @property
@@ -60,7 +60,7 @@ class HttpServer:
 
 def start_server(
     application: Any,
-    where: Place,
+    where: ListenAddress,
     section: str,
     limits: HttpSettings,
     on_end: Callable[[], None] = lambda: None,
@@ -116,7 +116,7 @@ def start_server(
     return HttpServer(f"http://{host}:{listening.getsockname()[1]}", server, thread)
 
 
-def _listening_socket(where: Place, section: str) -> socket.socket:
+def _listening_socket(where: ListenAddress, section: str) -> socket.socket:
     try:
         family = socket.getaddrinfo(where.host, where.port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((where.host, where.port), family=family)

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from fairlead.kafka.missing_record import Place, WhyMissing
+from fairlead.kafka.missing_record import RecordPlace, WhyMissing
 from fairlead.kafka.topic_source import TopicSource
 from fairlead.wire.raw import Partitions, RawRecord
 from fairlead.wire.topics import TopicNames
@@ -57,7 +57,9 @@ class _Source:
         """Return what `rows` yields."""
         return list(self.rows(suffix, partitions, since_ms))
 
-    def records_at(self, places: Collection[Place]) -> Mapping[Place, RawRecord | WhyMissing]:
+    def records_at(
+        self, places: Collection[RecordPlace]
+    ) -> Mapping[RecordPlace, RawRecord | WhyMissing]:
         """Return the record at each place, or why there is none."""
         return self._source.records_at(places)
 

@@ -4,7 +4,7 @@ import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
-from fairlead.kafka.missing_record import Place, WhyMissing, why_missing
+from fairlead.kafka.missing_record import RecordPlace, WhyMissing, why_missing
 from fairlead.kafka.partition_reading import follow
 from fairlead.kafka.topic_reader import TopicReader
 from fairlead.settings import KafkaSettings
@@ -85,7 +85,9 @@ class KafkaSource:
         record = self.reader.newest(self._there(suffix), partition)
         return None if record is None else record.timestamp
 
-    def records_at(self, places: Collection[Place]) -> Mapping[Place, RawRecord | WhyMissing]:
+    def records_at(
+        self, places: Collection[RecordPlace]
+    ) -> Mapping[RecordPlace, RawRecord | WhyMissing]:
         """Return the record at each place, or why there is none."""
         ours = {place for place in places if self._has(place)}
         bounds = self.reader.bounds({(topic, number) for topic, number, _ in ours})
@@ -114,6 +116,6 @@ class KafkaSource:
         self.partitions_of(suffix)
         return self.names.name(suffix)
 
-    def _has(self, place: Place) -> bool:
+    def _has(self, place: RecordPlace) -> bool:
         suffix = self.names.suffix(place[0])
         return suffix is not None and place[1] in self.partitions_of(suffix)

@@ -2,9 +2,9 @@
 
 from typing import Final, Literal
 
-__all__ = ["COMPACTED_TOPICS", "Place", "WhyMissing", "why_missing"]
+__all__ = ["COMPACTED_TOPICS", "RecordPlace", "WhyMissing", "why_missing"]
 
-Place = tuple[str, int, int]
+RecordPlace = tuple[str, int, int]
 """A record's place: topic, partition, offset."""
 
 WhyMissing = Literal["retention", "compacted", "not_yet", "never"]

@@ -12,7 +12,7 @@ from fairlead.core.digest import digest
 from fairlead.core.member_disagreement import SUBSCRIPTION_DISAGREEMENT
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.wire.assignment_records import AssignmentPart, HeldEntry
-from fairlead.wire.assignment_sets import ReadParts, ToldSet
+from fairlead.wire.assignment_sets import IssuedSet, IssuedSets
 from fairlead.wire.quick_fields import member_of
 
 __all__ = ["Told"]
@@ -29,10 +29,10 @@ class Told:
         odd: members that were told that the group keeps another value than their own.
     """
 
-    sets: dict[MemberKey, ToldSet] = field(default_factory=dict)
+    sets: dict[MemberKey, IssuedSet] = field(default_factory=dict)
     digests: dict[MemberKey, int] = field(default_factory=dict)
     odd: set[MemberKey] = field(default_factory=set)
-    _parts: ReadParts = field(default_factory=ReadParts)
+    _parts: IssuedSets = field(default_factory=IssuedSets)
 
     def take(self, part: AssignmentPart) -> None:
         """Put the newest record of a key in place."""

@@ -26,7 +26,7 @@ from fairlead.wire.quick_decisions import (
     Part,
     Step,
 )
-from fairlead.wire.quick_fields import Place, epoch_of
+from fairlead.wire.quick_fields import RecordPlace, epoch_of
 from fairlead.wire.raw import RawRecord
 
 __all__ = [
@@ -70,7 +70,7 @@ class Tenure(NamedTuple):
 
     client_id: str
     epoch: Epoch
-    decision: Place
+    decision: RecordPlace
     decided_ms: int
     since_ms: int
 
@@ -89,7 +89,7 @@ class Decision:
     """
 
     group: str
-    place: Place
+    place: RecordPlace
     append_ms: int
     at_ms: int
     epoch: Epoch
@@ -126,7 +126,7 @@ class Decision:
 
     def document(self) -> dict[str, Any]:
         """Return the record with its place (``at``) and when it was appended."""
-        return {"at": self.place.document(), "append_ms": self.append_ms, **self.body()}
+        return {"at": self.place.to_json(), "append_ms": self.append_ms, **self.body()}
 
 
 class Granted(NamedTuple):
@@ -270,7 +270,7 @@ class Decided:
 
     def _apply_all(self, steps: tuple[Step, ...], parts: list[Part]) -> _Changes:
         changes, row = _Changes(), parts[0].row
-        place = Place(row.topic, row.partition, row.offset)
+        place = RecordPlace(row.topic, row.partition, row.offset)
         append_ms = parts[-1].row.append_ms
         for step in steps:
             self._apply(step, append_ms, changes)
@@ -302,7 +302,7 @@ class Decided:
         else:
             self.grants.pop(queue, None)
 
-    def _own(self, step: Step, place: Place, append_ms: int, changes: _Changes) -> None:
+    def _own(self, step: Step, place: RecordPlace, append_ms: int, changes: _Changes) -> None:
         known = self.tenures.get(step.queue)
         if known is not None and known.epoch >= step.epoch:
             return
@@ -342,7 +342,7 @@ def _decision(group: str, parts: list[Part], moves: int, *, superseded: bool = F
     body["part"], body["parts"] = 0, 1
     return Decision(
         group=group,
-        place=Place(first.row.topic, first.row.partition, first.row.offset),
+        place=RecordPlace(first.row.topic, first.row.partition, first.row.offset),
         append_ms=last.row.append_ms,
         at_ms=body["at_ms"],
         epoch=first.epoch,

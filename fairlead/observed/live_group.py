@@ -18,7 +18,7 @@ from fairlead.observed.forecast import forecast
 from fairlead.observed.observed_group import ObservedGroup
 from fairlead.observed.ownership import Share
 from fairlead.observed.planned_group import SOMEWHERE, Picture
-from fairlead.wire.assignment_sets import ToldSet
+from fairlead.wire.assignment_sets import IssuedSet
 
 __all__ = ["LiveGroup", "Passing", "UnknownGroupError", "live_group"]
 
@@ -66,7 +66,7 @@ class LiveGroup:
     others: frozenset[str] = frozenset()
 
     @property
-    def told(self) -> Mapping[MemberKey, ToldSet]:
+    def told(self) -> Mapping[MemberKey, IssuedSet]:
         """What each member was told to hold."""
         return self.observed.told.sets
 
@@ -111,7 +111,7 @@ def _picture(core: CoreGroup, in_force: RulesInForce, shares: _Shares) -> Pictur
     return Picture(state, core.engine, in_force.values_of_all, core.clock_ms)
 
 
-def _calm(picture: Picture, shares: _Shares, told: Mapping[MemberKey, ToldSet]) -> Picture:
+def _calm(picture: Picture, shares: _Shares, told: Mapping[MemberKey, IssuedSet]) -> Picture:
     """Return the group when what is under way is over.
 
     A group at rest is left as it is, so that what the engine holds is not second-guessed. Where a

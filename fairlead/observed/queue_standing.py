@@ -117,7 +117,7 @@ class QueueStanding:
             "state": self.state,
             "owner": None if self.owner is None else self.owner.client_id,
             "owner_since_ms": self.owner_since_ms,
-            "decision": None if self.tenure is None else self.tenure.decision.document(),
+            "decision": None if self.tenure is None else self.tenure.decision.to_json(),
             "held": [each.document() for each in self.held],
             "draining": [each.document() for each in self.draining],
             "gated": [each.document() for each in self.gated],

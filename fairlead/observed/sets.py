@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.wire.assignment_records import AssignmentPart, HeldEntry, read_assignment
-from fairlead.wire.assignment_sets import ReadParts, ToldSet, member_part
+from fairlead.wire.assignment_sets import IssuedSet, IssuedSets, member_part
 from fairlead.wire.errors import WireError
 from fairlead.wire.raw import RawRecord
 
@@ -20,13 +20,13 @@ __all__ = [
 class Sets:
     """The sets of one group's members, and the names of all groups that have any."""
 
-    told: Mapping[MemberKey, ToldSet]
+    told: Mapping[MemberKey, IssuedSet]
     groups: frozenset[str]
 
 
 def read_sets(rows: Iterable[RawRecord], group: str) -> Sets:
     """Return what stands in the assignments topic for a group; rows in order within a partition."""
-    parts, alive = ReadParts(), dict[bytes, str]()
+    parts, alive = IssuedSets(), dict[bytes, str]()
     for row in rows:
         try:
             of_group, member, number = member_part(row.key or b"")
@@ -49,7 +49,7 @@ def read_sets(rows: Iterable[RawRecord], group: str) -> Sets:
 
 
 def newest_entries(
-    told: Mapping[MemberKey, ToldSet],
+    told: Mapping[MemberKey, IssuedSet],
 ) -> dict[MessageQueue, tuple[MemberKey, HeldEntry]]:
     """Return the newest grant of each queue that anybody was told of: where the queue goes to."""
     found: dict[MessageQueue, tuple[MemberKey, HeldEntry]] = {}

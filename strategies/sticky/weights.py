@@ -107,7 +107,7 @@ class _Balance:
 
     A heap holds at least one entry for each possible owner that is not above its load; an entry
     below it is corrected when it comes to the top. So a rising load costs nothing, and a falling
-    one costs a push. A member's queues are sorted heaviest first, so most searches end at the first.
+    one costs a push. A member's queues are sorted heaviest first, so most searches end at once.
     """
 
     def __init__(
@@ -266,7 +266,7 @@ class _Balance:
                 lightest.append(entry)
         for entry in lightest:
             heappush(heap, entry)
-        return [member for _, member in found]
+        return [member for _, member in lightest]
 
     def _target(self, queue: int, giver: int) -> tuple[float, int] | None:
         """Return the member whose load would be lowest with the queue, after that load."""

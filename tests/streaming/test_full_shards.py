@@ -27,5 +27,8 @@ def test_told_once_each() -> None:
         full_shards.log_turn()
         full_shards.log_turn()
     assert _gauge(full_shards) == 0
-    assert [line["event"].partition(":")[0] for line in lines] == ["shards full", "shards no longer full"]
+    assert [line["event"].partition(":")[0] for line in lines] == [
+        "shards full",
+        "shards no longer full",
+    ]
     assert lines[0]["shards"] == 2

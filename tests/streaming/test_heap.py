@@ -60,7 +60,10 @@ def test_nearly_full(jvm: Jvm) -> None:
     metrics.heap.follow(jvm.watch)
     assert "heap" not in health.verdict().reason
     jvm.live(40, lambda _: 920, 0.4)
-    assert "40% of its time on garbage collection, with at least 92% of the heap" in health.verdict().reason
+    assert (
+        "40% of its time on garbage collection, with at least 92% of the heap"
+        in health.verdict().reason
+    )
     assert health.verdict().state == "starting"
     value = metrics.registry.get_sample_value
     assert value("fairlead_jvm_heap_max_bytes") == MOST
