@@ -61,7 +61,7 @@ def describe(
         state_lines,
         state_rules,
     )
-    from fairlead.kafka.caching_source import OneLook
+    from fairlead.kafka.caching_source import CachingSource
     from fairlead.wire.texts import GROUP
 
     if queues + members + state > 1:
@@ -72,7 +72,7 @@ def describe(
     if not GROUP.allows(name):
         raise UsageError(f"GROUP: {name!r} is no group.", remedy=f"Give {GROUP.words}.")
     settings = shared.settings()
-    source = OneLook(shared.open(settings))
+    source = CachingSource(shared.open(settings))
     places = _data_places(name, source, settings, shared, data_bootstrap)
     found = standing_from(name, source, settings, places)
     everything, output = not (queues or members or state), shared.output

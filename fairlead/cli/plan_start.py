@@ -94,10 +94,10 @@ class _Looker(NamedTuple):
         Raises:
             UsageError, EnvironmentMissingError: as `live_group`.
         """
-        from fairlead.kafka.caching_source import OneLook
+        from fairlead.kafka.caching_source import CachingSource
         from fairlead.observed.group_notes import remarks_on
 
-        source = OneLook(self.source)
+        source = CachingSource(self.source)
         live, last = _read_group(self._replace(source=source), whole=self.source)
         remarks = remarks_on(live, source.now_ms())
         if not _is_offline(live):
