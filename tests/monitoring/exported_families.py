@@ -44,8 +44,8 @@ def _engine() -> CollectorRegistry:
     metrics.state_rows.labels("state").set(4)
     metrics.state_bytes.labels("state").set(1_000)
     metrics.publish_errors.labels("timeout")
-    metrics.ages.take({"heartbeat": Ages()})
-    metrics.watermark.take(0, 1)
+    metrics.ages.add({"heartbeat": Ages()})
+    metrics.watermark.update(0, 1)
     return metrics.registry
 
 

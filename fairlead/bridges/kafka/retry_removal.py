@@ -144,11 +144,11 @@ class RetryRemoval:
         if limits is None:
             return None
         closed = {topic for topic, limit in limits.items() if _is_closed(limit)}
-        closed: dict[str, frozenset[str]] = {}
+        by_group: dict[str, frozenset[str]] = {}
         if task.find:
             for topic in sorted(closed):
                 group = owner_of(topic) or ""
-                closed[group] = closed.get(group, frozenset()) | {topic}
+                by_group[group] = by_group.get(group, frozenset()) | {topic}
         to_open = [topic for topic in there if topic in closed and owner_of(topic) in task.to_open]
         opened = self._cluster.open_to_writes(to_open) if to_open else ()
         for topic in opened:
@@ -157,7 +157,7 @@ class RetryRemoval:
             group: self._look([each for each in own_topics(group) if each in there], before)
             for group, before in task.looks.items()
         }
-        return Outcome(closed, {owner_of(topic) or "" for topic in opened}, looks)
+        return Outcome(by_group, {owner_of(topic) or "" for topic in opened}, looks)
 
     def finish(self, outcome: Outcome | None, *, now_ms: int) -> None:
         """Note the result of the task begun last."""
