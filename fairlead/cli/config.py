@@ -72,7 +72,7 @@ def show(
     elif output is ConfigFormat.TABLE:
         _write_table(rows)
     else:
-        write_rows((row.document() for row in rows), (), OutputFormat(output.value))
+        write_rows((row.to_json() for row in rows), (), OutputFormat(output.value))
 
 
 @app.command()
@@ -93,13 +93,13 @@ def check(
     Everything is read as a start would read it: defaults, profile, files, environment. Exit code 2
     if they cannot be used.
     """
-    from fairlead.settings.warnings import cautions
+    from fairlead.settings.warnings import settings_warnings
 
     found = shared.examined(files or ())
     errors, warnings = list(found.problems), []
     if found.settings is not None:
         errors += _refused_rules(found)
-        warnings = cautions(found.settings, found.layers)
+        warnings = settings_warnings(found.settings, found.layers)
     weighed = [*(("error", each) for each in errors), *(("warning", each) for each in warnings)]
     if output is OutputFormat.TABLE:
         for weight, each in weighed:
@@ -135,10 +135,11 @@ def kafka(
     ] = OutputFormat.TABLE,
 ) -> None:
     """Show what kafka-python and Spark's library are told of the kafka table; secrets are stars."""
-    from fairlead.settings.kafka_options import told_options
+    from fairlead.settings.kafka_options import effective_options
 
     settings = shared.settings()
-    write_rows((each._asdict() for each in told_options(settings.kafka)), KAFKA_COLUMNS, output)
+    options = effective_options(settings.kafka)
+    write_rows((option._asdict() for option in options), KAFKA_COLUMNS, output)
 
 
 def _examined(shared: SettingsOptions, files: "list[Path] | tuple[()]") -> "Examination":
@@ -162,13 +163,13 @@ def _of_section(rows: "list[ShownSetting]", section: str) -> "list[ShownSetting]
         UsageError: there is no such table.
     """
     from fairlead.settings.known_keys import ANY_GROUP, sections
-    from fairlead.settings.suggestions import remedy_of
+    from fairlead.settings.suggestions import suggestion_for
 
     # The name of a group may have dots itself.
     path = tuple(section.split(".", 1) if section.startswith("group.") else section.split("."))
     known = {key[: len(path)] for key in sections()}
     if path not in {*known, ("engine", "spark")} and path[0] != "group":
-        raise UsageError(f"--section: there is no [{section}]; {remedy_of(path, {})}.")
+        raise UsageError(f"--section: there is no [{section}]; {suggestion_for(path, {})}.")
     if path == ("group", ANY_GROUP):
         path = path[:1]
     return [row for row in rows if row.key[: len(path)] == path]

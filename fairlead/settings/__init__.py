@@ -1,4 +1,4 @@
-"""What the operator can set: read from conf/, files, the environment and flags, and checked.
+"""The operator's settings: reads conf/, files, the environment and flags, and checks them.
 
 ADR 0003 gives the reasons.
 """
