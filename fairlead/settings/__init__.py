@@ -3,6 +3,7 @@
 ADR 0003 gives the reasons.
 """
 
+from fairlead.settings.engine_section import EngineSettings
 from fairlead.settings.http_section import HttpSettings
 from fairlead.settings.kafka_options import java_options
 from fairlead.settings.kafka_sections import ConnectionSettings, KafkaSettings, SecuritySettings
@@ -11,7 +12,6 @@ from fairlead.settings.problems import Problem, SettingsError
 from fairlead.settings.rules import GroupOverrides, GroupRules
 from fairlead.settings.sections import (
     ClientSettings,
-    EngineSettings,
     GroupsSettings,
     MetricsSettings,
     ServeSettings,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Iterator
 from typing import Final
 
-from fairlead.settings.sections import EngineSettings
+from fairlead.settings.engine_section import EngineSettings
 
 __all__ = ["HEAP_KEY", "SPARK_HEAP_MIB_MIN", "heap_given", "heap_mib", "heap_problems"]
 
