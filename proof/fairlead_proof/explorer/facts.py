@@ -20,7 +20,7 @@ from fairlead.core.records import (
     Release,
     Reset,
 )
-from fairlead_proof.sim.wire_shim import released, told
+from fairlead_proof.sim.wire_shim import event_of, released
 
 __all__ = ["Fact", "Facts", "bits", "epoch_text", "position_text"]
 
@@ -77,7 +77,7 @@ class Facts:
 
     def written(self, output: Assignment | Notice) -> int:
         """Return the bit of what an engine has told a client."""
-        event = told(output)
+        event = event_of(output)
         bit = self._bit(event)
         return bit if bit is not None else self._add(event, _fact_of_written(output, event))
 
