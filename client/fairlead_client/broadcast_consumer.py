@@ -6,7 +6,7 @@ from typing import Unpack
 from kafka import KafkaConsumer
 
 from fairlead_client.consume.broadcast.broadcast_member import BroadcastMember
-from fairlead_client.consume.broadcast.broadcast_runner import BroadcastKeeper
+from fairlead_client.consume.broadcast.broadcast_runner import BroadcastRunner
 from fairlead_client.consume.broadcast.offset_file import DEFAULT_FOLDER
 from fairlead_client.consumer import Consumer
 from fairlead_client.session.application import Application
@@ -55,10 +55,10 @@ class BroadcastConsumer(BroadcastMember, Consumer):
         self._keep_offsets_in(offsets_folder)
 
     def _reader(self) -> Application:
-        return self._deliveries
+        return self._in_flight
 
-    def _answer_to(self, keeper: BroadcastKeeper) -> None:
-        self._deliveries.connect(keeper.report)
+    def _connect_reader(self, runner: BroadcastRunner) -> None:
+        self._in_flight.connect(runner.report)
 
     def _watch_assignments(self, kafka: KafkaConsumer) -> None:
         """Nothing is assigned: routes are followed elsewhere."""

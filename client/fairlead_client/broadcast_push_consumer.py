@@ -4,7 +4,7 @@ from pathlib import Path
 from typing import Unpack
 
 from fairlead_client.consume.broadcast.broadcast_member import BroadcastMember
-from fairlead_client.consume.broadcast.broadcast_runner import BroadcastKeeper
+from fairlead_client.consume.broadcast.broadcast_runner import BroadcastRunner
 from fairlead_client.consume.broadcast.offset_file import DEFAULT_FOLDER
 from fairlead_client.consume.pull.flow_control import FlowLimits
 from fairlead_client.consume.pull.listener import Listener, QueueListener
@@ -69,7 +69,7 @@ class BroadcastPushConsumer(BroadcastMember, PushConsumer):
         return self._workers.mine
 
     def _reader(self) -> Application:
-        return self._book
+        return self._queue_table
 
-    def _answer_to(self, keeper: BroadcastKeeper) -> None:
-        self._book.connect(keeper.report, self._ended)
+    def _connect_reader(self, runner: BroadcastRunner) -> None:
+        self._queue_table.connect(runner.report, self._ended)

@@ -13,7 +13,7 @@ from kafka import KafkaConsumer
 from kafka.errors import KafkaConfigurationError, KafkaError
 from kafka.structs import TopicPartition
 
-from fairlead_client.consume.in_flight import Deliveries
+from fairlead_client.consume.in_flight import InFlight
 from fairlead_client.consume.member import Member
 from fairlead_client.consume.pull.messages import message_of
 from fairlead_client.errors import ClientClosedError
@@ -24,7 +24,7 @@ from fairlead_client.session.observer import Observer
 from fairlead_client.settings.client_settings import Settings, SettingsArguments
 from fairlead_client.settings.keywords import by_keyword
 from fairlead_client.settings.setting_types import check_type
-from fairlead_client.transport.absent_topics import ask_no_more_for_absent
+from fairlead_client.transport.absent_topics import drop_absent_topics
 from fairlead_client.transport.connection import (
     connect,
     data_options,
@@ -37,7 +37,7 @@ from fairlead_client.transport.offset_store import OffsetStore
 from fairlead_client.transport.partitioner import partition_of
 from fairlead_client.transport.queue_partition import known_topics, partition_of_queue
 from fairlead_client.transport.session_thread import SessionThread
-from fairlead_client.transport.tags import TAG_HEADER, filter_at_once
+from fairlead_client.transport.tags import TAG_HEADER, immediate_filter
 from fairlead_client.transport.topics import Topics
 
 logger = logging.getLogger(__name__)
@@ -47,9 +47,9 @@ SLICE_SECONDS: Final = 0.25
 FETCH_WAIT_MS: Final = 250
 """A broker answers one fetch after the other, so a new queue waits for the fetch under way."""
 RETRY_SECONDS: Final = 0.2
-HEED_SECONDS: Final = 0.15
+WATCH_SECONDS: Final = 0.15
 """So long after an assignment, and while a queue waits for a release, changes are awaited."""
-HEED_SLICE_SECONDS: Final = 0.05
+WATCH_SLICE_SECONDS: Final = 0.05
 """So often then: between two looks at what was fetched, the session's thread is listened to."""
 
 
@@ -87,10 +87,10 @@ class Consumer(Member):
     ) -> None:
         chosen = Settings.of(type(self), settings, message_model=self.MESSAGE_MODEL)
         self._tag_header = tag_header
-        self._filter = filter_at_once(chosen, chosen.topics, tag_header)
+        self._filter = immediate_filter(chosen, chosen.topics, tag_header)
         super().__init__(chosen, offset_store=offset_store, observer=observer)
         self._explicit_done = explicit_done
-        self._deliveries = Deliveries(self._observer)
+        self._in_flight = InFlight(self._observer)
         self._kafka: KafkaConsumer | None = None
         self._seen_changes = -1
         self._seen_starts = 0
@@ -99,8 +99,8 @@ class Consumer(Member):
         self._fetched: deque[Any] = deque()
         self._last: Message | None = None
         self._polling: int | None = None
-        self._heed_until = 0.0
-        self._heeded_starts = -1
+        self._watch_until = 0.0
+        self._watched_starts = -1
         wait_ms = request_timeout_ms(chosen)
         self._granted_fetch = GrantedFetch(chosen, self._granted, self._queue_of, wait_ms)
 
@@ -111,7 +111,7 @@ class Consumer(Member):
             message = self.poll()
             if message is not None:
                 yield message
-            elif self._deliveries.over:
+            elif self._in_flight.over:
                 return
         self._finish_last()
 
@@ -161,7 +161,7 @@ class Consumer(Member):
             if message is not None:
                 self._last = message
                 return message
-            if self._deliveries.over:
+            if self._in_flight.over:
                 self.wait()
                 return None
             left = deadline - monotonic()
@@ -177,7 +177,7 @@ class Consumer(Member):
         """
         self._check_fork()
         check_type("message", message, Message)
-        return self._deliveries.done(message, self._epoch_of)
+        return self._in_flight.done(message, self._epoch_of)
 
     def subscribe(self, topics: Sequence[str | Subscription]) -> None:
         """Change the subscription and its filters; the engine learns of it at once.
@@ -186,7 +186,7 @@ class Consumer(Member):
             SettingsError: as for the setting `topics`; everything stays as it was.
         """
         self._check_fork()
-        wanted = filter_at_once(self._settings, topics, self._tag_header)
+        wanted = immediate_filter(self._settings, topics, self._tag_header)
         super().subscribe(topics)
         self._filter = wanted
 
@@ -196,7 +196,7 @@ class Consumer(Member):
         self._stopping = True
         if self._polling in (None, get_ident()):
             # Who should finish them? Their queues are released in front of them.
-            self._deliveries.give_up()
+            self._in_flight.give_up()
         super().close(timeout_ms)
         if self._polling in (None, get_ident()):
             self._disconnect()
@@ -204,10 +204,10 @@ class Consumer(Member):
     def _finish_last(self) -> None:
         message, self._last = self._last, None
         if message is not None and not self._explicit_done:
-            self._deliveries.done(message, self._epoch_of)
+            self._in_flight.done(message, self._epoch_of)
 
     def _next_fetched(self) -> Message | None:
-        for queue in self._deliveries.take_again(self._epoch_of):
+        for queue in self._in_flight.rewind(self._epoch_of):
             # As if it had just begun: what was fetched is behind what comes again.
             self._reading.pop(partition_of_queue(queue), None)
         self._follow_changes()
@@ -218,29 +218,29 @@ class Consumer(Member):
                 continue
             queue, epoch = known
             message = message_of(queue, epoch, record)
-            if self._deliveries.hand_out(message, self._epoch_of):
+            if self._in_flight.hand_out(message, self._epoch_of):
                 if self._filter.wanted(queue.topic, (record,)):
                     return message
                 offset = message.offset
                 self._observer.passed(queue, epoch, offset, offset + 1, "filtered")
-                self._deliveries.done(message, self._epoch_of)
+                self._in_flight.done(message, self._epoch_of)
                 continue
-            if self._deliveries.may_come_yet(message):
+            if self._in_flight.awaits_lease(message):
                 self._fetched.appendleft(record)
                 return None
         return None
 
     def _follow_changes(self) -> None:
         """Read the queues that may be read, from where each goes on."""
-        changes, starts = self._deliveries.changes, self._deliveries.starts
+        changes, starts = self._in_flight.changes, self._in_flight.starts
         if changes == self._seen_changes or self._kafka is None:
             return
-        if self._is_told() and starts == self._seen_starts and self._may_read():
+        if self._was_assigned_now() and starts == self._seen_starts and self._may_read():
             # What stops is handed out no more. To fetch it no more can wait; its release cannot.
             return
         readable = {
             queue: place
-            for queue, place in self._deliveries.readable().items()
+            for queue, place in self._in_flight.readable().items()
             if not self._granted_fetch.identities.holds(queue)
         }
         reading = {
@@ -258,7 +258,7 @@ class Consumer(Member):
         self._watch_assignments(self._kafka)
         self._kafka.assign([*reading, *self._assignments])
         if begun:
-            self._granted_fetch.identities.begun()
+            self._granted_fetch.identities.note_grant()
         for partition in begun:
             queue, epoch = reading[partition]
             offset = readable[queue][1]
@@ -271,31 +271,33 @@ class Consumer(Member):
         if self._granted_fetch.may_read_again(self._kafka):
             self._seen_changes = -1
         if self._kafka is None or not self._may_read():
-            self._deliveries.wait_for_change(self._seen_changes, seconds)
+            self._in_flight.wait_for_change(self._seen_changes, seconds)
             return
-        left = self._heed_until - monotonic()
-        if left > 0 and self._heeded_starts == self._seen_starts:
+        left = self._watch_until - monotonic()
+        if left > 0 and self._watched_starts == self._seen_starts:
             # A fetch now would be in the way: what begins would wait for its end.
-            self._deliveries.wait_for_start(self._seen_starts, min(seconds, left))
+            self._in_flight.wait_for_start(self._seen_starts, min(seconds, left))
             return
-        heeds = self._heeds()
-        timeout_ms = 0 if heeds else int(seconds * 1_000)
-        for partition, records in self._polled(self._kafka, timeout_ms).items():
+        watches = self._watches()
+        timeout_ms = 0 if watches else int(seconds * 1_000)
+        for partition, records in self._poll_kafka(self._kafka, timeout_ms).items():
             if partition not in self._assignments:
                 self._fetched.extend(records)
                 continue
             mine = (self._settings.group, self.client_id)
             if any(decode_key(record.key or b"") == mine for record in records):
-                self._heed_until = monotonic() + HEED_SECONDS
-                self._heeded_starts = self._seen_starts
+                self._watch_until = monotonic() + WATCH_SECONDS
+                self._watched_starts = self._seen_starts
         for partition, (queue, epoch) in self._reading.items():
             end = self._kafka.highwater(partition)
             if end is not None:
-                self._deliveries.end_seen(queue, epoch, end)
-        if heeds and not self._fetched:
-            self._deliveries.wait_for_start(self._seen_starts, min(seconds, HEED_SLICE_SECONDS))
+                self._in_flight.note_end(queue, epoch, end)
+        if watches and not self._fetched:
+            self._in_flight.wait_for_start(self._seen_starts, min(seconds, WATCH_SLICE_SECONDS))
 
-    def _polled(self, kafka: KafkaConsumer, timeout_ms: int) -> Mapping[TopicPartition, list[Any]]:
+    def _poll_kafka(
+        self, kafka: KafkaConsumer, timeout_ms: int
+    ) -> Mapping[TopicPartition, list[Any]]:
         """Poll; an offset outside of its partition is corrected, never silently begun anew.
 
         Of a topic that is not the one that was granted nothing is returned, nor corrected.
@@ -325,15 +327,15 @@ class Consumer(Member):
             self._fetched = deque(
                 record for record in self._fetched if _partition(record) != partition
             )
-            self._deliveries.correct(queue, epoch, corrected)
+            self._in_flight.correct(queue, epoch, corrected)
 
-    def _heeds(self) -> bool:
+    def _watches(self) -> bool:
         """Whether the queues to read may change at any moment: a poll would not notice."""
-        return self._is_told() or (self._thread is not None and self._thread.gated)
+        return self._was_assigned_now() or (self._thread is not None and self._thread.gated)
 
-    def _is_told(self) -> bool:
+    def _was_assigned_now(self) -> bool:
         """Whether an assignment of this client came just now."""
-        return monotonic() < self._heed_until
+        return monotonic() < self._watch_until
 
     def _may_read(self) -> bool:
         """Test the lease, before each poll: the process may have stood still for longer."""
@@ -360,14 +362,14 @@ class Consumer(Member):
             self._kafka = None
 
     def _doubt(self, queue: Queue) -> None:
-        self._deliveries.doubt(queue)
+        self._in_flight.doubt(queue)
 
     def _application(self) -> Application:
-        return self._deliveries
+        return self._in_flight
 
     def _new_thread(self) -> SessionThread:
         thread = super()._new_thread()
-        self._deliveries.connect(thread.report)
+        self._in_flight.connect(thread.report)
         return thread
 
     def _connect(self, thread: SessionThread, deadline: float) -> None:
@@ -387,7 +389,7 @@ class Consumer(Member):
             except KafkaError:
                 if thread.ended.wait(RETRY_SECONDS) or monotonic() > deadline:
                     raise
-        ask_no_more_for_absent(self._kafka)
+        drop_absent_topics(self._kafka)
         # What cannot be looked up now is looked up when the first queue is granted.
         with suppress(KafkaError):
             self._watch_assignments(self._kafka)

@@ -17,12 +17,12 @@ from fairlead_client.errors import (
 )
 from fairlead_client.produce.broker_health import BrokerHealth, BrokerState
 from fairlead_client.produce.kafka_sender import KafkaSender
-from fairlead_client.produce.machinery import Machinery, Parts
 from fairlead_client.produce.outgoing import OutgoingMessage, SendResult, check_message
 from fairlead_client.produce.producer_settings import ProducerArguments, ProducerSettings
 from fairlead_client.produce.publish_table import PublishTable
 from fairlead_client.produce.queue_choice import QueueSelector
-from fairlead_client.produce.selector import Chooser, Selector
+from fairlead_client.produce.running_producer import ProducerParts, RunningProducer
+from fairlead_client.produce.selector import FairSelector, Selector
 from fairlead_client.produce.send_attempts import Mode
 from fairlead_client.produce.sender import Sender
 from fairlead_client.rocketmq.rocketmq_selector import Line, RocketMQSelector
@@ -62,7 +62,7 @@ class Producer:
         self.client_id = new_identity(self._settings.client_id).client_id
         observer = observer or ProducerObserver()
         self._selector = _selector(self._settings)
-        self._parts = Parts(
+        self._parts = ProducerParts(
             self._settings,
             self.client_id,
             PublishTable(_random_start, self._settings.zone, observer.route_unreadable),
@@ -70,7 +70,7 @@ class Producer:
             make_sender or _kafka_sender,
             observer,
         )
-        self._running: Machinery | None = None
+        self._running: RunningProducer | None = None
         self._started = False
         self._starting = Lock()
         self._pid = os.getpid()
@@ -88,7 +88,7 @@ class Producer:
             if self._started:
                 raise ClientStartedError("this producer was started before; make a new one")
             self._started = True
-            self._running = Machinery(self._parts)
+            self._running = RunningProducer(self._parts)
         return self
 
     def close(self, timeout_ms: int = CLOSE_TIMEOUT_MS) -> None:
@@ -177,7 +177,7 @@ class Producer:
         self._check_process()
         return self._selector.states()
 
-    def _checked(self, message: OutgoingMessage) -> Machinery:
+    def _checked(self, message: OutgoingMessage) -> RunningProducer:
         """Return what sends the message, if that can be and the message can be sent."""
         self._check_process()
         running = self._running
@@ -193,10 +193,10 @@ class Producer:
             raise ForkedClientError("the process was forked; make the producer in the child")
 
 
-def _selector(settings: ProducerSettings) -> Chooser:
+def _selector(settings: ProducerSettings) -> Selector:
     if settings.selection == "fair":
         health = BrokerHealth(settings.table, settings.attempt_ms)
-        return Selector(health, avoid=settings.avoid_slow)
+        return FairSelector(health, avoid=settings.avoid_slow)
     line: Line = "5" if settings.selection == "rocketmq-5" else "4.9"
     return RocketMQSelector(line, settings.table, _random_start, avoid=settings.avoid_slow)
 

@@ -8,12 +8,11 @@ from time import monotonic
 from types import TracebackType
 from typing import Final, Unpack
 
-from fairlead_client.consume.pull.delays import UNDECIDED_MS
 from fairlead_client.consume.pull.flow_control import FlowLimits
 from fairlead_client.consume.pull.listener import QueueListener
 from fairlead_client.consume.pull.message_source import MessageSource, PullResult, PullStatus
 from fairlead_client.consume.pull.messages import Messages
-from fairlead_client.consume.pull.process_queue import Batch, ProcessQueue
+from fairlead_client.consume.pull.process_queue import UNDECIDED_MS, Batch, ProcessQueue
 from fairlead_client.consume.pull.pull_member import PullMember
 from fairlead_client.consume.pull.pull_service import DirectPull
 from fairlead_client.errors import ClientClosedError, LifecycleError, SettingsError
@@ -106,7 +105,7 @@ class PullConsumer(PullMember):
             self.commit()
         self._service.pull_ahead()
         deadline = monotonic() + timeout_ms / 1_000
-        while not self._book.over:
+        while not self._queue_table.over:
             try:
                 work = self._ready.get(timeout=max(0.0, deadline - monotonic()))
             except Empty:
@@ -115,9 +114,9 @@ class PullConsumer(PullMember):
                 continue
             if not (self._mine(work) or work.stopping or work.dropped):
                 # Its lease ran out, and nobody has said yet what becomes of it.
-                self._delays.call(UNDECIDED_MS, partial(self._ready.put, work))
+                self._timer.after(UNDECIDED_MS, partial(self._ready.put, work))
                 continue
-            batch = work.take(max_messages)
+            batch = work.hand_out(max_messages)
             if batch is not None:
                 self._ready.put(work)
                 self._in_hand.append(batch)
@@ -145,8 +144,8 @@ class PullConsumer(PullMember):
         for work in mine:
             if work in again:
                 work.recall()
-                self._arrived(work, 0)
-            self._book.settle(work)
+                self._on_messages(work, 0)
+            self._queue_table.settle(work)
 
     def pull(
         self,
@@ -202,19 +201,19 @@ class PullConsumer(PullMember):
         self._check_fork()
         work = self._own(queue)
         work.seek(next_offset)
-        self._book.touch(work)
+        self._queue_table.touch(work)
 
     def close(self, timeout_ms: int | None = None) -> None:
         """Leave; what was polled and not committed is read again by its next owner."""
         self._check_fork()
-        self._book.give_up()
+        self._queue_table.give_up()
         super().close(timeout_ms)
 
     def _mine(self, work: ProcessQueue) -> bool:
         return self._epoch_of(work.queue) == work.epoch
 
     def _own(self, queue: Queue) -> ProcessQueue:
-        work = self._book.work(queue)
+        work = self._queue_table.work(queue)
         if work is None or not self._mine(work):
             raise ClientClosedError(f"{queue} is not this client's now; see assignment()")
         return work
@@ -223,7 +222,7 @@ class PullConsumer(PullMember):
         if queue in self._unlocked:
             raise LifecycleError(f"{queue} is unlocked; lock() it, then pull")
 
-    def _arrived(self, work: ProcessQueue, count: int) -> None:
+    def _on_messages(self, work: ProcessQueue, count: int) -> None:
         del count
         if work.begin_turn():
             self._ready.put(work)

@@ -2,11 +2,11 @@
 
 from typing import Final, Unpack
 
-from fairlead_client.consume.pull.consumption import (
-    Common,
-    ConcurrentConsuming,
-    Consuming,
-    OrderlyConsuming,
+from fairlead_client.consume.pull.consume_service import (
+    ConcurrentConsumeService,
+    ConsumeArguments,
+    ConsumeService,
+    OrderlyConsumeService,
     Workers,
 )
 from fairlead_client.consume.pull.failed_messages import FailedMessages
@@ -106,12 +106,12 @@ class PushConsumer(PullMember):
         if sends_back and chosen.retry_topic:
             failed_messages = KafkaFailedMessages(chosen, self.client_id, max_reconsume_times)
             self._kept = failed_messages
-        common = Common(
+        common = ConsumeArguments(
             batch_max_size=consume_message_batch_max_size,
             workers=self._workers,
-            delays=self._delays,
+            timer=self._timer,
             still_mine=self._epoch_of,
-            settled=self._book.settle,
+            settled=self._queue_table.settle,
             failed_messages=failed_messages,
             observer=self._observer,
         )
@@ -121,16 +121,16 @@ class PushConsumer(PullMember):
             return listener(messages, context)
 
         limit = reconsume_limit(max_reconsume_times, ordered=True)
-        self._consuming: Consuming = (
-            OrderlyConsuming(consume, max_reconsume_times=limit, **common)
+        self._consume_service: ConsumeService = (
+            OrderlyConsumeService(consume, max_reconsume_times=limit, **common)
             if chosen.ordered
-            else ConcurrentConsuming(consume, **common)
+            else ConcurrentConsumeService(consume, **common)
         )
 
     @property
     def consume_counts(self) -> dict[str, int]:
         """How often what happened: `failed`, `sent_back`, `not_sent_back`, `suspended`."""
-        return dict(self._consuming.counts)
+        return dict(self._consume_service.counts)
 
     def close(self, timeout_ms: int | None = None) -> None:
         """Finish what is in the listener's hands, release each queue, leave.
@@ -144,8 +144,8 @@ class PushConsumer(PullMember):
             return
         super().close(timeout_ms)
 
-    def _arrived(self, work: ProcessQueue, count: int) -> None:
-        self._consuming.deliver(work, count)
+    def _on_messages(self, work: ProcessQueue, count: int) -> None:
+        self._consume_service.deliver(work, count)
 
     def _new_thread(self) -> SessionThread:
         thread = super()._new_thread()

@@ -78,7 +78,7 @@ class Callbacks:
         for queue, epoch in work:
             self.stop_work(queue, epoch)
 
-    def take_progress(self) -> list[ProgressMade]:
+    def collect_progress(self) -> list[ProgressMade]:
         """Return and forget what was said with `processed`."""
         if not self._progress:
             return []

@@ -17,7 +17,7 @@ from fairlead_client.session.observer import Observer
 
 
 @dataclass(slots=True)
-class Work:
+class QueueWork:
     """One queue under one epoch; `in_hand` are offsets handed out and not finished, in order.
 
     Each with the `doubt` of that time: there is another one after each answer to the application
@@ -42,7 +42,7 @@ class Work:
         return reached if self.given_back is None else min(reached, self.given_back)
 
 
-class Deliveries:
+class InFlight:
     """The book of what is in hand.
 
     Attributes:
@@ -57,7 +57,7 @@ class Deliveries:
         self._changed = Condition(lock)
         # Apart from that: who waits for a start need not be woken for each queue that stops.
         self._begun = Condition(lock)
-        self._works: dict[Queue, Work] = {}
+        self._works: dict[Queue, QueueWork] = {}
         self._progress: set[Queue] = set()
         self._given_back: set[Queue] = set()
         self._report: Callable[[Event], None] = lambda _event: None
@@ -75,7 +75,7 @@ class Deliveries:
         """Messages of the queue may be handed out."""
         with self._changed:
             self._observer.work_started(queue, epoch, position.offset)
-            self._works[queue] = Work(epoch, position.offset)
+            self._works[queue] = QueueWork(epoch, position.offset)
             self.starts += 1
             self._note_change()
             self._begun.notify_all()
@@ -105,7 +105,7 @@ class Deliveries:
         for queue, epoch in work:
             self.stop_work(queue, epoch)
 
-    def take_progress(self) -> list[ProgressMade]:
+    def collect_progress(self) -> list[ProgressMade]:
         """Return how far the queues are in which something was finished since the last time."""
         if not self._progress:
             return []
@@ -152,7 +152,7 @@ class Deliveries:
             work.next_offset = message.offset + 1
             return True
 
-    def may_come_yet(self, message: Message) -> bool:
+    def awaits_lease(self, message: Message) -> bool:
         """Whether a message that was not handed out waits for what becomes of its lease.
 
         A lease that has run out may be renewed all the same; then the message must be there still.
@@ -166,7 +166,7 @@ class Deliveries:
                 and message.offset >= work.next_offset
             )
 
-    def take_again(self, still_mine: Callable[[Queue], Epoch | None]) -> list[Queue]:
+    def rewind(self, still_mine: Callable[[Queue], Epoch | None]) -> list[Queue]:
         """Go back in the queues where something came out of hand while their lease had run out.
 
         Return those of them whose lease was renewed: they are handed out from there on.
@@ -187,7 +187,7 @@ class Deliveries:
                 self._note_change()
         return taken
 
-    def end_seen(self, queue: Queue, epoch: Epoch, end: int) -> None:
+    def note_end(self, queue: Queue, epoch: Epoch, end: int) -> None:
         """A fetch said which offset of the queue is written next."""
         with self._changed:
             work = self._works.get(queue)
@@ -252,7 +252,7 @@ class Deliveries:
         with self._changed:
             self._begun.wait_for(lambda: self.starts != starts or self.over, timeout=seconds)
 
-    def _stopped(self, queue: Queue, work: Work) -> None:
+    def _stopped(self, queue: Queue, work: QueueWork) -> None:
         del self._works[queue]
         if work.stopping_since is not None:
             self._observer.revoke_took(monotonic() - work.stopping_since)

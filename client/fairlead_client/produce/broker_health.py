@@ -39,7 +39,7 @@ UNKNOWN: Final = BrokerState()
 
 
 class BrokerHealth:
-    """Learns from each sending. Not thread safe: its Selector holds a lock.
+    """Learns from each sending. Not thread safe: its selector holds a lock.
 
     Args:
         table: how long a latency makes a broker avoided.

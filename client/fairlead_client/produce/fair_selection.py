@@ -16,7 +16,7 @@ from fairlead_client.produce.target import Target
 
 LISTS_MAX: Final = 256
 """So many combinations of passed-over brokers are remembered."""
-_None: Final[frozenset[str]] = frozenset()
+_NOTHING: Final[frozenset[str]] = frozenset()
 _Key = tuple[frozenset[str], frozenset[str], frozenset[str], str | None]
 
 
@@ -35,7 +35,7 @@ class _Turns:
 
 
 class FairRoundRobin:
-    """The queues of one topic's route, taking turns. Not thread safe: its Selector holds a lock.
+    """The queues of one topic's route, taking turns. Not thread safe: its selector holds a lock.
 
     Args:
         targets: the queues to write to, in their order.
@@ -46,14 +46,14 @@ class FairRoundRobin:
     def __init__(self, targets: Sequence[Target], start: int, zone: str | None = None) -> None:
         self.targets = tuple(targets)
         self._zone = zone
-        self._places = {target.queue: place for place, target in enumerate(self.targets)}
-        self._place = start - 1
+        self._indexes = {target.queue: place for place, target in enumerate(self.targets)}
+        self._last_index = start - 1
         self._lists: dict[_Key, _Turns] = {}
 
     def select(
         self,
-        avoided: frozenset[str] = _None,
-        unreachable: frozenset[str] = _None,
+        avoided: frozenset[str] = _NOTHING,
+        unreachable: frozenset[str] = _NOTHING,
         tried: Sequence[str] = (),
     ) -> Target:
         """Return the next queue.
@@ -71,24 +71,24 @@ class FairRoundRobin:
             NoQueueError: there are no queues.
         """
         last = tried[-1] if tried else None
-        key = (avoided, unreachable, frozenset(tried) if tried else _None, last)
+        key = (avoided, unreachable, frozenset(tried) if tried else _NOTHING, last)
         turns = self._lists.get(key)
         if turns is None:
             turns = self._new_turns(key)
         target = turns.next()
-        self._place = self._places[target.queue]
+        self._last_index = self._indexes[target.queue]
         return target
 
     def _new_turns(self, key: _Key) -> _Turns:
         allowed = self._allowed(key)
         if not allowed:
-            raise NoQueueError(self._place)
+            raise NoQueueError(self._last_index)
         # Its first turn is that of the queue after the one chosen last, in the order of all.
-        following = self._place + 1
+        following = self._last_index + 1
         count_all = len(self.targets)
         first = min(
             range(len(allowed)),
-            key=lambda at: (self._places[allowed[at].queue] - following) % count_all,
+            key=lambda at: (self._indexes[allowed[at].queue] - following) % count_all,
         )
         if len(self._lists) >= LISTS_MAX:
             self._lists.clear()

@@ -13,8 +13,8 @@ from fairlead_client.produce.send_attempts import SendAttempts
 from fairlead_client.produce.send_error import NoRouteError, SendingError
 from fairlead_client.produce.sender import Sender
 from fairlead_client.produce.sending import Sending
-from fairlead_client.produce.timer import Agenda
 from fairlead_client.session.clock import now_ms
+from fairlead_client.session.timer import Timer
 
 LOOK_UPS_MAX: Final = 4
 """So many look-ups that nobody waits for are under way at a time; further messages wait."""
@@ -24,7 +24,7 @@ _ROUTE: Final = "its route was asked for"
 _DATA_PLANE: Final = "the data plane does not know it, or does not answer"
 
 
-Lack = Callable[[], NotAllowedError | None]
+MissingRight = Callable[[], NotAllowedError | None]
 """Tells a right that is missing; None: none is."""
 
 
@@ -41,7 +41,7 @@ class _LookUp:
     __slots__ = ("attempts", "begun_ms", "ended", "lack", "sending", "step", "topic")
 
     def __init__(
-        self, sending: Sending, topic: str, attempts: SendAttempts, now: int, lack: Lack
+        self, sending: Sending, topic: str, attempts: SendAttempts, now: int, lack: MissingRight
     ) -> None:
         self.sending = sending
         self.topic = topic
@@ -58,7 +58,7 @@ class _LookUp:
         )
         self.sending.give_up(failed)
 
-    def late(self) -> None:
+    def time_out(self) -> None:
         """The message's time is over: end it, unless its attempts have begun."""
         if self.ended:
             return
@@ -79,7 +79,7 @@ class LookUps:
         table: the routes that are known.
         finder: finds others.
         sender: knows, or finds out, what sending needs beside the route.
-        agenda: where the end of each message is put down before its look-up begins.
+        timer: where the end of each message is put down before its look-up begins.
         creates: whether a topic that has only the default route is made.
         lack: tells the right without which no bridge can be asked for a route.
     """
@@ -89,15 +89,15 @@ class LookUps:
         table: PublishTable,
         finder: RouteFinder,
         sender: Sender,
-        agenda: Agenda,
+        timer: Timer,
         *,
         creates: bool,
-        lack: Lack = lambda: None,
+        lack: MissingRight = lambda: None,
     ) -> None:
         self._table = table
         self._finder = finder
         self._sender = sender
-        self._agenda = agenda
+        self._timer = timer
         self._creates = creates
         self._lack = lack
         self._pool = ThreadPoolExecutor(LOOK_UPS_MAX, THREAD_NAME)
@@ -124,7 +124,7 @@ class LookUps:
         """
         now = now_ms()
         look_up = _LookUp(sending, topic, attempts, now, self._lack)
-        self._agenda.at(now + attempts.left_ms(now), look_up.late)
+        self._timer.at(now + attempts.left_ms(now), look_up.time_out)
         run = partial(self._run, look_up)
         if waited_for:
             Thread(target=run, name=THREAD_NAME, daemon=True).start()
@@ -151,7 +151,7 @@ class LookUps:
             look_up.sending.give_up(error)
             return
         if look_up.attempts.left_ms(now_ms()) == 0:
-            look_up.late()
+            look_up.time_out()
             return
         look_up.ended = True
         look_up.sending.attempt()

@@ -180,9 +180,9 @@ class PublishTable:
         except RouteError as error:
             logger.warning("topic %s keeps its queues, its new route is no good: %s", topic, error)
             self._published[topic] = known
-            self._tell_unreadable(topic)
+            self._notify_unreadable(topic)
 
-    def _tell_unreadable(self, topic: str) -> None:
+    def _notify_unreadable(self, topic: str) -> None:
         """Tell who wants to know; whatever is raised, the routes behind this one are taken."""
         try:
             self._unreadable(topic)

@@ -11,7 +11,7 @@ from fairlead_client.produce.target import Target
 _NOBODY: frozenset[str] = frozenset()
 
 
-class Chooser(Protocol):
+class Selector(Protocol):
     """What a producer asks: which queue is next, and what is known of the brokers."""
 
     def select(self, turns: FairRoundRobin, tried: Sequence[str], now_ms: int) -> Target:
@@ -30,7 +30,7 @@ class Chooser(Protocol):
         """Return what is known of each broker."""
 
 
-class Selector:
+class FairSelector:
     """Fair round robin that avoids slow and failed brokers.
 
     Args:

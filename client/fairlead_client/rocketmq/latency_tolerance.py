@@ -69,7 +69,7 @@ class _FaultItemTable:
 
         Brokers that meet in one place of it stand as they came; of 24 and more, Java's may not.
         """
-        return sorted(self._items.values(), key=lambda item: self._place(item.broker))
+        return sorted(self._items.values(), key=lambda item: self._table_place(item.broker))
 
     def ranked(self, now_ms: int) -> list[FaultItem]:
         """Return the brokers from the best to the worst (FaultItem#compareTo)."""
@@ -83,7 +83,7 @@ class _FaultItemTable:
                 self._table_size *= 2
         return item
 
-    def _place(self, broker: str) -> int:
+    def _table_place(self, broker: str) -> int:
         code = hash_code(broker) & 0xFFFFFFFF
         return (code ^ (code >> 16)) & (self._table_size - 1)
 

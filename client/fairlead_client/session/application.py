@@ -25,7 +25,7 @@ class Application(Protocol):
     def stop_everything(self, work: Iterable[tuple[Queue, Epoch]]) -> None:
         """The lease is over: stop all of this, at once."""
 
-    def take_progress(self) -> list[ProgressMade]:
+    def collect_progress(self) -> list[ProgressMade]:
         """Return the progress made since this was asked last."""
 
     def closed(self) -> None:

@@ -4,7 +4,7 @@ from fairlead_client.model import Epoch
 from fairlead_client.session.records import Assignment
 
 
-class PartAssembler:
+class AssignmentAssembler:
     """Collects parts until all of one set are there.
 
     A part whose epoch or generation is not that of part 0 does not belong to the set. An older part

@@ -19,7 +19,7 @@ from fairlead_client.model import (
     Subscription,
 )
 from fairlead_client.session.actions import Action, CommitProgress, SendRelease
-from fairlead_client.session.assignment_assembler import PartAssembler
+from fairlead_client.session.assignment_assembler import AssignmentAssembler
 from fairlead_client.session.records import Notice
 from fairlead_client.session.seen_releases import SeenReleases
 from fairlead_client.session.states import QueueState, SessionState, Signal
@@ -135,17 +135,17 @@ class Memory:
     asked_ms: int = 0
     """Since when it waits for an engine to tell it its queues: since it was heard for the first
     time, or the newest engine started, or one has told it something else."""
-    told_waiting: Notice | None = None
+    waiting_notice: Notice | None = None
     """Why it waits, as the engine has said in its newest generation; None: it has said nothing."""
     refusal: Notice | None = None
     """The newest notice that a record of it was rejected, read at `refused_ms`; None: none was."""
     refused_ms: int = 0
     queues: dict[Queue, QueueMemory] = field(default_factory=dict)
-    parts: PartAssembler = field(default_factory=PartAssembler)
+    parts: AssignmentAssembler = field(default_factory=AssignmentAssembler)
     pending: dict[tuple[Queue, Epoch], PendingRelease] = field(default_factory=dict)
     claims_due_ms: int | None = None
     leave_due_ms: int | None = None
-    leave_told: bool = False
+    leave_appended: bool = False
     new_incarnation_asked: bool = False
     # The whole life of the client.
     generation: int = 0

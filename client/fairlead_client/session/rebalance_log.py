@@ -27,7 +27,7 @@ class RebalanceLog:
         self._client_id = client_id
         self._known: dict[str, frozenset[Queue]] = {}
 
-    def shared(self, share: Iterable[Queue], epoch: Epoch) -> None:
+    def log_share(self, share: Iterable[Queue], epoch: Epoch) -> None:
         """Take what the member is to have of all queues, under the epoch of its assignment."""
         for topic, queues in self._changes(share):
             logger.info(
@@ -36,7 +36,7 @@ class RebalanceLog:
                 *(self._group, topic, self._client_id, len(queues), _set(queues), *epoch),
             )
 
-    def all_of(self, queues: Iterable[Queue]) -> None:
+    def log_all(self, queues: Iterable[Queue]) -> None:
         """Take what a member of a broadcasting group reads: every queue of its topics."""
         for topic, found in self._changes(queues):
             logger.info(
@@ -45,7 +45,7 @@ class RebalanceLog:
                 *(self._group, topic, self._client_id, len(found), len(found), _set(found)),
             )
 
-    def lost(self) -> None:
+    def forget(self) -> None:
         """Take note that the member has nothing any more; whoever took it away said so."""
         self._known = {}
 

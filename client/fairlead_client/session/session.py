@@ -125,9 +125,9 @@ class Session:
         memory.now_ms = max(memory.now_ms, now_ms)
         if memory.state in LEASED and memory.now_ms >= memory.lease_until_ms:
             # Before the event: an answer that comes after the deadline must not move it.
-            self._take(LeaseEnded("no heartbeat was acknowledged within the lease"))
-        self._take(event)
-        self._settle()
+            self._apply_event(LeaseEnded("no heartbeat was acknowledged within the lease"))
+        self._apply_event(event)
+        self._end_step()
         actions, memory.actions = memory.actions, []
         return actions
 
@@ -148,7 +148,7 @@ class Session:
                 due.append(queue.drain_since_ms + settings.drain_deadline_ms)
         return max(min(due), memory.now_ms)
 
-    def _take(self, event: Event) -> None:
+    def _apply_event(self, event: Event) -> None:
         memory = self._memory
         listed = TRANSITIONS.get((memory.state, type(event)))
         if listed is None:
@@ -158,19 +158,19 @@ class Session:
         assert state in leads_to, f"{handler.__name__} led from {memory.state} to {state}"
         assert isinstance(state, SessionState)
         memory.state = state
-        self._fold()
+        self._run_signals()
 
-    def _fold(self) -> None:
+    def _run_signals(self) -> None:
         """Let signals run until all is quiet; a handler may raise more of them."""
         memory = self._memory
         for _ in range(SIGNALS_MAX):
             if not memory.signals:
                 return
             queue, signal, detail = memory.signals.popleft()
-            self._move(queue, signal, detail)
+            self._apply_signal(queue, signal, detail)
         raise AssertionError("signals never end")
 
-    def _move(self, queue: QueueMemory, signal: Signal, detail: object) -> None:
+    def _apply_signal(self, queue: QueueMemory, signal: Signal, detail: object) -> None:
         listed = TRANSITIONS.get((queue.state, signal))
         if listed is None:
             raise UnlistedTransitionError(f"{signal.value} of {queue.queue} in {queue.state.value}")
@@ -182,13 +182,13 @@ class Session:
         assert queue.started <= queue.top
         assert queue.works or (queue.gate is not None) == (state is QueueState.GATED)
 
-    def _settle(self) -> None:
+    def _end_step(self) -> None:
         memory = self._memory
         working = any(queue.works for queue in memory.queues.values())
         if memory.state is SessionState.LEAVING:
-            if not working and not memory.pending and memory.leave_told:
-                self._take(AllReleased())
+            if not working and not memory.pending and memory.leave_appended:
+                self._apply_event(AllReleased())
         elif (
             memory.state is SessionState.FENCED and not working and not memory.new_incarnation_asked
         ):
-            self._take(AllStopped())
+            self._apply_event(AllStopped())

@@ -7,7 +7,7 @@ each of its queues. TRANSITIONS.md is what `transition_lines` draws.
 from collections.abc import Callable, Iterator
 
 from fairlead_client.session import claims, events
-from fairlead_client.session import life_steps as life
+from fairlead_client.session import lifecycle_steps as life
 from fairlead_client.session import queue_steps as queue
 from fairlead_client.session import work_steps as work
 from fairlead_client.session.events import Event

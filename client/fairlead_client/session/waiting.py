@@ -38,7 +38,7 @@ class WaitingKind(StrEnum):
     """A queue is promised to it, and whoever had it before has not released it yet."""
 
 
-_TOLD: Final = (
+_FROM_ENGINE: Final = (
     *(WaitingKind.PAUSED, WaitingKind.DRAINED, WaitingKind.DESIGNATED),
     *(WaitingKind.ROOM, WaitingKind.TOPIC, WaitingKind.BRIDGE),
 )
@@ -81,7 +81,7 @@ def reason_to_wait(memory: Memory) -> WaitingReason | None:
             WaitingKind.ENGINE,
             "no engine has ever run on these topics: start `fairlead run`, or check the prefix",
         )
-    told = _told(memory)
+    told = _engine_reason(memory)
     if told is not None:
         return told
     return _unanswered(memory) if memory.applied is None else None
@@ -104,22 +104,22 @@ def _unanswered(memory: Memory) -> WaitingReason:
     )
 
 
-def _told(memory: Memory) -> WaitingReason | None:
+def _engine_reason(memory: Memory) -> WaitingReason | None:
     """Return what an engine has said; each says it anew: what the one before said may be over."""
-    refusal, told, generation = memory.refusal, memory.told_waiting, memory.generation
+    refusal, told, generation = memory.refusal, memory.waiting_notice, memory.generation
     # Each heartbeat that is rejected is told: where none was for a lease they are taken.
     fresh = memory.now_ms - memory.refused_ms <= memory.settings.lease_ms
     if refusal is not None and refusal.generation >= generation and fresh and not memory.queues:
         words = f"the engine rejects its heartbeats: {refusal.message}"
         return WaitingReason(WaitingKind.REJECTED, words)
     if told is not None and told.generation >= generation:
-        return WaitingReason(_told_kind(told.reason), told.message)
+        return WaitingReason(_kind_of(told.reason), told.message)
     return None
 
 
-def _told_kind(reason: str | None) -> WaitingKind:
+def _kind_of(reason: str | None) -> WaitingKind:
     """Return the kind of what an engine said; a newer one may know more words."""
-    return next((kind for kind in _TOLD if kind.value == reason), WaitingKind.ASSIGNMENT)
+    return next((kind for kind in _FROM_ENGINE if kind.value == reason), WaitingKind.ASSIGNMENT)
 
 
 def _gated(memory: Memory) -> list[tuple[Queue, list[str]]]:

@@ -47,7 +47,7 @@ class WaitingLog:
         self._from_ms = 0
         self._due_ms = 0
 
-    def look(self, reason: WaitingReason | None, now_ms: int, wall_ms: int) -> Waiting | None:
+    def update(self, reason: WaitingReason | None, now_ms: int, wall_ms: int) -> Waiting | None:
         """Take what is waited for now.
 
         Args:

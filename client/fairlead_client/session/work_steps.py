@@ -20,7 +20,7 @@ from fairlead_client.session.events import (
     TimePassed,
     WorkStopped,
 )
-from fairlead_client.session.life_steps import send_heartbeat, send_leave
+from fairlead_client.session.lifecycle_steps import send_heartbeat, send_leave
 from fairlead_client.session.memory import OWNED, TIMED, Memory, QueueMemory
 from fairlead_client.session.records import Assignment, Drop, Release
 from fairlead_client.session.states import QueueState, SessionState, Signal

@@ -11,7 +11,7 @@ from typing import Any
 from kafka import KafkaConsumer
 
 
-def ask_no_more_for_absent(consumer: KafkaConsumer) -> None:
+def drop_absent_topics(consumer: KafkaConsumer) -> None:
     """Drop from each later question what an answer lacks and no partition is assigned of."""
     cluster = consumer._cluster  # noqa: SLF001 - what is asked for can be taken back nowhere else
 

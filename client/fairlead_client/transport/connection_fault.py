@@ -103,7 +103,7 @@ def first_contact(options: Mapping[str, Any], seconds: float = STEP_SECONDS_MAX)
     for server in servers_of(config["bootstrap_servers"]):
         try:
             with _Steps(_place(server), config, seconds) as steps:
-                steps.take()
+                steps.run()
         except _Stop as stop:
             fault = fault or stop.fault
         except TimeoutError:
@@ -143,7 +143,7 @@ class _Steps:
     def __exit__(self, *_: object) -> None:
         self._socket.close()
 
-    def take(self) -> None:
+    def run(self) -> None:
         """Go through all steps.
 
         Raises:

@@ -17,10 +17,14 @@ from fairlead_client.settings.client_settings import Settings
 from fairlead_client.transport.missing_right import (
     denied_topics,
     hidden_topics,
-    look_again,
-    unreadable,
+    refresh_metadata,
+    unreadable_topics_error,
 )
-from fairlead_client.transport.offset_correction import ILLEGAL, corrected, illegal_partitions
+from fairlead_client.transport.offset_correction import (
+    ILLEGAL,
+    corrected_offsets,
+    illegal_partitions,
+)
 from fairlead_client.transport.queue_partition import partition_of_queue
 from fairlead_client.transport.topic_identity import TopicIdentities
 
@@ -68,23 +72,23 @@ class GrantedFetch:
         Raises:
             NotAllowedError: this user may not read a topic. The next fetch tries it again.
         """
-        self.identities.fetches()
+        self.identities.note_fetch_begin()
         try:
             fetched = dict(kafka.poll(timeout_ms=timeout_ms))
         except ILLEGAL as error:
             illegal = illegal_partitions(error)
         except TopicAuthorizationFailedError as error:
             denied = denied_topics(error)
-            raise unreadable(self._settings, denied, denied) or error from error
+            raise unreadable_topics_error(self._settings, denied, denied) or error from error
         else:
             if not fetched:
                 self._check_seen(kafka)
             return self._granted(kafka, fetched)
         with suppress(KafkaError):
             # If topics or bounds cannot be had now, the next poll says the same again.
-            strange = self._strange(kafka, illegal, at_once=True)
-            left = [partition for partition in illegal if partition not in strange]
-            return Fetched({}, self._correct(kafka, left), bool(strange))
+            replaced = self._replaced(kafka, illegal, at_once=True)
+            left = [partition for partition in illegal if partition not in replaced]
+            return Fetched({}, self._correct(kafka, left), bool(replaced))
         return Fetched({})
 
     def _check_seen(self, kafka: KafkaConsumer) -> None:
@@ -92,9 +96,11 @@ class GrantedFetch:
         hidden = hidden_topics(kafka)
         if not hidden:
             return
-        lack = unreadable(self._settings, hidden, {each.topic for each in kafka.assignment()})
+        lack = unreadable_topics_error(
+            self._settings, hidden, {each.topic for each in kafka.assignment()}
+        )
         if lack is not None:
-            look_again(kafka)
+            refresh_metadata(kafka)
             raise lack
 
     def _correct(
@@ -107,7 +113,7 @@ class GrantedFetch:
             if partition in kafka.assignment()
         }
         moved = {}
-        for partition, (offset, _) in corrected(
+        for partition, (offset, _) in corrected_offsets(
             kafka, offsets, self._granted_at, self._wait_ms
         ).items():
             kafka.seek(partition, offset)
@@ -127,18 +133,20 @@ class GrantedFetch:
 
     def _granted(self, kafka: KafkaConsumer, fetched: dict[TopicPartition, list[Any]]) -> Fetched:
         try:
-            strange = self._strange(kafka, fetched)
+            replaced = self._replaced(kafka, fetched)
         except KafkaError:
             return Fetched({}, changed=True, unsure=True)
         left = {
-            partition: records for partition, records in fetched.items() if partition not in strange
+            partition: records
+            for partition, records in fetched.items()
+            if partition not in replaced
         }
-        return Fetched(left, changed=bool(strange))
+        return Fetched(left, changed=bool(replaced))
 
-    def _strange(
+    def _replaced(
         self, kafka: KafkaConsumer, partitions: Iterable[TopicPartition], *, at_once: bool = False
     ) -> set[TopicPartition]:
         queues = [queue for one in partitions if (queue := self._queue_of(one)) is not None]
-        self.identities.fetched()
+        self.identities.note_fetch_end()
         found = self.identities.verify(kafka, queues, at_once=at_once)
         return {partition_of_queue(queue) for queue in found}

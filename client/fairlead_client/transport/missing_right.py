@@ -42,7 +42,7 @@ def hidden_topics(consumer: KafkaConsumer) -> frozenset[str]:
     return frozenset(consumer._client.cluster.unauthorized_topics)  # noqa: SLF001 - see above
 
 
-def look_again(consumer: KafkaConsumer) -> None:
+def refresh_metadata(consumer: KafkaConsumer) -> None:
     """Have topics looked at that could not be seen: the right may have been given since."""
     consumer._client.cluster.request_update()  # noqa: SLF001 - it looks by itself after minutes
 
@@ -53,7 +53,7 @@ def denied_topics(error: TopicAuthorizationFailedError) -> frozenset[str]:
     return frozenset({told} if isinstance(told, str) else map(str, told))
 
 
-def unreadable(
+def unreadable_topics_error(
     settings: Cluster, denied: Collection[str], topics: Iterable[str]
 ) -> NotAllowedError | None:
     """Return the error of topics that this user may not read; None: there are none.

@@ -19,7 +19,7 @@ def illegal_partitions(error: KafkaError) -> list[TopicPartition]:
     return list(error.args[0])
 
 
-def corrected(
+def corrected_offsets(
     consumer: KafkaConsumer,
     offsets: Mapping[TopicPartition, int],
     granted: Callable[[TopicPartition], Granted],

@@ -137,12 +137,12 @@ class Committer(Thread):
                 self._store.commit(entries, left_ms)
             except Exception as error:  # noqa: BLE001 - whatever a store raises is told and counted
                 committed = False
-                self._tell(error)
+                self._report_failure(error)
         for action in batch:
             done = committed and action in timely
             self._report(CommitFinished(action.entries, committed=done))
 
-    def _tell(self, error: Exception) -> None:
+    def _report_failure(self, error: Exception) -> None:
         logger.warning("commit failed: %s: %s", type(error).__name__, error)
         told = OffsetStoreError(f"positions were not committed: {error!r}; tried again")
         told.__cause__ = error

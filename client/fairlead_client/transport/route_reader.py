@@ -162,12 +162,12 @@ class RouteReader(Thread):
         for batch in batches.values():
             for record in batch:
                 try:
-                    self._tell(record)
+                    self._apply(record)
                 except MalformedRecordError as error:
                     self.malformed += 1
                     logger.warning("ignored %s@%d: %s", record.topic, record.offset, error)
 
-    def _tell(self, record: Any) -> None:
+    def _apply(self, record: Any) -> None:
         if record.value is not None:
             read = decode_route_record(record.value)
             if read is not None:

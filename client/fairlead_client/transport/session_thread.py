@@ -25,10 +25,10 @@ from fairlead_client.session.session import Granted, Ownership, Session
 from fairlead_client.session.states import SessionState
 from fairlead_client.session.waiting_log import Waiting, WaitingLog
 from fairlead_client.settings.client_settings import Settings
+from fairlead_client.transport.control_reader import CaughtUp, ControlReader
+from fairlead_client.transport.control_writer import ControlWriter
 from fairlead_client.transport.encoding import Encoder
 from fairlead_client.transport.offset_store import Committer, OffsetStore
-from fairlead_client.transport.reader import CaughtUp, Reader
-from fairlead_client.transport.writer import Writer
 
 logger = logging.getLogger(__name__)
 
@@ -69,12 +69,14 @@ class SessionThread(Thread):
         self._observer = observer
         self._rebalances = RebalanceLog(settings.group, client_id)
         self._inbox: SimpleQueue[events.Event | CaughtUp | None] = SimpleQueue()
-        self._reader = Reader(settings, client_id, self._inbox.put, self._note, observer)
+        self._reader = ControlReader(
+            settings, client_id, self._inbox.put, self._note_failure, observer
+        )
         self._committer = (
             None if store is None else Committer(store, self._inbox.put, self._commit_failed)
         )
-        self._writer: Writer | None = None
-        self._first_writer: Future[Writer] | None = Future()
+        self._writer: ControlWriter | None = None
+        self._first_writer: Future[ControlWriter] | None = Future()
         self._abort = False
         self.joined = Event()
         self.ended = Event()
@@ -140,7 +142,7 @@ class SessionThread(Thread):
         except Exception as error:
             logger.exception("the session's thread failed; the client stops")
             self.error = error
-            self._note(error)
+            self._note_failure(error)
         finally:
             self._end()
 
@@ -150,19 +152,19 @@ class SessionThread(Thread):
             first = self._inbox.get(timeout=max(0, wait_ms) / 1_000)
         except Empty:
             first = None
-        self._take(first)
+        self._handle_message(first)
         for _ in range(EVENTS_PER_TURN_MAX):
             try:
-                self._take(self._inbox.get_nowait())
+                self._handle_message(self._inbox.get_nowait())
             except Empty:
                 break
         self._handle(events.TimePassed())
-        self.waiting_for = self._waiting.look(self._session.waiting, now_ms(), wall_ms())
+        self.waiting_for = self._waiting.update(self._session.waiting, now_ms(), wall_ms())
 
-    def _take(self, message: events.Event | CaughtUp | None) -> None:
+    def _handle_message(self, message: events.Event | CaughtUp | None) -> None:
         # What was processed before the message was put here counts before it: the message may be
         # the end of the work, or ask for a claim of where it is.
-        for progress in self._application.take_progress():
+        for progress in self._application.collect_progress():
             self._handle(progress)
         if isinstance(message, CaughtUp):
             self._begin_incarnation(message.generation)
@@ -182,17 +184,17 @@ class SessionThread(Thread):
         if self.state is SessionState.RUNNING:
             self.joined.set()
         if isinstance(event, events.AssignmentRead):
-            self._tell_share(event.record)
+            self._log_share(event.record)
         for action in done:
-            self._do(action)
+            self._do_action(action)
 
-    def _tell_share(self, record: Assignment) -> None:
+    def _log_share(self, record: Assignment) -> None:
         """Say what the client is to have, unless the record is an old one and counts no more."""
         joining = self.state in (SessionState.STARTING, SessionState.RUNNING)
         if joining and record.generation == self._session.generation:
-            self._rebalances.shared(self._session.share, record.epoch)
+            self._rebalances.log_share(self._session.share, record.epoch)
 
-    def _do(self, action: actions.Action) -> None:
+    def _do_action(self, action: actions.Action) -> None:
         application = self._application
         match action:
             case actions.StartWork(queue, epoch, position):
@@ -205,7 +207,7 @@ class SessionThread(Thread):
                 application.abandon_work(queue, epoch)
             case actions.StopEverything(reason, work):
                 logger.warning("stopped everything: %s", reason)
-                self._rebalances.lost()
+                self._rebalances.forget()
                 application.stop_everything(work)
             case actions.CommitProgress():
                 assert self._committer is not None
@@ -215,12 +217,12 @@ class SessionThread(Thread):
                 self._close_writer()
                 self._reader.catch_up()
             case actions.ReportNotice(code, message):
-                self._note(NoticeError(code, message))
+                self._note_failure(NoticeError(code, message))
                 logger.warning("notice of the engine: %s: %s", code, message)
             case actions.Stopped(error):
                 self.error = error
                 if error is not None:
-                    self._note(error)
+                    self._note_failure(error)
             case _:
                 # Only an incarnation sends, and it has a writer.
                 assert self._writer is not None
@@ -234,20 +236,20 @@ class SessionThread(Thread):
             self._writer = self._new_writer() if made is None else made.result()
         except KafkaError as error:
             # There is no lease to keep meanwhile, so this thread may have waited for it.
-            self._note(error)
+            self._note_failure(error)
             self._reader.catch_up()
             return
         self._handle(events.Started(str(uuid4()), generation))
 
-    def _make_writer(self, made: Future[Writer]) -> None:
+    def _make_writer(self, made: Future[ControlWriter]) -> None:
         """Connect while the reader catches up: each takes as long as the other."""
         try:
             made.set_result(self._new_writer())
         except Exception as error:  # noqa: BLE001 - told to whoever takes the writer
             made.set_exception(error)
 
-    def _new_writer(self) -> Writer:
-        return Writer(self._settings, self._client_id, self._encoder, self.report)
+    def _new_writer(self) -> ControlWriter:
+        return ControlWriter(self._settings, self._client_id, self._encoder, self.report)
 
     def _close_writer(self) -> None:
         if self._writer is not None:
@@ -255,11 +257,11 @@ class SessionThread(Thread):
             self._writer.close(self._settings.lease_ms // 2)
             self._writer = None
 
-    def _note(self, error: Exception) -> None:
+    def _note_failure(self, error: Exception) -> None:
         self.last_failure = Failure.now(error)
 
     def _commit_failed(self, error: Exception) -> None:
-        self._note(error)
+        self._note_failure(error)
         self._observer.commit_failed()
 
     def _end(self) -> None:
@@ -285,7 +287,7 @@ class SessionThread(Thread):
             step()
         except Exception as error:
             logger.exception("the end of the session's thread")
-            self._note(error)
+            self._note_failure(error)
 
     def _stop_connections(self) -> None:
         self._reader.stop()
@@ -296,7 +298,7 @@ class SessionThread(Thread):
             self._first_writer.add_done_callback(_close_unused)
 
 
-def _close_unused(made: Future[Writer]) -> None:
+def _close_unused(made: Future[ControlWriter]) -> None:
     """Let go of the connections of a writer that nobody took."""
     if made.exception() is None:
         made.result().close(0)

@@ -55,12 +55,12 @@ class _Cluster(ClusterMetadata):  # type: ignore[misc]  # kafka-python has no ty
 
     def bootstrap_brokers(self) -> list[Any]:
         servers: list[Any] = super().bootstrap_brokers()
-        return [one for one in servers if not is_silent(_place(one))] or servers
+        return [one for one in servers if not is_silent(_broker_address(one))] or servers
 
     def update_metadata(self, metadata: Any) -> Any:
         done = super().update_metadata(metadata)
         if self._manager is not None:
-            self._manager.give_up_the_gone()
+            self._manager.give_up_removed_brokers()
         return done
 
 
@@ -76,8 +76,8 @@ class ConnectionManager(KafkaConnectionManager):  # type: ignore[misc]  # kafka-
         # A fetch may be answered only after this.
         held_s = config.get("fetch_max_wait_ms", 0) / 1_000
         self._late_s = max(timeout_s / 2, held_s + timeout_s / 4)
-        self._look_s = timeout_s / 2
-        self._is_looking = False
+        self._check_s = timeout_s / 2
+        self._check_planned = False
 
     def get_connection(self, node_id: Any, timeout_ms: float | None = None, **how: Any) -> Any:
         """Connect as the library does; a first server has half of the time to connect.
@@ -87,17 +87,17 @@ class ConnectionManager(KafkaConnectionManager):  # type: ignore[misc]  # kafka-
         connection has failed, and then waits, and connects to the same one again.
         """
         known = node_id in self._conns
-        first = self.cluster.is_bootstrap(node_id) and not self._last(node_id)
+        first = self.cluster.is_bootstrap(node_id) and not self._is_silent(node_id)
         if timeout_ms is not None and first:
             timeout_ms = min(timeout_ms, self.config["socket_connection_setup_timeout_ms"] / 2)
         connection = super().get_connection(node_id, timeout_ms, **how)
         if not known:
-            if self._last(node_id) and not self.cluster.is_bootstrap(node_id):
+            if self._is_silent(node_id) and not self.cluster.is_bootstrap(node_id):
                 self.cluster.request_update()
             # Also of a connection that was good for a while: an answer may never have come.
-            address = self._place_of(node_id)
+            address = self._address_of(node_id)
             connection.close_future.add_errback(lambda _: self._note_at(address))
-            self._look_later()
+            self._check_later()
         return connection
 
     def send(self, request: Any, node_id: Any = None, request_timeout_ms: Any = None) -> Any:
@@ -109,7 +109,7 @@ class ConnectionManager(KafkaConnectionManager):  # type: ignore[misc]  # kafka-
         answer = super().send(request, node_id, request_timeout_ms)
         if isinstance(request, ListOffsetsRequest):
             answer.add_callback(self._ask_who_leads)
-        self._look_later()
+        self._check_later()
         return answer
 
     def _ask_who_leads(self, ends: Any) -> None:
@@ -117,7 +117,7 @@ class ConnectionManager(KafkaConnectionManager):  # type: ignore[misc]  # kafka-
         if any(issubclass(for_code(code), InvalidMetadataError) for code in codes):
             self.cluster.request_update()
 
-    def give_up_the_gone(self) -> None:
+    def give_up_removed_brokers(self) -> None:
         """Wait no longer for who is not in the cluster any more: others lead what it led.
 
         A frozen broker leaves it after `broker.session.timeout.ms`. What was sent to it fails now
@@ -134,14 +134,14 @@ class ConnectionManager(KafkaConnectionManager):  # type: ignore[misc]  # kafka-
         connection = self._conns.get(node_id)
         return connection is not None and (connection.initializing or bool(connection.paused))
 
-    def _look_later(self) -> None:
-        if not self._is_looking and not self.closed:
-            self._is_looking = True
-            self._net.call_later(self._look_s, self._look)
+    def _check_later(self) -> None:
+        if not self._check_planned and not self.closed:
+            self._check_planned = True
+            self._net.call_later(self._check_s, self._check_late_answers)
 
-    def _look(self) -> None:
+    def _check_late_answers(self) -> None:
         """Ask who leads, of others, while somebody's answer is late."""
-        self._is_looking = False
+        self._check_planned = False
         if self.closed:
             return
         waiting = [
@@ -150,7 +150,7 @@ class ConnectionManager(KafkaConnectionManager):  # type: ignore[misc]  # kafka-
         if any(self._is_late(one) for one in waiting):
             self.cluster.request_update()
         if waiting:
-            self._look_later()
+            self._check_later()
 
     def _is_late(self, connection: Any) -> bool:
         before = time.monotonic() - self._late_s
@@ -164,12 +164,12 @@ class ConnectionManager(KafkaConnectionManager):  # type: ignore[misc]  # kafka-
     def least_loaded_node(self) -> Any:
         """Return whom to ask what anybody knows: of those that answer, who has least to do."""
         found = super().least_loaded_node()
-        if not self._last(found):
+        if not self._is_silent(found):
             return found
         others = [
             broker.node_id
             for broker in self.cluster.brokers()
-            if not is_silent(_place(broker)) and self.connection_delay(broker.node_id) == 0
+            if not is_silent(_broker_address(broker)) and self.connection_delay(broker.node_id) == 0
         ]
         return min(others, key=self._unanswered, default=found)
 
@@ -184,7 +184,7 @@ class ConnectionManager(KafkaConnectionManager):  # type: ignore[misc]  # kafka-
         The library counts one as well where the broker took it and said nothing.
         """
         connection = self._conns.get(node_id)
-        address = self._place_of(node_id)
+        address = self._address_of(node_id)
         if address is not None and (connection is None or not connection.connected):
             self.update_backoff(node_id)
             return
@@ -193,20 +193,20 @@ class ConnectionManager(KafkaConnectionManager):  # type: ignore[misc]  # kafka-
         super().reset_backoff(node_id)
 
     def _note(self, node_id: Any) -> None:
-        self._note_at(self._place_of(node_id))
+        self._note_at(self._address_of(node_id))
 
     def _note_at(self, address: Address | None) -> None:
         if address is not None and not self.closed:
             _silent[address] = time.monotonic() + REMEMBERED_SECONDS
 
-    def _last(self, node_id: Any) -> bool:
-        address = self._place_of(node_id)
+    def _is_silent(self, node_id: Any) -> bool:
+        address = self._address_of(node_id)
         return address is not None and is_silent(address)
 
-    def _place_of(self, node_id: Any) -> Address | None:
+    def _address_of(self, node_id: Any) -> Address | None:
         # The library counts failures of other things too, by names that are no nodes.
         broker = self.cluster.broker_metadata(node_id)
-        return None if broker is None else _place(broker)
+        return None if broker is None else _broker_address(broker)
 
     def _unanswered(self, node_id: Any) -> int:
         connection = self._conns.get(node_id)
@@ -235,7 +235,7 @@ def _waits(connection: Any) -> bool:
     return connection.initializing or bool(connection.in_flight_requests)
 
 
-def _place(broker: Any) -> Address:
+def _broker_address(broker: Any) -> Address:
     return Address(broker.host, broker.port)
 
 

@@ -51,7 +51,7 @@ class TagFilter:
         return found
 
 
-def filter_at_once(
+def immediate_filter(
     settings: Settings, topics: Sequence[str | Subscription], tag_header: str
 ) -> TagFilter:
     """Return the filter of who hands out messages as they come, and never parks one.

@@ -63,7 +63,7 @@ class TopicConsumer(KafkaConsumer):  # type: ignore[misc]  # kafka-python has no
     ) -> None:
         super().__init__(**options)
         self._on_unreadable = on_unreadable
-        self._told: dict[TopicPartition, int] = {}
+        self._reported: dict[TopicPartition, int] = {}
         self.passed_over = 0
         # The library has no setting for it. A test reads unreadable batches with this version.
         self._fetcher.PartitionRecords = self._open
@@ -76,10 +76,10 @@ class TopicConsumer(KafkaConsumer):  # type: ignore[misc]  # kafka-python has no
 
     def _report(self, batch: UnreadableBatch) -> None:
         partition = TopicPartition(batch.topic, batch.partition)
-        if batch.offset <= self._told.get(partition, -1):
+        if batch.offset <= self._reported.get(partition, -1):
             # It is fetched again after a seek, or when only a part of a fetch was used.
             return
-        self._told[partition] = batch.offset
+        self._reported[partition] = batch.offset
         self.passed_over += 1
         self.note_passed_over(batch)
         if self._on_unreadable is not None:

@@ -52,7 +52,7 @@ class TopicIdentities:
     def __init__(self, identity_of: Callable[[Queue], str | None], wait_ms: int) -> None:
         self._identity_of = identity_of
         self._wait_ms = wait_ms
-        self._looked_at = self._fetched_at = float("-inf")
+        self._refreshed_at = self._fetched_at = float("-inf")
         self._paused = False
         self._held: dict[Queue, str] = {}
         self._again_at = 0.0
@@ -61,17 +61,17 @@ class TopicIdentities:
         """Tell whether the queue must not be read: its topic is another one."""
         return bool(self._held) and self._held.get(queue, "") == self._identity_of(queue)
 
-    def begun(self) -> None:
+    def note_grant(self) -> None:
         """Note that the engine has granted something just now: it knew the topic as it is."""
-        self._looked_at = self._fetched_at = monotonic()
+        self._refreshed_at = self._fetched_at = monotonic()
         self._paused = False
 
-    def fetches(self) -> None:
+    def note_fetch_begin(self) -> None:
         """Note that a fetch follows."""
         at = monotonic()
         self._paused |= at - self._fetched_at > PAUSE_SECONDS
 
-    def fetched(self) -> None:
+    def note_fetch_end(self) -> None:
         """Note that a fetch has ended."""
         self._fetched_at = monotonic()
 
@@ -88,15 +88,15 @@ class TopicIdentities:
         granted = {queue: told for queue in queues if is_topic_id(told := self._identity_of(queue))}
         if not granted:
             return ()
-        if at_once or self._paused or monotonic() - self._looked_at > FRESH_SECONDS:
-            self._look(consumer)
-        elif self._strange(consumer, granted):
+        if at_once or self._paused or monotonic() - self._refreshed_at > FRESH_SECONDS:
+            self._refresh_metadata(consumer)
+        elif self._replaced(consumer, granted):
             # What is known may be older than the grant.
-            self._look(consumer)
-        strange = self._strange(consumer, granted)
-        for queue in strange:
+            self._refresh_metadata(consumer)
+        replaced = self._replaced(consumer, granted)
+        for queue in replaced:
             self._hold(consumer, queue, granted[queue])
-        return strange
+        return replaced
 
     def release(self, consumer: KafkaConsumer) -> bool:
         """Look again at what is held, if it is time; tell whether any of it may be read now."""
@@ -105,8 +105,8 @@ class TopicIdentities:
         self._again_at = monotonic() + AGAIN_SECONDS
         mine = {queue: told for queue, told in self._held.items() if self.holds(queue)}
         if mine:
-            self._look(consumer)
-        self._held = {queue: mine[queue] for queue in self._strange(consumer, mine)}
+            self._refresh_metadata(consumer)
+        self._held = {queue: mine[queue] for queue in self._replaced(consumer, mine)}
         return len(self._held) < len(mine)
 
     def _hold(self, consumer: KafkaConsumer, queue: Queue, granted: str) -> None:
@@ -121,14 +121,14 @@ class TopicIdentities:
             granted,
         )
 
-    def _strange(self, consumer: KafkaConsumer, granted: dict[Queue, str]) -> list[Queue]:
+    def _replaced(self, consumer: KafkaConsumer, granted: dict[Queue, str]) -> list[Queue]:
         return [
             queue
             for queue, told in granted.items()
             if (known := _known_identity(consumer, queue)) is not None and known != told
         ]
 
-    def _look(self, consumer: KafkaConsumer) -> None:
+    def _refresh_metadata(self, consumer: KafkaConsumer) -> None:
         """Refresh what brokers tell of topics; whoever cannot be asked now is asked again soon."""
         # kafka-python has no public way to wait for it.
         cluster, net, manager = consumer._cluster, consumer._net, consumer._manager  # noqa: SLF001
@@ -136,7 +136,7 @@ class TopicIdentities:
         turns = 2 if cluster.metadata_refresh_in_progress else 1
         for _ in range(turns):
             net.run(manager.wait_for, cluster.request_update(), self._wait_ms)
-        self._looked_at = monotonic()
+        self._refreshed_at = monotonic()
         self._paused = False
 
 

@@ -207,8 +207,8 @@ def test_log_of_an_engine_that_is_silent(caplog: pytest.LogCaptureFixture) -> No
     log = WaitingLog("orders", "c1")
     silent = WaitingReason(WaitingKind.ENGINE, "no engine has answered it", since_ms=1_000)
     with caplog.at_level(logging.WARNING):
-        assert log.look(silent, 21_000, 91_000) == Waiting(silent.kind, silent.words, 71_000)
-        log.look(silent, 26_000, 96_000)
+        assert log.update(silent, 21_000, 91_000) == Waiting(silent.kind, silent.words, 71_000)
+        log.update(silent, 26_000, 96_000)
     assert caplog.messages == [
         "c1 of orders waits for engine since 25 s: no engine has answered it"
     ]
@@ -218,7 +218,7 @@ def test_log(caplog: pytest.LogCaptureFixture) -> None:
     """It is logged once after 5 s, then each minute; another kind of reason begins anew."""
     log = WaitingLog("orders", "c1")
     with caplog.at_level(logging.WARNING):
-        told = [log.look(REASON, at * 1_000, 7_000 + at * 1_000) for at in range(126)]
+        told = [log.update(REASON, at * 1_000, 7_000 + at * 1_000) for at in range(126)]
         assert {each and each.since_ms for each in told} == {7_000}
         assert told[0] == Waiting(WaitingKind.ENGINE, "no engine", 7_000)
         assert [each.getMessage().partition(" since ")[2] for each in caplog.records] == [
@@ -227,10 +227,10 @@ def test_log(caplog: pytest.LogCaptureFixture) -> None:
         assert caplog.records[0].getMessage().startswith("c1 of orders waits for engine")
         caplog.clear()
         other = WaitingReason(WaitingKind.RELEASE, "c2")
-        assert log.look(other, 126_000, 133_000) == Waiting(WaitingKind.RELEASE, "c2", 133_000)
-        log.look(None, 127_000, 134_000)
-        log.look(other, 128_000, 135_000)
-        log.look(other, 132_000, 139_000)
+        assert log.update(other, 126_000, 133_000) == Waiting(WaitingKind.RELEASE, "c2", 133_000)
+        log.update(None, 127_000, 134_000)
+        log.update(other, 128_000, 135_000)
+        log.update(other, 132_000, 139_000)
         assert caplog.records == []
-        log.look(other, 133_000, 140_000)
+        log.update(other, 133_000, 140_000)
     assert len(caplog.records) == 1

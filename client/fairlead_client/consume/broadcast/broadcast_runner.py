@@ -42,7 +42,7 @@ class _Tenure:
     stopping: bool = False
 
 
-class BroadcastKeeper(Thread):
+class BroadcastRunner(Thread):
     """Starts and stops every queue of the topics, and writes the member's offsets to its file.
 
     There is no handover: nobody else's work depends on these queues. So there is no lease either,
@@ -136,7 +136,7 @@ class BroadcastKeeper(Thread):
             while not self._stopping:
                 if self._is_due():
                     self._follow()
-                    self._tell_queues()
+                    self._report_queues()
                 self._take_progress()
                 if monotonic() >= next_write:
                     next_write = monotonic() + self._settings.commit_ms / 1_000
@@ -161,7 +161,7 @@ class BroadcastKeeper(Thread):
             try:
                 plan = self._planner.plan(self._topics, self._routes, held, self._offsets)
             except FairleadClientError as error:
-                self._tell(error)
+                self._report_failure(error)
                 return
         self._stop_queues(plan)
         by_topic: dict[str, list[QueueStart]] = defaultdict(list)
@@ -174,13 +174,13 @@ class BroadcastKeeper(Thread):
             try:
                 self._start_queues(starts)
             except KafkaError as error:
-                self._tell(error)
+                self._report_failure(error)
                 self._again_at = monotonic() + RETRY_SECONDS
 
-    def _tell_queues(self) -> None:
+    def _report_queues(self) -> None:
         queues = self.epochs
         self._observer.owned(len(queues))
-        self._rebalances.all_of(queues)
+        self._rebalances.log_all(queues)
 
     def _stop_queues(self, plan: QueuePlan) -> None:
         with self._changed:
@@ -221,7 +221,7 @@ class BroadcastKeeper(Thread):
             self._application.start_work(start.queue, epoch, Position(0, offset))
 
     def _take_progress(self) -> None:
-        for made in self._application.take_progress():
+        for made in self._application.collect_progress():
             with self._changed:
                 self._note(made.queue, made.epoch, made.offset)
 
@@ -238,7 +238,7 @@ class BroadcastKeeper(Thread):
         try:
             self._file.write(LocalOffsets(self._local.group, self._local.client_id, offsets))
         except OSError as error:
-            self._tell(error)
+            self._report_failure(error)
             self._observer.commit_failed()
             return
         self._written = offsets
@@ -272,7 +272,7 @@ class BroadcastKeeper(Thread):
         self._look_at = True
         self._changed.notify_all()
 
-    def _tell(self, error: Exception) -> None:
+    def _report_failure(self, error: Exception) -> None:
         if self.last_failure is None or repr(error) != repr(self.last_failure.error):
             logger.warning("broadcasting: %s: %s", type(error).__name__, error)
         self.last_failure = Failure.now(error)

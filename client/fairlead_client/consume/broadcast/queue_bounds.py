@@ -8,7 +8,7 @@ from fairlead_client.consume.broadcast.start_offset import Bounds
 from fairlead_client.model import Queue
 from fairlead_client.settings.client_settings import Settings
 from fairlead_client.transport.connection import connect, consumer_options
-from fairlead_client.transport.missing_right import hidden_topics, unreadable
+from fairlead_client.transport.missing_right import hidden_topics, unreadable_topics_error
 from fairlead_client.transport.queue_partition import partition_of_queue
 
 
@@ -45,7 +45,7 @@ class QueueBounds:
             options = consumer_options(self._settings, self._client_id)
             topics = sorted({partition.topic for partition in partitions.values()})
             self._consumer = connect(KafkaConsumer, options, topics)
-            lack = unreadable(self._settings, hidden_topics(self._consumer), topics)
+            lack = unreadable_topics_error(self._settings, hidden_topics(self._consumer), topics)
             if lack is not None:
                 # The library would wait for what it cannot see.
                 raise lack

@@ -20,7 +20,7 @@ MIB: Final = 1024 * 1024
 LOGGED_EVERY: Final = 1_000
 
 
-class Gate(Enum):
+class HoldReason(Enum):
     """What holds a pull request back."""
 
     MESSAGES = "messages"
@@ -74,12 +74,12 @@ class FlowControl:
         self._ordered = ordered
         self._messages = limits.pull_threshold_for_queue
         self._mib = limits.pull_threshold_size_for_queue
-        self._counts: Counter[Gate] = Counter()
+        self._counts: Counter[HoldReason] = Counter()
 
     @property
     def counts(self) -> Mapping[str, int]:
         """How often each gate held a request back."""
-        return {gate.value: self._counts[gate] for gate in Gate}
+        return {gate.value: self._counts[gate] for gate in HoldReason}
 
     @property
     def messages(self) -> int:
@@ -105,7 +105,7 @@ class FlowControl:
         if queues and limits.pull_threshold_size_for_topic is not None:
             self._mib = max(1, limits.pull_threshold_size_for_topic // queues)
 
-    def hold_back(self, work: ProcessQueue, *, locked: bool) -> Gate | None:
+    def hold_back(self, work: ProcessQueue, *, locked: bool) -> HoldReason | None:
         """Return the gate that holds a queue back now, counted; None: it may be pulled.
 
         Args:
@@ -113,7 +113,7 @@ class FlowControl:
             locked: whether the client holds the queue's lock, which is its lease, and has not let
                 go of it by `unlock`.
         """
-        gate = self._gate(work, locked=locked)
+        gate = self._hold_reason(work, locked=locked)
         if gate is not None:
             self._counts[gate] += 1
             if self._counts[gate] % LOGGED_EVERY == 1:
@@ -128,14 +128,14 @@ class FlowControl:
                 )
         return gate
 
-    def _gate(self, work: ProcessQueue, *, locked: bool) -> Gate | None:
+    def _hold_reason(self, work: ProcessQueue, *, locked: bool) -> HoldReason | None:
         if work.count > self._messages:
-            return Gate.MESSAGES
+            return HoldReason.MESSAGES
         if work.size_bytes // MIB > self._mib:
-            return Gate.SIZE
+            return HoldReason.SIZE
         if not locked:
-            return Gate.LOCK
+            return HoldReason.LOCK
         # A span costs a lock; it cannot be long while there is nothing.
         if self._ordered or not work.count:
             return None
-        return Gate.SPAN if work.span > self._limits.consume_concurrently_max_span else None
+        return HoldReason.SPAN if work.span > self._limits.consume_concurrently_max_span else None

@@ -1,6 +1,6 @@
 """Pulls from Kafka: one consumer for all queues of a client.
 
-Partitions that are not asked for are paused, so that what holds a queue back holds its fetches
+Partitions that are not requested for are paused, so that what holds a queue back holds its fetches
 back too. A position outside of the partition is noticed and answered; it never starts at the
 beginning by itself.
 """
@@ -14,21 +14,25 @@ from kafka.errors import TopicAuthorizationFailedError
 from kafka.structs import TopicPartition
 
 from fairlead_client.consume.pull.message_source import PullResult, PullStatus
-from fairlead_client.consume.retry.retry_schedule import Parking
+from fairlead_client.consume.retry.retry_schedule import RetrySchedule
 from fairlead_client.model import Queue, Subscription
 from fairlead_client.session.clock import wall_ms
 from fairlead_client.session.session import Granted
 from fairlead_client.session.topic_names import retried_group
 from fairlead_client.settings.client_settings import Settings
-from fairlead_client.transport.absent_topics import ask_no_more_for_absent
+from fairlead_client.transport.absent_topics import drop_absent_topics
 from fairlead_client.transport.connection import connect, data_options, request_timeout_ms
 from fairlead_client.transport.missing_right import (
     denied_topics,
     hidden_topics,
-    look_again,
-    unreadable,
+    refresh_metadata,
+    unreadable_topics_error,
 )
-from fairlead_client.transport.offset_correction import ILLEGAL, corrected, illegal_partitions
+from fairlead_client.transport.offset_correction import (
+    ILLEGAL,
+    corrected_offsets,
+    illegal_partitions,
+)
 from fairlead_client.transport.queue_partition import known_topics, partition_of_queue
 from fairlead_client.transport.tags import TAG_HEADER, TagFilter
 from fairlead_client.transport.topic_identity import TopicIdentities
@@ -66,9 +70,9 @@ class KafkaSource:
         self._filter = TagFilter(self._subscribed, tag_header)
         self._consumer: KafkaConsumer | None = None
         self._followed: dict[TopicPartition, Queue] = {}
-        self._at: dict[TopicPartition, int] = {}
+        self._positions: dict[TopicPartition, int] = {}
         self._paused: set[TopicPartition] = set()
-        self._parking = Parking()
+        self._retry_schedule = RetrySchedule()
         self._granted = granted
         self._identities = TopicIdentities(
             lambda queue: granted(queue).identity, request_timeout_ms(settings)
@@ -91,9 +95,9 @@ class KafkaSource:
         """Let go of what is buffered of other queues."""
         followed = {partition_of_queue(queue): queue for queue in queues}
         if followed.keys() - self._followed.keys():
-            self._identities.begun()
+            self._identities.note_grant()
         self._followed = followed
-        self._parking.follow(queues)
+        self._retry_schedule.follow(queues)
 
     def pull(
         self, offsets: Mapping[Queue, int], wait_ms: int, most: int | None = None
@@ -107,23 +111,24 @@ class KafkaSource:
         assert consumer is not None
         self._identities.release(consumer)
         at_ms = wall_ms()
-        asked = {
+        requested = {
             partition_of_queue(queue): (queue, offset)
             for queue, offset in offsets.items()
-            if not self._parking.waits(queue, offset, at_ms) and not self._identities.holds(queue)
+            if not self._retry_schedule.waits(queue, offset, at_ms)
+            and not self._identities.holds(queue)
         }
-        due_ms = self._parking.next_due_ms(at_ms)
+        due_ms = self._retry_schedule.next_due_ms(at_ms)
         if due_ms is not None:
             wait_ms = max(1, min(wait_ms, due_ms - at_ms))
-        if not asked:
+        if not requested:
             time.sleep(wait_ms / 1_000)
             return {}
         try:
-            return self._poll(consumer, asked, wait_ms, most)
+            return self._poll(consumer, requested, wait_ms, most)
         except BaseException:
             # The consumer may stand behind records that nobody gets: the next pull seeks.
-            for partition in asked:
-                self._at.pop(partition, None)
+            for partition in requested:
+                self._positions.pop(partition, None)
             raise
 
     def close(self) -> None:
@@ -135,53 +140,55 @@ class KafkaSource:
     def _poll(
         self,
         consumer: KafkaConsumer,
-        asked: dict[TopicPartition, tuple[Queue, int]],
+        requested: dict[TopicPartition, tuple[Queue, int]],
         wait_ms: int,
         most: int | None,
     ) -> Mapping[Queue, PullResult]:
-        self._point(consumer, asked)
-        self._identities.fetches()
+        self._seek_and_pause(consumer, requested)
+        self._identities.note_fetch_begin()
         try:
             fetched = consumer.poll(timeout_ms=wait_ms, max_records=most)
         except ILLEGAL as error:
             illegal = illegal_partitions(error)
-            self._let_go(consumer, asked, illegal, at_once=True)
-            return self._correct(consumer, asked, illegal)
+            self._drop_replaced(consumer, requested, illegal, at_once=True)
+            return self._correct(consumer, requested, illegal)
         except TopicAuthorizationFailedError as error:
             # Where the others stand is as it was: of them nothing was taken.
-            return self._refused(asked, denied_topics(error))
-        self._let_go(consumer, asked, fetched)
+            return self._denied_results(requested, denied_topics(error))
+        self._drop_replaced(consumer, requested, fetched)
         if not fetched:
             hidden = hidden_topics(consumer)
-            if hidden and (refused := self._refused(asked, hidden)):
-                look_again(consumer)
+            if hidden and (refused := self._denied_results(requested, hidden)):
+                refresh_metadata(consumer)
                 return refused
             return {
-                queue: self._nothing(consumer, partition, offset)
-                for partition, (queue, offset) in asked.items()
+                queue: self._empty_result(consumer, partition, offset)
+                for partition, (queue, offset) in requested.items()
             }
         return {
-            asked[partition][0]: self._found(consumer, partition, asked[partition][0], records)
+            requested[partition][0]: self._result(
+                consumer, partition, requested[partition][0], records
+            )
             for partition, records in fetched.items()
-            if partition in asked
+            if partition in requested
         }
 
-    def _let_go(
+    def _drop_replaced(
         self,
         consumer: KafkaConsumer,
-        asked: dict[TopicPartition, tuple[Queue, int]],
+        requested: dict[TopicPartition, tuple[Queue, int]],
         partitions: Iterable[TopicPartition],
         *,
         at_once: bool = False,
     ) -> None:
-        """Take back what was asked of topics that have replaced the granted ones."""
-        self._identities.fetched()
-        queues = [asked[partition][0] for partition in partitions if partition in asked]
+        """Take back what was requested of topics that have replaced the granted ones."""
+        self._identities.note_fetch_end()
+        queues = [requested[partition][0] for partition in partitions if partition in requested]
         for queue in self._identities.verify(consumer, queues, at_once=at_once):
             partition = partition_of_queue(queue)
-            del asked[partition]
+            del requested[partition]
             # It stands at an offset of another topic.
-            self._at.pop(partition, None)
+            self._positions.pop(partition, None)
 
     def _connected(self) -> KafkaConsumer:
         options = {
@@ -189,42 +196,47 @@ class KafkaSource:
             "fetch_max_wait_ms": FETCH_WAIT_MS,
             **self._settings.fetch,
         }
-        self._at.clear()
+        self._positions.clear()
         self._paused.clear()
         consumer = connect(KafkaConsumer, options, known_topics(self._subscribed))
-        ask_no_more_for_absent(consumer)
+        drop_absent_topics(consumer)
         return consumer
 
-    def _point(
-        self, consumer: KafkaConsumer, asked: Mapping[TopicPartition, tuple[Queue, int]]
+    def _seek_and_pause(
+        self, consumer: KafkaConsumer, requested: Mapping[TopicPartition, tuple[Queue, int]]
     ) -> None:
-        """Fetch what is asked for, from where it is asked for, and nothing else."""
-        # A partition without a position must not be assigned: it is, once it is asked for.
-        reading = {*asked, *(partition for partition in self._at if partition in self._followed)}
-        if reading != self._at.keys():
+        """Fetch what is requested for, from where it is requested for, and nothing else."""
+        # A partition without a position must not be assigned: it is, once it is requested for.
+        reading = {
+            *requested,
+            *(partition for partition in self._positions if partition in self._followed),
+        }
+        if reading != self._positions.keys():
             consumer.assign(sorted(reading))
-            self._at = {
-                partition: offset for partition, offset in self._at.items() if partition in reading
+            self._positions = {
+                partition: offset
+                for partition, offset in self._positions.items()
+                if partition in reading
             }
             self._paused &= reading
-        for partition, (_, offset) in asked.items():
-            if self._at.get(partition) != offset:
+        for partition, (_, offset) in requested.items():
+            if self._positions.get(partition) != offset:
                 consumer.seek(partition, offset)
-                self._at[partition] = offset
-        paused = reading - asked.keys()
+                self._positions[partition] = offset
+        paused = reading - requested.keys()
         if paused != self._paused:
             consumer.pause(*(paused - self._paused))
             consumer.resume(*(self._paused - paused))
             self._paused = paused
-        _unpark(consumer)
+        _release_parked_batch(consumer)
 
-    def _found(
+    def _result(
         self, consumer: KafkaConsumer, partition: TopicPartition, queue: Queue, records: list[Any]
     ) -> PullResult:
-        after = self._at[partition] = records[-1].offset + 1
+        after = self._positions[partition] = records[-1].offset + 1
         due = records
         if retried_group(queue.topic) is not None:
-            due = list(self._parking.due(queue, records, wall_ms()))
+            due = list(self._retry_schedule.due(queue, records, wall_ms()))
             after = after if len(due) == len(records) else records[len(due)].offset
         wanted = self._filter.wanted(queue.topic, due)
         status = PullStatus.FOUND if wanted else PullStatus.NO_MATCHED_MSG
@@ -232,20 +244,23 @@ class KafkaSource:
             status = PullStatus.NO_NEW_MSG
         return PullResult(status, after, wanted, consumer.highwater(partition))
 
-    def _refused(
-        self, asked: Mapping[TopicPartition, tuple[Queue, int]], denied: Collection[str]
+    def _denied_results(
+        self, requested: Mapping[TopicPartition, tuple[Queue, int]], denied: Collection[str]
     ) -> Mapping[Queue, PullResult]:
         """Return why queues of topics that this user may not read are not pulled."""
         lacks = {
-            partition: unreadable(self._settings, denied, [partition.topic]) for partition in asked
+            partition: unreadable_topics_error(self._settings, denied, [partition.topic])
+            for partition in requested
         }
         return {
-            asked[partition][0]: PullResult(PullStatus.NO_NEW_MSG, asked[partition][1], error=lack)
+            requested[partition][0]: PullResult(
+                PullStatus.NO_NEW_MSG, requested[partition][1], error=lack
+            )
             for partition, lack in lacks.items()
             if lack is not None
         }
 
-    def _nothing(
+    def _empty_result(
         self, consumer: KafkaConsumer, partition: TopicPartition, offset: int
     ) -> PullResult:
         end = consumer.highwater(partition)
@@ -253,34 +268,36 @@ class KafkaSource:
             # Marks of transactions, and what compaction removed, are passed without a record.
             position = consumer.position(partition, timeout_ms=0)
             if position is not None and position > offset:
-                offset = self._at[partition] = position
+                offset = self._positions[partition] = position
         return PullResult(PullStatus.NO_NEW_MSG, offset, end=end)
 
     def _correct(
         self,
         consumer: KafkaConsumer,
-        asked: Mapping[TopicPartition, tuple[Queue, int]],
+        requested: Mapping[TopicPartition, tuple[Queue, int]],
         illegal: Collection[TopicPartition],
     ) -> Mapping[Queue, PullResult]:
-        offsets = {partition: asked[partition][1] for partition in illegal if partition in asked}
+        offsets = {
+            partition: requested[partition][1] for partition in illegal if partition in requested
+        }
         results = {}
-        bounds = corrected(
+        bounds = corrected_offsets(
             consumer,
             offsets,
-            lambda partition: self._granted(asked[partition][0]),
+            lambda partition: self._granted(requested[partition][0]),
             request_timeout_ms(self._settings),
         )
         for partition, (offset, end) in bounds.items():
             # The consumer stands at an offset that it will not go on from.
             consumer.seek(partition, offset)
-            self._at[partition] = offset
+            self._positions[partition] = offset
             if offset != offsets[partition]:
-                queue = asked[partition][0]
+                queue = requested[partition][0]
                 results[queue] = PullResult(PullStatus.OFFSET_ILLEGAL, offset, end=end)
         return results
 
 
-def _unpark(consumer: KafkaConsumer) -> None:
+def _release_parked_batch(consumer: KafkaConsumer) -> None:
     """Let kafka-python take up what it parked of a partition that was paused.
 
     It does so only while it has no batch in line, and one that is used up stays in line: a

@@ -7,9 +7,13 @@ their offsets and finished in any order. The position is the lowest offset not c
 from collections import deque
 from collections.abc import Sequence
 from threading import Lock
+from typing import Final
 
 from fairlead_client.message import Record
 from fairlead_client.model import Epoch, Queue
+
+UNDECIDED_MS: Final = 100
+"""How often the client checks what became of a queue whose lease ran out."""
 
 
 class Batch:
@@ -145,7 +149,7 @@ class ProcessQueue:
             self._count = self._bytes = self._in_hand = 0
             self._next_offset = offset
 
-    def take(self, most: int) -> Batch | None:
+    def hand_out(self, most: int) -> Batch | None:
         """Hand out the next messages; None when there are none, or not any more."""
         with self._lock:
             if not self._waiting or self._stopping or self._dropped:
@@ -161,7 +165,7 @@ class ProcessQueue:
             self._in_hand += 1
             return batch
 
-    def take_again(self, batch: Batch) -> bool:
+    def hand_out_again(self, batch: Batch) -> bool:
         """Hand out once more what was put back; False when it is not to be consumed any more."""
         with self._lock:
             if self._stopping or self._dropped or batch.in_hand or batch.finished:
@@ -253,12 +257,12 @@ class ProcessQueue:
             self._turns -= 1
             return True
 
-    def note(self) -> bool:
+    def mark_touched(self) -> bool:
         """Note that something changed; whether nobody did since `noted` was asked."""
         noted, self._noted = self._noted, True
         return not noted
 
-    def reached(self) -> int:
+    def report_position(self) -> int:
         """Return the position, and let changes be noted anew."""
         with self._lock:
             self._noted = False

@@ -6,13 +6,12 @@ from threading import current_thread
 from typing import Final
 
 from fairlead_client.consume.member import Member
-from fairlead_client.consume.pull.delays import Delays
 from fairlead_client.consume.pull.flow_control import FlowControl, FlowLimits
 from fairlead_client.consume.pull.kafka_source import KafkaSource
 from fairlead_client.consume.pull.listener import QueueListener
 from fairlead_client.consume.pull.message_source import MessageSource
 from fairlead_client.consume.pull.process_queue import ProcessQueue
-from fairlead_client.consume.pull.pull_book import PullBook
+from fairlead_client.consume.pull.process_queue_table import ProcessQueueTable
 from fairlead_client.consume.pull.pull_service import PullService
 from fairlead_client.consume.pull.queue_changes import QueueChanges
 from fairlead_client.errors import RouteError
@@ -24,6 +23,7 @@ from fairlead_client.session.clock import now_ms
 from fairlead_client.session.events import DecisionWanted
 from fairlead_client.session.failure import Failure
 from fairlead_client.session.observer import Observer
+from fairlead_client.session.timer import Timer
 from fairlead_client.settings.client_settings import Settings
 from fairlead_client.settings.keywords import check_function
 from fairlead_client.transport.offset_store import OffsetStore
@@ -69,7 +69,7 @@ class PullMember(Member):
             check_function(type(self), "message_queue_changed", message_queue_changed, call)
         super().__init__(settings, offset_store=offset_store, observer=observer)
         self._flow = FlowControl(flow_limits or FlowLimits(), ordered=settings.ordered)
-        self._delays = Delays("fairlead-delays")
+        self._timer = Timer("fairlead-consume-timer")
         self._unlocked: set[Queue] = set()
         self._pull_failure: Failure | None = None
         self._service = PullService(
@@ -78,7 +78,7 @@ class PullMember(Member):
             self._flow,
             still_mine=self._epoch_of,
             is_locked=self._is_locked,
-            arrived=self._arrived,
+            on_messages=self._on_messages,
             touched=self._touched,
             failed=self._pull_failed,
             observer=self._observer,
@@ -89,10 +89,10 @@ class PullMember(Member):
         self._readable: dict[str, Sequence[Queue]] = {}
         if message_queue_changed is not None:
             self._changes = QueueChanges(
-                message_queue_changed, self._delays, self._every, self._mine_of
+                message_queue_changed, self._timer, self._every, self._mine_of
             )
             self._routes = RouteReader(settings, self.client_id, self._route_read)
-        self._book = PullBook(self._observer, self._begun, self._changed)
+        self._queue_table = ProcessQueueTable(self._observer, self._begun, self._changed)
 
     @property
     def _last_failure(self) -> Failure | None:
@@ -115,14 +115,14 @@ class PullMember(Member):
         at_ms = now_ms()
         return {
             work.queue: at_ms - work.last_pull_ms
-            for work in self._book.works()
+            for work in self._queue_table.works()
             if work.last_pull_ms is not None
         }
 
     def assignment(self) -> Sequence[Queue]:
         """Return the queues whose messages may be handed out, in order."""
         self._check_fork()
-        return [work.queue for work in self._book.works()]
+        return [work.queue for work in self._queue_table.works()]
 
     def suspend(self) -> None:
         """Pull nothing until `resume`; the queues, their lease and what is cached stay."""
@@ -178,7 +178,7 @@ class PullMember(Member):
         return self._epoch_of(queue) is not None and queue not in self._unlocked
 
     def _doubt(self, queue: Queue) -> None:
-        self._book.doubt(queue)
+        self._queue_table.doubt(queue)
 
     def close(self, timeout_ms: int | None = None) -> None:
         """Leave the group, as `Member.close` says, and end the pull service."""
@@ -188,12 +188,12 @@ class PullMember(Member):
                 thread.join(JOIN_SECONDS)
 
     def _application(self) -> Application:
-        return self._book
+        return self._queue_table
 
     def _new_thread(self) -> SessionThread:
         thread = super()._new_thread()
-        self._book.connect(thread.report, self._ended)
-        self._delays.start()
+        self._queue_table.connect(thread.report, self._ended)
+        self._timer.start()
         self._service.start()
         if self._routes is not None:
             self._routes.start()
@@ -201,7 +201,7 @@ class PullMember(Member):
 
     def _ended(self) -> None:
         self._service.stop()
-        self._delays.stop()
+        self._timer.stop()
         if self._routes is not None:
             self._routes.stop()
 
@@ -210,11 +210,11 @@ class PullMember(Member):
         self._unlocked.discard(work.queue)
         self._service.add(work)
 
-    def _arrived(self, work: ProcessQueue, count: int) -> None:
+    def _on_messages(self, work: ProcessQueue, count: int) -> None:
         raise NotImplementedError
 
     def _touched(self, work: ProcessQueue) -> None:
-        self._book.touch(work)
+        self._queue_table.touch(work)
 
     def _pull_failed(self, error: Exception) -> None:
         self._pull_failure = Failure.now(error)
@@ -237,5 +237,5 @@ class PullMember(Member):
         return sorted({*self._readable.get(topic, ()), *mine})
 
     def _mine_of(self, topic: str) -> Sequence[tuple[Queue, Epoch]]:
-        works = self._book.works()
+        works = self._queue_table.works()
         return [(work.queue, work.epoch) for work in works if work.queue.topic == topic]

@@ -39,14 +39,14 @@ class PullSchedule(Generic[Request]):
             self._due[request] = due_ms
             heappush(self._later, (due_ms, next(self._numbers), request))
 
-    def hasten(self) -> None:
+    def make_all_due(self) -> None:
         """Let everything be due at once, in the order it would have become due."""
         while self._later:
             due_ms, _, request = heappop(self._later)
             if self._due.get(request) == due_ms:
                 self.now(request)
 
-    def take(self, now_ms: int) -> list[Request]:
+    def pop_due(self, now_ms: int) -> list[Request]:
         """Take out every request that is due, in order."""
         while self._later and self._later[0][0] <= now_ms:
             due_ms, _, request = heappop(self._later)

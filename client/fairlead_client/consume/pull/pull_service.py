@@ -29,7 +29,7 @@ SUSPENDED_MS: Final = 1_000
 EXCEPTION_MS: Final = 1_000
 WAIT_MS: Final = 100
 """A poll cannot be woken: so long at most until a queue that was added is asked for."""
-REST_MS: Final = 1_000
+IDLE_WAIT_MS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -52,7 +52,7 @@ class PullService(Thread):
         flow: the gates.
         still_mine: the epoch under which a queue is this client's now.
         is_locked: whether the client may pull a queue: its own, and not unlocked.
-        arrived: told of a queue into which messages were put, and how many.
+        on_messages: told of a queue into which messages were put, and how many.
         touched: told of a queue whose position may have moved.
         failed: told of each error.
         observer: told of corrected offsets.
@@ -66,7 +66,7 @@ class PullService(Thread):
         *,
         still_mine: Callable[[Queue], Epoch | None],
         is_locked: Callable[[Queue], bool],
-        arrived: Callable[[ProcessQueue, int], None],
+        on_messages: Callable[[ProcessQueue, int], None],
         touched: Callable[[ProcessQueue], None],
         failed: Callable[[Exception], None],
         observer: Observer,
@@ -77,7 +77,7 @@ class PullService(Thread):
         self._flow = flow
         self._still_mine = still_mine
         self._is_locked = is_locked
-        self._arrived = arrived
+        self._on_messages = on_messages
         self._touched = touched
         self._failed = failed
         self._observer = observer
@@ -89,11 +89,11 @@ class PullService(Thread):
         self._subscriptions: tuple[Subscription, ...] | None = None
         self._suspended = False
         self._ahead = ahead
-        self._hasten = False
+        self._pull_now = False
         self._followed = True
         self._over = False
-        self._said = ""
-        self._said_of: dict[Queue, str] = {}
+        self._last_failure = ""
+        self._last_failures: dict[Queue, str] = {}
         self.counts: Counter[str] = Counter()
 
     @property
@@ -135,7 +135,7 @@ class PullService(Thread):
         """Pull queues from now on without being asked."""
         if not self._ahead:
             with self._changed:
-                self._ahead = self._hasten = True
+                self._ahead = self._pull_now = True
                 self._changed.notify()
 
     def suspend(self) -> None:
@@ -146,7 +146,7 @@ class PullService(Thread):
         """Pull again, at once."""
         with self._changed:
             self._suspended = False
-            self._hasten = True
+            self._pull_now = True
             self._changed.notify()
 
     def stop(self) -> None:
@@ -164,8 +164,8 @@ class PullService(Thread):
                 try:
                     self._turn()
                 except Exception as error:  # noqa: BLE001 - whatever it is, the thread goes on
-                    self._tell(error)
-                    self._rest()
+                    self._report_failure(error)
+                    self._pause()
                     # The turn had taken out those that were due.
                     for work in self._held.values():
                         self._schedule.now(work)
@@ -182,44 +182,44 @@ class PullService(Thread):
             try:
                 self._source.connect()
             except Exception as error:  # noqa: BLE001 - whatever it is, it is told and tried again
-                self._tell(error)
-                self._rest()
+                self._report_failure(error)
+                self._pause()
             else:
                 return
 
-    def _rest(self) -> None:
+    def _pause(self) -> None:
         with self._changed:
             self._changed.wait_for(lambda: self._over, EXCEPTION_MS / 1_000)
 
     def _turn(self) -> None:
-        self._take_in()
-        for request in self._take_direct():
+        self._apply_changes()
+        for request in self._take_direct_pulls():
             self._answer(request)
         at_ms = now_ms()
         asked: dict[ProcessQueue, int] = {}
-        for work in self._schedule.take(at_ms):
+        for work in self._schedule.pop_due(at_ms):
             if self._admit(work, at_ms):
                 asked[work] = work.next_offset
         due_ms = self._schedule.next_due_ms()
-        left_ms = REST_MS if due_ms is None else max(0, due_ms - at_ms)
+        left_ms = IDLE_WAIT_MS if due_ms is None else max(0, due_ms - at_ms)
         if asked:
             self._pull(asked, min(left_ms, WAIT_MS))
             return
         with self._changed:
-            if not (self._added or self._direct or self._hasten or self._over):
+            if not (self._added or self._direct or self._pull_now or self._over):
                 self._changed.wait(left_ms / 1_000)
 
-    def _take_in(self) -> None:
+    def _apply_changes(self) -> None:
         with self._changed:
             added, self._added = self._added, []
-            hasten, self._hasten = self._hasten, False
+            pull_now, self._pull_now = self._pull_now, False
             subscriptions, self._subscriptions = self._subscriptions, None
         if subscriptions is not None:
             self._subscribe(subscriptions)
         gone = [queue for queue, work in self._held.items() if work.stopping or work.dropped]
         for queue in gone:
             del self._held[queue]
-            self._said_of.pop(queue, None)
+            self._last_failures.pop(queue, None)
         for work in added:
             self._held[work.queue] = work
             self._schedule.now(work)
@@ -229,16 +229,16 @@ class PullService(Thread):
         if not self._followed:
             self._source.follow(self._held.keys())
             self._followed = True
-        if hasten:
-            self._schedule.hasten()
+        if pull_now:
+            self._schedule.make_all_due()
 
     def _subscribe(self, subscriptions: Iterable[Subscription]) -> None:
         try:
             self._source.subscribe(subscriptions)
         except Exception as error:  # noqa: BLE001 - a source of the application's; the old ones hold
-            self._tell(error)
+            self._report_failure(error)
 
-    def _take_direct(self) -> list[DirectPull]:
+    def _take_direct_pulls(self) -> list[DirectPull]:
         if not self._direct:
             return []
         with self._changed:
@@ -274,24 +274,24 @@ class PullService(Thread):
                 {work.queue: offset for work, offset in asked.items()}, wait_ms
             )
         except Exception as error:  # noqa: BLE001 - whatever a source raises is told, and tried again
-            self._tell(error)
+            self._report_failure(error)
             due_ms = now_ms() + EXCEPTION_MS
             for work in asked:
                 self._schedule.later(work, due_ms)
             return
-        self._said = ""
+        self._last_failure = ""
         for work, offset in asked.items():
             result = results.get(work.queue)
             if result is not None and result.error is not None:
-                self._tell_of(work.queue, result.error)
+                self._report_queue_failure(work.queue, result.error)
                 self._schedule.later(work, now_ms() + EXCEPTION_MS)
                 continue
             if result is not None:
-                self._said_of.pop(work.queue, None)
-                self._take(work, offset, result)
+                self._last_failures.pop(work.queue, None)
+                self._store_result(work, offset, result)
             self._schedule.now(work)
 
-    def _take(self, work: ProcessQueue, offset: int, result: PullResult) -> None:
+    def _store_result(self, work: ProcessQueue, offset: int, result: PullResult) -> None:
         if result.status is PullStatus.OFFSET_ILLEGAL:
             self._correct(work, offset, result.next_offset)
         elif result.status is PullStatus.NO_MATCHED_MSG:
@@ -301,15 +301,15 @@ class PullService(Thread):
             work.end = result.end
             moved = True
         if result.records or moved:
-            self._tell_gaps(work, offset, result)
+            self._report_gaps(work, offset, result)
             if not work.put(result.records, offset, result.next_offset):
                 return
             if result.records:
-                self._arrived(work, len(result.records))
+                self._on_messages(work, len(result.records))
         if moved:
             self._touched(work)
 
-    def _tell_gaps(self, work: ProcessQueue, offset: int, result: PullResult) -> None:
+    def _report_gaps(self, work: ProcessQueue, offset: int, result: PullResult) -> None:
         """Tell of the offsets that the source passed over: nothing wanted stands there."""
         if result.status is PullStatus.OFFSET_ILLEGAL:
             return
@@ -346,18 +346,18 @@ class PullService(Thread):
             return
         request.answer.set_result(result)
 
-    def _tell_of(self, queue: Queue, error: Exception) -> None:
+    def _report_queue_failure(self, queue: Queue, error: Exception) -> None:
         """Tell why one queue cannot be pulled, while others may be."""
-        again = self._said_of.get(queue) == repr(error)
-        self._said_of[queue] = repr(error)
-        self._note(error, again=again)
+        again = self._last_failures.get(queue) == repr(error)
+        self._last_failures[queue] = repr(error)
+        self._log_failure(error, again=again)
 
-    def _tell(self, error: Exception) -> None:
-        again = repr(error) == self._said
-        self._said = repr(error)
-        self._note(error, again=again)
+    def _report_failure(self, error: Exception) -> None:
+        again = repr(error) == self._last_failure
+        self._last_failure = repr(error)
+        self._log_failure(error, again=again)
 
-    def _note(self, error: Exception, *, again: bool) -> None:
+    def _log_failure(self, error: Exception, *, again: bool) -> None:
         logger.log(logging.DEBUG if again else logging.WARNING, "pulling: %r", error)
         self.counts["failed_pulls"] += 1
         self._failed(error)

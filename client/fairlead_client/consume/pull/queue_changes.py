@@ -5,9 +5,9 @@ from collections.abc import Callable, Sequence
 from threading import Lock
 from typing import Final
 
-from fairlead_client.consume.pull.delays import Delays
 from fairlead_client.consume.pull.listener import QueueListener
 from fairlead_client.model import Epoch, Queue
+from fairlead_client.session.timer import Timer
 
 logger = logging.getLogger(__name__)
 
@@ -24,7 +24,7 @@ class QueueChanges:
 
     Args:
         listener: the application's function.
-        delays: on whose thread it is called.
+        timer: on whose thread it is called.
         every: returns all readable queues of a topic, in order.
         mine: returns those of them that this client works on, in order, each with its epoch.
     """
@@ -32,17 +32,17 @@ class QueueChanges:
     def __init__(
         self,
         listener: QueueListener,
-        delays: Delays,
+        timer: Timer,
         every: Callable[[str], Sequence[Queue]],
         mine: Callable[[str], Sequence[tuple[Queue, Epoch]]],
     ) -> None:
         self._listener = listener
-        self._delays = delays
+        self._timer = timer
         self._every = every
         self._mine = mine
         self._lock = Lock()
         self._topics: dict[str, None] = {}
-        self._told: dict[str, tuple[tuple[Queue, Epoch], ...]] = {}
+        self._notified: dict[str, tuple[tuple[Queue, Epoch], ...]] = {}
 
     def changed(self, topic: str) -> None:
         """A queue of the topic came or went. From any thread, without waiting."""
@@ -50,16 +50,16 @@ class QueueChanges:
             first = not self._topics
             self._topics[topic] = None
         if first:
-            self._delays.call(GATHER_MS, self._tell)
+            self._timer.after(GATHER_MS, self._notify)
 
-    def _tell(self) -> None:
+    def _notify(self) -> None:
         with self._lock:
             topics, self._topics = self._topics, {}
         for topic in topics:
             mine = tuple(self._mine(topic))
-            if self._told.get(topic, ()) == mine:
+            if self._notified.get(topic, ()) == mine:
                 continue
-            self._told[topic] = mine
+            self._notified[topic] = mine
             try:
                 self._listener(topic, tuple(self._every(topic)), tuple(queue for queue, _ in mine))
             except Exception:

@@ -28,7 +28,7 @@ class _Parked(NamedTuple):
     until_ms: int
 
 
-class Parking:
+class RetrySchedule:
     """Queues whose next message is not due.
 
     Such a queue waits: its position does not pass the message, so that a crash loses none. All

@@ -18,7 +18,7 @@ from fairlead_client.session.observer import Observer
 IDLE_MS: Final = 10_000
 
 
-class PullBook:
+class ProcessQueueTable:
     """The process queues of one client.
 
     A queue that comes back has a new one, which begins where its add says: nothing that an
@@ -94,7 +94,7 @@ class PullBook:
         for queue, epoch in work:
             self.stop_work(queue, epoch)
 
-    def take_progress(self) -> list[ProgressMade]:
+    def collect_progress(self) -> list[ProgressMade]:
         """Return how far the queues are in which something was consumed since the last time.
 
         Every 10 s also those that nobody tried to pull for longer than that, and for how long.
@@ -114,7 +114,7 @@ class PullBook:
                     if work.last_pull_ms is not None and at_ms - work.last_pull_ms > IDLE_MS
                 ]
             made = [
-                ProgressMade(work.queue, work.epoch, work.reached(), work.end)
+                ProgressMade(work.queue, work.epoch, work.report_position(), work.end)
                 for work in touched
                 if self._works.get(work.queue) is work
             ]
@@ -122,7 +122,7 @@ class PullBook:
                 ProgressMade(
                     work.queue,
                     work.epoch,
-                    work.reached(),
+                    work.report_position(),
                     work.end,
                     idle_ms=at_ms - (work.last_pull_ms or 0),
                 )
@@ -141,7 +141,7 @@ class PullBook:
     # What the other threads call.
     def touch(self, work: ProcessQueue) -> None:
         """Something of the queue was pulled or consumed: its position may have moved."""
-        if work.note():
+        if work.mark_touched():
             with self._lock:
                 self._touched.append(work)
 

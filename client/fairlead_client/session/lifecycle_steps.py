@@ -58,12 +58,12 @@ def start(memory: Memory, event: Started) -> SessionState:
     memory.decision_asked = None
     memory.applied = None
     memory.asked_ms = memory.now_ms
-    memory.told_waiting = memory.refusal = None
+    memory.waiting_notice = memory.refusal = None
     memory.queues.clear()
     memory.pending.clear()
     memory.parts.clear()
     memory.claims_due_ms = memory.leave_due_ms = None
-    memory.leave_told = False
+    memory.leave_appended = False
     memory.lease_until_ms = memory.now_ms + memory.settings.lease_ms
     memory.read_to_end_ms = memory.now_ms
     memory.progress_at_ms = memory.now_ms + memory.settings.progress_ms
@@ -248,7 +248,7 @@ def send_leave(memory: Memory) -> None:
 def left(memory: Memory, event: LeaveAppended) -> SessionState:
     """The leave is in the log: what is left to do is to release."""
     if event.incarnation == memory.incarnation:
-        memory.leave_told = True
+        memory.leave_appended = True
         memory.leave_due_ms = None
     return memory.state
 
@@ -280,7 +280,7 @@ def read_notice(memory: Memory, event: NoticeRead) -> SessionState:
     if notice.code == "lapsed":
         return end_lease(memory, LeaseEnded("the engine took this client for dead"))
     if notice.code == "waiting":
-        memory.told_waiting = None if notice.reason is None else notice
+        memory.waiting_notice = None if notice.reason is None else notice
         return memory.state
     if notice.code in REFUSALS:
         memory.refusal, memory.refused_ms = notice, memory.now_ms

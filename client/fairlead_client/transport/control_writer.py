@@ -30,7 +30,7 @@ SendAction = (
 Report = Callable[[events.Event], None]
 
 
-class Writer:
+class ControlWriter:
     """A producer for one incarnation: what an earlier one still had to send dies with it.
 
     `send` never waits for a broker: partition counts were read when the writer was made.
@@ -63,7 +63,7 @@ class Writer:
         try:
             self._counts[self._topics.handovers] = self._count(self._topics.handovers)
         except KafkaError as error:
-            self._hands_over_no_more(error)
+            self._stop_handovers(error)
 
     def _count(self, topic: str) -> int:
         try:
@@ -110,7 +110,7 @@ class Writer:
                     events.ReleaseAppended(incarnation, queue, epoch, position),
                     events.ReleaseFailed(incarnation, queue, epoch),
                 )
-                self._hand_over(value, successor)
+                self._send_handover(value, successor)
             case actions.SendLeave(incarnation=incarnation):
                 self._send(
                     self._topics.heartbeats,
@@ -139,7 +139,7 @@ class Writer:
             future.add_callback(answers.appended)
             future.add_errback(answers.failed)
 
-    def _hand_over(self, value: bytes, successor: str | None) -> None:
+    def _send_handover(self, value: bytes, successor: str | None) -> None:
         """Tell a release to the client that waits for it or, if that is not known, to the group.
 
         Nothing depends on it: whom it does not reach hears of the release from the engine.
@@ -154,15 +154,15 @@ class Writer:
                 topic, value=value, key=self._group.encode(), partition=partition
             )
         except KafkaError as error:
-            self._hands_over_no_more(error)
+            self._stop_handovers(error)
         else:
-            sent.add_errback(self._not_handed_over)
+            sent.add_errback(self._handover_failed)
 
-    def _not_handed_over(self, error: BaseException) -> None:
+    def _handover_failed(self, error: BaseException) -> None:
         if isinstance(error, TopicAuthorizationFailedError):
-            self._hands_over_no_more(error)
+            self._stop_handovers(error)
 
-    def _hands_over_no_more(self, error: KafkaError) -> None:
+    def _stop_handovers(self, error: KafkaError) -> None:
         """Write no copies from now on: to ask again for the topic would hold up heartbeats."""
         if isinstance(error, TopicAuthorizationFailedError):
             error = self._named(self._topics.handovers, error)

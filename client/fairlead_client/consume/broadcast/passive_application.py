@@ -6,7 +6,7 @@ from fairlead_client.model import Epoch, Position, Queue
 from fairlead_client.session.events import ProgressMade
 
 
-class Bystander:
+class PassiveApplication:
     """An application that is granted nothing: the engine shows such a member and gives it no queue.
 
     Args:
@@ -28,7 +28,7 @@ class Bystander:
     def stop_everything(self, work: Iterable[tuple[Queue, Epoch]]) -> None:
         """Go on: no queue of this member is anybody else's."""
 
-    def take_progress(self) -> list[ProgressMade]:
+    def collect_progress(self) -> list[ProgressMade]:
         """Return nothing: the offsets are the member's own."""
         return []
 

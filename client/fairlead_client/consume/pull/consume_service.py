@@ -9,7 +9,6 @@ from threading import Thread, current_thread
 from time import monotonic
 from typing import Final, TypedDict, Unpack
 
-from fairlead_client.consume.pull.delays import UNDECIDED_MS, Delays
 from fairlead_client.consume.pull.failed_messages import BY_ATTEMPT, DEAD_LETTER, FailedMessages
 from fairlead_client.consume.pull.listener import (
     ACK_ALL,
@@ -19,10 +18,11 @@ from fairlead_client.consume.pull.listener import (
     Listener,
 )
 from fairlead_client.consume.pull.messages import Messages
-from fairlead_client.consume.pull.process_queue import Batch, ProcessQueue
+from fairlead_client.consume.pull.process_queue import UNDECIDED_MS, Batch, ProcessQueue
 from fairlead_client.message import Message, Record
 from fairlead_client.model import Epoch, Queue
 from fairlead_client.session.observer import Observer
+from fairlead_client.session.timer import Timer
 
 logger = logging.getLogger(__name__)
 
@@ -80,37 +80,37 @@ class Workers:
                 logger.exception("consuming failed")
 
 
-class Common(TypedDict):
-    """The keyword arguments of Consuming."""
+class ConsumeArguments(TypedDict):
+    """The keyword arguments of ConsumeService."""
 
     batch_max_size: int
     workers: Workers
-    delays: Delays
+    timer: Timer
     still_mine: Callable[[Queue], Epoch | None]
     settled: Callable[[ProcessQueue], None]
     failed_messages: FailedMessages | None
     observer: Observer
 
 
-class Consuming:
+class ConsumeService:
     """How pulled messages come to the listener: what both ways of it share.
 
     Args:
         listener: the application's function.
         batch_max_size: messages in one batch at most.
         workers: who calls the listener.
-        delays: who brings back what is consumed again here.
+        timer: who brings back what is consumed again here.
         still_mine: the epoch under which a queue is this client's now.
         settled: told of a queue when a batch of it came out of hand.
         failed_messages: where failed messages are sent back to; None: they are consumed again here.
         observer: told of each message that was sent back.
     """
 
-    def __init__(self, listener: Listener, **common: Unpack[Common]) -> None:
+    def __init__(self, listener: Listener, **common: Unpack[ConsumeArguments]) -> None:
         self._listener = listener
         self._size = common["batch_max_size"]
         self._workers = common["workers"]
-        self._delays = common["delays"]
+        self._timer = common["timer"]
         self._still_mine = common["still_mine"]
         self._settled = common["settled"]
         self._failed_messages = common["failed_messages"]
@@ -131,7 +131,7 @@ class Consuming:
             if not self._mine(work) and self._is_undecided(work):
                 self._when_decided(work, self._run, work)
                 return
-            batch = work.take(self._size)
+            batch = work.hand_out(self._size)
             if batch is None:
                 if work.end_turn():
                     return
@@ -143,7 +143,7 @@ class Consuming:
                 break
         self._workers.submit(self._run, work)
 
-    def _again(self, batch: Batch) -> None:
+    def _consume_again(self, batch: Batch) -> None:
         """Have a batch that was put back consumed once more, unless its queue is taken away."""
         raise NotImplementedError
 
@@ -160,7 +160,7 @@ class Consuming:
         """Have a worker call a function when a queue is this client's after all, or taken away."""
         if self._is_undecided(work):
             again = partial(self._when_decided, work, function, *arguments)
-            self._delays.call(UNDECIDED_MS, again)
+            self._timer.after(UNDECIDED_MS, again)
         else:
             self._workers.submit(function, *arguments)
 
@@ -172,7 +172,7 @@ class Consuming:
         """
         if batch.work.put_back(batch):
             batch.attempt -= 1
-            self._when_decided(batch.work, self._again, batch)
+            self._when_decided(batch.work, self._consume_again, batch)
 
     def _call(self, batch: Batch, context: ConsumeContext) -> ConsumeResult:
         work = batch.work
@@ -185,13 +185,13 @@ class Consuming:
             self.counts["listener_errors"] += 1
             result = ConsumeResult.RECONSUME_LATER
         if not type(context.ack_index) is type(context.delay) is type(context.suspend_ms) is int:
-            _put_right(context, messages)
+            _reset_bad_fields(context, messages)
         if isinstance(result, ConsumeResult):
             return result
         logger.warning("the listener returned %r for %r: it is consumed again", result, messages)
         return ConsumeResult.RECONSUME_LATER
 
-    def _sent_back(self, message: Message, attempt: int, delay: int) -> bool:
+    def _send_back(self, message: Message, attempt: int, delay: int) -> bool:
         if self._failed_messages is None:
             return False
         try:
@@ -206,7 +206,7 @@ class Consuming:
         return True
 
 
-class ConcurrentConsuming(Consuming):
+class ConcurrentConsumeService(ConsumeService):
     """Batches of a queue are consumed side by side, handed out in the order of their offsets.
 
     A failed message is sent back; one that cannot be is consumed here again after 5 s.
@@ -220,11 +220,11 @@ class ConcurrentConsuming(Consuming):
                 return
             self._workers.submit(self._run, work)
 
-    def _again(self, batch: Batch) -> None:
+    def _consume_again(self, batch: Batch) -> None:
         work = batch.work
         if self._is_undecided(work):
-            self._when_decided(work, self._again, batch)
-        elif work.take_again(batch):
+            self._when_decided(work, self._consume_again, batch)
+        elif work.hand_out_again(batch):
             self._consume(batch)
 
     def _consume(self, batch: Batch) -> bool:
@@ -248,28 +248,32 @@ class ConcurrentConsuming(Consuming):
         remaining = [
             record
             for record, message in zip(records, failed, strict=True)
-            if not self._sent_back(message, batch.attempt, delay)
+            if not self._send_back(message, batch.attempt, delay)
         ]
         if not remaining:
             work.finish(batch)
         elif work.put_back(batch, remaining):
-            self._delays.call(AGAIN_MS, lambda: self._workers.submit(self._again, batch))
+            self._timer.after(AGAIN_MS, lambda: self._workers.submit(self._consume_again, batch))
 
 
-class OrderlyConsuming(Consuming):
+class OrderlyConsumeService(ConsumeService):
     """One thread at a time runs a queue; a batch that failed comes again before any later one.
 
     Args:
         max_reconsume_times: so often a batch is consumed again; then its messages are sent to the
             dead-letter topic. None: without end.
-        common: as for Consuming.
+        common: as for ConsumeService.
     """
 
     def __init__(
-        self, listener: Listener, *, max_reconsume_times: int | None, **common: Unpack[Common]
+        self,
+        listener: Listener,
+        *,
+        max_reconsume_times: int | None,
+        **common: Unpack[ConsumeArguments],
     ) -> None:
         super().__init__(listener, **common)
-        self._most_again = max_reconsume_times
+        self._max_reconsume_times = max_reconsume_times
 
     def deliver(self, work: ProcessQueue, count: int) -> None:
         """Have a thread run the queue, unless one does."""
@@ -277,11 +281,11 @@ class OrderlyConsuming(Consuming):
         if work.begin_turn():
             self._workers.submit(self._run, work)
 
-    def _again(self, batch: Batch) -> None:
+    def _consume_again(self, batch: Batch) -> None:
         work = batch.work
         if self._is_undecided(work):
-            self._when_decided(work, self._again, batch)
-        elif work.take_again(batch) and self._consume(batch):
+            self._when_decided(work, self._consume_again, batch)
+        elif work.hand_out_again(batch) and self._consume(batch):
             self._run(work)
 
     def _consume(self, batch: Batch) -> bool:
@@ -291,25 +295,25 @@ class OrderlyConsuming(Consuming):
         goes_on = False
         if batch.doubtful or not self._mine(work):
             self._put_back(batch)
-        elif result is ConsumeResult.CONSUME_SUCCESS or self._buried(batch):
+        elif result is ConsumeResult.CONSUME_SUCCESS or self._in_dead_letters(batch):
             goes_on = work.finish(batch)
         elif work.put_back(batch):
             self.counts["suspended"] += 1
             suspend_ms = min(max(context.suspend_ms, SUSPEND_LEAST_MS), SUSPEND_MOST_MS)
-            self._delays.call(suspend_ms, lambda: self._workers.submit(self._again, batch))
+            self._timer.after(suspend_ms, lambda: self._workers.submit(self._consume_again, batch))
         self._settled(work)
         return goes_on
 
-    def _buried(self, batch: Batch) -> bool:
+    def _in_dead_letters(self, batch: Batch) -> bool:
         """Whether a batch that failed too often is in the dead-letter topic, all of it."""
-        if self._most_again is None or batch.attempt <= self._most_again:
+        if self._max_reconsume_times is None or batch.attempt <= self._max_reconsume_times:
             return False
         work = batch.work
         messages = Messages(work.queue, work.epoch, batch.records)
-        return all(self._sent_back(message, batch.attempt, DEAD_LETTER) for message in messages)
+        return all(self._send_back(message, batch.attempt, DEAD_LETTER) for message in messages)
 
 
-def _put_right(context: ConsumeContext, messages: Messages) -> None:
+def _reset_bad_fields(context: ConsumeContext, messages: Messages) -> None:
     for name, default in DEFAULTS.items():
         value = getattr(context, name)
         if not isinstance(value, int):

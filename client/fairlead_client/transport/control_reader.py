@@ -27,7 +27,11 @@ from fairlead_client.transport.decoding import (
     decode_release,
     is_generation,
 )
-from fairlead_client.transport.missing_right import denied_topics, hidden_topics, unreadable
+from fairlead_client.transport.missing_right import (
+    denied_topics,
+    hidden_topics,
+    unreadable_topics_error,
+)
 from fairlead_client.transport.partitioner import partition_of
 from fairlead_client.transport.topic_consumer import TopicConsumer, UnreadableBatch
 from fairlead_client.transport.topics import Topics
@@ -46,7 +50,7 @@ class CaughtUp:
     generation: int
 
 
-class Reader(Thread):
+class ControlReader(Thread):
     """Follows a few partitions from the moment it is started.
 
     Args:
@@ -77,12 +81,12 @@ class Reader(Thread):
         self._catch_up = Event()
         self._catch_up.set()
         self._generation = 0
-        self._hears_of_releases = True
+        self._reads_handovers = True
         self._hidden: frozenset[str] = frozenset()
-        self._looked_at_ms = 0
+        self._confirmed_at_ms = 0
         self._has_caught_up = False
         self._asked = self._all
-        self._told = ""
+        self._last_failure = ""
         self.malformed = 0
         self.passed_over = 0
         self.records = 0
@@ -117,32 +121,32 @@ class Reader(Thread):
                         self._settings,
                         self._client_id,
                         self._hidden,
-                        self._hears_of_releases,
+                        self._reads_handovers,
                     )
                 self._follow(consumer, partitions)
                 # What could not be seen may have been allowed since.
                 self._hidden = frozenset()
             except Exception as failure:  # noqa: BLE001 - whatever it was, reading goes on or time ends it
                 needed = (self._topics.assignments, self._topics.generations)
-                error = unreadable(self._settings, self._hidden, needed) or failure
+                error = unreadable_topics_error(self._settings, self._hidden, needed) or failure
                 if isinstance(failure, TopicAuthorizationFailedError):
                     denied = denied_topics(failure)
-                    error = unreadable(self._settings, denied, denied) or failure
+                    error = unreadable_topics_error(self._settings, denied, denied) or failure
                     if denied == {self._topics.handovers}:
                         # Nothing depends on it: the engine tells of releases too, later.
-                        self._hears_of_releases, partitions = False, None
-                self._tell(error)
+                        self._reads_handovers, partitions = False, None
+                self._log_failure(error)
                 self._failed(error)
                 self._stopping.wait(RETRY_SECONDS)
         if consumer is not None:
             consumer.close(autocommit=False, timeout_ms=0)
 
-    def _tell(self, error: Exception) -> None:
+    def _log_failure(self, error: Exception) -> None:
         """Log why nothing is read, once until it is another reason."""
         # The errors of others need not say what they are.
         plain = isinstance(error, FairleadClientError | KafkaError)
         why = str(error) if plain else f"{type(error).__name__}: {error}"
-        again, self._told = why == self._told, why
+        again, self._last_failure = why == self._last_failure, why
         logger.log(
             logging.DEBUG if again else logging.WARNING,
             "%s of %s cannot read %s for now: %s; tries again",
@@ -155,21 +159,21 @@ class Reader(Thread):
             if self._has_caught_up:
                 # Who has become deaf begins no new incarnation: it would be given queues again and
                 # again, and not know. Before the first one the ends were asked for just now.
-                self._look(consumer, partitions)
+                self._confirm_assignments(consumer, partitions)
             self._catch_up.clear()
             self._has_caught_up = True
             self._report(CaughtUp(self._generation))
-        left_ms = self._looked_at_ms + self._settings.lease_ms // 10 - now_ms()
+        left_ms = self._confirmed_at_ms + self._settings.lease_ms // 10 - now_ms()
         if left_ms <= 0:
-            self._look(consumer, partitions)
+            self._confirm_assignments(consumer, partitions)
             left_ms = self._settings.lease_ms // 10
         self._deliver(consumer.poll(timeout_ms=min(POLL_MS, left_ms)))
 
-    def _look(self, consumer: KafkaConsumer, partitions: "_Partitions") -> None:
+    def _confirm_assignments(self, consumer: KafkaConsumer, partitions: "_Partitions") -> None:
         """Read the assignments to their end: to ask where it is proves that everything was read."""
         at_ms = now_ms()
         self._read_to_end(consumer, partitions.assignments)
-        self._looked_at_ms = at_ms
+        self._confirmed_at_ms = at_ms
         self._report(events.AssignmentsReadToEnd(at_ms))
 
     def _read_to_end(self, consumer: KafkaConsumer, partition: TopicPartition) -> None:
@@ -240,15 +244,15 @@ def _assign(
     settings: Settings,
     client_id: str,
     hidden: Collection[str],
-    hears_of_releases: bool,  # noqa: FBT001 - of one caller
+    reads_handovers: bool,  # noqa: FBT001 - of one caller
 ) -> _Partitions:
     """Follow the client's partitions: generations from the start, the others from their end."""
     topics = Topics(settings.prefix)
     group = settings.group
     member = group + client_id
-    heard = hears_of_releases and partition_count(consumer, topics.handovers)
+    heard = reads_handovers and partition_count(consumer, topics.handovers)
     told = (member, group) if heard else ()
-    unread = None if told else unreadable(settings, hidden, [topics.handovers])
+    unread = None if told else unreadable_topics_error(settings, hidden, [topics.handovers])
     if unread is not None:
         logger.warning("releases of others are heard of later, from the engine: %s", unread)
     partitions = _Partitions(
@@ -270,7 +274,7 @@ def _partition(
 ) -> TopicPartition:
     count = partition_count(consumer, topic)
     if not count:
-        unread = unreadable(settings, hidden, [topic])
+        unread = unreadable_topics_error(settings, hidden, [topic])
         if unread is not None:
             raise unread
         raise StartFailedError(

@@ -8,7 +8,7 @@ import pytest
 from fairlead_client.session.observer import Observer
 from fairlead_client.settings.client_settings import Settings
 from fairlead_client.transport import reader
-from fairlead_client.transport.reader import CaughtUp, Reader
+from fairlead_client.transport.control_reader import CaughtUp, ControlReader
 from kafka.errors import KafkaTimeoutError
 from kafka.structs import TopicPartition
 
@@ -66,7 +66,7 @@ def _read(monkeypatch: pytest.MonkeyPatch, topic: str, *failures: Exception) -> 
         if caught_up and not consumer.failures:
             reading.stop()
 
-    reading = Reader(SETTINGS, "a@1", report, told.append, Observer())
+    reading = ControlReader(SETTINGS, "a@1", report, told.append, Observer())
     reading.run()
     return told
 
@@ -108,6 +108,6 @@ def test_a_deaf_client_begins_no_new_incarnation(
     def failed(_error: Exception) -> None:
         told.append("failed")
 
-    reading = Reader(SETTINGS, "a@1", report, failed, Observer())
+    reading = ControlReader(SETTINGS, "a@1", report, failed, Observer())
     reading.run()
     assert told == [*begun, "failed", "failed", "AssignmentsReadToEnd", "CaughtUp"]
