@@ -1,4 +1,4 @@
-"""The form of every record of Fairlead's: a JSON object, of a version that is known."""
+"""The form of all Fairlead records: a JSON object of a known version."""
 
 from typing import Any, Final
 
@@ -7,14 +7,14 @@ import orjson
 from fairlead_client.errors import MalformedRecordError
 
 RECORD_BYTES_MAX: Final = 512 * 1024
-"""No record of the protocol is greater: who writes handovers may write what the broker takes."""
+"""The longest record that a client reads; the broker takes longer ones from other writers."""
 
 
 def record_object(value: bytes) -> dict[str, Any]:
-    """Return the object that a record's bytes say.
+    """Return the object of a record's bytes.
 
     Raises:
-        MalformedRecordError: it is none, too big, or of another version.
+        MalformedRecordError: it is no object, too long, or of another version.
     """
     if len(value) > RECORD_BYTES_MAX:
         raise MalformedRecordError("record", f"{len(value)} bytes, more than {RECORD_BYTES_MAX}")
@@ -26,7 +26,7 @@ def record_object(value: bytes) -> dict[str, Any]:
         raise MalformedRecordError("record", "is no JSON object")
     version = record.get("v")
     if version != 1:
-        # What is nested a thousand times has no repr.
-        found = version if isinstance(version, int | str) else "that is no number"
-        raise MalformedRecordError("v", f"version {found} is not known")
+        # A deeply nested value has no repr.
+        shown = version if isinstance(version, int | str) else "that is no number"
+        raise MalformedRecordError("v", f"version {shown} is unknown")
     return record

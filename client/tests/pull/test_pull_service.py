@@ -225,7 +225,7 @@ def test_one_queue_refused(
     assert now_ms() - begun >= 1_000
     assert {str(error) for error in errors} == {"not yours"}
     warned = [record for record in caplog.records if record.levelname == "WARNING"]
-    assert [record.getMessage() for record in warned] == ["pulling: OSError('not yours')"]
+    assert [record.getMessage() for record in warned] == ["pulling failed: OSError('not yours')"]
     answer: Future[PullResult] = Future()
     one.service.pull(DirectPull(refused, 0, 3, 100, answer))
     with pytest.raises(OSError, match="not yours"):

@@ -134,6 +134,6 @@ def test_an_application_without_a_log() -> None:
     ran = subprocess.run(
         [sys.executable, "-c", UNCONFIGURED], capture_output=True, text=True, check=True, timeout=60
     )
-    words = "me of orders waits for topic since {} s: ordrs is not there"
+    words = "me of orders has waited {} s for topic: ordrs is not there"
     assert ran.stderr.splitlines() == [words.format(seconds) for seconds in (5, 65, 125)]
     assert ran.stdout == ""

@@ -1,4 +1,4 @@
-"""How far one member has read each queue, as the text of its own file."""
+"""The offsets of one broadcasting member, as the text of its file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ VERSION = 1
 
 @dataclass(frozen=True, slots=True)
 class LocalOffset:
-    """The next offset to read; `identity` is the life of its topic, None: not told."""
+    """The next offset to read; `identity` is its topic's identity, None if unknown."""
 
     offset: int
     identity: str | None = None
@@ -30,7 +30,7 @@ class LocalOffsets:
 
 
 def encode_local_offsets(local: LocalOffsets) -> bytes:
-    """Return the text of the file, the queues in order."""
+    """Return the text of the file, with the queues in order."""
     return orjson.dumps(
         {
             "v": VERSION,
@@ -49,7 +49,7 @@ def decode_local_offsets(text: bytes) -> LocalOffsets:
     """Read the text of a file.
 
     Raises:
-        MalformedRecordError: names the first field that is not as it was written.
+        MalformedRecordError: a field is damaged; the error names it.
     """
     try:
         body = orjson.loads(text)
@@ -64,7 +64,7 @@ def decode_local_offsets(text: bytes) -> LocalOffsets:
     for at, entry in enumerate(entries):
         queue, offset = _entry(entry, f"offsets[{at}]")
         if queue in offsets:
-            raise MalformedRecordError(f"offsets[{at}].queue", "stands twice")
+            raise MalformedRecordError(f"offsets[{at}].queue", "appears twice")
         offsets[queue] = offset
     return LocalOffsets(_text(body, "group"), _text(body, "client_id"), offsets)
 

@@ -1,8 +1,7 @@
-"""Pulls from Kafka: one consumer for all queues of a client.
+"""Pulls from Kafka, with one consumer for all queues of a client.
 
-Partitions that are not requested for are paused, so that what holds a queue back holds its fetches
-back too. A position outside of the partition is noticed and answered; it never starts at the
-beginning by itself.
+It pauses partitions that nobody asks for, so flow control also stops their fetches. It corrects an
+offset outside of its partition, and never restarts at the beginning by itself.
 """
 
 import time
@@ -38,21 +37,21 @@ from fairlead_client.transport.tags import TAG_HEADER, TagFilter
 from fairlead_client.transport.topic_identity import TopicIdentities
 
 FETCH_WAIT_MS: Final = 100
-"""A broker answers one fetch after the other, so a new queue waits for the fetch under way."""
+"""How long a broker holds a fetch. It answers in turn, so a new queue waits for this fetch."""
 
 
 class KafkaSource:
-    """A MessageSource of topic partitions; its queues' broker names are not looked at.
+    """A MessageSource of topic partitions; it ignores the queues' broker names.
 
     Args:
-        settings: what the application chose.
-        client_id: who connects.
+        settings: the client's settings.
+        client_id: the client's id.
         tag_header: the header that holds a message's tag.
-        granted: what a queue was granted with: nothing is pulled of a topic that has replaced the
-            granted one.
+        granted: returns the grant of a queue; the source pulls nothing of a topic that has
+            replaced the granted one.
 
     Raises:
-        SettingsError: a subscription that cannot be evaluated.
+        SettingsError: the source cannot evaluate a subscription.
     """
 
     def __init__(
@@ -79,20 +78,20 @@ class KafkaSource:
         )
 
     def connect(self) -> None:
-        """Connect, and learn of the topics before the first of their queues is granted."""
+        """Connect, and learn the topics before the engine grants the first queue."""
         if self._consumer is None:
             self._consumer = self._connected()
 
     def check(self, subscriptions: Iterable[Subscription]) -> None:
-        """Refuse what is no list of tags."""
+        """Refuse an expression that is no list of tags."""
         TagFilter(subscriptions, self._tag_header)
 
     def subscribe(self, subscriptions: Iterable[Subscription]) -> None:
-        """Evaluate these from now on."""
+        """Use these filters from now on."""
         self._filter = TagFilter(subscriptions, self._tag_header)
 
     def follow(self, queues: Collection[Queue]) -> None:
-        """Let go of what is buffered of other queues."""
+        """Forget other queues."""
         followed = {partition_of_queue(queue): queue for queue in queues}
         if followed.keys() - self._followed.keys():
             self._identities.note_grant()
@@ -104,7 +103,7 @@ class KafkaSource:
     ) -> Mapping[Queue, PullResult]:
         """Poll the partitions of these queues, each from its offset on.
 
-        Of a retry topic no message is returned before it is due; its queue waits.
+        A retry topic returns no message before it is due; its queue waits.
         """
         self.connect()
         consumer = self._consumer
@@ -126,7 +125,7 @@ class KafkaSource:
         try:
             return self._poll(consumer, requested, wait_ms, most)
         except BaseException:
-            # The consumer may stand behind records that nobody gets: the next pull seeks.
+            # The consumer may be behind records that nobody got: the next pull seeks back.
             for partition in requested:
                 self._positions.pop(partition, None)
             raise
@@ -153,7 +152,7 @@ class KafkaSource:
             self._drop_replaced(consumer, requested, illegal, at_once=True)
             return self._correct(consumer, requested, illegal)
         except TopicAuthorizationFailedError as error:
-            # Where the others stand is as it was: of them nothing was taken.
+            # The positions of the others are unchanged: the poll returned none of their records.
             return self._denied_results(requested, denied_topics(error))
         self._drop_replaced(consumer, requested, fetched)
         if not fetched:
@@ -181,13 +180,13 @@ class KafkaSource:
         *,
         at_once: bool = False,
     ) -> None:
-        """Take back what was requested of topics that have replaced the granted ones."""
+        """Drop requests for topics that have replaced the granted ones."""
         self._identities.note_fetch_end()
         queues = [requested[partition][0] for partition in partitions if partition in requested]
         for queue in self._identities.verify(consumer, queues, at_once=at_once):
             partition = partition_of_queue(queue)
             del requested[partition]
-            # It stands at an offset of another topic.
+            # Its position is an offset of another topic.
             self._positions.pop(partition, None)
 
     def _connected(self) -> KafkaConsumer:
@@ -205,8 +204,8 @@ class KafkaSource:
     def _seek_and_pause(
         self, consumer: KafkaConsumer, requested: Mapping[TopicPartition, tuple[Queue, int]]
     ) -> None:
-        """Fetch what is requested for, from where it is requested for, and nothing else."""
-        # A partition without a position must not be assigned: it is, once it is requested for.
+        """Fetch the requested partitions, from the requested offsets, and no others."""
+        # A partition without a position must not be assigned before somebody requests it.
         reading = {
             *requested,
             *(partition for partition in self._positions if partition in self._followed),
@@ -247,7 +246,7 @@ class KafkaSource:
     def _denied_results(
         self, requested: Mapping[TopicPartition, tuple[Queue, int]], denied: Collection[str]
     ) -> Mapping[Queue, PullResult]:
-        """Return why queues of topics that this user may not read are not pulled."""
+        """Return errors for the queues of topics that this user may not read."""
         lacks = {
             partition: unreadable_topics_error(self._settings, denied, [partition.topic])
             for partition in requested
@@ -265,7 +264,7 @@ class KafkaSource:
     ) -> PullResult:
         end = consumer.highwater(partition)
         if end is not None and end > offset:
-            # Marks of transactions, and what compaction removed, are passed without a record.
+            # Transaction markers and compacted offsets have no records to return.
             position = consumer.position(partition, timeout_ms=0)
             if position is not None and position > offset:
                 offset = self._positions[partition] = position
@@ -288,7 +287,7 @@ class KafkaSource:
             request_timeout_ms(self._settings),
         )
         for partition, (offset, end) in bounds.items():
-            # The consumer stands at an offset that it will not go on from.
+            # The consumer cannot continue at its old offset.
             consumer.seek(partition, offset)
             self._positions[partition] = offset
             if offset != offsets[partition]:
@@ -298,11 +297,11 @@ class KafkaSource:
 
 
 def _release_parked_batch(consumer: KafkaConsumer) -> None:
-    """Let kafka-python take up what it parked of a partition that was paused.
+    """Let kafka-python continue with a batch that it parked for a paused partition.
 
-    It does so only while it has no batch in line, and one that is used up stays in line: a
-    partition that was resumed would be read no more once the others have come to their ends.
+    It does so only while it has no current batch, and it keeps a used-up one as the current batch.
+    A resumed partition would stay unread after all others have reached their ends.
     """
-    fetcher = consumer._fetcher  # noqa: SLF001 - there is no other way to let go of that batch
+    fetcher = consumer._fetcher  # noqa: SLF001 - the library has no other way
     if fetcher._next_partition_records is not None and not fetcher._next_partition_records:  # noqa: SLF001
         fetcher._next_partition_records = None  # noqa: SLF001

@@ -1,4 +1,4 @@
-"""What push and pull consumers have in common: the pull service and its queues."""
+"""The common part of push and pull consumers: the pull service and its queues."""
 
 import logging
 from collections.abc import Sequence
@@ -35,21 +35,21 @@ logger = logging.getLogger(__name__)
 
 JOIN_SECONDS: Final = 2.0
 ROUTES_SECONDS: Final = 2.0
-"""So long the first change waits for the routes."""
+"""How long the first change of queues waits for the routes."""
 
 
 class PullMember(Member):
-    """A member whose queues are pulled by one service. Use `PushConsumer` or `PullConsumer`.
+    """A member with a pull service; the base of `PushConsumer` and `PullConsumer`.
 
     Args:
         settings: see `Settings`.
-        ahead: whether queues are pulled before the application asks.
-        flow_limits: how much of a queue is pulled ahead.
+        ahead: whether the client pulls queues before the application asks.
+        flow_limits: how much the client pulls ahead of one queue.
         message_source: where messages come from instead of Kafka.
         tag_header: the Kafka header that holds a message's tag.
         message_queue_changed: `f(topic, all, mine)`, called once per topic whose queues changed.
-        offset_store: where positions are committed instead of Kafka's group offsets.
-        observer: told what happens.
+        offset_store: where to commit positions instead of Kafka's group offsets.
+        observer: receives events.
     """
 
     def __init__(
@@ -96,22 +96,25 @@ class PullMember(Member):
 
     @property
     def _last_failure(self) -> Failure | None:
-        # An error of pulling, if nothing else went wrong.
+        # An error of pulling counts only if nothing else went wrong.
         return super()._last_failure or self._pull_failure
 
     @property
     def flow_controlled(self) -> dict[str, int]:
-        """How often each gate held pulling back: `messages`, `size`, `span`, `lock`."""
+        """How often each limit held a pull back: `messages`, `size`, `span`, `lock`."""
         return dict(self._flow.counts)
 
     @property
     def pull_counts(self) -> dict[str, int]:
-        """How often pulling met what: `offsets_illegal`, `no_matched`, `failed_pulls`."""
+        """Counts of pulls: `offsets_illegal`, `no_matched`, `failed_pulls`."""
         return dict(self._service.counts)
 
     @property
     def pull_idle_ms(self) -> dict[Queue, int]:
-        """How long ago the last pull of each queue was tried, one held back included."""
+        """How long ago the client last tried to pull each queue, in ms.
+
+        A pull that a limit held back counts too.
+        """
         at_ms = now_ms()
         return {
             work.queue: at_ms - work.last_pull_ms
@@ -125,14 +128,14 @@ class PullMember(Member):
         return [work.queue for work in self._queue_table.works()]
 
     def suspend(self) -> None:
-        """Pull nothing until `resume`; the queues, their lease and what is cached stay."""
+        """Pull nothing until `resume`; queues, lease and cached messages stay."""
         self._check_fork()
         self._service.suspend()
 
     def resume(self) -> None:
-        """Pull again, and have the engine decide at once whatever is to decide.
+        """Pull again, and ask the engine to decide at once.
 
-        What a group gathers by `settle_ms`, or keeps back by `pause`, waits all the same.
+        A group's `settle_ms` and `pause` still apply.
         """
         self._check_fork()
         self._service.resume()
@@ -140,11 +143,11 @@ class PullMember(Member):
             self._thread.report(DecisionWanted())
 
     def subscribe(self, topics: Sequence[str | Subscription]) -> None:
-        """Change the subscription and its filters; the engine learns of it at once.
+        """Change the subscription and its filters; the client tells the engine at once.
 
         Raises:
-            SettingsError: as for the setting `topics`, or a filter that the source of messages
-                cannot evaluate; everything stays as it was.
+            SettingsError: as for the setting `topics`, or the message source cannot evaluate a
+                filter; the old subscription stays.
         """
         self._check_fork()
         self._service.check(self._settings.subscribing(topics, 0))
@@ -154,24 +157,23 @@ class PullMember(Member):
     def lock(self, queue: Queue) -> bool:
         """Return whether this client has the queue's lock, which is its lease of the queue.
 
-        Nobody is asked: the lease came with the queue and is renewed by heartbeats. After an
-        `unlock` the queue is pulled again.
+        The client asks nobody: the lease came with the queue, and heartbeats renew it. After an
+        `unlock`, this call lets the client pull the queue again.
         """
         self._check_fork()
         self._unlocked.discard(queue)
         return self.is_locked(queue)
 
     def unlock(self, queue: Queue) -> None:
-        """Pull nothing more of the queue, whoever asks; what is cached of it is still handed out.
+        """Stop pulling the queue until `lock`; cached messages are still handed out.
 
-        Who owns it is the engine's to decide, and stays. It holds until `lock`, and no longer than
-        this client has the queue.
+        The client stays the queue's owner. The effect ends when the queue moves away.
         """
         self._check_fork()
         self._unlocked.add(queue)
 
     def is_locked(self, queue: Queue) -> bool:
-        """Return whether nobody else may consume the queue now, and this client may."""
+        """Return whether this client may consume the queue now, and nobody else may."""
         return self.still_mine(queue) is not None and queue not in self._unlocked
 
     def _is_locked(self, queue: Queue) -> bool:
@@ -181,7 +183,7 @@ class PullMember(Member):
         self._queue_table.doubt(queue)
 
     def close(self, timeout_ms: int | None = None) -> None:
-        """Leave the group, as `Member.close` says, and end the pull service."""
+        """Leave the group as `Member.close` does, and end the pull service."""
         super().close(timeout_ms)
         for thread in (self._service, self._routes):
             if thread is not None and thread.is_alive() and thread is not current_thread():
@@ -227,10 +229,10 @@ class PullMember(Member):
         try:
             self._readable[topic] = () if route is None else subscribe_info(topic, route)
         except RouteError as error:
-            logger.warning("the route of %s is not read: %s", topic, error)
+            logger.warning("cannot use the route of %s: %s", topic, error)
 
     def _every(self, topic: str) -> Sequence[Queue]:
-        """Return the readable queues of a topic, those of this client in any case."""
+        """Return the readable queues of a topic, and always those of this client."""
         mine = [queue for queue, _ in self._mine_of(topic)]
         if self._routes is None or not self._routes.ready.wait(ROUTES_SECONDS):
             return mine

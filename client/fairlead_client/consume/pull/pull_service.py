@@ -1,7 +1,7 @@
-"""The pull service: one thread that pulls for all queues of a client, fairly.
+"""The pull service: one thread that pulls all queues of a client, fairly.
 
-Each queue has one pull request, due now or later. A turn takes all that are due, holds back what
-a gate holds back, and asks the source for the rest at once.
+Each queue has one pull request, due now or later. In each turn the service takes all due requests,
+holds back some of them, and asks the source for the rest at once.
 """
 
 import logging
@@ -28,13 +28,13 @@ FLOW_CONTROL_MS: Final = 50
 SUSPENDED_MS: Final = 1_000
 EXCEPTION_MS: Final = 1_000
 WAIT_MS: Final = 100
-"""A poll cannot be woken: so long at most until a queue that was added is asked for."""
+"""The longest pull. It cannot be woken, so an added queue may wait this long."""
 IDLE_WAIT_MS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DirectPull:
-    """One pull that the application asked for itself; nothing of it is cached."""
+    """One pull that the application asked for; its messages are not cached."""
 
     work: ProcessQueue
     offset: int
@@ -47,16 +47,15 @@ class PullService(Thread):
     """Pulls until it is stopped.
 
     Args:
-        source: where messages come from; used on this thread alone, but for what
-            connects it and `check`.
-        flow: the gates.
-        still_mine: the epoch under which a queue is this client's now.
-        is_locked: whether the client may pull a queue: its own, and not unlocked.
-        on_messages: told of a queue into which messages were put, and how many.
-        touched: told of a queue whose position may have moved.
-        failed: told of each error.
-        observer: told of corrected offsets.
-        ahead: whether queues are pulled before the application asks, see `pull_ahead`.
+        source: where messages come from; only this thread uses it, except for `check`.
+        flow: the flow control.
+        still_mine: returns the epoch under which the client owns a queue now.
+        is_locked: whether the client may pull a queue: it owns it, and has not unlocked it.
+        on_messages: called with a queue that got messages, and their number.
+        touched: called with a queue whose position may have moved.
+        failed: called with each error.
+        observer: receives corrected and skipped offsets.
+        ahead: whether the service pulls queues before the application asks, see `pull_ahead`.
     """
 
     def __init__(
@@ -98,10 +97,10 @@ class PullService(Thread):
 
     @property
     def suspended(self) -> bool:
-        """Whether nothing is pulled; queues and lease stay."""
+        """Whether the service pulls nothing until `resume`."""
         return self._suspended
 
-    # From any thread.
+    # Any thread calls these.
     def add(self, work: ProcessQueue) -> None:
         """Pull this queue from now on, until it is dropped or stops."""
         with self._changed:
@@ -109,7 +108,7 @@ class PullService(Thread):
             self._changed.notify()
 
     def pull(self, request: DirectPull) -> None:
-        """Do one pull; its answer says what came of it."""
+        """Do one pull; the request's future gets the result."""
         with self._changed:
             if self._over:
                 request.answer.set_exception(ClientClosedError("this consumer is closed"))
@@ -118,21 +117,21 @@ class PullService(Thread):
             self._changed.notify()
 
     def check(self, subscriptions: Iterable[Subscription]) -> None:
-        """Have the source refuse filters that it cannot evaluate.
+        """Check that the source can evaluate these filters.
 
         Raises:
-            SettingsError: it cannot.
+            SettingsError: the source cannot evaluate a filter.
         """
         self._source.check(subscriptions)
 
     def subscribe(self, subscriptions: Iterable[Subscription]) -> None:
-        """These filters hold from the next pull on."""
+        """Use these filters from the next pull on."""
         with self._changed:
             self._subscriptions = tuple(subscriptions)
             self._changed.notify()
 
     def pull_ahead(self) -> None:
-        """Pull queues from now on without being asked."""
+        """Pull queues ahead from now on."""
         if not self._ahead:
             with self._changed:
                 self._ahead = self._pull_now = True
@@ -155,18 +154,18 @@ class PullService(Thread):
             self._over = True
             self._changed.notify()
 
-    # On its own thread.
+    # Its own thread does the rest.
     def run(self) -> None:
-        """Pull until stopped; whatever fails is tried again."""
+        """Pull until stopped; after an error, try again."""
         try:
             self._connect()
             while not self._over:
                 try:
                     self._turn()
-                except Exception as error:  # noqa: BLE001 - whatever it is, the thread goes on
+                except Exception as error:  # noqa: BLE001 - the thread must go on
                     self._report_failure(error)
                     self._pause()
-                    # The turn had taken out those that were due.
+                    # The failed turn has removed the due requests from the schedule.
                     for work in self._held.values():
                         self._schedule.now(work)
         finally:
@@ -181,7 +180,7 @@ class PullService(Thread):
         while not self._over:
             try:
                 self._source.connect()
-            except Exception as error:  # noqa: BLE001 - whatever it is, it is told and tried again
+            except Exception as error:  # noqa: BLE001 - any error is reported and tried again
                 self._report_failure(error)
                 self._pause()
             else:
@@ -235,7 +234,7 @@ class PullService(Thread):
     def _subscribe(self, subscriptions: Iterable[Subscription]) -> None:
         try:
             self._source.subscribe(subscriptions)
-        except Exception as error:  # noqa: BLE001 - a source of the application's; the old ones hold
+        except Exception as error:  # noqa: BLE001 - the source may be the application's own
             self._report_failure(error)
 
     def _take_direct_pulls(self) -> list[DirectPull]:
@@ -246,7 +245,7 @@ class PullService(Thread):
         return taken
 
     def _admit(self, work: ProcessQueue, at_ms: int) -> bool:
-        """Whether a queue is pulled in this turn; otherwise it is dropped, or due later."""
+        """Return whether to pull a queue in this turn; if not, it is due later or gone."""
         if not self._holds(work):
             return False
         if not self._ahead:
@@ -260,7 +259,7 @@ class PullService(Thread):
             self._schedule.later(work, at_ms + FLOW_CONTROL_MS)
             return False
         if self._still_mine(work.queue) != work.epoch:
-            # The lease is over, or the session is about to say so.
+            # The lease is over, or the session will stop the queue soon.
             self._schedule.later(work, at_ms + EXCEPTION_MS)
             return False
         return True
@@ -273,7 +272,7 @@ class PullService(Thread):
             results = self._source.pull(
                 {work.queue: offset for work, offset in asked.items()}, wait_ms
             )
-        except Exception as error:  # noqa: BLE001 - whatever a source raises is told, and tried again
+        except Exception as error:  # noqa: BLE001 - any error is reported and tried again
             self._report_failure(error)
             due_ms = now_ms() + EXCEPTION_MS
             for work in asked:
@@ -310,7 +309,7 @@ class PullService(Thread):
             self._touched(work)
 
     def _report_gaps(self, work: ProcessQueue, offset: int, result: PullResult) -> None:
-        """Tell of the offsets that the source passed over: nothing wanted stands there."""
+        """Report the offsets that the source skipped, because nobody wants their messages."""
         if result.status is PullStatus.OFFSET_ILLEGAL:
             return
         for begin, end in pairwise(
@@ -321,13 +320,16 @@ class PullService(Thread):
 
     def _correct(self, work: ProcessQueue, offset: int, corrected: int) -> None:
         self.counts["offsets_illegal"] += 1
-        logger.warning("offset %d of %s is illegal; on from %d", offset, work.queue, corrected)
+        logger.warning(
+            "offset %d of %s is out of range; continuing at %d", offset, work.queue, corrected
+        )
         self._observer.offset_corrected(work.queue, work.epoch, offset, corrected)
 
     def _answer(self, request: DirectPull) -> None:
         work = request.work
         if not self._holds(work) or self._still_mine(work.queue) != work.epoch:
-            request.answer.set_exception(ClientClosedError(f"{work.queue} is not this client's"))
+            lost = ClientClosedError(f"this client does not own {work.queue}")
+            request.answer.set_exception(lost)
             return
         if not self._is_locked(work.queue):
             request.answer.set_exception(LifecycleError(f"{work.queue} was unlocked meanwhile"))
@@ -338,7 +340,7 @@ class PullService(Thread):
             result = results.get(work.queue, PullResult(PullStatus.NO_NEW_MSG, request.offset))
             if result.status is PullStatus.OFFSET_ILLEGAL:
                 self._correct(work, request.offset, result.next_offset)
-        except Exception as error:  # noqa: BLE001 - the application's to judge
+        except Exception as error:  # noqa: BLE001 - the application gets any error
             request.answer.set_exception(error)
             return
         if result.error is not None:
@@ -347,7 +349,7 @@ class PullService(Thread):
         request.answer.set_result(result)
 
     def _report_queue_failure(self, queue: Queue, error: Exception) -> None:
-        """Tell why one queue cannot be pulled, while others may be."""
+        """Report why one queue cannot be pulled, while others may be."""
         again = self._last_failures.get(queue) == repr(error)
         self._last_failures[queue] = repr(error)
         self._log_failure(error, again=again)
@@ -358,6 +360,6 @@ class PullService(Thread):
         self._log_failure(error, again=again)
 
     def _log_failure(self, error: Exception, *, again: bool) -> None:
-        logger.log(logging.DEBUG if again else logging.WARNING, "pulling: %r", error)
+        logger.log(logging.DEBUG if again else logging.WARNING, "pulling failed: %r", error)
         self.counts["failed_pulls"] += 1
         self._failed(error)
