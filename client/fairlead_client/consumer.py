@@ -1,6 +1,5 @@
 """The client for Kafka data: an iterator over the messages of the queues that it owns."""
 
-import logging
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -33,14 +32,13 @@ from fairlead_client.transport.connection import (
 )
 from fairlead_client.transport.decoding import decode_key
 from fairlead_client.transport.granted_fetch import GrantedFetch
+from fairlead_client.transport.offset_correction import report_correction
 from fairlead_client.transport.offset_store import OffsetStore
 from fairlead_client.transport.partitioner import partition_of
 from fairlead_client.transport.queue_partition import known_topics, partition_of_queue
 from fairlead_client.transport.session_thread import SessionThread
 from fairlead_client.transport.tags import TAG_HEADER, immediate_filter
 from fairlead_client.transport.topics import Topics
-
-logger = logging.getLogger(__name__)
 
 SLICE_SECONDS: Final = 0.25
 """The longest fetch. Only a record ends a fetch early, so stop() may wait this long."""
@@ -322,10 +320,7 @@ class Consumer(Member):
         if known is None:
             return
         queue, epoch = known
-        logger.warning(
-            "offset %d of %s is out of range; continuing at %d", offset, queue, corrected
-        )
-        self._observer.offset_corrected(queue, epoch, offset, corrected)
+        report_correction(self._observer, queue, epoch, offset, corrected)
         buffered = [record for record in self._fetched if _partition(record) == partition]
         if not buffered or corrected < offset:
             self._fetched = deque(

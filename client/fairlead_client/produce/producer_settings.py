@@ -1,4 +1,4 @@
-"""What an application chooses for a Producer, checked before anything is started."""
+"""The settings of one producer, checked before anything starts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,9 +18,9 @@ from fairlead_client.settings.setting_types import check_types
 DEFAULT_GROUP: Final = "DEFAULT_PRODUCER"
 """RocketMQ's default producer group."""
 Selection = Literal["fair", "rocketmq-4", "rocketmq-5"]
-"""How a queue is chosen: our own way, or as RocketMQ's 4.9.8 or its line 5 does."""
+"""How the producer chooses a queue: fairly, or as RocketMQ 4.9.8 or 5 does."""
 ANSWER_MS: Final = 10_000
-"""What the time limits of connecting follow; a producer has no lease."""
+"""The base of the connection's time limits, because a producer has no lease."""
 
 
 class ProducerArguments(TypedDict, total=False):
@@ -48,7 +48,7 @@ class ProducerSettings:
     """Settings of one producer; the README's table says what each is for. Times in milliseconds.
 
     Raises:
-        SettingsError: names the first setting that cannot work, and the remedy.
+        SettingsError: a setting cannot work; the error names the first one and the remedy.
     """
 
     bootstrap: str | Sequence[str]
@@ -65,15 +65,15 @@ class ProducerSettings:
     max_message_bytes: int = 4 * 1024 * 1024
     create_topics: bool = False
     start_timeout_ms: int = 30_000
-    # Passwords may be among them: they are in no representation and in no log.
+    # They may hold passwords, so no representation and no log shows them.
     kafka: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, producer: type, given: ProducerArguments) -> Self:
-        """Return the settings that a producer of this class was given as keyword arguments.
+        """Return the settings from the keyword arguments of a producer.
 
         Raises:
-            SettingsError: as for the class; and an argument that is unknown, or missing.
+            SettingsError: a setting cannot work, or an argument is unknown or missing.
         """
         check_keywords(producer, given, ProducerArguments)
         return cls(**given)
@@ -108,22 +108,22 @@ class ProducerSettings:
 
     @property
     def lease_ms(self) -> int:
-        """What the time limits of connecting follow."""
+        """The base of the connection's time limits."""
         return ANSWER_MS
 
     @property
     def table(self) -> LatencyTable:
-        """How long a latency makes a broker avoided: what was chosen, else the selection's own."""
+        """The table in force: the chosen one, else that of the selection."""
         return self.latency_table or (TABLE_4 if self.selection == "rocketmq-4" else TABLE_5)
 
     @property
     def attempt_ms(self) -> int:
-        """The longest that an attempt may take which others may follow."""
+        """How long an attempt may take if others may follow."""
         if self.attempt_timeout_ms is not None:
             return self.attempt_timeout_ms
         return max(1, self.send_timeout_ms // (1 + self.retries))
 
     @property
     def longest_attempt_ms(self) -> int:
-        """The longest that any attempt may take: the last one has all the time that is left."""
+        """How long any attempt may take; the last one has all the time that is left."""
         return max(self.send_timeout_ms, self.attempt_ms)

@@ -26,7 +26,7 @@ from fairlead_client.transport.route_reader import RouteReader
 
 @dataclass(frozen=True, slots=True)
 class ProducerParts:
-    """What a producer made before it was started."""
+    """The parts that a producer creates before its start."""
 
     settings: ProducerSettings
     client_id: str
@@ -37,10 +37,10 @@ class ProducerParts:
 
 
 class RunningProducer:
-    """Everything of a producer that runs.
+    """The threads and connections of a started producer.
 
     Raises:
-        StartFailedError: no connection, or the routes could not be read in time.
+        StartFailedError: no connection, or no routes within `start_timeout_ms`.
     """
 
     def __init__(self, parts: ProducerParts) -> None:
@@ -98,11 +98,11 @@ class RunningProducer:
         timeout_ms: int | None,
         choice: QueueSelector | None,
     ) -> Future[SendResult]:
-        """Begin to send a checked message; wait for nothing.
+        """Begin to send a checked message, without waiting.
 
         Raises:
             ClientClosedError: the producer was closed meanwhile.
-            RouteError: the topic's route cannot be read.
+            RouteError: the topic's route is unreadable.
             TopicNameError: Kafka has another topic under this name.
         """
         settings = self._settings
@@ -117,7 +117,7 @@ class RunningProducer:
         is_known = self._look_ups.knows(message.topic)
         with self._changed:
             if not self._open:
-                raise ClientClosedError("this producer is closed; make a new one")
+                raise ClientClosedError("this producer is closed; create a new one")
             self._under_way.add(sending)
         sending.result.add_done_callback(partial(self._ended, sending))
         if is_known:
@@ -128,7 +128,7 @@ class RunningProducer:
         return sending.result
 
     def close(self, timeout_ms: int) -> None:
-        """Let messages under way end within this time, fail the others, and disconnect."""
+        """Wait for unfinished messages for `timeout_ms`, fail the rest, and disconnect."""
         ends_ms = now_ms() + timeout_ms
         with self._changed:
             self._open = False

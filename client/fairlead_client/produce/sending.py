@@ -1,4 +1,4 @@
-"""One message on its way: attempt after attempt, until it is acknowledged or given up."""
+"""One message on its way: attempt after attempt, until an acknowledgement or the end."""
 
 import logging
 from collections.abc import Callable
@@ -26,15 +26,15 @@ logger = logging.getLogger(__name__)
 
 @dataclass(frozen=True, slots=True)
 class SendContext:
-    """What all messages of a producer share.
+    """The parts that all messages of a producer share.
 
     Attributes:
         table: the topics' queues.
-        selector: chooses, and learns.
+        selector: chooses queues, and learns.
         sender: does one attempt.
-        timer: calls later.
-        ask_route: has a topic's route looked at anew; does not wait.
-        observer: is told.
+        timer: calls functions later.
+        ask_route: asks for a topic's route again, without waiting.
+        observer: receives events.
     """
 
     table: PublishTable
@@ -69,7 +69,7 @@ class Sending:
         self.result: Future[SendResult] = Future()
 
     def attempt(self) -> None:
-        """Begin the next attempt, unless somebody gave up; a final error is in `result`."""
+        """Begin the next attempt unless the message has ended; `result` gets a final error."""
         if self.result.done():
             return
         context, now = self._context, now_ms()
@@ -82,19 +82,19 @@ class Sending:
             context.timer.at(now + timeout_ms, partial(self._time_out, number, timeout_ms, ended))
         except SendFailedError as final:
             self.give_up(final)
-        except Exception as error:  # noqa: BLE001 - whatever a sender raises is the message's end
+        except Exception as error:  # noqa: BLE001 - any error of a sender ends the message
             self.give_up(self._final(error))
         else:
             ended.add_done_callback(partial(self._ended, number))
 
     def give_up(self, error: Exception) -> None:
-        """End with this error, unless it has ended."""
+        """End the message with this error, unless it has ended."""
         with suppress(InvalidStateError):
             self.result.set_exception(error)
             self._notify(self._context.observer.failed)
 
     def _final(self, error: Exception) -> Exception:
-        """Return the error itself, or one that names the brokers tried before it came."""
+        """Return the error, or one that also names the brokers tried before."""
         if not self._attempts.number:
             return error
         final = self._attempts.failure(now_ms(), why=f"{type(error).__name__}: {error}")
@@ -113,7 +113,7 @@ class Sending:
         return next(target for target in turns.targets if target.queue == queue)
 
     def _is_current(self, number: int) -> bool:
-        """End the attempt of this number; False if it has ended already."""
+        """End the attempt with this number; False if it has ended already."""
         with self._lock:
             if number != self._number:
                 return False
@@ -122,7 +122,7 @@ class Sending:
 
     def _time_out(self, number: int, timeout_ms: int, ended: Future[Accepted]) -> None:
         if self._is_current(number):
-            # What has not left yet stays here.
+            # A message that has not left yet must not leave.
             ended.cancel()
             fault = self._attempts.silent(now_ms())
             self._failed(SendingError(fault, f"no answer within {timeout_ms} ms"))
@@ -153,10 +153,10 @@ class Sending:
             self.result.set_result(SendResult(target.queue, accepted.offset, accepted.broker))
             self._notify(observer.acknowledged, self._attempts.number + 1)
 
-    def _notify(self, told: Callable[..., None], *what: object) -> None:
-        """Tell the observer; whatever it raises, the message goes its way."""
+    def _notify(self, method: Callable[..., None], *arguments: object) -> None:
+        """Call a method of the observer; an error of it must not stop the message."""
         try:
-            told(*what)
+            method(*arguments)
         except Exception:
             logger.exception("the producer's observer raised")
 
@@ -180,5 +180,5 @@ class Sending:
         except FairleadClientError as final:
             self.give_up(final)
             return
-        # On the timer's thread: this one may be the sender's own.
+        # On the timer's thread, because this one may be the sender's own.
         context.timer.at(now + pause_ms, self.attempt)

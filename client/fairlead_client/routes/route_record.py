@@ -15,7 +15,7 @@ class TopicRouteRecord(NamedTuple):
 
 
 def decode_route_record(value: bytes) -> TopicRouteRecord | None:
-    """Return what a record on the routes topic tells, None for a kind that is not known.
+    """Return a topic and its route from a record of the routes topic; None for an unknown kind.
 
     Raises:
         MalformedRecordError: a field is missing or has a wrong type.
@@ -72,7 +72,7 @@ def _labels(broker: dict[str, Any], name: str, path: str) -> tuple[str | None, .
     labels = broker.get(name)
     if labels is None:
         return None
-    if not isinstance(labels, list) or not all(isinstance(each, str | None) for each in labels):
+    if not isinstance(labels, list) or not all(isinstance(label, str | None) for label in labels):
         raise MalformedRecordError(path + name, "is no list of texts and nulls")
     return tuple(labels)
 

@@ -1,4 +1,7 @@
-"""Which queues of a topic consumers share (MQClientInstance#topicRouteData2TopicSubscribeInfo)."""
+"""The queues of a topic that consumers read.
+
+Source: MQClientInstance#topicRouteData2TopicSubscribeInfo.
+"""
 
 from fairlead_client.errors import RouteError
 from fairlead_client.model import Queue
@@ -9,14 +12,14 @@ from fairlead_client.routes.topic_route import PERM_READ, TopicRoute
 
 
 def subscribe_info(topic: str, route: TopicRoute) -> tuple[Queue, ...]:
-    """Return the queues of a route that are read, each once, in RocketMQ's order.
+    """Return the queues of a route that consumers read, each once, in RocketMQ's order.
 
     With a static topic's mapping: all logical queues. Else queues 0 to readQueueNums - 1 of each
-    share with the read bit; neither a master nor the broker's data is needed, and orderTopicConf
+    share with the read bit. This needs neither a master nor the broker's data, and orderTopicConf
     does not matter.
 
     Raises:
-        RouteError: the shares were left out (`route_incomplete`), or there are too many queues.
+        RouteError: the shares are missing (`route_incomplete`), or there are too many queues.
     """
     if route.mappings:
         return tuple(sorted(endpoints(topic, route.mappings), key=_order))

@@ -1,7 +1,7 @@
-"""The records that a client reads, from bytes (protocol §3.6, §3.11-3.13).
+"""Reads a client's records from bytes (protocol §3.6, §3.11-3.13).
 
-Strict on what it uses, blind to what it does not know. A record that cannot be read is an error
-that names the field; the reader counts it and goes on.
+It checks every field that it uses, and ignores unknown ones. An unreadable record raises an error
+that names the field; the caller counts it and reads on.
 """
 
 from typing import Any, Final
@@ -17,13 +17,13 @@ PARTS_MAX = 10_000
 INTEGER_MAX: Final = 2**63 - 1
 QUEUE_ID_MAX: Final = 2**31 - 1
 NAME_MAX: Final = 255
-"""So long a client id may be; groups, topics and brokers have shorter names."""
+"""The longest client id; groups, topics and brokers have shorter names."""
 _PAIR: Final = 2
 STATES = ("held", "draining", "gated")
 
 
 def decode_assignment(value: bytes) -> Assignment | Notice | None:
-    """Return what stands on the assignments topic, None for a kind that is not known.
+    """Return a record of the assignments topic; None for an unknown kind.
 
     Raises:
         MalformedRecordError: a field is missing or has a wrong type.
@@ -36,7 +36,7 @@ def decode_assignment(value: bytes) -> Assignment | Notice | None:
 
 
 def decode_release(value: bytes) -> Release | None:
-    """Return a release, None for a kind that is not known.
+    """Return a release; None for an unknown kind.
 
     Raises:
         MalformedRecordError: a field is missing or has a wrong type.
@@ -56,7 +56,7 @@ def decode_release(value: bytes) -> Release | None:
 
 
 def is_generation(value: bytes) -> bool:
-    """Tell whether a record on the generations topic is a claim.
+    """Return whether a record of the generations topic is an engine driver's claim.
 
     Raises:
         MalformedRecordError: it is no record at all.
@@ -65,7 +65,7 @@ def is_generation(value: bytes) -> bool:
 
 
 def decode_key(key: bytes) -> tuple[str, str] | None:
-    """Return (group, client id) of a key on the assignments topic, None when it is another key."""
+    """Return (group, client id) from a key of the assignments topic; None for another key."""
     try:
         parts = orjson.loads(key)
     except orjson.JSONDecodeError:
@@ -159,7 +159,7 @@ def _text(record: dict[str, Any], name: str) -> str:
 
 
 def _name(record: dict[str, Any], name: str) -> str:
-    """Return a text that is kept: no longer than a client id may be, whoever wrote it."""
+    """Return a text that is no longer than a client id may be."""
     return _short(_text(record, name), name)
 
 
@@ -193,9 +193,9 @@ def _pair(value: object, path: str) -> tuple[int, int]:
 
 
 def _counted(value: object, path: str, greatest: int = INTEGER_MAX) -> int:
-    """Return an offset, half of an epoch or a queue's number: what Kafka itself could hold.
+    """Return an offset, half of an epoch or a queue id, within Kafka's own range.
 
-    Whoever may write handovers may write any number, and no library seeks to one below 0.
+    Others may write handovers with any number, and no library can seek below 0.
     """
     number = _number(value, path)
     if not 0 <= number <= greatest:

@@ -72,7 +72,7 @@ def test_unknown(kind: type, name: str, value: object, remedy: str) -> None:
 @pytest.mark.parametrize(
     "kind, name, remedy",
     [
-        (Consumer, "enable_auto_commit", "explicit_done=True only done(message) does"),
+        (Consumer, "enable_auto_commit", "explicit_done=True only done(message) counts"),
         (PullConsumer, "enable_auto_commit", "here it is auto_commit"),
         (PushConsumer, "consume_thread_max", "here it is consume_threads"),
         (PushConsumer, "consumeMessageBatchMaxSize", "consume_message_batch_max_size"),

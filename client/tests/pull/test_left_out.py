@@ -60,7 +60,7 @@ class Pushed(PushConsumer):
         self.thread = self._thread = super(PullMember, self)._new_thread()
         self.thread.ownership = Ownership(now_ms() + 600_000, {queue: EPOCH})
         self._workers.start()
-        self._delays.start()
+        self._timer.start()
 
     def listen(self, messages: Sequence[Message], context: ConsumeContext) -> ConsumeResult:
         """Note each message, and whether an answer was None meanwhile."""
@@ -94,8 +94,8 @@ class Pushed(PushConsumer):
     def end(self) -> None:
         """End the threads."""
         self._workers.stop()
-        self._delays.stop()
-        for thread in [*self._workers.threads, self._delays]:
+        self._timer.stop()
+        for thread in [*self._workers.threads, self._timer]:
             thread.join(WAIT)
 
 

@@ -108,15 +108,15 @@ class Detached(PullConsumer):
     def start_pulling(self) -> None:
         """Start the pull service."""
         self._service.start()
-        self._delays.start()
+        self._timer.start()
 
     def end_pulling(self) -> None:
         """End it."""
         if self._service.is_alive():
             self._service.stop()
             self._service.join(WAIT)
-            self._delays.stop()
-            self._delays.join(WAIT)
+            self._timer.stop()
+            self._timer.join(WAIT)
 
 
 @pytest.fixture
@@ -277,7 +277,7 @@ def test_unlocked_is_not_pulled(one: Detached, source: HeldSource, queue: Queue)
     one.start_pulling()
     source.let.set()
     one.unlock(queue)
-    with pytest.raises(LifecycleError, match=r"is unlocked; lock\(\) it"):
+    with pytest.raises(LifecycleError, match=r"is unlocked; call lock\(\)"):
         one.pull(queue, 0)
     assert source.pulls == 0
     assert one.lock(queue)

@@ -21,6 +21,7 @@ from fairlead_client.errors import ClientClosedError, LifecycleError
 from fairlead_client.model import Epoch, Queue, Subscription
 from fairlead_client.session.clock import now_ms
 from fairlead_client.session.observer import Observer
+from fairlead_client.transport.offset_correction import report_correction
 
 logger = logging.getLogger(__name__)
 
@@ -320,10 +321,7 @@ class PullService(Thread):
 
     def _correct(self, work: ProcessQueue, offset: int, corrected: int) -> None:
         self.counts["offsets_illegal"] += 1
-        logger.warning(
-            "offset %d of %s is out of range; continuing at %d", offset, work.queue, corrected
-        )
-        self._observer.offset_corrected(work.queue, work.epoch, offset, corrected)
+        report_correction(self._observer, work.queue, work.epoch, offset, corrected)
 
     def _answer(self, request: DirectPull) -> None:
         work = request.work
