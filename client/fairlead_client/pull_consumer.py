@@ -235,4 +235,4 @@ class PullConsumer(PullMember):
 
 def _check_most(max_messages: int) -> None:
     if max_messages < 1:
-        raise SettingsError("max_messages", f"{max_messages} is too few", "1 or more")
+        raise SettingsError("max_messages", f"{max_messages} is too few", "give 1 or more")

@@ -165,4 +165,4 @@ class PushConsumer(PullMember):
 def _check(name: str, value: int, least: int) -> None:
     check_type(name, value, int)
     if value < least:
-        raise SettingsError(name, f"{value} is too few", f"{least} or more")
+        raise SettingsError(name, f"{value} is too few", f"give {least} or more")

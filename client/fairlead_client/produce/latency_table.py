@@ -73,7 +73,9 @@ def latency_table(version: Version) -> LatencyTable:
         SettingsError: an unknown version.
     """
     if version not in VERSIONS:
-        raise SettingsError("version", f"{version!r} is unknown", f"one of {', '.join(VERSIONS)}")
+        raise SettingsError(
+            "version", f"{version!r} is unknown", f"give one of {', '.join(VERSIONS)}"
+        )
     return TABLE_5 if version == "5" else TABLE_4
 
 

@@ -76,7 +76,9 @@ def check_message(message: OutgoingMessage, bytes_max: int) -> None:
     topic: object = message.topic
     if not isinstance(topic, str) or not TOPIC.fullmatch(topic):
         raise MessageError(
-            "topic", f"{message.topic!r} is no topic", "give 1-249 of A-Za-z0-9_%|.-"
+            "topic",
+            f"{message.topic!r} is not a valid topic",
+            "give 1-249 characters of A-Za-z0-9_%|.-",
         )
     if message.topic in RESERVED:
         problem = f"{message.topic!r} is reserved for the brokers"

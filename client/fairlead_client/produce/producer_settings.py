@@ -83,21 +83,23 @@ class ProducerSettings:
         check_types(self)
         check_who(self.bootstrap, self.group, self.client_id)
         if self.retries < 0:
-            raise SettingsError("retries", f"{self.retries} is no number", "0 or more")
+            raise SettingsError(
+                "retries", f"{self.retries} is not a valid number", "give 0 or more"
+            )
         for name in ("send_timeout_ms", "max_message_bytes", "start_timeout_ms"):
             if getattr(self, name) < 1:
-                raise SettingsError(name, f"{getattr(self, name)} is too little", "1 or more")
+                raise SettingsError(name, f"{getattr(self, name)} is too little", "give 1 or more")
         if self.attempt_timeout_ms is not None and self.attempt_timeout_ms < 1:
             raise SettingsError(
                 "attempt_timeout_ms",
-                f"{self.attempt_timeout_ms} is no time",
-                "1 or more, or None for an equal share of send_timeout_ms",
+                f"{self.attempt_timeout_ms} is not a valid time",
+                "give 1 or more, or None for an equal share of send_timeout_ms",
             )
         if self.selection not in get_args(Selection):
             raise SettingsError(
                 "selection",
                 f"{self.selection!r} is unknown",
-                f"one of {', '.join(get_args(Selection))}",
+                f"give one of {', '.join(get_args(Selection))}",
             )
         check_options("kafka", self.kafka, KAFKA_OPTIONS)
 

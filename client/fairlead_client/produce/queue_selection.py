@@ -58,7 +58,9 @@ def select_queue(
     if version == "4.3":
         return _select_4_3(queues, index, last_broker)
     if version not in VERSIONS:
-        raise SettingsError("version", f"{version!r} is unknown", f"one of {', '.join(VERSIONS)}")
+        raise SettingsError(
+            "version", f"{version!r} is unknown", f"give one of {', '.join(VERSIONS)}"
+        )
     queue, index = probe(queues, index, lambda queue: queue.broker_name != last_broker)
     return next_queue(queues, index) if queue is None else Selection(queue, index)
 

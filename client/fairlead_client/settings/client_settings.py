@@ -167,26 +167,34 @@ class Settings:
     def _check_names(self) -> None:
         check_who(self.bootstrap, self.group, self.client_id, unique=", unique per process")
         if self.capacity < 1:
-            raise SettingsError("capacity", f"{self.capacity} is no weight", "1 or more")
+            raise SettingsError(
+                "capacity", f"{self.capacity} is not a valid weight", "give 1 or more"
+            )
         self.subscriptions(0)
 
     def _check_times(self) -> None:
         least, most = LEASE_MS
         if not least <= self.lease_ms <= most:
-            raise SettingsError("lease_ms", f"{self.lease_ms} is out of range", f"{least}-{most}")
+            raise SettingsError(
+                "lease_ms", f"{self.lease_ms} is out of range", f"give {least} to {most}"
+            )
         if not 0 < self.heartbeat_ms * 3 <= self.lease_ms:
             raise SettingsError(
                 "heartbeat_ms",
                 f"{self.heartbeat_ms} does not fit a lease of {self.lease_ms}",
-                f"at most lease_ms / 3 = {self.lease_ms // 3}, so that two may get lost",
+                f"give at most lease_ms / 3 = {self.lease_ms // 3}, so that two may get lost",
             )
         for name in ("progress_ms", "commit_ms", "start_timeout_ms", "close_timeout_ms"):
             if getattr(self, name) < 1:
-                raise SettingsError(name, f"{getattr(self, name)} is no time", "1 or more")
+                raise SettingsError(
+                    name, f"{getattr(self, name)} is not a valid time", "give 1 or more"
+                )
         deadline = self.drain_deadline
         if deadline is not None and deadline < 1:
             raise SettingsError(
-                "drain_deadline_ms", f"{deadline} is no time", "1 or more, or None for no deadline"
+                "drain_deadline_ms",
+                f"{deadline} is not a valid time",
+                "give 1 or more, or None for no deadline",
             )
 
     def _check_words(self) -> None:
@@ -197,7 +205,7 @@ class Settings:
         ):
             if getattr(self, name) not in words:
                 start = meant_start(getattr(self, name)) if name == "consume_from" else None
-                remedy = f'here it is consume_from="{start}"' if start else f"one of {words}"
+                remedy = f'here it is consume_from="{start}"' if start else f"give one of {words}"
                 raise SettingsError(name, f"{getattr(self, name)!r} is unknown", remedy)
         if self.retry_topic and self.message_model == "broadcasting":
             raise SettingsError(
@@ -240,7 +248,9 @@ def subscriptions_of(
     for subscription in wanted:
         if not TOPIC.fullmatch(subscription.topic):
             raise SettingsError(
-                "topics", f"{subscription.topic!r} is no topic", "1-249 of A-Za-z0-9_%|.-"
+                "topics",
+                f"{subscription.topic!r} is not a valid topic",
+                "give 1-249 characters of A-Za-z0-9_%|.-",
             )
         if subscription.topic in RESERVED:
             problem = f"{subscription.topic!r} is reserved for the brokers"

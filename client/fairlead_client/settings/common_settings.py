@@ -55,14 +55,18 @@ def check_who(
         raise SettingsError("bootstrap", "names no server", 'give "host:port"')
     for server in servers:
         if not _is_server(server):
-            raise SettingsError("bootstrap", f"{server!r} is no server", 'give "host:port"')
+            raise SettingsError(
+                "bootstrap", f"{server!r} is not a valid server", 'give "host:port"'
+            )
     if not GROUP.fullmatch(group):
-        raise SettingsError("group", f"{group!r} is no group", "1-120 of A-Za-z0-9_%|.-")
+        raise SettingsError(
+            "group", f"{group!r} is not a valid group", "give 1-120 characters of A-Za-z0-9_%|.-"
+        )
     if client_id is not None and not PRINTABLE.fullmatch(client_id):
         raise SettingsError(
             "client_id",
-            f"{client_id!r} is no client id",
-            f"1-255 printable ASCII characters without space{unique}",
+            f"{client_id!r} is not a valid client id",
+            f"give 1-255 printable ASCII characters without space{unique}",
         )
 
 

@@ -58,7 +58,7 @@ class FlowLimits:
         for name in self.__slots__:
             value = getattr(self, name)
             if value is not None and value < 1:
-                raise SettingsError(name, f"{value} is no limit", "1 or more")
+                raise SettingsError(name, f"{value} is not a valid limit", "give 1 or more")
 
 
 class FlowControl:
