@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from fairlead_client.errors import SettingsError
-from fairlead_client.produce.queue_selection import VERSIONS, Version
+from fairlead_client.produce.queue_selection import Version, check_version
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,10 +72,7 @@ def latency_table(version: Version) -> LatencyTable:
     Raises:
         SettingsError: an unknown version.
     """
-    if version not in VERSIONS:
-        raise SettingsError(
-            "version", f"{version!r} is unknown", f"give one of {', '.join(VERSIONS)}"
-        )
+    check_version(version)
     return TABLE_5 if version == "5" else TABLE_4
 
 

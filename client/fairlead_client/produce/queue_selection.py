@@ -18,6 +18,17 @@ Filter = Callable[[Queue], bool]
 """Returns whether a queue is allowed (TopicPublishInfo.QueueFilter)."""
 
 
+def check_version(version: str) -> None:
+    """Check that this is a line of RocketMQ.
+
+    Raises:
+        SettingsError: the line is unknown.
+    """
+    if version not in VERSIONS:
+        known = ", ".join(VERSIONS)
+        raise SettingsError("version", f"{version!r} is unknown", f"give one of {known}")
+
+
 class Selection(NamedTuple):
     """A queue, and the index after the selection (the value of ThreadLocalIndex)."""
 
@@ -57,10 +68,7 @@ def select_queue(
     """
     if version == "4.3":
         return _select_4_3(queues, index, last_broker)
-    if version not in VERSIONS:
-        raise SettingsError(
-            "version", f"{version!r} is unknown", f"give one of {', '.join(VERSIONS)}"
-        )
+    check_version(version)
     queue, index = probe(queues, index, lambda queue: queue.broker_name != last_broker)
     return next_queue(queues, index) if queue is None else Selection(queue, index)
 

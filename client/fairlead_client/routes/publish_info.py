@@ -2,13 +2,18 @@
 
 from dataclasses import dataclass
 
-from fairlead_client.errors import RouteError
 from fairlead_client.model import Queue
 from fairlead_client.routes.java_order import java_order
 from fairlead_client.routes.order_topic_conf import read_order_topic_conf
 from fairlead_client.routes.route_limits import check_queues
 from fairlead_client.routes.static_topic import endpoints
-from fairlead_client.routes.topic_route import PERM_WRITE, BrokerData, QueueData, TopicRoute
+from fairlead_client.routes.topic_route import (
+    PERM_WRITE,
+    BrokerData,
+    QueueData,
+    TopicRoute,
+    incomplete_route,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,8 +67,7 @@ def publish_info(topic: str, route: TopicRoute) -> TopicPublishInfo:
 
 
 def _writable(route: TopicRoute) -> list[QueueData]:
-    if "queueDatas" in route.absent:
-        raise _incomplete("queueDatas")
+    route.require("queueDatas")
     brokers: dict[str, BrokerData] = {}
     for broker in route.broker_datas:
         brokers.setdefault(broker.broker_name, broker)
@@ -71,17 +75,12 @@ def _writable(route: TopicRoute) -> list[QueueData]:
     for share in sorted(route.queue_datas, key=lambda share: java_order(share.broker_name)):
         if not share.perm & PERM_WRITE:
             continue
-        if "brokerDatas" in route.absent:
-            raise _incomplete("brokerDatas")
+        route.require("brokerDatas")
         broker_data = brokers.get(share.broker_name)
         if broker_data is None:
             continue
         if not broker_data.addresses_told:
-            raise _incomplete(f"brokerDatas.{share.broker_name}.brokerAddrs")
+            raise incomplete_route(f"brokerDatas.{share.broker_name}.brokerAddrs")
         if broker_data.has_master:
             writable.append(share)
     return writable
-
-
-def _incomplete(field: str) -> RouteError:
-    return RouteError(field, "it is missing", "send the whole route", code="route_incomplete")

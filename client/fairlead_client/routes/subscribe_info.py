@@ -3,7 +3,6 @@
 Source: MQClientInstance#topicRouteData2TopicSubscribeInfo.
 """
 
-from fairlead_client.errors import RouteError
 from fairlead_client.model import Queue
 from fairlead_client.routes.java_order import java_order
 from fairlead_client.routes.route_limits import check_queues
@@ -23,10 +22,7 @@ def subscribe_info(topic: str, route: TopicRoute) -> tuple[Queue, ...]:
     """
     if route.mappings:
         return tuple(sorted(endpoints(topic, route.mappings), key=_order))
-    if "queueDatas" in route.absent:
-        raise RouteError(
-            "queueDatas", "it is missing", "send the whole route", code="route_incomplete"
-        )
+    route.require("queueDatas")
     shares = [share for share in route.queue_datas if share.perm & PERM_READ]
     check_queues("queueDatas", (share.read_queue_nums for share in shares))
     queues = {

@@ -4,6 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from fairlead_client.errors import RouteError
+
 GLOBAL_SCOPE: Final = "__global__"
 """The default scope of a static topic's mapping (MixAll.METADATA_SCOPE_GLOBAL)."""
 
@@ -97,3 +99,17 @@ class TopicRoute:
     identity: str | None = None
     mappings: Mapping[str, QueueMapping] | None = None
     absent: frozenset[str] = frozenset()
+
+    def require(self, name: str) -> None:
+        """Check that the sender did not leave out "queueDatas" or "brokerDatas".
+
+        Raises:
+            RouteError: it did (`route_incomplete`).
+        """
+        if name in self.absent:
+            raise incomplete_route(name)
+
+
+def incomplete_route(field: str) -> RouteError:
+    """Return the error of a route without this field."""
+    return RouteError(field, "it is missing", "send the whole route", code="route_incomplete")

@@ -10,7 +10,7 @@ import orjson
 
 from fairlead_client.errors import MalformedRecordError
 from fairlead_client.model import Epoch, Holder, Position, Queue
-from fairlead_client.session.record_object import record_object
+from fairlead_client.session.record_object import optional_text_field, record_object, text_field
 from fairlead_client.session.records import Add, Assigned, Assignment, Drop, Notice, Release
 
 PARTS_MAX = 10_000
@@ -61,7 +61,7 @@ def is_generation(value: bytes) -> bool:
     Raises:
         MalformedRecordError: it is no record at all.
     """
-    return _text(record_object(value), "kind") == "generation"
+    return text_field(record_object(value), "kind") == "generation"
 
 
 def decode_key(key: bytes) -> tuple[str, str] | None:
@@ -94,7 +94,7 @@ def _assignment(record: dict[str, Any]) -> Assignment:
             Drop(
                 _queue(entry.get("queue"), "drop.queue"),
                 _epoch(entry.get("epoch"), "drop.epoch"),
-                _optional_text(entry, "successor"),
+                optional_text_field(entry, "successor"),
                 _number(entry.get("linger_ms", 0), "drop.linger_ms"),
             )
             for entry in _list(record, "drop")
@@ -105,7 +105,7 @@ def _assignment(record: dict[str, Any]) -> Assignment:
 
 
 def _assigned(entry: dict[str, Any]) -> Assigned:
-    state = _text(entry, "state")
+    state = text_field(entry, "state")
     if state not in STATES:
         raise MalformedRecordError("assigned.state", f"{state!r} is none of {STATES}")
     return Assigned(
@@ -129,7 +129,7 @@ def _add(entry: dict[str, Any], path: str) -> Add:
             )
             for holder in _list(entry, "after")
         ),
-        _optional_text(entry, "identity"),
+        optional_text_field(entry, "identity"),
     )
 
 
@@ -143,34 +143,23 @@ def _notice(record: dict[str, Any]) -> Notice:
         incarnation=_name(record, "incarnation"),
         generation=_number(record.get("generation"), "generation"),
         code=_name(record, "code"),
-        message=_text(record, "message"),
+        message=text_field(record, "message"),
         winner=None
         if winner is None
-        else (_number(winner.get("start_ms"), "winner.start_ms"), _text(winner, "uuid")),
-        reason=_optional_text(record, "reason"),
+        else (_number(winner.get("start_ms"), "winner.start_ms"), text_field(winner, "uuid")),
+        reason=optional_text_field(record, "reason"),
     )
-
-
-def _text(record: dict[str, Any], name: str) -> str:
-    value = record.get(name)
-    if not isinstance(value, str):
-        raise MalformedRecordError(name, "is missing or no text")
-    return value
 
 
 def _name(record: dict[str, Any], name: str) -> str:
     """Return a text that is no longer than a client id may be."""
-    return _short(_text(record, name), name)
+    return _short(text_field(record, name), name)
 
 
 def _short(text: str, path: str) -> str:
     if len(text) > NAME_MAX:
         raise MalformedRecordError(path, f"it has {len(text)} characters, more than {NAME_MAX}")
     return text
-
-
-def _optional_text(record: dict[str, Any], name: str) -> str | None:
-    return None if record.get(name) is None else _text(record, name)
 
 
 def _number(value: object, path: str) -> int:
