@@ -25,63 +25,85 @@ class CommandEntry(NamedTuple):
 
 
 COMMANDS: Final[dict[str, CommandEntry]] = {
-    "run": CommandEntry("fairlead.cli.run:run", "Run the engine: the streaming job.", RUN),
+    "run": CommandEntry("fairlead.cli.operate.run:run", "Run the engine: the streaming job.", RUN),
     "serve": CommandEntry(
-        "fairlead.cli.serve:serve", "Answer questions about all groups over HTTP; metrics.", RUN
+        "fairlead.cli.operate.serve:serve",
+        "Answer questions about all groups over HTTP; metrics.",
+        RUN,
     ),
     "bridge": CommandEntry(
-        "fairlead.cli.bridge:app", "Bring the routes and bounds of a live cluster in.", RUN
+        "fairlead.cli.operate.bridge:app", "Bring the routes and bounds of a live cluster in.", RUN
     ),
-    "config": CommandEntry("fairlead.cli.config:app", "Show and check the settings.", RUN),
+    "config": CommandEntry("fairlead.cli.operate.config:app", "Show and check the settings.", RUN),
     "doctor": CommandEntry(
-        "fairlead.cli.doctor:doctor", "Check all that Fairlead needs, and say how to mend it.", RUN
+        "fairlead.cli.operate.doctor:doctor",
+        "Check all that Fairlead needs, and say how to mend it.",
+        RUN,
     ),
-    "setup": CommandEntry("fairlead.cli.setup:app", "Fetch jars; make class-data archives.", RUN),
+    "setup": CommandEntry(
+        "fairlead.cli.operate.setup:app", "Fetch jars; make class-data archives.", RUN
+    ),
     "group": CommandEntry(
-        "fairlead.cli.group:app", "List, describe and check groups; set and show their rules.", ASK
+        "fairlead.cli.group.app:app",
+        "List, describe and check groups; set and show their rules.",
+        ASK,
     ),
     "watch": CommandEntry(
-        "fairlead.cli.watch:watch", "Show a group as it changes: queues, handovers, decisions.", ASK
+        "fairlead.cli.ask.watch:watch",
+        "Show a group as it changes: queues, handovers, decisions.",
+        ASK,
     ),
     "explain": CommandEntry(
-        "fairlead.cli.explain:explain", "Tell who has a queue and why, with the evidence.", ASK
+        "fairlead.cli.ask.explain:explain", "Tell who has a queue and why, with the evidence.", ASK
     ),
-    "moves": CommandEntry("fairlead.cli.moves:moves", "Tell which queues moved, and why.", ASK),
+    "moves": CommandEntry("fairlead.cli.ask.moves:moves", "Tell which queues moved, and why.", ASK),
     "rejects": CommandEntry(
-        "fairlead.cli.rejects:app", "Tell which records were refused, and why.", ASK
+        "fairlead.cli.ask.rejects:app", "Tell which records were refused, and why.", ASK
     ),
     "plan": CommandEntry(
-        "fairlead.cli.plan:plan", "Show what would move if a group were changed.", CHANGE
+        "fairlead.cli.change.plan:plan", "Show what would move if a group were changed.", CHANGE
     ),
     "apply": CommandEntry(
-        "fairlead.cli.apply:apply", "Carry out a saved plan, unless the group has moved on.", CHANGE
+        "fairlead.cli.change.apply:apply",
+        "Carry out a saved plan, unless the group has moved on.",
+        CHANGE,
     ),
     "offsets": CommandEntry(
-        "fairlead.cli.offsets:app", "Show how far a group is; let it go on from elsewhere.", CHANGE
+        "fairlead.cli.change.offsets:app",
+        "Show how far a group is; let it go on from elsewhere.",
+        CHANGE,
     ),
     "route": CommandEntry(
-        "fairlead.cli.route:app", "Publish the route of a topic as RocketMQ tells it.", CHANGE
+        "fairlead.cli.change.route:app",
+        "Publish the route of a topic as RocketMQ tells it.",
+        CHANGE,
     ),
     "adopt": CommandEntry(
-        "fairlead.cli.adopt:adopt", "Take a native Kafka consumer group over.", CHANGE
+        "fairlead.cli.change.adopt:adopt", "Take a native Kafka consumer group over.", CHANGE
     ),
     "release": CommandEntry(
-        "fairlead.cli.release:release", "Hand a group back to native Kafka consumers.", CHANGE
+        "fairlead.cli.change.release:release",
+        "Hand a group back to native Kafka consumers.",
+        CHANGE,
     ),
     "record": CommandEntry(
-        "fairlead.cli.record:record", "Write what stands in the topics into a folder.", JUDGE
+        "fairlead.cli.judge.record:record", "Write what stands in the topics into a folder.", JUDGE
     ),
     "replay": CommandEntry(
-        "fairlead.cli.replay:replay", "Run a recording again; compare what comes out.", JUDGE
+        "fairlead.cli.judge.replay:replay", "Run a recording again; compare what comes out.", JUDGE
     ),
     "verify": CommandEntry(
-        "fairlead.cli.verify:verify", "Judge recorded topics and journals by every rule.", JUDGE
+        "fairlead.cli.judge.verify:verify",
+        "Judge recorded topics and journals by every rule.",
+        JUDGE,
     ),
     "demo": CommandEntry(
         f"{PROOF}.cli.demo:demo", "Run the main job on a real broker, break it, judge it.", TRY_OUT
     ),
     "broker": CommandEntry(
-        "fairlead.cli.broker:app", "Start and stop an embedded Kafka for trying out.", TRY_OUT
+        "fairlead.cli.operate.broker:app",
+        "Start and stop an embedded Kafka for trying out.",
+        TRY_OUT,
     ),
     "proof": CommandEntry(
         f"{PROOF}.cli.proof:app", "What the makers use: simulator, explorer, benchmarks.", TRY_OUT

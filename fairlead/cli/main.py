@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 import fairlead
+from fairlead.cli.errors import show_error
 from fairlead.cli.lazy import LazyGroup
 from fairlead.errors import ExitCode, FairleadError
 
@@ -47,14 +48,9 @@ def main(arguments: Sequence[str] | None = None) -> None:
     try:
         app(None if arguments is None else list(arguments), prog_name="fairlead")
     except FairleadError as error:
-        tell(error)
+        show_error(error)
         sys.exit(error.exit_code)
     except Exception:  # noqa: BLE001 - the last resort, so that a defect has a code of its own
         traceback.print_exc()
         typer.echo("error: this is a defect of fairlead; please report the lines above", err=True)
         sys.exit(ExitCode.DEFECT)
-
-
-def tell(error: FairleadError) -> None:
-    """Write what is wrong, and how to put it right, to the standard error."""
-    typer.echo("error: " + "\n".join(error.lines()), err=True)

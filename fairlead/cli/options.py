@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairlead.cli.completions import complete_profile
-from fairlead.cli.output import OutputFormat
+from fairlead.cli.completions import complete_group, complete_profile
+from fairlead.cli.render.output import OutputFormat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairlead.settings import Examination, Settings
 
+GroupArgument = Annotated[
+    str, typer.Argument(metavar="GROUP", help="The group.", autocompletion=complete_group)
+]
 ProfileOption = Annotated[
     str | None,
     typer.Option(

@@ -22,8 +22,8 @@ from fairlead.archive import (
     using_options,
 )
 from fairlead.broker import EmbeddedKafka, cluster, read_state
-from fairlead.cli import archive_training
-from fairlead.cli.archive_training import ARCHIVED_SHARE_MIN, ArchiveMaker
+from fairlead.cli.operate import archive_training
+from fairlead.cli.operate.archive_training import ARCHIVED_SHARE_MIN, ArchiveMaker
 from fairlead.errors import EnvironmentMissingError, ExitCode
 from fairlead.jars import cache_root, ensure_jars
 from fairlead.jars.manifest import BROKER_SETS, JAR_SET_NAMES

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from fairlead_proof.local.ownership import Ownership
 
-from fairlead.cli.group_work import GroupWork
+from fairlead.cli.change.rule_writing import GroupWork
 from fairlead.cli.main import main
 from fairlead.errors import ExitCode
 from fairlead.wire.decision_records import DecisionReader

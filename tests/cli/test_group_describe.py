@@ -2,8 +2,8 @@
 
 import pytest
 
-from fairlead.cli.output import OutputFormat, write_fitting, write_pairs
-from fairlead.cli.standing_rows import (
+from fairlead.cli.render.output import OutputFormat, write_fitting, write_pairs
+from fairlead.cli.render.standing import (
     MEMBER_COLUMNS,
     QUEUE_COLUMNS,
     member_rows,

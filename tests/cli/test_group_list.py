@@ -17,10 +17,16 @@ import pytest
 from kafka import KafkaProducer
 
 from fairlead.broker.ports import free_ports
-from fairlead.cli.group_list import Order, bridge_lines, chosen_groups, engine_line, group_rows
+from fairlead.cli.group.list_groups import (
+    Order,
+    bridge_lines,
+    chosen_groups,
+    engine_line,
+    group_rows,
+)
 from fairlead.cli.main import main
-from fairlead.cli.output import OutputFormat, write_fitting, write_rows
-from fairlead.cli.served_view import NobodyServesError, ask_serve, group_path, other_topics
+from fairlead.cli.render.output import OutputFormat, write_fitting, write_rows
+from fairlead.cli.sources.served_view import NobodyServesError, ask_serve, group_path, other_topics
 from fairlead.errors import EnvironmentMissingError
 from fairlead.observed.bridge_life import BridgeLife, BridgeVerdict
 from fairlead.settings import load_settings
@@ -108,7 +114,7 @@ def test_none(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """Where no group is such the list says so in words, and JSON is an empty list."""
-    monkeypatch.setattr("fairlead.cli.group_list._groups", lambda *_: (groups, [], NOW_MS))
+    monkeypatch.setattr("fairlead.cli.group.list_groups._groups", lambda *_: (groups, [], NOW_MS))
     command = ["group", "list", pattern, "--phase", "handing_over"]
     with pytest.raises(SystemExit) as ended:
         main(command)
@@ -182,7 +188,7 @@ def test_lines_below_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     dead = {"ticked_ms": NOW_MS - 120_000, "silent": True, "silent_ms": 120_000, "says": says}
     life = BridgeLife("main", "dead", 1_781_000_000_000, 1_781_000_060_000)
     found = [_group("orders", engine=dead)], [life.document()], NOW_MS
-    monkeypatch.setattr("fairlead.cli.group_list._groups", lambda *_: found)
+    monkeypatch.setattr("fairlead.cli.group.list_groups._groups", lambda *_: found)
     monkeypatch.setenv("COLUMNS", "80")
     terminal = _Terminal()
     monkeypatch.setattr(sys, "stdout", terminal)

@@ -4,16 +4,15 @@ from typing import Any
 
 import pytest
 
-from fairlead.cli.main import main
-from fairlead.cli.rule_words import (
+from fairlead.cli.change.given_rules import (
     GivenRules,
     completed,
     deadline_of,
     gone_rules,
-    subject_words,
-    value_words,
     wanted_rules,
 )
+from fairlead.cli.main import main
+from fairlead.cli.render.rule_words import subject_words, value_words
 from fairlead.core.records import RuleSet
 from fairlead.errors import ExitCode, UsageError
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from fairlead_client import Consumer
 
-from fairlead.cli.offset_rows import tell_resets
+from fairlead.cli.change.resets import tell_resets
 from fairlead.control.group_offsets import QueuePlace
 from fairlead.control.queue_resets import PlannedReset, write_planned
 from fairlead.core.model import MessageQueue

@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from fairlead.cli.group_options import ChangeOptions, PresenceOptions
-from fairlead.cli.group_work import GroupWork
-from fairlead.cli.unread_queues import require_readers
+from fairlead.cli.change.change_options import ChangeOptions, PresenceOptions
+from fairlead.cli.change.rule_writing import GroupWork
+from fairlead.cli.change.unread_queues import require_readers
 from fairlead.control.rules_in_force import RulesInForce
 from fairlead.core.records import RuleSet
 from fairlead.errors import ExitCode, RefusedError

@@ -1,0 +1,106 @@
+"""``fairlead offsets``: where a group is in its queues, and from where it shall go on."""
+
+from typing import Annotated
+
+import typer
+
+from fairlead.cli.change import rule_flags as flags
+from fairlead.cli.change.change_options import WAIT_SECONDS, GroupOptions
+from fairlead.cli.change.resets import checked_resets, tell_resets
+from fairlead.cli.change.rule_writing import signature
+from fairlead.cli.option_sets import takes_sets
+from fairlead.cli.options import GroupArgument
+from fairlead.cli.render.output import warn, write_rows
+from fairlead.cli.sources.queue_options import QueueOptions
+from fairlead.cli.sources.source_options import SourceOptions
+from fairlead.errors import UsageError
+
+app = typer.Typer(no_args_is_help=True, add_completion=False)
+
+ToFlag = Annotated[
+    str,
+    typer.Option(
+        "--to",
+        help="earliest, latest, an offset, a time (2026-05-04T10:00:00Z or 1781000000000ms).",
+        show_default=False,
+    ),
+]
+NewGroupFlag = Annotated[
+    bool, typer.Option("--new-group", help="Also a group that nobody knows: it begins there.")
+]
+ApplyFlag = Annotated[
+    bool, typer.Option("--apply", help="Write the resets; without it they are only shown.")
+]
+
+
+@app.callback()
+def offsets() -> None:
+    """Show where a group is in its queues, and let it go on from elsewhere."""
+
+
+@app.command("show")
+@takes_sets
+def show_offsets(name: GroupArgument, *, queues: QueueOptions, shared: SourceOptions) -> None:
+    """Show the position of each queue of a group, who told it, what it holds, and the lag.
+
+    Of a recording (--dump) what members, bridges and operators had told: the brokers are not asked,
+    so ends are as old as whoever told them, and the lag is left open where they are too old.
+    """
+    from fairlead.cli.render.positions import PLACE_COLUMNS, place_row, recorded_row
+
+    settings = shared.settings()
+    if shared.dump is None:
+        # A queue that is named may be looked at before its group begins.
+        known = not (queues.topic or queues.queue)
+        rows = [place_row(each) for each in queues.places(name, settings.kafka, known=known)]
+    else:
+        found, chosen = queues.recorded(name, shared, settings)
+        rows = [recorded_row(found, each) for each in chosen]
+    write_rows(rows, PLACE_COLUMNS, shared.output)
+
+
+@app.command("reset")
+@takes_sets
+def reset_offsets(
+    name: GroupArgument,
+    *,
+    to: ToFlag,
+    apply: ApplyFlag = False,
+    new_group: NewGroupFlag = False,
+    because: flags.BecauseFlag = None,
+    by: flags.ByFlag = None,
+    wait: flags.WaitFlag = WAIT_SECONDS,
+    queues: QueueOptions,
+    shared: GroupOptions,
+) -> None:
+    """Let a group go on from elsewhere: a dry run, unless --apply is given.
+
+    Each queue is dropped where it is and added again, from its new position. Offsets outside what a
+    queue holds are brought inside. A group that nobody knows is refused: its name is mistyped, or
+    it is to begin there (--new-group). docs/offsets.md has the details.
+    """
+    from fairlead.cli.render.positions import RESET_COLUMNS, reset_row
+    from fairlead.control.queue_resets import ResetOutcome, plan_resets, write_planned
+    from fairlead.control.reset_target import BadTargetError, read_target
+    from fairlead.wire.topics import TopicNames
+
+    try:
+        target = read_target(to)
+    except BadTargetError as error:
+        raise UsageError(f"--to: {error.detail}.", remedy=f"{error.remedy}.") from error
+    settings = shared.settings()
+    places = queues.places(name, settings.kafka, target.timestamps, known=not new_group)
+    planned = plan_resets(places, target)
+    resets = checked_resets(name, planned, by or signature(), because)
+    if apply and resets:
+        outcomes = write_planned(settings.kafka, planned, resets, wait)
+    else:
+        outcomes = [ResetOutcome(each, "not_written") for each in planned]
+    control = TopicNames(settings.kafka.topic_prefix).name("control")
+    rows = [
+        reset_row(outcome, reset, control) for outcome, reset in zip(outcomes, resets, strict=True)
+    ]
+    write_rows(rows, RESET_COLUMNS, shared.output)
+    if not apply:
+        warn("a dry run: nothing is written; --apply writes it")
+    tell_resets(outcomes, wait)

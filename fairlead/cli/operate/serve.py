@@ -1,0 +1,51 @@
+"""``fairlead serve``: the view of all groups, over HTTP."""
+
+from typing import Annotated
+
+import typer
+
+from fairlead.cli.option_sets import takes_sets
+from fairlead.cli.options import SettingsOptions
+
+__all__ = ["serve"]
+
+_LOOK_UP_MS_MAX = 10_000
+
+
+@takes_sets
+def serve(
+    *,
+    host: Annotated[
+        str | None, typer.Option("--host", help="The address to listen at; sets serve.host.")
+    ] = None,
+    port: Annotated[
+        int | None,
+        typer.Option("--port", min=0, max=65_535, help="0 for any; sets serve.port."),
+    ] = None,
+    data_bootstrap: Annotated[
+        str | None,
+        typer.Option(
+            "--data-bootstrap", help="The cluster with the messages, if it is another one."
+        ),
+    ] = None,
+    shared: SettingsOptions,
+) -> None:
+    """Follow the topics, and tell of all groups: /metrics, JSON, health.
+
+    It reads and writes nothing, so several may run, and none needs the engine: groups stay visible
+    while it is down. It runs until SIGTERM or Ctrl-C.
+    """
+    from fairlead.bridges.kafka.data_cluster import DataCluster
+    from fairlead.cli.interruption import stop_on_signals
+    from fairlead.cli.log_setup import set_up_log
+    from fairlead.kafka.connection import library_options
+    from fairlead.serve.process import run_serve
+
+    settings = shared.settings({"serve.host": host, "serve.port": port})
+    set_up_log(settings)
+    data = DataCluster(
+        data_bootstrap or settings.kafka.bootstrap,
+        timeout_ms=_LOOK_UP_MS_MAX,
+        options=library_options(settings.kafka),
+    )
+    run_serve(settings, data, stop_on_signals())

@@ -1,0 +1,45 @@
+"""Queues in flags: ``topic/broker/3``, alone or with a value."""
+
+import re
+from typing import Final
+
+from fairlead.errors import UsageError
+
+__all__ = ["queue_and_value", "queue_of"]
+
+_QUEUE: Final = r"([^/=]+)/(.+?)/(\d{1,10})"
+_QUEUE_ALONE: Final = re.compile(_QUEUE)
+_QUEUE_AND_VALUE: Final = re.compile(_QUEUE + "=(.+)", re.DOTALL)
+
+
+def queue_of(flag: str, text: str) -> tuple[str, str, str]:
+    """Return the queue that a flag names, as the key of a rule has it.
+
+    Raises:
+        UsageError: it names none.
+    """
+    found = _QUEUE_ALONE.fullmatch(text)
+    if found is None:
+        raise UsageError(f"--{flag}: {text!r} is no queue.", remedy="orders/main/3")
+    return _subject(found)
+
+
+def queue_and_value(rule: str, text: str) -> tuple[tuple[str, ...], str]:
+    """Return a queue as `queue_of` does, and the value that a flag gives it.
+
+    Raises:
+        UsageError: the text names no queue, or no value.
+    """
+    found = _QUEUE_AND_VALUE.fullmatch(text)
+    if found is None:
+        after = "2.5" if rule == "weight" else "client"
+        raise UsageError(
+            f"--{rule}: {text!r} names no queue with what it is to have.",
+            remedy=f"Write TOPIC/BROKER/NUMBER=…, such as orders/main/3={after}.",
+        )
+    return _subject(found), found.group(4)
+
+
+def _subject(found: re.Match[str]) -> tuple[str, str, str]:
+    """Return a queue as the key of a rule has it: its id without leading zeros."""
+    return found.group(1), found.group(2), str(int(found.group(3)))

@@ -1,0 +1,191 @@
+"""How results reach the user: as a table to read, or as JSON for programs. Nothing is cut off."""
+
+import json
+import re
+import shutil
+import sys
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from enum import StrEnum
+from textwrap import TextWrapper
+from typing import Any, Final, TextIO
+
+import orjson
+import typer
+
+from fairlead.cli.render.tables import block_lines, pair_lines, table_lines, visible
+
+__all__ = [
+    "OutputFormat",
+    "Row",
+    "json_text",
+    "queues_text",
+    "visible",
+    "warn",
+    "write_document",
+    "write_fitting",
+    "write_line",
+    "write_pairs",
+    "write_rows",
+]
+
+Row = Mapping[str, Any]
+
+_DELETE: Final = re.compile("\x7f")
+_UNSEEN: Final = re.compile(
+    "[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb"
+    "\U000e0000-\U000e0fff]"
+)
+"""What `visible` escapes in tables, of all that may stand in JSON: controls, marks of direction,
+ends of lines, and characters without a width. ASCII's own controls JSON escapes by itself."""
+
+
+class OutputFormat(StrEnum):
+    """A table, one JSON document, or one JSON document per line."""
+
+    TABLE = "table"
+    JSON = "json"
+    JSONL = "jsonl"
+
+
+def write_rows(rows: Iterable[Row], columns: Sequence[str], output: OutputFormat) -> None:
+    """Write rows to the standard output.
+
+    JSON has every field of a row; a table has the columns named, with a dash for what is missing or
+    None. A table is as wide as its longest row: on a narrow terminal the terminal wraps it.
+    """
+    match output:
+        case OutputFormat.JSON:
+            typer.echo(json_text(list(rows), indented=True))
+        case OutputFormat.JSONL:
+            for row in rows:
+                typer.echo(json_text(row))
+        case OutputFormat.TABLE:
+            typer.echo("\n".join(table_lines(rows, columns) or ()))
+
+
+def write_document(document: Any, output: OutputFormat) -> None:
+    """Write one document to the standard output as JSON: indented, or in one line."""
+    typer.echo(json_text(document, indented=output is OutputFormat.JSON))
+
+
+def json_text(document: Any, *, indented: bool = False) -> str:
+    """Return JSON in which no text of a record steers the terminal that shows it.
+
+    Characters that turn, hide or end a line are written as their numbers, which every reader of
+    JSON turns back: programs get the same texts.
+    """
+    written = orjson.dumps(document, option=orjson.OPT_INDENT_2 if indented else None).decode()
+    if written.isascii():
+        return _DELETE.sub(r"\\u007f", written)
+    return _UNSEEN.sub(_as_numbers, written)
+
+
+def _as_numbers(found: "re.Match[str]") -> str:
+    """Return a character as JSON writes it in ASCII: above U+FFFF as two halves."""
+    return json.dumps(found[0])[1:-1] if found[0] != "\x7f" else r"\u007f"
+
+
+def queues_text(queues: Iterable[Sequence[Any]], between: str = "  ") -> str:
+    """Write queues in their order, such as ``orders/main/0-3,7``; a dash for none.
+
+    Each broker's numbers stand behind it; runs of three and more are ranges.
+    """
+    parts: list[tuple[str, list[int]]] = []
+    for topic, broker_name, queue_id in queues:
+        place = f"{topic}/{broker_name}/"
+        if not parts or parts[-1][0] != place:
+            parts.append((place, []))
+        parts[-1][1].append(queue_id)
+    return between.join(place + ",".join(_runs(numbers)) for place, numbers in parts) or "-"
+
+
+_RUN_MIN = 3
+
+
+def _runs(numbers: Sequence[int]) -> Iterator[str]:
+    """Yield numbers in their order, runs of neighbours as first-last."""
+    first = 0
+    for index in range(1, len(numbers) + 1):
+        if index < len(numbers) and numbers[index] == numbers[index - 1] + 1:
+            continue
+        run = numbers[first:index]
+        if len(run) < _RUN_MIN:
+            yield from map(str, run)
+        else:
+            yield f"{run[0]}-{run[-1]}"
+        first = index
+
+
+def write_fitting(
+    rows: Iterable[Row],
+    columns: Sequence[str],
+    output: OutputFormat,
+    prose: Collection[str] = (),
+    *,
+    width: int | None = None,
+    fewer: Sequence[str] = (),
+) -> None:
+    """Write rows as `write_rows` does; on a terminal that is too narrow for the table in blocks.
+
+    Before that, a table is tried without the columns in which no row says anything.
+
+    Args:
+        rows: what is to be written.
+        columns: those of the table.
+        output: in which form.
+        prose: columns of sentences, which go on in the next line where there is no room.
+        width: of the terminal; None: what it says, and without a terminal all that is needed.
+        fewer: the columns of a table that is tried before the blocks.
+    """
+    if output is not OutputFormat.TABLE:
+        write_rows(rows, columns, output)
+        return
+    listed = list(rows)
+    width = _terminal_width() if width is None else width
+    lines = table_lines(listed, columns, prose, width)
+    if lines is None:
+        said = [name for name in columns if any(row.get(name) is not None for row in listed)]
+        lines = table_lines(listed, said, prose, width)
+    if lines is None and fewer:
+        lines = table_lines(listed, fewer, prose, width)
+    if lines is None:
+        assert width is not None, "without a width every table fits"
+        lines = [line for row in listed for line in block_lines(row, columns, width)]
+    typer.echo("\n".join(lines))
+
+
+def write_pairs(pairs: Iterable[tuple[str, str]], width: int | None = None) -> None:
+    """Write words and what is said of each, one below the other; long texts go on indented.
+
+    ``width``: of the terminal; None: what it says, and without a terminal all that is needed.
+    """
+    typer.echo("\n".join(pair_lines(pairs, _terminal_width() if width is None else width)))
+
+
+def write_line(text: str, *, err: bool = False, width: int | None = None) -> None:
+    """Write a sentence; on a terminal without room for it it goes on in the next line, indented.
+
+    Args:
+        text: the sentence.
+        err: whether it goes to the standard error.
+        width: of the terminal; None: what it says, and without a terminal all that is needed.
+    """
+    width = _terminal_width(sys.stderr if err else sys.stdout) if width is None else width
+    fold = TextWrapper(
+        width or 0, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
+    )
+    lines = visible(text).split("\n")
+    if width is not None:
+        lines = [part for line in lines for part in fold.wrap(line)]
+    typer.echo("\n".join(lines), err=err)
+
+
+def warn(text: str) -> None:
+    """Say what else there is to know; it changes no exit code."""
+    write_line(f"warning: {text}", err=True)
+
+
+def _terminal_width(stream: TextIO | None = None) -> int | None:
+    """Return the width of the terminal; None: the output is none."""
+    stream = stream or sys.stdout
+    return shutil.get_terminal_size().columns if stream.isatty() else None

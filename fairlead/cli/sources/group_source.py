@@ -1,0 +1,35 @@
+"""A group whose past is asked for: its name, and where its topics are."""
+
+from typing import TYPE_CHECKING
+
+from fairlead.cli.sources.source_options import SourceOptions
+from fairlead.errors import NothingProvedError, UsageError
+
+if TYPE_CHECKING:
+    from fairlead.kafka.topic_source import TopicSource
+    from fairlead.settings import Settings
+
+__all__ = ["no_decision", "source_of_group"]
+
+
+def source_of_group(group: str, shared: SourceOptions) -> "tuple[Settings, TopicSource]":
+    """Return the settings and the topics of a group.
+
+    Raises:
+        UsageError: the name is none of a group, or the folder no recording.
+        EnvironmentMissingError: the topics cannot be read.
+    """
+    from fairlead.wire.texts import GROUP
+
+    if not GROUP.allows(group):
+        raise UsageError(f"GROUP: {group!r} is no group.", remedy=f"Give {GROUP.words}.")
+    settings = shared.settings()
+    return settings, shared.open(settings)
+
+
+def no_decision(group: str, source: "TopicSource") -> NothingProvedError:
+    """Return the error of a place that has the group, but none of its decisions."""
+    return NothingProvedError(
+        f"{group}: no decision of it stands {source.place}.",
+        remedy="They are older than what the topic keeps, or were not recorded.",
+    )

@@ -1,0 +1,136 @@
+"""The options that name queues, and where a group is in them."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from fairlead.cli.queue_flags import queue_of
+from fairlead.cli.sources.source_options import SourceOptions
+from fairlead.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairlead.control.group_offsets import QueuePlace
+    from fairlead.core.model import MessageQueue
+    from fairlead.kafka.topic_source import TopicSource
+    from fairlead.observed.group_standing import GroupStanding
+    from fairlead.observed.queue_standing import QueueStanding
+    from fairlead.settings import KafkaSettings, Settings
+
+__all__ = ["QueueOptions"]
+
+_LOOK_UP_MS_MAX: Final = 10_000
+
+
+@dataclass(frozen=True)
+class QueueOptions:
+    """Which queues, and where their messages are."""
+
+    topic: Annotated[
+        list[str] | None,
+        typer.Option("--topic", help="All queues of this topic; may be given again."),
+    ] = None
+    queue: Annotated[
+        list[str] | None,
+        typer.Option("--queue", help="This queue, topic/broker/3; may be given again."),
+    ] = None
+    data_bootstrap: Annotated[
+        str | None,
+        typer.Option(
+            "--data-bootstrap", help="The cluster with the messages, if it is another one."
+        ),
+    ] = None
+
+    def places(
+        self,
+        group: str,
+        kafka: "KafkaSettings",
+        times: "Sequence[int]" = (),
+        *,
+        known: bool = False,
+        source: "TopicSource | None" = None,
+    ) -> "list[QueuePlace]":
+        """Return where the group is in these queues; `GroupOffsets` has what it raises.
+
+        ``known``: a group that nobody knows is refused. ``source``: its topics, if they are open.
+        """
+        import contextlib
+
+        from fairlead.bridges.kafka.data_cluster import DataCluster
+        from fairlead.cli.log_setup import secrets_of
+        from fairlead.control.group_offsets import GroupOffsets
+        from fairlead.kafka.connection import library_options
+        from fairlead.kafka.kafka_source import KafkaSource
+        from fairlead.logs import logs_configured
+
+        queues = self._checked(group)
+        data = DataCluster(
+            self.data_bootstrap or kafka.bootstrap,
+            timeout_ms=_LOOK_UP_MS_MAX,
+            options=library_options(kafka),
+        )
+        # Of failed look-ups the data cluster tells the log; rows are all that goes to stdout.
+        with contextlib.closing(data), logs_configured(secrets=secrets_of(kafka)):
+            places = GroupOffsets(source or KafkaSource(kafka), data, group)
+            if known:
+                places.require_known()
+            return places.places(self.topic or (), queues, times)
+
+    def recorded(
+        self, group: str, shared: SourceOptions, settings: "Settings"
+    ) -> "tuple[GroupStanding, list[QueueStanding]]":
+        """Return how a recorded group stands, and these of its queues.
+
+        Raises:
+            UsageError: the group, a topic or a queue is not in the recording, or a cluster is named
+                beside it.
+        """
+        from fairlead.cli.sources.standing import standing_from
+
+        queues = self._checked(group)
+        if self.data_bootstrap is not None:
+            raise UsageError(
+                "--dump: what was recorded then is not what a cluster holds now.",
+                remedy="Leave --dump or --data-bootstrap out.",
+            )
+        source = shared.open(settings)
+        found = standing_from(group, source, settings)
+        there = {each.queue for each in found.queues}
+        topics = {queue.topic for queue in there}
+        unknown = [each for each in self.topic or () if each not in topics]
+        unknown += ["/".join(map(str, each)) for each in queues if each not in there]
+        if unknown:
+            raise UsageError(
+                f"{unknown[0]}: nothing is told of it for {group} {source.place}.",
+                remedy=f"Of these topics it is: {', '.join(sorted(topics)) or 'none'}.",
+            )
+        wanted = self.topic or queues
+        return found, [
+            each
+            for each in found.queues
+            if not wanted or each.queue in queues or each.queue.topic in (self.topic or ())
+        ]
+
+    def _checked(self, group: str) -> "list[MessageQueue]":
+        """Return the queues that are named, each once.
+
+        Raises:
+            UsageError: the group, a topic or a queue is no name of one.
+        """
+        from fairlead.wire.texts import GROUP, TOPIC
+
+        if not GROUP.allows(group):
+            raise UsageError(f"GROUP: {group!r} is none.", remedy=f"Give {GROUP.words}.")
+        for name in self.topic or ():
+            if not TOPIC.allows(name):
+                raise UsageError(f"--topic: {name!r} is none.", remedy=f"Give {TOPIC.words}.")
+        return list(dict.fromkeys(_queue(text) for text in self.queue or ()))
+
+
+def _queue(text: str) -> "MessageQueue":
+    from fairlead.core.model import MessageQueue
+
+    topic, broker_name, queue_id = queue_of("queue", text)
+    return MessageQueue(topic, broker_name, int(queue_id))
