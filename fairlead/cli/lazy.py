@@ -1,5 +1,6 @@
 """A command group that knows its commands by name and imports one only when it is run."""
 
+import copy
 import importlib
 import inspect
 from collections.abc import Mapping
@@ -12,12 +13,12 @@ import typer.core
 import typer.main
 from typer._click.exceptions import UsageError as ClickUsageError
 
-from fairlead.cli.commands import COMMANDS, CommandEntry
+from fairlead.cli.commands import COMMANDS, MORE, CommandEntry
 from fairlead.errors import EnvironmentMissingError
 
 if TYPE_CHECKING:
     # Typer carries its own copy of click; these names are for the type checker alone.
-    from typer._click import Command, Context
+    from typer._click import Command, Context, HelpFormatter
 
 
 class LazyGroup(typer.core.TyperGroup):
@@ -31,6 +32,18 @@ class LazyGroup(typer.core.TyperGroup):
             name: typer.core.TyperCommand(name, help=entry.help, rich_help_panel=entry.panel)
             for name, entry in self.table.items()
         }
+
+    def format_help(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+        """Write the help: the panels, and below them the names of the rarer commands."""
+        rarer = [name for name, entry in self.table.items() if entry.panel == MORE]
+        shown = copy.copy(self)
+        shown.commands = {
+            name: command for name, command in self.commands.items() if name not in rarer
+        }
+        if rarer:
+            # A blank line keeps the two lines apart.
+            shown.epilog = f"More: {', '.join(rarer)}\n\n{self.epilog}"
+        super(LazyGroup, shown).format_help(ctx, formatter)
 
     def resolve_command(
         self, ctx: "Context", args: list[str]

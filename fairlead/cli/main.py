@@ -27,7 +27,7 @@ def _show_version(*, wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(epilog="Exit codes: docs/exit-codes.md.")
+@app.callback(epilog="Help of each: fairlead COMMAND --help. Exit codes: docs/exit-codes.md.")
 def top(
     *,
     version: Annotated[
