@@ -17,14 +17,9 @@ import pytest
 from kafka import KafkaProducer
 
 from fairlead.broker.ports import free_ports
-from fairlead.cli.group.list_groups import (
-    Order,
-    bridge_lines,
-    chosen_groups,
-    engine_line,
-    group_rows,
-)
+from fairlead.cli.group.list_groups import Order, chosen_groups
 from fairlead.cli.main import main
+from fairlead.cli.render.group import bridge_lines, engine_line, group_rows
 from fairlead.cli.render.output import OutputFormat, write_fitting, write_rows
 from fairlead.cli.sources.served_view import NobodyServesError, ask_serve, group_path, other_topics
 from fairlead.errors import EnvironmentMissingError

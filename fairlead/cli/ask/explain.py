@@ -6,7 +6,8 @@ import typer
 
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.options import GroupArgument
-from fairlead.cli.render.output import OutputFormat, queues_text, warn, write_document
+from fairlead.cli.render.output import OutputFormat, warn, write_document
+from fairlead.cli.render.queue import queues_text
 from fairlead.cli.sources.group_source import source_of_group
 from fairlead.cli.sources.reading_note import ReadingNote
 from fairlead.cli.sources.source_options import SourceOptions

@@ -221,7 +221,7 @@ def _is_since(decision: dict[str, Any], since_ms: int | None) -> bool:
 
 
 def _write(decisions: list[dict[str, Any]], *, whole: bool) -> None:
-    from fairlead.cli.render.watch_screen import decision_line
+    from fairlead.cli.render.decision import decision_line
 
     for each in decisions:
         typer.echo(json_text(each) if whole else decision_line(each))

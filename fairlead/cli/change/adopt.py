@@ -22,6 +22,7 @@ from fairlead.cli.render.output import warn, write_fitting
 from fairlead.cli.render.positions import reset_answer
 from fairlead.counts import counted
 from fairlead.errors import RefusedError, UsageError
+from fairlead.history.formatting import queue_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -147,7 +148,7 @@ def _refuse_if_ahead(planned: "Sequence[AdoptedQueue]", both: BothGroups) -> Non
         RefusedError: Fairlead's group has read further than the native one.
     """
     ahead = [
-        f"{'/'.join(map(str, each.place.queue))} is at {each.place.position.offset}, "
+        f"{queue_words(each.place.queue)} is at {each.place.position.offset}, "
         f"{both.native.group} at {each.native}"
         for each in planned
         if each.is_ahead and each.place.position is not None
@@ -207,7 +208,7 @@ def _look_again(both: BothGroups, planned: "Sequence[AdoptedQueue]") -> None:
     refuse_if_at_work(both.native, since)
     now = both.native.positions([each.place for each in planned])
     moved = [
-        f"{'/'.join(map(str, each.place.queue))} from {each.native} to {now.get(each.place.queue)}"
+        f"{queue_words(each.place.queue)} from {each.native} to {now.get(each.place.queue)}"
         for each in planned
         if now.get(each.place.queue) != each.native
     ]
@@ -238,7 +239,7 @@ def _warn_of(planned: "Sequence[AdoptedQueue]") -> None:
 def _row(each: "AdoptedQueue", outcome: "ResetOutcome | None") -> dict[str, Any]:
     position = each.place.position
     return {
-        "queue": "/".join(map(str, each.place.queue)),
+        "queue": queue_words(each.place.queue),
         "native": each.native,
         "begins_at": each.begins,
         "why": each.why,

@@ -15,12 +15,12 @@ from fairlead.cli.documents import read_document
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.render.applied_plan import (
     AppliedPlan,
-    came_between,
     differences,
     left_words,
     show_applied,
     show_done,
 )
+from fairlead.cli.render.decision import came_between
 from fairlead.cli.render.output import warn
 from fairlead.cli.sources.presence import require_members
 from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError

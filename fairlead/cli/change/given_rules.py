@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fairlead.cli.errors import sentence
 from fairlead.cli.queue_flags import queue_and_value, queue_of
-from fairlead.cli.render.rule_words import rule_words
+from fairlead.cli.render.rule import rule_words
 from fairlead.core.quota import QUOTA_BOUNDS
 from fairlead.core.records import RuleSet
 from fairlead.core.rules import MAY_BE_NEVER, NEVER, TIMES, WORDS

@@ -20,6 +20,7 @@ from fairlead.cli.options import GroupArgument
 from fairlead.cli.render.output import warn, write_fitting
 from fairlead.counts import counted
 from fairlead.errors import EnvironmentMissingError, RefusedError, UsageError
+from fairlead.history.formatting import queue_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -203,7 +204,7 @@ def _written(
         if each.verdict in verdicts and each.position is not None
     }
     refused = both.native.commit(wanted)
-    return {"/".join(map(str, queue)): why for queue, why in refused.items()}
+    return {queue_words(queue): why for queue, why in refused.items()}
 
 
 def _look_again(
@@ -254,7 +255,7 @@ def _warn_of(planned: "Sequence[ReleasedQueue]") -> None:
 
 
 def _queue(each: "ReleasedQueue") -> str:
-    return "/".join(map(str, each.place.queue))
+    return queue_words(each.place.queue)
 
 
 def _row(

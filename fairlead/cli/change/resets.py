@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING
 
 from fairlead.cli.change.rule_writing import why_silent
 from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError
+from fairlead.history.formatting import queue_words
 
 if TYPE_CHECKING:
     from fairlead.control.queue_resets import PlannedReset, ResetOutcome
@@ -65,4 +66,4 @@ def tell_resets(outcomes: Sequence["ResetOutcome"], wait: float) -> None:
 
 
 def _named(outcome: "ResetOutcome") -> str:
-    return "/".join(map(str, outcome.planned.place.queue))
+    return queue_words(outcome.planned.place.queue)

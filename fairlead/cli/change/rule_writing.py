@@ -17,9 +17,10 @@ from fairlead.cli.change.released_group import refuse_to_end_release
 from fairlead.cli.change.unread_queues import require_readers
 from fairlead.cli.errors import sentence
 from fairlead.cli.render.output import warn, write_rows
-from fairlead.cli.render.rule_words import rule_words
+from fairlead.cli.render.rule import rule_words
 from fairlead.cli.sources.presence import require_known, require_present
 from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError
+from fairlead.history.formatting import queue_words
 
 if TYPE_CHECKING:
     from fairlead.control.queue_resets import ResetOutcome
@@ -181,7 +182,7 @@ class GroupWork:
         for queue, brokers in strange_queues(self.settings.kafka, wanted):
             known = ", ".join(f"{name} (queues 0 to {n - 1})" for name, n in brokers.items())
             warn(
-                f"{'/'.join(map(str, queue))}: no route has this queue now; "
+                f"{queue_words(queue)}: no route has this queue now; "
                 + (f"{queue.topic} has {known}" if known else f"no route of {queue.topic} is known")
             )
 

@@ -20,7 +20,7 @@ from fairlead.cli.group.describe import describe
 from fairlead.cli.group.list_groups import list_groups
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.render.output import warn, write_fitting
-from fairlead.cli.render.rule_words import rule_words
+from fairlead.cli.render.rule import rule_words
 from fairlead.cli.sources.presence import require_known
 from fairlead.cli.sources.source_options import SourceOptions
 from fairlead.errors import UsageError
@@ -119,8 +119,9 @@ def unset_rules(
 @takes_sets
 def show_rules(name: flags.RulesArgument, *, shared: SourceOptions) -> None:
     """Show the rules in force for a group: what each says, where it is from, who set it and why."""
-    from fairlead.cli.render.rule import RULE_COLUMNS, rule_rows, time_words
+    from fairlead.cli.render.rule import RULE_COLUMNS, rule_rows
     from fairlead.control.rules_in_force import rules_in_force, shard_of_rules
+    from fairlead.history.formatting import time_words
     from fairlead.wire.texts import GROUP_OR_ALL
     from strategies.own_strategies import all_strategies
 

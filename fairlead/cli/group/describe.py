@@ -57,16 +57,9 @@ def describe(
 
     Reads topics and writes nothing. A group without members is shown too: where it is, and its lag.
     """
-    from fairlead.cli.render.standing import (
-        MEMBER_COLUMNS,
-        QUEUE_COLUMNS,
-        engine_words,
-        member_rows,
-        queue_rows,
-        shown_columns,
-        state_lines,
-        state_rules,
-    )
+    from fairlead.cli.render.group import engine_words, state_lines, state_rules
+    from fairlead.cli.render.member import MEMBER_COLUMNS, member_row, shown_member_columns
+    from fairlead.cli.render.queue import QUEUE_COLUMNS, queue_row, shown_queue_columns
     from fairlead.kafka.caching_source import OneLook
     from fairlead.wire.texts import GROUP
 
@@ -89,12 +82,12 @@ def describe(
             rules = state_rules(found, source.names.name("control"))
             write_pairs(state_lines(found, rules))
         if members or (everything and found.members):
-            rows = list(member_rows(found))
-            columns = MEMBER_COLUMNS if members else shown_columns(rows, MEMBER_COLUMNS)
+            rows = [member_row(each, found.now_ms) for each in found.members]
+            columns = MEMBER_COLUMNS if members else shown_member_columns(rows)
             write_fitting(rows, columns, output, prose=("why",))
         if everything or queues:
-            rows = list(queue_rows(found))
-            columns = QUEUE_COLUMNS if queues else shown_columns(rows, QUEUE_COLUMNS)
+            rows = [queue_row(found, each, found.now_ms) for each in found.queues]
+            columns = QUEUE_COLUMNS if queues else shown_queue_columns(rows)
             write_fitting(rows, columns, output)
         return
     if queues:
@@ -106,7 +99,7 @@ def describe(
 
 
 def _document(found: "GroupStanding", control: str, *, whole: bool) -> dict[str, Any]:
-    from fairlead.cli.render.standing import state_rules
+    from fairlead.cli.render.group import state_rules
 
     document = found.whole_document() if whole else found.document()
     return {**document, "rules": state_rules(found, control)}

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from fairlead.counts import counted
 from fairlead.errors import VerdictError
+from fairlead.history.formatting import queue_words
 
 if TYPE_CHECKING:
     from fairlead.core.allocation import Strategy
@@ -57,7 +58,7 @@ def wait_until_empty(
 def _worded(held: "Mapping[str, Sequence[MessageQueue]]") -> str:
     return "; ".join(
         f"{client_id} still has {counted(len(queues), 'queue')} ("
-        + ", ".join("/".join(map(str, queue)) for queue in queues[:_NAMED_MAX])
+        + ", ".join(queue_words(queue) for queue in queues[:_NAMED_MAX])
         + (", …)" if len(queues) > _NAMED_MAX else ")")
         for client_id, queues in sorted(held.items())
     )

@@ -11,10 +11,19 @@ import typer
 
 from fairlead.cli.completions import complete_word
 from fairlead.cli.option_sets import takes_sets
+from fairlead.cli.render.group import (
+    GROUP_COLUMNS,
+    NARROW_COLUMNS,
+    Summary,
+    bridge_lines,
+    engine_line,
+    group_rows,
+    noticed,
+    phase_shown,
+)
 from fairlead.cli.render.output import OutputFormat, write_fitting, write_line, write_rows
 from fairlead.cli.sources.served_view import LOOPBACK, NobodyServesError, ask_serve, other_topics
 from fairlead.cli.sources.source_options import SourceOptions
-from fairlead.durations import duration_words, since_words
 from fairlead.errors import UsageError
 from fairlead.observed.phase_words import PHASES
 
@@ -22,22 +31,13 @@ if TYPE_CHECKING:
     from fairlead.kafka.topic_source import TopicSource
     from fairlead.settings import Settings
 
-__all__ = ["bridge_lines", "chosen_groups", "engine_line", "group_rows", "list_groups"]
+__all__ = ["chosen_groups", "list_groups"]
 
-COLUMNS: Final = (
-    *("group", "phase", "members", "idle", "queues", "unassigned", "handover", "lag", "waiting"),
-    *("epoch", "last", "trigger", "moves", "problem"),
-)
-_NARROW: Final = ("group", "phase", "members", "unassigned", "lag", "problem")
-"""On a terminal that has no room for all of them."""
 _SILENT_MS: Final = 30_000
 """Of a queue of which nobody told anything for so long the brokers are asked."""
 _GLOB: Final = frozenset("*?[")
 _PHASES: Final = (*PHASES, "released")
 """What the table shows as one: a released group is in another phase too."""
-
-Summary = Mapping[str, Any]
-"""A group as `fairlead serve` tells it."""
 
 
 class Order(StrEnum):
@@ -89,7 +89,9 @@ def list_groups(
     if shared.output is OutputFormat.TABLE:
         if chosen:
             rows = group_rows(chosen, now_ms)
-            write_fitting(rows, COLUMNS, shared.output, prose=("problem",), fewer=_NARROW)
+            write_fitting(
+                rows, GROUP_COLUMNS, shared.output, prose=("problem",), fewer=NARROW_COLUMNS
+            )
         else:
             write_line(_none_line([each["group"] for each in found], pattern))
         for line in (engine_line(found), *bridge_lines(bridges)):
@@ -151,14 +153,10 @@ def chosen_groups(
         each
         for each in groups
         if (pattern is None or _fits(each["group"], pattern))
-        and (not phases or each["phase"] in phases or _phase_shown(each) in phases)
-        and not (problem and not _worth_a_look(each))
+        and (not phases or each["phase"] in phases or phase_shown(each) in phases)
+        and not (problem and not noticed(each))
     ]
     return sorted(chosen, key=_KEYS[sort])
-
-
-def _phase_shown(group: Summary) -> str:
-    return "released" if group.get("released") else str(group["phase"])
 
 
 def _fits(name: str, pattern: str) -> bool:
@@ -171,49 +169,6 @@ _KEYS: Final[Mapping[Order, Callable[[Summary], Any]]] = {
     Order.MEMBERS: lambda each: (-each["members"], each["group"]),
     Order.LAST: lambda each: (-(each["last_rebalance"] or {}).get("at_ms", 0), each["group"]),
 }
-
-
-def _worth_a_look(group: Summary) -> list[str]:
-    """Return what is wrong, as `fairlead group check` finds it, then alarms that are no fault."""
-    return [*group["problems"], *(f"alarm {alarm}" for alarm in group["other_alarms"])]
-
-
-def engine_line(groups: Sequence[Summary]) -> str | None:
-    """Return what is to be said if no engine ticks, for all of these groups or for some."""
-    silent = [each["engine"] for each in groups if each["engine"]["silent"]]
-    if not silent:
-        return None
-    newest = min(silent, key=lambda engine: (engine["silent_ms"] is None, engine["silent_ms"]))
-    whose = "" if len(silent) == len(groups) else f" for {len(silent)} of {len(groups)} groups"
-    return f"engine: {newest['says']}{whose}: owners go on, nothing is decided (fairlead run)"
-
-
-def bridge_lines(bridges: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return what is to be said of bridges that do not follow their clusters."""
-    return [f"bridge: {each['says']}" for each in bridges if each["state"] != "running"]
-
-
-def group_rows(groups: Iterable[Summary], now_ms: int) -> Iterable[dict[str, Any]]:
-    """Yield each group as a row of the table; ``now_ms``: up to when what is past is counted."""
-    for each in groups:
-        last = each["last_rebalance"]
-        waiting = each["lag_ms"]
-        yield {
-            "group": each["group"],
-            "phase": _phase_shown(each),
-            "members": each["members"],
-            "idle": each["members_idle"],
-            "queues": each["queues"],
-            "unassigned": each["unassigned"],
-            "handover": each["draining"] + each["gated"],
-            "lag": each["lag_messages"],
-            "waiting": None if waiting is None else duration_words(waiting),
-            "epoch": ".".join(map(str, each["epoch"])),
-            "last": None if last is None else since_words(last["at_ms"], now_ms),
-            "trigger": None if last is None else ", ".join(last["triggers"]),
-            "moves": None if last is None else last["moves"],
-            "problem": ", ".join(_worth_a_look(each)) or None,
-        }
 
 
 def _groups(

@@ -6,8 +6,10 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
+from fairlead.cli.render.decision import came_between
 from fairlead.cli.render.output import OutputFormat, write_document, write_rows
-from fairlead.cli.render.rule import OUTCOME_COLUMNS, outcome_rows, time_words
+from fairlead.cli.render.rule import OUTCOME_COLUMNS, outcome_rows
+from fairlead.history.formatting import queue_words
 
 if TYPE_CHECKING:
     from fairlead.control.session import RuleOutcome
@@ -18,7 +20,6 @@ if TYPE_CHECKING:
 
 __all__ = [
     "AppliedPlan",
-    "came_between",
     "differences",
     "left_words",
     "show_applied",
@@ -91,7 +92,7 @@ def show_applied(done: AppliedPlan, output: OutputFormat) -> None:
     write_rows(rules, OUTCOME_COLUMNS, output)
     rows = [
         {
-            "queue": "/".join(map(str, row.queue)),
+            "queue": queue_words(row.queue),
             "planned": _way(row.planned),
             "moved": _way(row.moved),
             "verdict": row.verdict.replace("_", " "),
@@ -134,30 +135,11 @@ def _left_lines(saved: "SavedPlan") -> list[str]:
     return [line.removeprefix("to be done: ") for line in _left(saved.changes)]
 
 
-def came_between(decisions: "Sequence[DecisionRecord]") -> str:
-    """Return the decisions that came after a plan, a line for each, the newest of many."""
-    from fairlead.planning.plan_outcome import cause_words
-
-    lines = [
-        f"\n  {each.epoch} at {time_words(each.written_ms)}: "
-        + (
-            "; ".join(map(cause_words, each.causes))
-            or ", ".join(each.triggers)
-            or "no cause is told"
-        )
-        for each in decisions
-    ]
-    if not lines:
-        return "\n  The decisions in between are not kept any more."
-    more = len(lines) - _NAMED_MAX
-    return ("" if more <= 0 else f"\n  {more} more before these") + "".join(lines[-_NAMED_MAX:])
-
-
 def differences(planned: "Iterable[PlannedMove]", now: "Iterable[PlannedMove]") -> str:
     """Return which moves are other than planned, a line for each queue, the first of many."""
     wanted, found = ({move.queue: move for move in moves} for moves in (planned, now))
     lines = [
-        f"\n  {'/'.join(map(str, queue))}: planned {_way(wanted.get(queue)) or 'to stay'}, "
+        f"\n  {queue_words(queue)}: planned {_way(wanted.get(queue)) or 'to stay'}, "
         f"now {_way(found.get(queue)) or 'to stay'}"
         for queue in dict.fromkeys([*wanted, *found])
         if wanted.get(queue) != found.get(queue)

@@ -4,8 +4,9 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Final
 
-from fairlead.cli.render.folded_text import folded
-from fairlead.cli.render.output import queues_text, visible
+from fairlead.cli.render.output import visible
+from fairlead.cli.render.queue import queues_text
+from fairlead.cli.render.tables import folded
 from fairlead.counts import counted
 from fairlead.history.cause_words import headline
 from fairlead.history.formatting import epoch_words, queue_words, span_words, time_words

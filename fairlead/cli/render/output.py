@@ -4,7 +4,7 @@ import json
 import re
 import shutil
 import sys
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from textwrap import TextWrapper
 from typing import Any, Final, TextIO
@@ -18,7 +18,6 @@ __all__ = [
     "OutputFormat",
     "Row",
     "json_text",
-    "queues_text",
     "visible",
     "warn",
     "write_document",
@@ -83,37 +82,6 @@ def json_text(document: Any, *, indented: bool = False) -> str:
 def _as_numbers(found: "re.Match[str]") -> str:
     """Return a character as JSON writes it in ASCII: above U+FFFF as two halves."""
     return json.dumps(found[0])[1:-1] if found[0] != "\x7f" else r"\u007f"
-
-
-def queues_text(queues: Iterable[Sequence[Any]], between: str = "  ") -> str:
-    """Write queues in their order, such as ``orders/main/0-3,7``; a dash for none.
-
-    Each broker's numbers stand behind it; runs of three and more are ranges.
-    """
-    parts: list[tuple[str, list[int]]] = []
-    for topic, broker_name, queue_id in queues:
-        place = f"{topic}/{broker_name}/"
-        if not parts or parts[-1][0] != place:
-            parts.append((place, []))
-        parts[-1][1].append(queue_id)
-    return between.join(place + ",".join(_runs(numbers)) for place, numbers in parts) or "-"
-
-
-_RUN_MIN = 3
-
-
-def _runs(numbers: Sequence[int]) -> Iterator[str]:
-    """Yield numbers in their order, runs of neighbours as first-last."""
-    first = 0
-    for index in range(1, len(numbers) + 1):
-        if index < len(numbers) and numbers[index] == numbers[index - 1] + 1:
-            continue
-        run = numbers[first:index]
-        if len(run) < _RUN_MIN:
-            yield from map(str, run)
-        else:
-            yield f"{run[0]}-{run[-1]}"
-        first = index
 
 
 def write_fitting(

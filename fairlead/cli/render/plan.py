@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import typer
 
-from fairlead.cli.render.output import OutputFormat, queues_text, write_rows
+from fairlead.cli.render.output import OutputFormat, write_rows
+from fairlead.cli.render.queue import queues_text
 from fairlead.counts import counted
 
 if TYPE_CHECKING:

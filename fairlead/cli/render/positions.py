@@ -3,6 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 from fairlead.cli.render.refusal import refusal_row
+from fairlead.history.formatting import queue_words
 
 if TYPE_CHECKING:
     from fairlead.control.group_offsets import QueuePlace
@@ -27,7 +28,7 @@ RESET_COLUMNS = ("queue", "position", "to", "skipped", "read_again", "answer", "
 def place_row(place: "QueuePlace") -> dict[str, Any]:
     """Return where a group is in one queue."""
     return {
-        "queue": "/".join(map(str, place.queue)),
+        "queue": queue_words(place.queue),
         "position": None if place.position is None else place.position.offset,
         "reset": None if place.position is None else place.position.reset,
         "told_by": place.told_by,
@@ -43,7 +44,7 @@ def recorded_row(found: "GroupStanding", standing: "QueueStanding") -> dict[str,
     """Return where a recorded group was in one queue, as far as it was told."""
     place, route = standing.place, found.live.core.state.routes.get(standing.queue.topic)
     return {
-        "queue": "/".join(map(str, standing.queue)),
+        "queue": queue_words(standing.queue),
         "position": None if place.position is None else place.position.offset,
         "reset": None if place.position is None else place.position.reset,
         "told_by": place.told_by,

@@ -2,13 +2,13 @@
 
 from collections.abc import Iterator
 from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from fairlead.cli.render.output import json_text
 from fairlead.cli.render.refusal import refusal_row
-from fairlead.cli.render.rule_words import subject_words, value_words
 from fairlead.core.records import RuleSet
 from fairlead.core.rules import NEVER, TIMES, GroupRules
+from fairlead.history.formatting import time_words
 
 if TYPE_CHECKING:
     from fairlead.control.rules_in_force import RulesInForce, WrittenRule
@@ -20,8 +20,10 @@ __all__ = [
     "RULE_COLUMNS",
     "outcome_rows",
     "rule_rows",
-    "time_words",
+    "rule_words",
+    "subject_words",
     "unusual_rules",
+    "value_words",
 ]
 
 OUTCOME_COLUMNS = ("rule", "for", "says", "answer", "decisions", "moves")
@@ -31,8 +33,41 @@ _ORDER = (
     *("timing", "weighing", "quota", "designated"),
 )
 _NOT_BUILT_IN = ("pause", "designated")
+_DONE = {"drain": "drained", "pause": "paused"}
 _DROPPED = "dropped"
 _RESOLVED = "resolved"
+
+
+def rule_words(rule: RuleSet) -> str:
+    """Return a rule and whom it is for."""
+    return " of ".join((rule.rule, "/".join(rule.subject))) if rule.subject else rule.rule
+
+
+def subject_words(rule: RuleSet) -> str | None:
+    """Return whom a rule is for, as flags write it; None: the whole group."""
+    return "/".join(rule.subject) or None
+
+
+def value_words(rule: RuleSet) -> str:
+    """Return what a rule says, for people: the name of its subject left out."""
+    value = rule.value
+    if value is None:
+        return "removed"
+    match rule.rule:
+        case "strategy":
+            options = value.get("options")
+            return f"{value['name']} {json_text(options)}" if options else str(value["name"])
+        case "timing" | "weighing" | "quota":
+            return " ".join(f"{name}={each}" for name, each in value.items()) or "-"
+        case "pin":
+            return str(value["client_id"])
+        case "ban":
+            return " ".join(value["client_ids"])
+        case "weight" | "capacity":
+            return str(value[rule.rule])
+        case "drain" | "pause":
+            return _DONE[rule.rule]
+    return value if isinstance(value, str) else json_text(value)
 
 
 def outcome_rows(outcomes: list["RuleOutcome"], topic: str) -> Iterator[dict[str, Any]]:
@@ -142,11 +177,6 @@ def _built_in(rules: GroupRules, name: str) -> RuleSet:
         "quota": asdict(rules.quota),
     }
     return RuleSet("", name, (), values[name])
-
-
-def time_words(written_ms: int) -> str:
-    """Return a time to read: UTC, to the second."""
-    return datetime.fromtimestamp(written_ms / 1_000, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
 
 
 def _rule_row(rule: RuleSet) -> dict[str, Any]:

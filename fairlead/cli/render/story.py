@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
-from fairlead.cli.render.folded_text import folded
+from fairlead.cli.render.tables import folded
 from fairlead.history.cause_words import position_words
 from fairlead.history.formatting import (
     at_words,

@@ -6,16 +6,25 @@ elsewhere.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
-from textwrap import TextWrapper
+from textwrap import TextWrapper, fill
 from typing import Any, Final
 
-__all__ = ["PROSE_MIN", "block_lines", "pair_lines", "table_lines", "visible"]
+__all__ = [
+    "PROSE_MIN",
+    "block_lines",
+    "folded",
+    "pair_lines",
+    "table_lines",
+    "telling_columns",
+    "visible",
+]
 
 PROSE_MIN: Final = 30
 """A column of sentences that is narrower is no pleasure to read."""
 _GAP: Final = "   "
 _NO_BREAK: Final = "\u00a0"
 _INDENT: Final = "    "
+_FOLD_WIDTH: Final = 110
 
 Row = Mapping[str, Any]
 
@@ -58,6 +67,18 @@ def table_lines(
     heading = [_line(columns, widths), " " + "─" * (_line_len(widths) - 2) + " "]
     blank = " " * _line_len(widths)
     return [blank, *heading, *(line for row in cells for line in _lines(row, widths)), blank]
+
+
+def telling_columns(
+    rows: Iterable[Row], columns: Sequence[str], optional: Collection[str]
+) -> tuple[str, ...]:
+    """Return the columns without those of ``optional`` that tell nothing in any row."""
+    listed = list(rows)
+
+    def tells(name: str) -> bool:
+        return bool({row.get(name) for row in listed} - {None, "", 0})
+
+    return tuple(name for name in columns if name not in optional or tells(name))
 
 
 def block_lines(row: Row, columns: Sequence[str], width: int) -> Iterator[str]:
@@ -108,6 +129,23 @@ def pair_lines(pairs: Iterable[tuple[str, str]], width: int | None = None) -> It
         lines = [text] if width is None else _wrapped(text, max(width - margin, PROSE_MIN))
         for number, line in enumerate(lines):
             yield f"{'' if number else word:<{margin}}{line}"
+
+
+def folded(line: str) -> str:
+    """Write a line as several where it is long, the later ones indented further.
+
+    A word that is longer stays whole: ids are never cut.
+    """
+    shown = visible(line)
+    indent = " " * (len(shown) - len(shown.lstrip()) + 2)
+    return fill(
+        shown,
+        _FOLD_WIDTH,
+        subsequent_indent=indent,
+        replace_whitespace=False,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _wrapped(text: str, width: int) -> list[str]:

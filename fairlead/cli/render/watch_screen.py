@@ -1,23 +1,23 @@
 """What `fairlead watch` shows: a group's state, its queues, and what was decided last."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
-from fairlead.cli.render.output import queues_text
+from fairlead.cli.render.decision import decision_line
+from fairlead.cli.render.group import phase_words
+from fairlead.cli.render.queue import queue_row
 from fairlead.cli.render.tables import block_lines, pair_lines, table_lines
-from fairlead.durations import duration_words, since_words
-from fairlead.observed.phase_words import PHASES, causes_words
+from fairlead.durations import duration_words
+from fairlead.history.formatting import epoch_words
 
 if TYPE_CHECKING:
     from fairlead.observed.group_standing import GroupStanding
-    from fairlead.observed.queue_standing import QueueStanding
 
-__all__ = ["Moment", "decision_line", "screen_lines"]
+__all__ = ["Moment", "screen_lines"]
 
 _COLUMNS: Final = (
-    ("queue", "owner", "state", "given up by", "epoch", "for", "lag", "waiting"),
-    ("queue", "owner", "state", "given up by", "lag"),
+    ("queue", "owner", "state", "draining", "epoch", "for", "lag", "waiting"),
+    ("queue", "owner", "state", "draining", "lag"),
     ("queue", "owner", "state", "lag"),
 )
 """The first of these that fits is shown."""
@@ -26,32 +26,6 @@ _ROWS_MIN: Final = 4
 _FRAME: Final = 5
 """Lines of a screen that are no rows: of the table's frame, and empty ones."""
 _SILENT_MS: Final = 5_000
-
-
-def decision_line(decision: Mapping[str, Any]) -> str:
-    """Return a decision as a line: when, which, what led to it, who gained what, what is odd.
-
-    ``decision``: the record of docs/protocol.md §3.14, whole, and when it was appended,
-    ``append_ms``.
-    """
-    at = datetime.fromtimestamp(decision["append_ms"] / 1_000, UTC).strftime("%H:%M:%SZ")
-    epoch = decision["epoch"]
-    gained: dict[str, list[list[Any]]] = {}
-    for move in decision["moves"]:
-        if move["stage"] in ("gated", "granted") and move["epoch"] == epoch:
-            queues = gained.setdefault(move["client_id"], [])
-            if move["queue"] not in queues:
-                queues.append(move["queue"])
-    # A decision under the epoch of the one before grants nothing anew: who waited may start.
-    verb = "starts" if epoch == decision["previous_epoch"] else "gets"
-    moves = [f"{client} {verb} {queues_text(sorted(queues))}" for client, queues in gained.items()]
-    parts = [
-        f"{at} {epoch[0]}.{epoch[1]} {decision['state']['phase']}",
-        causes_words(decision["cause"], decision["triggers"]),
-        "; ".join(moves),
-        f"alarms {', '.join(decision['alarms'])}" if decision["alarms"] else "",
-    ]
-    return ": ".join(part for part in parts if part)
 
 
 class Moment(NamedTuple):
@@ -82,12 +56,11 @@ def screen_lines(
         size: columns and lines.
     """
     width, height = size
-    now_ms = moment.now_ms
     head = [*pair_lines(_head(group, found, moment), width)]
     told = [line for each in feed[-_FEED:] for line in _folded(decision_line(each), width)]
     told = told[-max((height - len(head)) // 3, 1) :]
     left = max(height - len(head) - len(told) - _FRAME - 1, _ROWS_MIN)
-    return [*head, *_queue_lines(found, now_ms, width, left), *told][:height]
+    return [*head, *_queue_lines(found, moment.now_ms, (width, left)), *told][:height]
 
 
 def _folded(text: str, width: int) -> list[str]:
@@ -104,8 +77,8 @@ def _head(group: str, found: "GroupStanding | None", moment: Moment) -> Iterable
         yield "", moment.strange or "no record of it was read"
         return
     said = found.summary
-    yield "phase", f"{said.phase}: {PHASES.get(said.phase, 'of a newer engine')}"
-    epoch = "-" if said.epoch is None else f"{said.epoch[0]}.{said.epoch[1]}"
+    yield "phase", phase_words(found, moment.now_ms)
+    epoch = "-" if said.epoch is None else epoch_words(said.epoch)
     lag = "-" if said.lag_messages is None else f"{said.lag_messages}"
     counts = (
         f"epoch {epoch}, {said.strategy}, {said.members} members "
@@ -118,17 +91,18 @@ def _head(group: str, found: "GroupStanding | None", moment: Moment) -> Iterable
 
 
 def _queue_lines(
-    found: "GroupStanding | None", now_ms: int, width: int, lines_max: int
+    found: "GroupStanding | None", now_ms: int, size: tuple[int, int]
 ) -> Iterable[str]:
     if found is None:
         return
+    width, lines_max = size
     # What is under way is shown first where there is no room for all.
     queues = found.queues
     if len(queues) > lines_max:
         queues = tuple(sorted(queues, key=lambda each: each.state == "held"))
-    rows = [_row(each, now_ms) for each in queues[:lines_max]]
+    rows = [queue_row(found, each, now_ms) for each in queues[:lines_max]]
     tables = (table_lines(rows, columns, width=width) for columns in _COLUMNS)
-    table = next((found for found in tables if found is not None), None)
+    table = next((each for each in tables if each is not None), None)
     if table is not None:
         yield from (line.rstrip() for line in table)
     else:
@@ -136,19 +110,3 @@ def _queue_lines(
         yield from ["", *blocks[:lines_max], ""]
     if len(queues) > lines_max:
         yield f"and {len(queues) - lines_max} more queues, each held by its owner"
-
-
-def _row(each: "QueueStanding", now_ms: int) -> dict[str, Any]:
-    place, newest = each.place, each.newest
-    at_least = "> " if place.lag_at_least else ""
-    holder = each.draining[-1].member.client_id if each.draining else None
-    return {
-        "queue": "/".join(map(str, each.queue)),
-        "owner": None if each.owner is None else each.owner.client_id,
-        "state": each.state,
-        "given up by": holder,
-        "epoch": None if newest is None else ".".join(map(str, newest.epoch)),
-        "for": since_words(each.owner_since_ms, now_ms),
-        "lag": place.lag,
-        "waiting": None if place.lag_ms is None else at_least + duration_words(place.lag_ms),
-    }

@@ -8,6 +8,7 @@ import typer
 from fairlead.cli.queue_flags import queue_of
 from fairlead.cli.sources.source_options import SourceOptions
 from fairlead.errors import UsageError
+from fairlead.history.formatting import queue_words
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -100,7 +101,7 @@ class QueueOptions:
         there = {each.queue for each in found.queues}
         topics = {queue.topic for queue in there}
         unknown = [each for each in self.topic or () if each not in topics]
-        unknown += ["/".join(map(str, each)) for each in queues if each not in there]
+        unknown += [queue_words(each) for each in queues if each not in there]
         if unknown:
             raise UsageError(
                 f"{unknown[0]}: nothing is told of it for {group} {source.place}.",
