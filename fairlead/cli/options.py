@@ -34,6 +34,10 @@ BootstrapOption = Annotated[
     str | None,
     typer.Option("--bootstrap", help="Brokers as host:port[,host:port]; sets kafka.bootstrap."),
 ]
+DataBootstrapOption = Annotated[
+    str | None,
+    typer.Option("--data-bootstrap", help="The cluster with the messages, if it is another one."),
+]
 OwnBrokerOption = Annotated[
     str | None,
     typer.Option("--bootstrap", help="Use these brokers (host:port) instead of an own one."),

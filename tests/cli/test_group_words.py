@@ -153,7 +153,7 @@ def test_subject() -> None:
 @pytest.mark.parametrize(
     "arguments, said",
     [
-        (["set", "or ders", "--slots", "group"], "GROUP: 'or ders' is none"),
+        (["set", "or ders", "--slots", "group"], "GROUP: 'or ders' is no group name"),
         (["set", "orders", "--pin", "orders"], "--pin: 'orders' names no queue"),
         (
             ["set", "orders", "--pin", "orders/3=c"],

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
+from fairlead.cli.names import require_group
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.options import GroupArgument
 from fairlead.cli.render.output import OutputFormat, json_text, warn
@@ -67,10 +68,8 @@ def watch(
     """
     from fairlead.cli.ask.watch_topics import GroupTopics
     from fairlead.cli.interruption import stop_on_signals
-    from fairlead.wire.texts import GROUP
 
-    if not GROUP.allows(name):
-        raise UsageError(f"GROUP: {name!r} is no group.", remedy=f"Give {GROUP.words}.")
+    require_group(name)
     if shared.output is OutputFormat.JSON:
         raise UsageError(
             "--output: a watch has no end, so it is no one document.", remedy="Give -o jsonl."

@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
+from fairlead.cli.names import require_group, require_topics
+from fairlead.cli.options import DataBootstrapOption
+from fairlead.cli.sources.data_cluster import data_cluster
 from fairlead.errors import RefusedError, UsageError
 
 if TYPE_CHECKING:
@@ -26,13 +29,8 @@ __all__ = [
     "shortened",
 ]
 
-_LOOK_UP_MS_MAX: Final = 10_000
 _NAMED_MAX: Final = 10
 
-DataBootstrapOption = Annotated[
-    str | None,
-    typer.Option("--data-bootstrap", help="The cluster with the messages, if it is another one."),
-]
 TopicOption = Annotated[
     list[str] | None,
     typer.Option("--topic", help="Only the queues of this topic; may be given again."),
@@ -126,27 +124,12 @@ def both_groups(
     Raises:
         UsageError: a name is none.
     """
-    from fairlead.bridges.kafka.data_cluster import DataCluster
-    from fairlead.cli.log_setup import secrets_of
     from fairlead.control.native_side import NativeSide
-    from fairlead.kafka.connection import library_options
-    from fairlead.logs import logs_configured
-    from fairlead.wire.texts import GROUP, TOPIC
 
-    if not GROUP.allows(work.name):
-        raise UsageError(f"GROUP: {work.name!r} is none.", remedy=f"Give {GROUP.words}.")
-    for topic in options.topic or ():
-        if not TOPIC.allows(topic):
-            raise UsageError(f"--topic: {topic!r} is none.", remedy=f"Give {TOPIC.words}.")
-    kafka = work.settings.kafka
-    data = DataCluster(
-        options.data_bootstrap or kafka.bootstrap,
-        timeout_ms=_LOOK_UP_MS_MAX,
-        options=library_options(kafka),
-    )
-    side = NativeSide(data, native or work.name)
-    # Of failed look-ups the data cluster tells the log; rows are all that goes to stdout.
-    with contextlib.closing(data), logs_configured(secrets=secrets_of(kafka)):
+    require_group(work.name)
+    require_topics(options.topic or ())
+    with data_cluster(work.settings.kafka, options.data_bootstrap) as data:
+        side = NativeSide(data, native or work.name)
         yield BothGroups(work.name, side, data, work.settings, tuple(options.topic or ()))
 
 

@@ -12,6 +12,7 @@ from fairlead.cli.change.given_rules import (
     refusal_of,
     wanted_rules,
 )
+from fairlead.cli.names import require_topics
 from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
@@ -48,12 +49,8 @@ def topics_of(texts: Iterable[str] | None, joins: Iterable[str] | None) -> tuple
     Raises:
         UsageError: a text is no topic, or nobody joins.
     """
-    from fairlead.wire.texts import TOPIC
-
     topics = tuple(dict.fromkeys(texts or ()))
-    for topic in topics:
-        if not TOPIC.allows(topic):
-            raise UsageError(f"--topic: {topic!r} is no topic.", remedy=f"Give {TOPIC.words}.")
+    require_topics(topics)
     if topics and not joins:
         raise UsageError(
             "--topic: it is what clients that join subscribe to, and none does.",

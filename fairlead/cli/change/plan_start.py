@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import orjson
 
 from fairlead.cli.documents import read_document
+from fairlead.cli.names import require_group
 from fairlead.cli.sources.offline_topics import offline_topics, offline_words
 from fairlead.cli.sources.source_options import SourceOptions, tick_ms_of
 from fairlead.errors import UsageError, VerdictError
@@ -146,12 +147,10 @@ def _read_group(asked: _Looker, *, whole: "TopicSource") -> "tuple[LiveGroup, La
     """
     from fairlead.control.known_groups import named_groups, unknown_group
     from fairlead.observed.reading import read_live_group
-    from fairlead.wire.texts import GROUP
     from strategies.own_strategies import all_strategies
 
     group, source, settings, measured, recorded = asked
-    if not GROUP.allows(group):
-        raise UsageError(f"GROUP: {group!r} is no group.", remedy=f"Give {GROUP.words}.")
+    require_group(group)
     tick_ms, strategies = tick_ms_of(source, settings), all_strategies(settings.engine.strategies)
     live = read_live_group(source, group, strategies, tick_ms, measured=measured, forgotten=True)
     last = None

@@ -16,6 +16,7 @@ from fairlead.cli.change.given_rules import refusal_of
 from fairlead.cli.change.released_group import refuse_to_end_release
 from fairlead.cli.change.unread_queues import require_readers
 from fairlead.cli.errors import sentence
+from fairlead.cli.names import require_group
 from fairlead.cli.render.output import warn, write_rows
 from fairlead.cli.render.rule import rule_words
 from fairlead.cli.sources.presence import require_known, require_present
@@ -57,12 +58,10 @@ class GroupWork:
             EnvironmentMissingError: the control topic cannot be read.
         """
         from fairlead.control.session import ControlSession
-        from fairlead.wire.texts import GROUP_OR_ALL
         from strategies.own_strategies import all_strategies
 
         settings = shared.settings()
-        if not GROUP_OR_ALL.allows(name):
-            raise UsageError(f"GROUP: {name!r} is none.", remedy=f"Give {GROUP_OR_ALL.words}.")
+        require_group(name, or_all=True)
         self.name = name
         self.output = shared.output
         self.settings = settings

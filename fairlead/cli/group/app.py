@@ -18,12 +18,12 @@ from fairlead.cli.group import verbs
 from fairlead.cli.group.check import check
 from fairlead.cli.group.describe import describe
 from fairlead.cli.group.list_groups import list_groups
+from fairlead.cli.names import require_group
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.render.output import warn, write_fitting
 from fairlead.cli.render.rule import rule_words
 from fairlead.cli.sources.presence import require_known
 from fairlead.cli.sources.source_options import SourceOptions
-from fairlead.errors import UsageError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 app.command("pause")(verbs.pause)
@@ -122,11 +122,9 @@ def show_rules(name: flags.RulesArgument, *, shared: SourceOptions) -> None:
     from fairlead.cli.render.rule import RULE_COLUMNS, rule_rows
     from fairlead.control.rules_in_force import rules_in_force, shard_of_rules
     from fairlead.history.formatting import time_words
-    from fairlead.wire.texts import GROUP_OR_ALL
     from strategies.own_strategies import all_strategies
 
-    if not GROUP_OR_ALL.allows(name):
-        raise UsageError(f"GROUP: {name!r} is none.", remedy=f"Give {GROUP_OR_ALL.words}.")
+    require_group(name, or_all=True)
     settings = shared.settings()
     source = shared.open(settings)
     shards = source.partitions.shards

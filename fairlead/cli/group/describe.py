@@ -4,8 +4,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from fairlead.cli.names import require_group
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.options import GroupArgument
+from fairlead.cli.options import DataBootstrapOption, GroupArgument
 from fairlead.cli.render.output import (
     OutputFormat,
     warn,
@@ -14,7 +15,7 @@ from fairlead.cli.render.output import (
     write_pairs,
     write_rows,
 )
-from fairlead.cli.sources.data_places import DataBootstrapOption, data_places
+from fairlead.cli.sources.data_places import data_places
 from fairlead.cli.sources.source_options import SourceOptions
 from fairlead.cli.sources.standing import standing_from
 from fairlead.errors import UsageError
@@ -61,15 +62,13 @@ def describe(
     from fairlead.cli.render.member import MEMBER_COLUMNS, member_row, shown_member_columns
     from fairlead.cli.render.queue import QUEUE_COLUMNS, queue_row, shown_queue_columns
     from fairlead.kafka.caching_source import OneLook
-    from fairlead.wire.texts import GROUP
 
     if queues + members + state > 1:
         raise UsageError(
             "--queues, --members, --state: each shows one part.",
             remedy="Give one of them, or none for the whole.",
         )
-    if not GROUP.allows(name):
-        raise UsageError(f"GROUP: {name!r} is no group.", remedy=f"Give {GROUP.words}.")
+    require_group(name)
     settings = shared.settings()
     source = OneLook(shared.open(settings))
     places = _data_places(name, source, settings, shared, data_bootstrap)

@@ -7,7 +7,13 @@ import typer
 
 from fairlead.cli.interruption import stop_on_signals
 from fairlead.cli.log_setup import set_up_log
-from fairlead.cli.options import ConfigOption, ProfileOption, TopicPrefixOption, settings_of
+from fairlead.cli.options import (
+    ConfigOption,
+    DataBootstrapOption,
+    ProfileOption,
+    TopicPrefixOption,
+    settings_of,
+)
 
 if TYPE_CHECKING:
     from fairlead.bridges.kafka.bridge import KafkaBridge
@@ -91,12 +97,7 @@ def kafka(
             "--bootstrap", help="The cluster with Fairlead's topics; sets kafka.bootstrap."
         ),
     ] = None,
-    data_bootstrap: Annotated[
-        str | None,
-        typer.Option(
-            "--data-bootstrap", help="The cluster with the messages, if it is another one."
-        ),
-    ] = None,
+    data_bootstrap: DataBootstrapOption = None,
     topics: TopicsOption = None,
     topic_pattern: TopicPatternOption = None,
     cluster_name: ClusterNameOption = None,

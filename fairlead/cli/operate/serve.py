@@ -5,11 +5,9 @@ from typing import Annotated
 import typer
 
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.options import SettingsOptions
+from fairlead.cli.options import DataBootstrapOption, SettingsOptions
 
 __all__ = ["serve"]
-
-_LOOK_UP_MS_MAX = 10_000
 
 
 @takes_sets
@@ -22,12 +20,7 @@ def serve(
         int | None,
         typer.Option("--port", min=0, max=65_535, help="0 for any; sets serve.port."),
     ] = None,
-    data_bootstrap: Annotated[
-        str | None,
-        typer.Option(
-            "--data-bootstrap", help="The cluster with the messages, if it is another one."
-        ),
-    ] = None,
+    data_bootstrap: DataBootstrapOption = None,
     shared: SettingsOptions,
 ) -> None:
     """Follow the topics, and tell of all groups: /metrics, JSON, health.
@@ -38,6 +31,7 @@ def serve(
     from fairlead.bridges.kafka.data_cluster import DataCluster
     from fairlead.cli.interruption import stop_on_signals
     from fairlead.cli.log_setup import set_up_log
+    from fairlead.cli.sources.data_cluster import LOOK_UP_MS_MAX
     from fairlead.kafka.connection import library_options
     from fairlead.serve.process import run_serve
 
@@ -45,7 +39,7 @@ def serve(
     set_up_log(settings)
     data = DataCluster(
         data_bootstrap or settings.kafka.bootstrap,
-        timeout_ms=_LOOK_UP_MS_MAX,
+        timeout_ms=LOOK_UP_MS_MAX,
         options=library_options(settings.kafka),
     )
     run_serve(settings, data, stop_on_signals())

@@ -1,9 +1,11 @@
 """What the data cluster says of topics: that they are not there, or have more queues than told."""
 
-import contextlib
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Final
+
+from fairlead.cli.sources.data_cluster import LOOK_UP_MS_MAX, data_cluster, library_log
+from fairlead.errors import FairleadError
 
 if TYPE_CHECKING:
     from fairlead.core.model import Route
@@ -12,7 +14,6 @@ if TYPE_CHECKING:
 
 __all__ = ["absent_topics", "untold_topics"]
 
-_LOOK_UP_MS_MAX: Final = 10_000
 _NEAR_MAX: Final = 3
 
 
@@ -28,24 +29,16 @@ def absent_topics(
         source: tells what the bridges call their clusters.
         settings: say where the cluster is.
     """
-    from fairlead.bridges.kafka.data_cluster import DataCluster
-    from fairlead.cli.log_setup import secrets_of
-    from fairlead.errors import FairleadError
-    from fairlead.kafka.connection import library_options
-    from fairlead.logs import logs_configured
-
     if not unrouted:
         return {}
-    kafka = settings.kafka
-    data = DataCluster(kafka.bootstrap, timeout_ms=_LOOK_UP_MS_MAX, options=library_options(kafka))
-    with contextlib.closing(data), logs_configured(secrets=secrets_of(kafka)):
+    with data_cluster(settings.kafka) as data:
         try:
             there = data.names()
         except FairleadError:
             return {}
     if there is None:
         return {}
-    cluster = _cluster_name(source) or kafka.bootstrap
+    cluster = _cluster_name(source) or settings.kafka.bootstrap
     others = [name for name in there if source.names.suffix(name) is None]
     return {
         topic: f"topic {topic} does not exist on cluster {cluster}"
@@ -61,11 +54,9 @@ def untold_topics(routes: "Mapping[str, Route]", settings: "Settings") -> dict[s
     None of them where the cluster does not answer: then nobody knows.
     """
     from fairlead.bridges.kafka.untold_queues import look_for_untold
-    from fairlead.cli.log_setup import secrets_of
-    from fairlead.logs import logs_configured
 
-    with logs_configured(secrets=secrets_of(settings.kafka)):
-        return look_for_untold(routes, settings.kafka, timeout_ms=_LOOK_UP_MS_MAX)
+    with library_log(settings.kafka):
+        return look_for_untold(routes, settings.kafka, timeout_ms=LOOK_UP_MS_MAX)
 
 
 def _near(names: Collection[str]) -> str:

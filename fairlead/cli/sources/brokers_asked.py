@@ -1,11 +1,11 @@
 """How far groups are that tell nothing themselves, asked of the brokers: those nobody is in."""
 
-import contextlib
 import time
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fairlead.cli.render.output import warn
+from fairlead.cli.sources.data_cluster import data_cluster
 
 if TYPE_CHECKING:
     from fairlead.core.model import MessageQueue, Position
@@ -17,7 +17,6 @@ __all__ = ["Asked", "ask_brokers", "offline_places"]
 
 _GROUPS_MAX: Final = 200
 """So many groups' commits are asked for, a request each; serve does it for all."""
-_LOOK_UP_MS_MAX: Final = 10_000
 
 
 class Asked(NamedTuple):
@@ -44,10 +43,6 @@ def ask_brokers(
     Where the brokers do not answer it is left out. Of too many groups the first ones are asked for,
     and how many are left is said.
     """
-    from fairlead.bridges.kafka.data_cluster import DataCluster
-    from fairlead.cli.log_setup import secrets_of
-    from fairlead.kafka.connection import library_options
-    from fairlead.logs import logs_configured
     from fairlead.serve.offset_poller import PolledTopics
 
     left = len(wanted) - _GROUPS_MAX
@@ -56,9 +51,8 @@ def ask_brokers(
         warn(f"the lag of {left} groups that tell nothing is not asked for (fairlead serve does)")
     if not wanted:
         return None
-    kafka, at_ms = settings.kafka, time.time_ns() // 1_000_000
-    data = DataCluster(kafka.bootstrap, timeout_ms=_LOOK_UP_MS_MAX, options=library_options(kafka))
-    with contextlib.closing(data), logs_configured(secrets=secrets_of(kafka)):
+    at_ms = time.time_ns() // 1_000_000
+    with data_cluster(settings.kafka) as data:
         polled = PolledTopics(data)
         polled.look(queue for queues in wanted.values() for queue in queues)
         committed = {group: polled.committed(group, queues) for group, queues in wanted.items()}

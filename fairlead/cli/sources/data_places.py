@@ -1,9 +1,7 @@
 """Where a group is in its queues, by the cluster that carries the messages."""
 
 from dataclasses import replace
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from fairlead.cli.render.output import warn
 from fairlead.errors import FairleadError, UsageError
@@ -18,12 +16,7 @@ if TYPE_CHECKING:
     from fairlead.observed.positions import Place
     from fairlead.settings import KafkaSettings
 
-__all__ = ["DataBootstrapOption", "data_places"]
-
-DataBootstrapOption = Annotated[
-    str | None,
-    typer.Option("--data-bootstrap", help="The cluster with the messages, if it is another one."),
-]
+__all__ = ["data_places"]
 
 
 def data_places(

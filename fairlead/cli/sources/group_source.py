@@ -2,8 +2,9 @@
 
 from typing import TYPE_CHECKING
 
+from fairlead.cli.names import require_group
 from fairlead.cli.sources.source_options import SourceOptions
-from fairlead.errors import NothingProvedError, UsageError
+from fairlead.errors import NothingProvedError
 
 if TYPE_CHECKING:
     from fairlead.kafka.topic_source import TopicSource
@@ -19,10 +20,7 @@ def source_of_group(group: str, shared: SourceOptions) -> "tuple[Settings, Topic
         UsageError: the name is none of a group, or the folder no recording.
         EnvironmentMissingError: the topics cannot be read.
     """
-    from fairlead.wire.texts import GROUP
-
-    if not GROUP.allows(group):
-        raise UsageError(f"GROUP: {group!r} is no group.", remedy=f"Give {GROUP.words}.")
+    require_group(group)
     settings = shared.settings()
     return settings, shared.open(settings)
 

@@ -1,8 +1,9 @@
 """What a group without members subscribed to, for a plan: from its records, else of its commits."""
 
-import contextlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
+
+from fairlead.cli.sources.data_cluster import data_cluster
 
 if TYPE_CHECKING:
     from fairlead.kafka.topic_source import TopicSource
@@ -11,8 +12,6 @@ if TYPE_CHECKING:
     from fairlead.settings import Settings
 
 __all__ = ["offline_topics", "offline_words"]
-
-_LOOK_UP_MS_MAX: Final = 10_000
 
 
 def offline_topics(
@@ -48,12 +47,5 @@ def offline_words(group: str, last: "LastTopics | None") -> Iterator[str]:
 
 def _committed_topics(group: str, settings: "Settings") -> tuple[str, ...]:
     """Return the topics in which the cluster has commits of a group; none if it does not answer."""
-    from fairlead.bridges.kafka.data_cluster import DataCluster
-    from fairlead.cli.log_setup import secrets_of
-    from fairlead.kafka.connection import library_options
-    from fairlead.logs import logs_configured
-
-    kafka = settings.kafka
-    data = DataCluster(kafka.bootstrap, timeout_ms=_LOOK_UP_MS_MAX, options=library_options(kafka))
-    with contextlib.closing(data), logs_configured(secrets=secrets_of(kafka)):
+    with data_cluster(settings.kafka) as data:
         return tuple(data.committed_topics(group) or ())

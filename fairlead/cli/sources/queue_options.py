@@ -1,11 +1,14 @@
 """The options that name queues, and where a group is in them."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
+from fairlead.cli.names import require_group, require_topics
+from fairlead.cli.options import DataBootstrapOption
 from fairlead.cli.queue_flags import queue_of
+from fairlead.cli.sources.data_cluster import data_cluster
 from fairlead.cli.sources.source_options import SourceOptions
 from fairlead.errors import UsageError
 from fairlead.history.formatting import queue_words
@@ -22,8 +25,6 @@ if TYPE_CHECKING:
 
 __all__ = ["QueueOptions"]
 
-_LOOK_UP_MS_MAX: Final = 10_000
-
 
 @dataclass(frozen=True)
 class QueueOptions:
@@ -37,12 +38,7 @@ class QueueOptions:
         list[str] | None,
         typer.Option("--queue", help="This queue, topic/broker/3; may be given again."),
     ] = None
-    data_bootstrap: Annotated[
-        str | None,
-        typer.Option(
-            "--data-bootstrap", help="The cluster with the messages, if it is another one."
-        ),
-    ] = None
+    data_bootstrap: DataBootstrapOption = None
 
     def places(
         self,
@@ -57,23 +53,11 @@ class QueueOptions:
 
         ``known``: a group that nobody knows is refused. ``source``: its topics, if they are open.
         """
-        import contextlib
-
-        from fairlead.bridges.kafka.data_cluster import DataCluster
-        from fairlead.cli.log_setup import secrets_of
         from fairlead.control.group_offsets import GroupOffsets
-        from fairlead.kafka.connection import library_options
         from fairlead.kafka.kafka_source import KafkaSource
-        from fairlead.logs import logs_configured
 
         queues = self._checked(group)
-        data = DataCluster(
-            self.data_bootstrap or kafka.bootstrap,
-            timeout_ms=_LOOK_UP_MS_MAX,
-            options=library_options(kafka),
-        )
-        # Of failed look-ups the data cluster tells the log; rows are all that goes to stdout.
-        with contextlib.closing(data), logs_configured(secrets=secrets_of(kafka)):
+        with data_cluster(kafka, self.data_bootstrap) as data:
             places = GroupOffsets(source or KafkaSource(kafka), data, group)
             if known:
                 places.require_known()
@@ -120,13 +104,8 @@ class QueueOptions:
         Raises:
             UsageError: the group, a topic or a queue is no name of one.
         """
-        from fairlead.wire.texts import GROUP, TOPIC
-
-        if not GROUP.allows(group):
-            raise UsageError(f"GROUP: {group!r} is none.", remedy=f"Give {GROUP.words}.")
-        for name in self.topic or ():
-            if not TOPIC.allows(name):
-                raise UsageError(f"--topic: {name!r} is none.", remedy=f"Give {TOPIC.words}.")
+        require_group(group)
+        require_topics(self.topic or ())
         return list(dict.fromkeys(_queue(text) for text in self.queue or ()))
 
 
