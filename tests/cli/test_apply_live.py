@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from fairlead_proof.local.ownership import Ownership
 
-from fairlead.cli.change.rule_writing import GroupWork
+from fairlead.cli.change.rule_command import RuleCommand
 from fairlead.cli.main import main
 from fairlead.errors import ExitCode
 from fairlead.wire.decision_records import DecisionReader
@@ -179,13 +179,15 @@ def test_a_join_between_look_and_write(
     group, saved = Group(engine, "overtaken", capsys), str(tmp_path / "plan.json")
     group.join("c1", "c2")
     group.run("plan", group.name, "--drain", "c2", "--save", saved)
-    written = GroupWork.written
+    write = RuleCommand.write
 
-    def late(work: GroupWork, changes: "Sequence[RuleChange]", change: Any) -> "list[RuleOutcome]":
+    def late(
+        command: RuleCommand, changes: "Sequence[RuleChange]", change: Any
+    ) -> "list[RuleOutcome]":
         group.join("c1", "c2", "c3")
-        return written(work, changes, change)
+        return write(command, changes, change)
 
-    monkeypatch.setattr(GroupWork, "written", late)
+    monkeypatch.setattr(RuleCommand, "write", late)
     document, text = group.run("apply", saved, code=ExitCode.VERDICT_NEGATIVE)
     assert document["came_between"]
     assert not document["as_planned"]

@@ -1,4 +1,4 @@
-"""``fairlead adopt``: a group takes over from a native consumer group, where that one stopped."""
+"""``fairlead adopt``: take over a native consumer group where it stopped."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,8 +14,8 @@ from fairlead.cli.change.both_groups import (
     shortened,
 )
 from fairlead.cli.change.change_options import WAIT_SECONDS, ChangeOptions, GroupOptions
-from fairlead.cli.change.resets import tell_resets
-from fairlead.cli.change.rule_writing import GroupWork, signature, tell_outcomes
+from fairlead.cli.change.resets import report_resets
+from fairlead.cli.change.rule_command import RuleCommand, report_outcomes, signature
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.options import GroupArgument
 from fairlead.cli.render.output import warn, write_fitting
@@ -37,18 +37,18 @@ _CHOICES = ("earliest", "latest")
 
 FromOption = Annotated[
     str | None,
-    typer.Option("--from", help="The native group; the one of the same name if left out."),
+    typer.Option("--from", help="The native group. Default: the group of the same name."),
 ]
 UncommittedOption = Annotated[
     str | None,
     typer.Option(
         "--uncommitted",
-        help="Where queues begin that it committed nothing in: earliest or latest; left out: where "
-        "the clients' consume_from says.",
+        help="Where queues without a commit begin: earliest or latest. Default: as the clients' "
+        "consume_from says.",
     ),
 ]
 ApplyFlag = Annotated[
-    bool, typer.Option("--apply", help="Take it over; without it that is only shown.")
+    bool, typer.Option("--apply", help="Take the group over. Default: only show the plan.")
 ]
 
 
@@ -65,21 +65,21 @@ def adopt(
     options: NativeOptions,
     shared: GroupOptions,
 ) -> None:
-    """Take a native Kafka consumer group over: a dry run, unless --apply is given.
+    """Take over a native Kafka consumer group: a dry run, unless --apply is given.
 
     Each queue begins where the native group stopped. Refused while that has members, and if
     Fairlead's group is at work or has read further; a dry run shows the rows all the same.
     docs/adoption.md has the details.
     """
-    work, where = GroupWork(name, shared), _choice(uncommitted)
+    command, where = RuleCommand(name, shared), _choice(uncommitted)
     change = ChangeOptions(because=because, by=by, wait=wait)
-    with both_groups(work, native, options) as both:
+    with both_groups(command, native, options) as both:
         if apply:
-            _refuse_if_anybody_is_at_work(work, both)
+            _refuse_if_anybody_is_at_work(command, both)
         planned = _plan(both, where, wait)
         if apply:
             _refuse_if_ahead(planned, both)
-        outcomes = _written(work, both, planned, change) if apply else {}
+        outcomes = _write_resets(command, both, planned, change) if apply else {}
         write_fitting(
             [_row(each, outcomes.get(index)) for index, each in enumerate(planned)],
             _COLUMNS,
@@ -88,41 +88,43 @@ def adopt(
         _warn_of(planned)
         if not apply:
             warn("a dry run: nothing is written; --apply writes it")
-            _refuse_if_anybody_is_at_work(work, both)
+            _refuse_if_anybody_is_at_work(command, both)
             _refuse_if_ahead(planned, both)
             return
-        found = list(outcomes.values())
-        tell_resets([each for each in found if each.refusal is not None], wait)
-        # Before anybody is let in.
-        _look_again(both, planned)
-        _take_back(work, change)
-        tell_resets(found, wait)
+        written = list(outcomes.values())
+        report_resets([each for each in written if each.refusal is not None], wait)
+        # Check once more before any client may begin.
+        _recheck_native(both, planned)
+        _end_release(command, change)
+        report_resets(written, wait)
 
 
 def _choice(text: str | None) -> "Uncommitted | None":
     if text not in (None, *_CHOICES):
         raise UsageError(
-            f"--uncommitted: {text!r} is neither.", remedy=f"Say {' or '.join(_CHOICES)}."
+            f"--uncommitted: {text!r} is not allowed.", remedy=f"Give {' or '.join(_CHOICES)}."
         )
-    return text  # type: ignore[return-value]  # one of its words, as was looked at
+    return text  # type: ignore[return-value]  # checked above
 
 
-def _refuse_if_anybody_is_at_work(work: GroupWork, both: BothGroups) -> None:
-    """Refuse while native consumers read, or clients of Fairlead's may before they are told where.
+def _refuse_if_anybody_is_at_work(command: RuleCommand, both: BothGroups) -> None:
+    """Refuse while native consumers or clients of Fairlead's may read.
+
+    Clients that a release or a pause holds back do not count.
 
     Raises:
-        RefusedError: there are some. Clients that a release or a pause keeps from it do not count.
+        RefusedError: somebody may read.
         EnvironmentMissingError: a cluster does not answer.
     """
     from fairlead.control.native_handback import is_released
 
     refuse_if_at_work(both.native)
-    present = work.session.present
-    members = members_of(work)
+    present = command.session.present
+    members = members_of(command)
     if members and not is_released(present) and not present.rules.pause:
         raise RefusedError(
-            f"{work.name}: Fairlead's group has moved on already: {shortened(members)}.",
-            remedy=f"Stop its clients first, or pause it (fairlead group pause {work.name}).",
+            f"{command.name}: Fairlead's group has moved on already: {shortened(members)}.",
+            remedy=f"Stop its clients first, or pause it (fairlead group pause {command.name}).",
         )
 
 
@@ -134,7 +136,7 @@ def _plan(both: BothGroups, uncommitted: "Uncommitted | None", wait: float) -> "
     planned = plan_adoption(places, both.native.positions(places), uncommitted)
     if all(each.native is None for each in planned):
         raise UsageError(
-            f"{both.native.group}: it has committed nothing in "
+            f"{both.native.group}: the native group has committed nothing in "
             f"{', '.join(sorted({each.place.queue.topic for each in planned}))}.",
             remedy="Name the native group (--from), or its topics (--topic).",
         )
@@ -142,7 +144,7 @@ def _plan(both: BothGroups, uncommitted: "Uncommitted | None", wait: float) -> "
 
 
 def _refuse_if_ahead(planned: "Sequence[AdoptedQueue]", both: BothGroups) -> None:
-    """Refuse what would be read a second time.
+    """Refuse to read messages a second time.
 
     Raises:
         RefusedError: Fairlead's group has read further than the native one.
@@ -156,15 +158,15 @@ def _refuse_if_ahead(planned: "Sequence[AdoptedQueue]", both: BothGroups) -> Non
     if ahead:
         raise RefusedError(
             f"{both.name}: Fairlead's group has moved on already: {shortened(ahead)}.",
-            remedy="Start its clients: they go on where it is. To read again all the same: "
+            remedy="Start its clients: they continue where it is. To read again all the same: "
             f"fairlead offsets reset {both.name}.",
         )
 
 
-def _written(
-    work: GroupWork, both: BothGroups, planned: "Sequence[AdoptedQueue]", change: ChangeOptions
+def _write_resets(
+    command: RuleCommand, both: BothGroups, planned: "Sequence[AdoptedQueue]", change: ChangeOptions
 ) -> "dict[int, ResetOutcome]":
-    """Write where each queue begins; return what came of it, by the queue's number."""
+    """Write where each queue begins; return the outcomes by the queues' numbers."""
     from fairlead.cli.change.resets import checked_resets
     from fairlead.control.queue_resets import PlannedReset, write_planned
 
@@ -175,28 +177,28 @@ def _written(
     }
     why = _because(both, change)
     resets = checked_resets(both.name, list(wanted.values()), change.by or signature(), why)
-    found = write_planned(work.settings.kafka, list(wanted.values()), resets, change.wait)
-    return dict(zip(wanted, found, strict=True))
+    written = write_planned(command.settings.kafka, list(wanted.values()), resets, change.wait)
+    return dict(zip(wanted, written, strict=True))
 
 
 def _because(both: BothGroups, change: ChangeOptions) -> str:
-    said = f"taken over from the native group {both.native.group}"
-    return said if change.because is None else f"{said}: {change.because}"[:255]
+    reason = f"taken over from the native group {both.native.group}"
+    return reason if change.because is None else f"{reason}: {change.because}"[:255]
 
 
-def _take_back(work: GroupWork, change: ChangeOptions) -> None:
-    """End what a release has put in force."""
+def _end_release(command: RuleCommand, change: ChangeOptions) -> None:
+    """End a release, if one is in force."""
     from fairlead.control.native_handback import is_released, take_back_rule
 
-    if is_released(work.session.present):
-        changes, _ = work.checked([take_back_rule(work.name)], change)
-        tell_outcomes(work.written(changes, change), change.wait)
-    if work.session.present.rules.pause:
-        warn(f"the group is paused: fairlead group resume {work.name} lets its clients begin")
+    if is_released(command.session.present):
+        changes, _ = command.check([take_back_rule(command.name)], change)
+        report_outcomes(command.write(changes, change), change.wait)
+    if command.session.present.rules.pause:
+        warn(f"the group is paused: fairlead group resume {command.name} lets its clients begin")
 
 
-def _look_again(both: BothGroups, planned: "Sequence[AdoptedQueue]") -> None:
-    """Look whether a native consumer has come while the resets were written.
+def _recheck_native(both: BothGroups, planned: "Sequence[AdoptedQueue]") -> None:
+    """Check that no native consumer came while the resets were written.
 
     Raises:
         RefusedError: one is there, or has read on.
@@ -215,7 +217,7 @@ def _look_again(both: BothGroups, planned: "Sequence[AdoptedQueue]") -> None:
     if moved:
         raise RefusedError(
             f"{both.native.group}: the native group moved meanwhile: {shortened(moved)}.{since}",
-            remedy="Do it again, before a client of Fairlead's is started.",
+            remedy="Run the command again before you start a client of Fairlead's.",
         )
 
 
@@ -223,16 +225,16 @@ def _warn_of(planned: "Sequence[AdoptedQueue]") -> None:
     outside = [each for each in planned if each.why in ("below_earliest", "beyond_latest")]
     if outside:
         warn(
-            f"the commits of {counted(len(outside), 'queue')} lie outside what is kept: messages "
-            "are gone, or the topic is another one; begun at the nearest that is kept"
+            f"the commits of {counted(len(outside), 'queue')} lie outside what the topic keeps: "
+            "messages are gone, or the topic is another one; they begin at the nearest offset kept"
         )
     open_ones = [each.place for each in planned if each.why == "consume_from"]
     left = sum(place.latest - place.earliest for place in open_ones)
     if open_ones:
         warn(
-            f"{counted(len(open_ones), 'queue')} with {counted(left, 'message')} without a commit: "
-            "begun where the clients' consume_from says, and last_offset skips these messages; "
-            "--uncommitted earliest does not"
+            f"{counted(len(open_ones), 'queue')} with {counted(left, 'message')} have no commit: "
+            "they begin where the clients' consume_from says, and last_offset skips these "
+            "messages; --uncommitted earliest does not"
         )
 
 

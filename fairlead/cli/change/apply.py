@@ -8,9 +8,9 @@ import typer
 
 from fairlead.cli.change import rule_flags as flags
 from fairlead.cli.change.change_options import ChangeOptions, GroupOptions
-from fairlead.cli.change.plan_start import live_group
+from fairlead.cli.change.planned_start import live_group
 from fairlead.cli.change.released_group import refuse_to_end_release
-from fairlead.cli.change.rule_writing import GroupWork, tell_outcomes
+from fairlead.cli.change.rule_command import RuleCommand, report_outcomes
 from fairlead.cli.documents import read_document
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.render.applied_plan import (
@@ -59,17 +59,17 @@ def apply(
     from fairlead.kafka.kafka_source import KafkaSource
 
     saved = _read(file)
-    work = GroupWork(saved.group, shared)
-    source = KafkaSource(work.settings.kafka)
-    live = live_group(saved.group, source, work.settings)
-    stands = _stands_already(work, saved, change)
+    command = RuleCommand(saved.group, shared)
+    source = KafkaSource(command.settings.kafka)
+    live = live_group(saved.group, source, command.settings)
+    stands = _stands_already(command, saved, change)
     led = _led_to(source, saved, stands) if stands else []
     if led:
         show_done(saved, led, shared.output)
         return
     _refuse_if_moved(source, saved)
     _refuse_if_empty(saved)
-    changes, after = work.checked(saved.changes.rules, change)
+    changes, after = command.check(saved.changes.rules, change)
     if stands:
         _refuse_if_unread(source, saved, stands)
         show_done(saved, [], shared.output)
@@ -78,13 +78,15 @@ def apply(
         coming = [each.client_id for each in saved.changes.joins]
         require_members(live, saved.changes.rules, coming)
     planned = _planned(live.picture, saved)
-    refuse_to_end_release(saved.group, work.session.present, saved.changes.rules)
+    refuse_to_end_release(saved.group, command.session.present, saved.changes.rules)
     # Reading all that has taken its time: once more, as late as can be.
     _refuse_if_moved(source, saved)
-    outcomes = work.written(changes, change)
-    done = AppliedPlan(saved, tuple(outcomes), planned, work.session.topic, dry_run=change.dry_run)
+    outcomes = command.write(changes, change)
+    done = AppliedPlan(
+        saved, tuple(outcomes), planned, command.session.topic, dry_run=change.dry_run
+    )
     show_applied(done, shared.output)
-    work.warn_of(saved.changes.rules, after, live)
+    command.warn_about(saved.changes.rules, after, live)
     _tell(done, change)
 
 
@@ -94,7 +96,7 @@ def _tell_unanswered(done: AppliedPlan, change: ChangeOptions) -> None:
     Raises:
         EnvironmentMissingError: no engine answered a rule in time, and none was refused.
     """
-    from fairlead.cli.change.rule_writing import why_silent
+    from fairlead.cli.change.rule_command import why_silent
 
     silent = [each for each in done.outcomes if each.answer == "unanswered"]
     if silent and not any(each.answer == "refused" for each in done.outcomes):
@@ -117,16 +119,16 @@ def _read(file: Path) -> "SavedPlan":
 
 
 def _stands_already(
-    work: GroupWork, saved: "SavedPlan", change: ChangeOptions
+    command: RuleCommand, saved: "SavedPlan", change: ChangeOptions
 ) -> "frozenset[tuple[str, int, int]]":
     """Return where the rules of a plan stand in the log, if all of them do; else nothing."""
     rules = saved.changes.rules
-    if not rules or any(each.changes for each in work.checked(rules, change)[0]):
+    if not rules or any(each.changes for each in command.check(rules, change)[0]):
         return frozenset()
-    known = work.session.present.of(saved.group)
+    known = command.session.present.of(saved.group)
     written = (known.get((rule.rule, rule.subject)) for rule in rules)
     return frozenset(
-        (work.session.topic, each.partition, each.offset) for each in written if each is not None
+        (command.session.topic, each.partition, each.offset) for each in written if each is not None
     )
 
 
@@ -237,7 +239,7 @@ def _tell(done: "AppliedPlan", change: ChangeOptions) -> None:
     if done.saved.of_others:
         typer.echo(left_words(done.saved.changes, before="").lstrip(), err=True)
     _tell_unanswered(done, change)
-    tell_outcomes(done.outcomes, change.wait)
+    report_outcomes(done.outcomes, change.wait)
     if change.dry_run:
         return
     between, beside = done.strangers

@@ -1,4 +1,4 @@
-"""What adopt and release have in common: both groups, who is in them, and where they are."""
+"""Both groups of adopt and release: who is in them, and where they are."""
 
 import contextlib
 from collections.abc import Iterator, Sequence
@@ -15,7 +15,7 @@ from fairlead.errors import RefusedError, UsageError
 if TYPE_CHECKING:
     from fairlead.bridges.kafka.data_cluster import DataCluster
     from fairlead.bridges.kafka.native_group import NativeGroup
-    from fairlead.cli.change.rule_writing import GroupWork
+    from fairlead.cli.change.rule_command import RuleCommand
     from fairlead.control.group_offsets import QueuePlace
     from fairlead.control.native_side import NativeSide
     from fairlead.settings import Settings
@@ -59,11 +59,10 @@ class BothGroups:
         """Return the queues of both groups' topics, with the positions of Fairlead's as of now.
 
         Args:
-            ask_seconds: the bridge is asked for routes that are missing, and they are waited for
-                so long; 0: it is not asked.
+            ask_seconds: how long to wait for the bridge to publish missing routes; 0: do not ask.
 
         Raises:
-            UsageError: neither of them has anything to do with a topic, or one has no route.
+            UsageError: neither group has a topic, or a topic has no route.
             EnvironmentMissingError: a cluster does not answer.
         """
         from fairlead.control.group_offsets import GroupOffsets
@@ -73,8 +72,8 @@ class BothGroups:
         topics = self.topics or sorted({*self.native.topics(), *offsets.topics()})
         if not topics:
             raise UsageError(
-                f"{self.native.group}: no such group has committed anything, and no topic of "
-                f"{self.name} is known now.{self._nearest()}",
+                f"{self.native.group}: this group has committed nothing, and no topic of "
+                f"{self.name} is known.{self._nearest()}",
                 remedy="Check the names of both groups, and --data-bootstrap.",
             )
         if ask_seconds:
@@ -82,21 +81,21 @@ class BothGroups:
         return offsets.places(topics, (), ())
 
     def require_commits(self) -> None:
-        """See that there is a native group that has committed anything.
+        """Require that the native group has committed something.
 
         Raises:
-            UsageError: there is none; the message has the nearest.
+            UsageError: it has not; the message names the nearest groups.
             EnvironmentMissingError: the cluster does not answer.
         """
         if not self.native.topics():
             raise UsageError(
-                f"{self.native.group}: no such group has committed anything on the cluster with "
-                f"the messages.{self._nearest()}",
+                f"{self.native.group}: this group has committed nothing on the cluster with the "
+                f"messages.{self._nearest()}",
                 remedy="Name the native group (--from), or the cluster (--data-bootstrap).",
             )
 
     def _ask(self, topics: Sequence[str], seconds_max: float) -> None:
-        """Ask the bridge for the routes of topics that have none."""
+        """Ask the bridge for missing routes."""
         from fairlead.cli.render.output import warn
         from fairlead.control.route_asking import ask_for_routes, unrouted
         from fairlead.kafka.kafka_source import KafkaSource
@@ -105,7 +104,7 @@ class BothGroups:
         source = KafkaSource(kafka)
         missing = unrouted(source, topics)
         if missing:
-            warn(f"no route of {', '.join(missing)} is known: the bridge is asked for it")
+            warn(f"no route of {', '.join(missing)} is known: asking the bridge for it")
             ask_for_routes(kafka, source, self.name, missing, seconds_max)
 
     def _nearest(self) -> str:
@@ -117,26 +116,26 @@ class BothGroups:
 
 @contextlib.contextmanager
 def both_groups(
-    work: "GroupWork", native: str | None, options: NativeOptions
+    command: "RuleCommand", native: str | None, options: NativeOptions
 ) -> Iterator[BothGroups]:
-    """Connect to the cluster with the messages; the native group has the same name unless given.
+    """Connect to the cluster with the messages; ``native`` None: the group of the same name.
 
     Raises:
-        UsageError: a name is none.
+        UsageError: a name is not allowed.
     """
     from fairlead.control.native_side import NativeSide
 
-    require_group(work.name)
+    require_group(command.name)
     require_topics(options.topic or ())
-    with data_cluster(work.settings.kafka, options.data_bootstrap) as data:
-        side = NativeSide(data, native or work.name)
-        yield BothGroups(work.name, side, data, work.settings, tuple(options.topic or ()))
+    with data_cluster(command.settings.kafka, options.data_bootstrap) as data:
+        side = NativeSide(data, native or command.name)
+        yield BothGroups(command.name, side, data, command.settings, tuple(options.topic or ()))
 
 
-def members_of(work: "GroupWork") -> list[str]:
-    """Return the clients that are in Fairlead's group, or are waited for.
+def members_of(command: "RuleCommand") -> list[str]:
+    """Return the clients that are in Fairlead's group, or that it waits for.
 
-    One that leaves is in it until it has released what it held.
+    A client that leaves is in the group until it has released its queues.
 
     Raises:
         EnvironmentMissingError: the topics cannot be read.
@@ -147,9 +146,9 @@ def members_of(work: "GroupWork") -> list[str]:
     from fairlead.observed.reading import read_live_group
     from fairlead.planning.holdings import holdings_of
 
-    source, tick_ms = KafkaSource(work.settings.kafka), work.settings.engine.tick_ms
+    source, tick_ms = KafkaSource(command.settings.kafka), command.settings.engine.tick_ms
     try:
-        live = read_live_group(source, work.name, work.strategies, tick_ms)
+        live = read_live_group(source, command.name, command.strategies, tick_ms)
     except UnknownGroupError:
         return []
     state = live.core.state
@@ -158,27 +157,27 @@ def members_of(work: "GroupWork") -> list[str]:
 
 
 def refuse_if_at_work(native: "NativeSide", since: str = "") -> None:
-    """Refuse while somebody is in the native group; ``since`` says what was done before.
+    """Refuse while the native group has members; ``since`` says what has happened already.
 
     Raises:
-        RefusedError: somebody is; the message lists them.
+        RefusedError: it has some; the message lists them.
         EnvironmentMissingError: the cluster does not answer.
     """
-    found = native.look()
-    if found.is_at_work:
+    group = native.look()
+    if group.is_at_work:
         raise RefusedError(
-            f"{native.group}: the native group is at work ({found.state}): {_names(found)}.{since}",
-            remedy="Stop its consumers first; then do it again.",
+            f"{native.group}: the native group is at work ({group.state}): {_names(group)}.{since}",
+            remedy="Stop its consumers; then run the command again.",
         )
 
 
-def _names(found: "NativeGroup") -> str:
-    if not found.members:
+def _names(group: "NativeGroup") -> str:
+    if not group.members:
         return "its members cannot be listed"
-    return shortened([str(each) for each in found.members])
+    return shortened([str(each) for each in group.members])
 
 
 def shortened(names: Sequence[str]) -> str:
-    """Return some names for a message: the first ones, and how many more there are."""
+    """Return the first names of many, and how many more there are."""
     more = len(names) - _NAMED_MAX
     return ", ".join(names[:_NAMED_MAX]) + (f" and {more} more" if more > 0 else "")

@@ -6,8 +6,8 @@ import typer
 
 from fairlead.cli.change import rule_flags as flags
 from fairlead.cli.change.change_options import WAIT_SECONDS, GroupOptions
-from fairlead.cli.change.resets import checked_resets, tell_resets
-from fairlead.cli.change.rule_writing import signature
+from fairlead.cli.change.resets import checked_resets, report_resets
+from fairlead.cli.change.rule_command import signature
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.options import GroupArgument
 from fairlead.cli.render.output import warn, write_rows
@@ -103,4 +103,4 @@ def reset_offsets(
     write_rows(rows, RESET_COLUMNS, shared.output)
     if not apply:
         warn("a dry run: nothing is written; --apply writes it")
-    tell_resets(outcomes, wait)
+    report_resets(outcomes, wait)

@@ -10,7 +10,7 @@ from fairlead.cli.change import rule_flags as flags
 from fairlead.cli.change.change_options import NamedOptions
 from fairlead.cli.change.given_rules import given_rules
 from fairlead.cli.change.plan_flags import joins_of, routes_of, rules_of, topics_of
-from fairlead.cli.change.plan_start import save, start_of
+from fairlead.cli.change.planned_start import save, start_of
 from fairlead.cli.completions import complete_group
 from fairlead.cli.errors import sentence
 from fairlead.cli.option_sets import takes_sets

@@ -1,4 +1,4 @@
-"""``fairlead release``: a native consumer group takes over from Fairlead's, where that stopped."""
+"""``fairlead release``: hand a group back to native consumers where it stopped."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -14,7 +14,7 @@ from fairlead.cli.change.both_groups import (
     shortened,
 )
 from fairlead.cli.change.change_options import WAIT_SECONDS, ChangeOptions, GroupOptions
-from fairlead.cli.change.rule_writing import GroupWork, tell_outcomes
+from fairlead.cli.change.rule_command import RuleCommand, report_outcomes
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.options import GroupArgument
 from fairlead.cli.render.output import warn, write_fitting
@@ -33,15 +33,16 @@ _COLUMNS = ("queue", "position", "told_by", "native", "lag", "earliest", "latest
 
 ToOption = Annotated[
     str | None,
-    typer.Option("--to", help="The native group; the one of the same name if left out."),
+    typer.Option("--to", help="The native group. Default: the group of the same name."),
 ]
 ApplyFlag = Annotated[
-    bool, typer.Option("--apply", help="Hand it back; without it that is only shown.")
+    bool, typer.Option("--apply", help="Hand the group back. Default: only show the plan.")
 ]
 RewindFlag = Annotated[
     bool,
     typer.Option(
-        "--rewind", help="Also where the native group is further: it reads those messages again."
+        "--rewind",
+        help="Set the native group back where it is further: it reads those messages again.",
     ),
 ]
 
@@ -65,99 +66,99 @@ def release(
     group; a dry run shows the rows all the same. Afterwards Fairlead's clients own nothing, until
     adopt. docs/adoption.md has the details.
     """
-    work = GroupWork(name, shared)
-    with both_groups(work, native, options) as both:
-        said = f"released to the native group {both.native.group}"
-        said = said if because is None else f"{said}: {because}"[:255]
-        change = ChangeOptions(because=said, by=by, wait=wait)
+    command = RuleCommand(name, shared)
+    with both_groups(command, native, options) as both:
+        reason = f"released to the native group {both.native.group}"
+        reason = reason if because is None else f"{reason}: {because}"[:255]
+        change = ChangeOptions(because=reason, by=by, wait=wait)
         planned = _plan(both)
         if apply:
-            _refuse_if_anybody_is_at_work(work, both)
+            _refuse_if_anybody_is_at_work(command, both)
             _refuse_if_ahead(both, planned, rewind=rewind)
-            _keep_ours_out(work, change, elsewhere=both.native.group != name)
+            _keep_ours_out(command, change, elsewhere=both.native.group != name)
             since = " They own nothing any more, and nothing is committed yet."
-            _refuse_if_ours_at_work(work, since)
-            # Only now nobody moves them any more.
+            _refuse_if_ours_at_work(command, since)
+            # From here on nobody moves the positions.
             planned = _plan(both)
             _refuse_if_ahead(both, planned, rewind=rewind)
-        refused = _written(both, planned, rewind=rewind) if apply else {}
+        refused = _commit(both, planned, rewind=rewind) if apply else {}
         rows = [_row(each, refused, written=apply) for each in planned]
         write_fitting(rows, _COLUMNS, shared.output)
         _warn_of(planned)
         if apply:
-            _look_again(both, planned, refused)
+            _require_commits_stand(both, planned, refused)
             return
         warn("a dry run: nothing is written; --apply writes it")
-        _refuse_if_anybody_is_at_work(work, both)
+        _refuse_if_anybody_is_at_work(command, both)
         _refuse_if_ahead(both, planned, rewind=rewind)
 
 
-def _refuse_if_anybody_is_at_work(work: GroupWork, both: BothGroups) -> None:
-    """Refuse while somebody is in either group, or where the release would displace a rule.
+def _refuse_if_anybody_is_at_work(command: RuleCommand, both: BothGroups) -> None:
+    """Refuse while either group has members, and if the release would displace a rule.
 
     Raises:
-        RefusedError: so it is.
+        RefusedError: one of these holds.
         EnvironmentMissingError: a cluster does not answer.
     """
     refuse_if_at_work(both.native)
-    _refuse_if_ours_at_work(work, "")
-    _refuse_if_designated(work)
+    _refuse_if_ours_at_work(command, "")
+    _refuse_if_designated(command)
 
 
-def _refuse_if_ours_at_work(work: GroupWork, since: str) -> None:
-    """Refuse while Fairlead's clients may read on; ``since`` says what was done before.
+def _refuse_if_ours_at_work(command: RuleCommand, since: str) -> None:
+    """Refuse while clients of Fairlead's may read; ``since`` says what has happened already.
 
     Raises:
-        RefusedError: there are some, or some are waited for.
+        RefusedError: the group has clients, or waits for some.
     """
-    members = members_of(work)
+    members = members_of(command)
     if members:
         raise RefusedError(
-            f"{work.name}: clients are in Fairlead's group: {shortened(members)}.{since}",
+            f"{command.name}: clients are in Fairlead's group: {shortened(members)}.{since}",
             remedy="Stop them first. One that died is gone when lease, margin and restart grace "
-            f"are over: fairlead group describe {work.name} --members.",
+            f"are over: fairlead group describe {command.name} --members.",
         )
 
 
-def _refuse_if_designated(work: GroupWork) -> None:
-    """Refuse to displace a rule that the way back would not know.
+def _refuse_if_designated(command: RuleCommand) -> None:
+    """Refuse to displace a rule that adopt would not restore.
 
     Raises:
-        RefusedError: the group has one.
+        RefusedError: the group has such a rule.
     """
     from fairlead.control.native_handback import foreign_designation
 
-    if foreign_designation(work.session.present):
+    if foreign_designation(command.session.present):
         raise RefusedError(
-            f"{work.name}: the group has a rule designated, and a released group needs that place.",
-            remedy=f"Write it down and take it away: fairlead group unset {work.name} "
+            f"{command.name}: the group has a rule designated, and a release needs its place.",
+            remedy=f"Write it down and remove it: fairlead group unset {command.name} "
             "--designated.",
         )
 
 
-def _keep_ours_out(work: GroupWork, change: ChangeOptions, *, elsewhere: bool) -> None:
-    """Let no client of Fairlead's own anything from now on.
+def _keep_ours_out(command: RuleCommand, change: ChangeOptions, *, elsewhere: bool) -> None:
+    """Let no client of Fairlead's own a queue from now on.
 
     Raises:
-        VerdictError: the engine refuses that.
+        VerdictError: the engine refuses the rule.
         EnvironmentMissingError: an engine runs and does not answer.
     """
     from fairlead.control.native_handback import release_rule
 
-    changes, _ = work.checked([release_rule(work.name, elsewhere=elsewhere)], change)
-    outcomes = work.written(changes, change)
+    changes, _ = command.check([release_rule(command.name, elsewhere=elsewhere)], change)
+    outcomes = command.write(changes, change)
     if all(each.answer == "unanswered" and not each.ticking for each in outcomes):
-        # Whatever engine starts reads it before it grants anything.
-        warn("no engine runs: that the group is released stands in the log")
+        # An engine that starts later reads the rule before it grants anything.
+        warn("no engine runs: it releases the group when it starts")
         return
-    tell_outcomes(outcomes, change.wait)
+    report_outcomes(outcomes, change.wait)
 
 
 def _plan(both: BothGroups) -> "list[ReleasedQueue]":
-    """Return what is to be written for each queue.
+    """Return what to commit for each queue.
 
     Raises:
-        UsageError: of none of them a position is known: the group is mistyped, most likely.
+        UsageError: no position is known: the group is mistyped, most likely.
         EnvironmentMissingError: a cluster does not answer.
     """
     from fairlead.control.native_handback import plan_release
@@ -166,7 +167,7 @@ def _plan(both: BothGroups) -> "list[ReleasedQueue]":
     planned = plan_release(places, both.native.positions(places))
     if all(each.verdict == "untold" for each in planned):
         raise UsageError(
-            f"{both.name}: nobody has told a position in "
+            f"{both.name}: no position is known in "
             f"{', '.join(sorted({each.place.queue.topic for each in planned}))}: there is nothing "
             "to hand back.",
             remedy="Check the group's name, and its topics (--topic).",
@@ -175,7 +176,7 @@ def _plan(both: BothGroups) -> "list[ReleasedQueue]":
 
 
 def _refuse_if_ahead(both: BothGroups, planned: "Sequence[ReleasedQueue]", *, rewind: bool) -> None:
-    """Refuse what the native group would read a second time.
+    """Refuse to let the native group read messages a second time.
 
     Raises:
         RefusedError: it is further in a queue already.
@@ -193,10 +194,10 @@ def _refuse_if_ahead(both: BothGroups, planned: "Sequence[ReleasedQueue]", *, re
         )
 
 
-def _written(
+def _commit(
     both: BothGroups, planned: "Sequence[ReleasedQueue]", *, rewind: bool
 ) -> "dict[str, str | None]":
-    """Commit where the native group goes on; return per queue why it was refused, if it was."""
+    """Commit where the native group continues; return per queue why that failed, if it did."""
     verdicts = ("to_write", "ahead") if rewind else ("to_write",)
     wanted = {
         each.place.queue: (each.place, each.position)
@@ -207,22 +208,22 @@ def _written(
     return {queue_words(queue): why for queue, why in refused.items()}
 
 
-def _look_again(
+def _require_commits_stand(
     both: BothGroups, planned: "Sequence[ReleasedQueue]", refused: "dict[str, str | None]"
 ) -> None:
-    """Make sure that the native group is where it shall go on.
+    """Check that the native group is where it is to continue.
 
     Raises:
-        RefusedError: somebody was in it, or a commit does not stand.
+        RefusedError: it had members, or a commit does not stand.
         EnvironmentMissingError: the cluster did not answer.
     """
-    again = " Not every commit stands; do it again, it writes what is missing."
+    again = " Some commits failed; run the command again: it writes what is missing."
     failed = [f"{queue}: {why}" for queue, why in refused.items() if why is not None]
     if failed:
         refuse_if_at_work(both.native, again)
         raise EnvironmentMissingError(
-            f"{both.native.group}: not every commit stands: {shortened(failed)}.",
-            remedy="Check the brokers and what this user may do; then do it again.",
+            f"{both.native.group}: some commits failed: {shortened(failed)}.",
+            remedy="Check the brokers and the rights of this user; then run the command again.",
         )
     now = both.native.positions([each.place for each in planned])
     behind = [
@@ -249,8 +250,8 @@ def _warn_of(planned: "Sequence[ReleasedQueue]") -> None:
     untold = [_queue(each) for each in planned if each.verdict == "untold"]
     if untold:
         warn(
-            f"of {shortened(untold)} nobody has told a position: there the native consumers' "
-            "auto.offset.reset says where they begin"
+            f"no position is known of {shortened(untold)}: there the native consumers begin where "
+            "their auto.offset.reset says"
         )
 
 

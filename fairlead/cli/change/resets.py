@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from fairlead.cli.change.rule_writing import why_silent
+from fairlead.cli.change.rule_command import why_silent
 from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError
 from fairlead.history.formatting import queue_words
 
@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from fairlead.control.queue_resets import PlannedReset, ResetOutcome
     from fairlead.core.records import Reset
 
-__all__ = ["checked_resets", "tell_resets"]
+__all__ = ["checked_resets", "report_resets"]
 
 
 def checked_resets(
@@ -42,7 +42,7 @@ def checked_resets(
     return checked
 
 
-def tell_resets(outcomes: Sequence["ResetOutcome"], wait: float) -> None:
+def report_resets(outcomes: Sequence["ResetOutcome"], wait: float) -> None:
     """End with the exit code that the answers mean.
 
     Raises:

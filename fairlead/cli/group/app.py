@@ -13,7 +13,7 @@ from fairlead.cli.change.change_options import (
     RuleOptions,
 )
 from fairlead.cli.change.given_rules import completed, given_rules, gone_rules, wanted_rules
-from fairlead.cli.change.rule_writing import GroupWork, warn_of_idle
+from fairlead.cli.change.rule_command import RuleCommand, warn_of_idle
 from fairlead.cli.group import verbs
 from fairlead.cli.group.check import check
 from fairlead.cli.group.describe import describe
@@ -59,10 +59,10 @@ def set_rules(
     docs/groups.md has each rule.
     """
     wanted = wanted_rules(name, given_rules(**vars(rules), **vars(named)))
-    work = GroupWork(name, shared)
-    present = work.session.present
+    command = RuleCommand(name, shared)
+    present = command.session.present
     wanted = completed(wanted, present.values_of(name), present.rules.strategy)
-    work.apply(wanted, change, presence, released_ok=released_ok, leave_unread=leave_unread)
+    command.apply(wanted, change, presence, released_ok=released_ok, leave_unread=leave_unread)
 
 
 @app.command("unset")
@@ -109,10 +109,12 @@ def unset_rules(
     }
     singles = {"pin": pin, "ban": ban, "weight": weight, "capacity": capacity, "drain": drain}
     gone = gone_rules(name, [rule for rule, meant in whole.items() if meant], singles)
-    work = GroupWork(name, shared)
+    command = RuleCommand(name, shared)
     if everything:
-        gone = [replace(each.rule, value=None) for each in work.session.present.of(name).values()]
-    work.apply(gone, change, released_ok=released_ok)
+        gone = [
+            replace(each.rule, value=None) for each in command.session.present.of(name).values()
+        ]
+    command.apply(gone, change, released_ok=released_ok)
 
 
 @app.command("show")

@@ -10,7 +10,7 @@ from fairlead.cli.completions import complete_group
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.render.output import OutputFormat, Row, warn, write_document, write_fitting
 from fairlead.cli.sources.absent_topics import absent_topics, untold_topics
-from fairlead.cli.sources.brokers_asked import offline_places
+from fairlead.cli.sources.broker_offsets import offline_places
 from fairlead.cli.sources.data_places import data_places
 from fairlead.cli.sources.source_options import SourceOptions
 from fairlead.cli.sources.standing import standing_from, warn_of_refused
@@ -51,7 +51,7 @@ AllFlag = Annotated[
 ]
 
 
-class DataTold(NamedTuple):
+class TopicDoubts(NamedTuple):
     """What the data cluster says of topics, each with that in words.
 
     Attributes:
@@ -248,7 +248,7 @@ def _checked_again(
         if absent.keys() & each.unrouted or untold.keys() & each.routes.keys()
     }
     again = {*places, *odd}
-    told = DataTold(absent, untold)
+    told = TopicDoubts(absent, untold)
     return [
         verdict_on(each.group, groups, source.now_ms(), places.get(each.group), told)
         if each.group in again
@@ -262,7 +262,7 @@ def verdict_on(
     groups: "ObservedGroups",
     now_ms: int,
     places: "Mapping[MessageQueue, Place] | None" = None,
-    told: DataTold | None = None,
+    told: TopicDoubts | None = None,
 ) -> "Verdict":
     """Return what is wrong with one of all groups; that it cannot be read is a finding as well.
 

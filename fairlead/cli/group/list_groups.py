@@ -216,7 +216,7 @@ def _is_meant(settings: "Settings", shared: SourceOptions) -> bool:
 def _read(
     source: "TopicSource", settings: "Settings", *, live: bool
 ) -> tuple[list[Summary], Sequence[Mapping[str, Any]], int]:
-    from fairlead.cli.sources.brokers_asked import ask_brokers
+    from fairlead.cli.sources.broker_offsets import ask_brokers
     from fairlead.cli.sources.source_options import tick_ms_of
     from fairlead.observed.reading import observe_all
     from strategies.own_strategies import all_strategies

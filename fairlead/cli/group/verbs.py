@@ -10,7 +10,7 @@ from fairlead.cli.change.change_options import (
     NewGroupOptions,
     PresenceOptions,
 )
-from fairlead.cli.change.rule_writing import GroupWork
+from fairlead.cli.change.rule_command import RuleCommand
 from fairlead.cli.group.emptying import wait_until_empty
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.render.output import warn
@@ -29,16 +29,16 @@ def pause(
 ) -> None:
     """Share nothing anew until resume: owners go on, and what nobody holds waits."""
     rules = [RuleSet(name, "pause", (), True)]  # noqa: FBT003 - the rule's value
-    GroupWork(name, shared).apply(rules, change, presence)
+    RuleCommand(name, shared).apply(rules, change, presence)
 
 
 @takes_sets
 def resume(name: flags.RulesArgument, *, change: ChangeOptions, shared: GroupOptions) -> None:
     """End a pause: all that has changed meanwhile counts in one decision."""
-    work = GroupWork(name, shared)
-    if name != ALL_GROUPS and ("pause", ()) in work.session.present.of_all:
+    command = RuleCommand(name, shared)
+    if name != ALL_GROUPS and ("pause", ()) in command.session.present.of_all:
         warn("every group is paused, and so is this one until: fairlead group resume '*'")
-    work.apply([RuleSet(name, "pause", (), None)], change)
+    command.apply([RuleSet(name, "pause", (), None)], change)
 
 
 @takes_sets
@@ -53,11 +53,11 @@ def drain(
     shared: GroupOptions,
 ) -> None:
     """Let clients give everything away and stay members that own nothing."""
-    work = GroupWork(name, shared)
+    command = RuleCommand(name, shared)
     drains = _drains(name, clients, lambda client: {"client_id": client})
-    work.apply(drains, change, presence, leave_unread=leave_unread)
+    command.apply(drains, change, presence, leave_unread=leave_unread)
     if until_empty is not None and not change.dry_run:
-        wait_until_empty(name, clients, until_empty, work.settings, work.strategies)
+        wait_until_empty(name, clients, until_empty, command.settings, command.strategies)
 
 
 @takes_sets
@@ -69,7 +69,7 @@ def undrain(
     shared: GroupOptions,
 ) -> None:
     """Let drained clients have their share again."""
-    GroupWork(name, shared).apply(_drains(name, clients, lambda _client: None), change)
+    RuleCommand(name, shared).apply(_drains(name, clients, lambda _client: None), change)
 
 
 def _drains(name: str, clients: Sequence[str], value: Any) -> list[RuleSet]:

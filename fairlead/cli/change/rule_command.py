@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from fairlead.core.rules import GroupRules
     from fairlead.observed.live_group import LiveGroup
 
-__all__ = ["GroupWork", "signature", "tell_outcomes", "warn_of_idle", "why_silent"]
+__all__ = ["RuleCommand", "report_outcomes", "signature", "warn_of_idle", "why_silent"]
 
 _NOTE_MAX = 255
 
@@ -46,7 +46,7 @@ def warn_of_idle(found: "RulesInForce") -> None:
         )
 
 
-class GroupWork:
+class RuleCommand:
     """One run of a command on one group; its rules were read when it was made."""
 
     def __init__(self, name: str, shared: GroupOptions) -> None:
@@ -85,7 +85,7 @@ class GroupWork:
         """
         from fairlead.cli.render.rule import OUTCOME_COLUMNS, outcome_rows
 
-        changes, after = self.checked(wanted, change)
+        changes, after = self.check(wanted, change)
         rules = [each.rule for each in changes if each.changes]
         if not released_ok:
             refuse_to_end_release(self.name, self.session.present, rules)
@@ -94,10 +94,10 @@ class GroupWork:
             self._require_known(wanted)
         if not leave_unread and live is not None:
             require_readers(live.picture, rules)
-        outcomes = self.written(changes, change)
+        outcomes = self.write(changes, change)
         write_rows(outcome_rows(outcomes, self.session.topic), OUTCOME_COLUMNS, self.output)
-        self.warn_of(wanted, after, live)
-        tell_outcomes(outcomes, change.wait)
+        self.warn_about(wanted, after, live)
+        report_outcomes(outcomes, change.wait)
 
     def _require_known(self, wanted: Sequence["RuleSet"]) -> None:
         """Refuse a group that nobody knows where nothing goes; say that, where it is known."""
@@ -218,7 +218,7 @@ def signature() -> str:
     return f"{user}@{socket.gethostname()}"[:_NOTE_MAX]
 
 
-def tell_outcomes(outcomes: Sequence["RuleOutcome"], wait: float) -> None:
+def report_outcomes(outcomes: Sequence["RuleOutcome"], wait: float) -> None:
     """Say what the rows mean where that is not plain, and end with the exit code.
 
     Raises:
