@@ -13,14 +13,17 @@ _QUEUE_AND_VALUE: Final = re.compile(_QUEUE + "=(.+)", re.DOTALL)
 
 
 def queue_of(flag: str, text: str) -> tuple[str, str, str]:
-    """Return the queue that a flag names, as the key of a rule has it.
+    """Return the queue that a flag names, as in the key of a rule.
 
     Raises:
-        UsageError: it names none.
+        UsageError: the text names no queue.
     """
     found = _QUEUE_ALONE.fullmatch(text)
     if found is None:
-        raise UsageError(f"--{flag}: {text!r} is no queue.", remedy="orders/main/3")
+        raise UsageError(
+            f"--{flag}: {text!r} is no queue.",
+            remedy="Write TOPIC/BROKER/NUMBER, such as orders/main/3.",
+        )
     return _subject(found)
 
 
@@ -34,12 +37,12 @@ def queue_and_value(rule: str, text: str) -> tuple[tuple[str, ...], str]:
     if found is None:
         after = "2.5" if rule == "weight" else "client"
         raise UsageError(
-            f"--{rule}: {text!r} names no queue with what it is to have.",
+            f"--{rule}: {text!r} is no queue with a value.",
             remedy=f"Write TOPIC/BROKER/NUMBER=…, such as orders/main/3={after}.",
         )
     return _subject(found), found.group(4)
 
 
 def _subject(found: re.Match[str]) -> tuple[str, str, str]:
-    """Return a queue as the key of a rule has it: its id without leading zeros."""
+    """Return a queue as in the key of a rule: its number without leading zeros."""
     return found.group(1), found.group(2), str(int(found.group(3)))

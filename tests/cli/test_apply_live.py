@@ -150,7 +150,7 @@ def test_refused(engine: Engine, capsys: Capture, tmp_path: Path) -> None:
     no = ExitCode.VERDICT_NEGATIVE
     group.run("plan", group.name, "--join", "c3", "--route", "orders=8", "--save", str(saved))
     _, text = group.run("apply", str(saved), code=no)
-    assert "the plan has no rule; nothing is left to write" in text
+    assert "the plan has no rule; there is nothing to write" in text
     assert "give orders 8 queues (the topic's owner" in text
 
     group.run("plan", group.name, "--drain", "c2", "--save", str(saved))
@@ -202,6 +202,6 @@ def test_paused(engine: Engine, capsys: Capture, tmp_path: Path) -> None:
     group.run("plan", group.name, "--drain", "c2", "--save", saved)
     document, text = group.run("apply", saved)
     assert {row["verdict"] for row in document["moves"]} == {"held_up"}
-    assert "moves nothing for the time being" in text
+    assert "moves nothing now" in text
     done, _ = group.run("apply", saved)
     assert done["already_applied"]

@@ -154,7 +154,7 @@ def test_subject() -> None:
     "arguments, said",
     [
         (["set", "or ders", "--slots", "group"], "GROUP: 'or ders' is no group name"),
-        (["set", "orders", "--pin", "orders"], "--pin: 'orders' names no queue"),
+        (["set", "orders", "--pin", "orders"], "--pin: 'orders' is no queue"),
         (
             ["set", "orders", "--pin", "orders/3=c"],
             "Write TOPIC/BROKER/NUMBER=…, such as orders/ma",

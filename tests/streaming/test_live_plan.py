@@ -189,7 +189,7 @@ def test_it_has_commits_alone(settings: Settings, log: Log, tmp_path: Path) -> N
     plan = run_plan(settings, "ruled", "--join", "c1", "--topic", topic)
     assert len(plan["members"][0]["after"]) == 3
     assert "nothing tells what it subscribed to" in plan["remarks"][0]
-    with pytest.raises(UsageError, match="--topic: it is what clients that join subscribe to"):
+    with pytest.raises(UsageError, match="--topic: it is what joining clients subscribe to"):
         run_plan(settings, "ruled", "--topic", topic)
     with pytest.raises(UsageError, match="--topic: 'a b' is no topic"):
         run_plan(settings, "ruled", "--join", "c1", "--topic", "a b")

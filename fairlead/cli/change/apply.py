@@ -1,4 +1,4 @@
-"""``fairlead apply``: carry a saved plan out, if the group is still as it was planned."""
+"""``fairlead apply``: carry out a saved plan, if the group is still as planned."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -36,7 +36,7 @@ __all__ = ["apply"]
 PlanArgument = Annotated[
     Path,
     typer.Argument(
-        metavar="PLAN", help="What `fairlead plan … --save` wrote; - is standard input."
+        metavar="PLAN", help="The file of `fairlead plan … --save`; - is standard input."
     ),
 ]
 
@@ -49,12 +49,11 @@ def apply(
     change: ChangeOptions,
     shared: GroupOptions,
 ) -> None:
-    """Carry a saved plan out: write its rules, and hold what moves against what was planned.
+    """Carry out a saved plan: write its rules, and compare what moves with the plan.
 
-    Refused if the group has decided anything since, or if other queues would move by now. A plan
-    that is applied already is a success: it names the decision, and writes nothing. Clients that
-    join or leave and topics that grow are not this command's to bring about: it says what remains
-    to be done, and by whom.
+    Refused if the group has decided anything since, or if other queues would move by now. If the
+    plan is applied already, the command names the decision, writes nothing, and succeeds. It starts
+    and stops no clients and adds no queues: it says what remains to be done, and by whom.
     """
     from fairlead.kafka.kafka_source import KafkaSource
 
@@ -63,9 +62,9 @@ def apply(
     source = KafkaSource(command.settings.kafka)
     live = live_group(saved.group, source, command.settings)
     stands = _stands_already(command, saved, change)
-    led = _led_to(source, saved, stands) if stands else []
-    if led:
-        show_done(saved, led, shared.output)
+    decided = _decided(source, saved, stands) if stands else []
+    if decided:
+        show_done(saved, decided, shared.output)
         return
     _refuse_if_moved(source, saved)
     _refuse_if_empty(saved)
@@ -79,7 +78,7 @@ def apply(
         require_members(live, saved.changes.rules, coming)
     planned = _planned(live.picture, saved)
     refuse_to_end_release(saved.group, command.session.present, saved.changes.rules)
-    # Reading all that has taken its time: once more, as late as can be.
+    # Reading took time: check once more, as late as possible.
     _refuse_if_moved(source, saved)
     outcomes = command.write(changes, change)
     done = AppliedPlan(
@@ -87,14 +86,14 @@ def apply(
     )
     show_applied(done, shared.output)
     command.warn_about(saved.changes.rules, after, live)
-    _tell(done, change)
+    _report(done, change)
 
 
-def _tell_unanswered(done: AppliedPlan, change: ChangeOptions) -> None:
-    """Say what to do where the wait was over before the engine had answered.
+def _require_answers(done: AppliedPlan, change: ChangeOptions) -> None:
+    """Require the engine's answer to every rule.
 
     Raises:
-        EnvironmentMissingError: no engine answered a rule in time, and none was refused.
+        EnvironmentMissingError: an answer is missing, and no rule was refused.
     """
     from fairlead.cli.change.rule_command import why_silent
 
@@ -121,7 +120,7 @@ def _read(file: Path) -> "SavedPlan":
 def _stands_already(
     command: RuleCommand, saved: "SavedPlan", change: ChangeOptions
 ) -> "frozenset[tuple[str, int, int]]":
-    """Return where the rules of a plan stand in the log, if all of them do; else nothing."""
+    """Return where the rules of a plan stand in the log, if all are in force; else nothing."""
     rules = saved.changes.rules
     if not rules or any(each.changes for each in command.check(rules, change)[0]):
         return frozenset()
@@ -132,12 +131,12 @@ def _stands_already(
     )
 
 
-def _led_to(
+def _decided(
     source: "TopicSource", saved: "SavedPlan", stands: "frozenset[tuple[str, int, int]]"
 ) -> "list[DecisionRecord]":
-    """Return the decisions to which the rules of a plan have led: it is applied if there are any.
+    """Return the decisions that name rules of a plan as a cause: it is applied if there are any.
 
-    Not only those of a greater epoch: a decision that moves nothing has none of its own.
+    A decision that moves nothing has no epoch of its own, so older epochs count too.
     """
     from fairlead.kafka.decision_log import decisions_after
 
@@ -148,10 +147,10 @@ def _led_to(
 def _refuse_if_unread(
     source: "TopicSource", saved: "SavedPlan", stands: "frozenset[tuple[str, int, int]]"
 ) -> None:
-    """Refuse a plan whose rules stand in the log behind all that the group's engine has read.
+    """Refuse a plan whose rules stand in the log, but the engine has not read them yet.
 
     Raises:
-        EnvironmentMissingError: they do: an earlier apply has written them.
+        EnvironmentMissingError: an earlier apply has written them.
     """
     from fairlead.kafka.decision_log import decisions_after
 
@@ -161,16 +160,16 @@ def _refuse_if_unread(
         raise EnvironmentMissingError(
             f"{saved.group}: the rules of the plan stand in the log already, and no engine has "
             "decided on them yet; nothing is written a second time.",
-            remedy="Look whether an engine runs (fairlead doctor), and run the same command again: "
+            remedy="Check that an engine runs (fairlead doctor), and run the same command again: "
             "it tells when the plan is applied.",
         )
 
 
 def _refuse_if_moved(source: "TopicSource", saved: "SavedPlan") -> None:
-    """Refuse if the group has another epoch than it was planned at.
+    """Refuse if the group has another epoch than the plan.
 
     Raises:
-        VerdictError: it has; the message names what came in between.
+        VerdictError: it has; the message names the decisions in between.
     """
     from fairlead.kafka.decision_log import decisions_after, newest_epoch
 
@@ -179,13 +178,13 @@ def _refuse_if_moved(source: "TopicSource", saved: "SavedPlan") -> None:
         return
     if saved.epoch is None:
         raise VerdictError(
-            f"{saved.group}: the plan names no epoch, for it was made of a file or before the "
-            f"group's first decision, and the group is at {epoch}; nothing is written.",
+            f"{saved.group}: the plan has no epoch: its group was a file, or had no decision yet. "
+            f"The group is at {epoch}; nothing is written.",
             remedy=f"Plan the live group: fairlead plan {saved.group} … --save.",
         )
     between = decisions_after(source, saved.group, saved.epoch)
     raise VerdictError(
-        f"{saved.group}: it was planned at epoch {saved.epoch}, and the group is at "
+        f"{saved.group}: the plan is of epoch {saved.epoch}, and the group is at "
         f"{epoch or 'none'} now; nothing is written.{came_between(between)}",
         remedy=f"Plan again: fairlead plan {saved.group} … --save.",
     )
@@ -195,19 +194,19 @@ def _refuse_if_empty(saved: "SavedPlan") -> None:
     """Refuse a plan without rules.
 
     Raises:
-        VerdictError: it has none; the message says who does the rest.
+        VerdictError: the plan has none; the message says who does the rest.
     """
     if saved.changes.rules:
         return
     raise VerdictError(
-        f"{saved.group}: the plan has no rule; nothing is left to write."
+        f"{saved.group}: the plan has no rule; there is nothing to write."
         + left_words(saved.changes),
         remedy="",
     )
 
 
 def _planned(picture: "Picture", saved: "SavedPlan") -> "tuple[PlannedMove, ...]":
-    """Return what the rules of a plan move by themselves, if the whole is still what was shown.
+    """Return what the rules of a plan move by themselves, if the whole plan still holds.
 
     Raises:
         VerdictError: other queues would move by now.
@@ -219,7 +218,7 @@ def _planned(picture: "Picture", saved: "SavedPlan") -> "tuple[PlannedMove, ...]
     now = moves_of(work_out(picture, saved.changes))
     if now != saved.moves:
         raise VerdictError(
-            f"{saved.group}: other queues would move than were planned, though the group has "
+            f"{saved.group}: other queues would move than planned, though the group has "
             f"decided nothing since; nothing is written.{differences(saved.moves, now)}",
             remedy="Weights, members or routes have changed, or the engine has other strategies: "
             "plan again.",
@@ -229,8 +228,8 @@ def _planned(picture: "Picture", saved: "SavedPlan") -> "tuple[PlannedMove, ...]
     return moves_of(work_out(picture, replace(saved.changes, joins=(), leaves=(), routes=())))
 
 
-def _tell(done: "AppliedPlan", change: ChangeOptions) -> None:
-    """Say what is not as planned, and end with the exit code.
+def _report(done: "AppliedPlan", change: ChangeOptions) -> None:
+    """Report what is not as planned, and end with the exit code.
 
     Raises:
         VerdictError: the engine refused a rule; another decision came before it; other queues move.
@@ -238,25 +237,25 @@ def _tell(done: "AppliedPlan", change: ChangeOptions) -> None:
     """
     if done.saved.of_others:
         typer.echo(left_words(done.saved.changes, before="").lstrip(), err=True)
-    _tell_unanswered(done, change)
+    _require_answers(done, change)
     report_outcomes(done.outcomes, change.wait)
     if change.dry_run:
         return
     between, beside = done.strangers
     group = done.saved.group
     if beside:
-        warn(f"the same decision counted what nobody planned: {'; '.join(beside)}")
+        warn(f"the same decision has causes that nobody planned: {'; '.join(beside)}")
     if done.held_up:
-        warn("the group moves nothing for the time being (paused, or its engine has just started)")
+        warn("the group moves nothing now (it is paused, or its engine has just started)")
     if between:
         raise VerdictError(
             f"{group}: another decision came between the last look and the rules: they are in "
-            f"force, on a group that is not the one that was planned (epoch {done.saved.epoch}).",
+            f"force, but on another group than planned (epoch {done.saved.epoch}).",
             remedy=f"Look at what moves now (fairlead plan {group}); `fairlead group unset` and "
-            "`set` take rules back.",
+            "`set` undo rules.",
         )
     if done.differs:
         raise VerdictError(
-            f"{group}: the rules are in force, and not what was planned has moved.",
+            f"{group}: the rules are in force, but other queues have moved than planned.",
             remedy="The rows say which queues; fairlead plan shows the group as it is now.",
         )

@@ -1,4 +1,4 @@
-"""The options that the commands on the rules of a group share."""
+"""The options that commands share which change a group."""
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
@@ -27,7 +27,7 @@ __all__ = [
 ]
 
 WAIT_SECONDS = 15.0
-"""So long the engine's answer is waited for unless said otherwise."""
+"""The default of ``--wait``."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +47,7 @@ class GroupOptions:
 
 @dataclass(frozen=True)
 class ChangeOptions:
-    """Who changes rules and why; whether they are written, and how long that is waited for."""
+    """Who changes rules and why; whether to write, and how long to wait for the engine."""
 
     because: flags.BecauseFlag = None
     by: flags.ByFlag = None
@@ -57,21 +57,21 @@ class ChangeOptions:
 
 @dataclass(frozen=True)
 class NewGroupOptions:
-    """Whether the group may be one that nobody knows."""
+    """Whether the group may be unknown."""
 
     new_group: flags.NewGroupFlag = False
 
 
 @dataclass(frozen=True)
 class PresenceOptions(NewGroupOptions):
-    """Whether those that the rules are for may be away."""
+    """Whether the clients of the rules may be absent."""
 
     absent_ok: flags.AbsentFlag = False
 
 
 @dataclass(frozen=True)
 class RuleOptions:
-    """The rules that are for a whole group."""
+    """The rules of a whole group."""
 
     strategy: flags.StrategyFlag = None
     options: flags.OptionsFlag = None

@@ -34,10 +34,9 @@ _DESIGNATED: Final = ("only", "topics", "if_nobody")
 
 @dataclass(frozen=True, slots=True)
 class GivenRules:
-    """What flags say: values by their names on the wire, what was not given left out.
+    """The flags that were given: values by their names on the wire.
 
-    ``words``: the rules that are one word, such as ``slots``. ``singles``: rule -> the texts of its
-    flag. ``options`` None: not given.
+    ``words``: the rules of one word, such as ``slots``. ``singles``: rule -> the texts of its flag.
     """
 
     strategy: str | None = None
@@ -51,10 +50,10 @@ class GivenRules:
 
 
 def given_rules(**flags: Any) -> GivenRules:
-    """Return what flags say, each handed over by its name; None or an empty list: not given.
+    """Read flags, each given by its name; None or an empty list: not given.
 
     Raises:
-        UsageError: a time that may be never cannot be read.
+        UsageError: a time cannot be read.
     """
     for name in sorted(MAY_BE_NEVER):
         flags[name] = deadline_of(flags.get(name), f"--{name.replace('_', '-')}")
@@ -76,30 +75,30 @@ def given_rules(**flags: Any) -> GivenRules:
 
 
 def wanted_rules(group: str, given: GivenRules) -> list[RuleSet]:
-    """Return the rules that flags ask for, in a fixed order, to be `completed`.
+    """Return the rules that flags ask for, in a fixed order; `completed` fills them up.
 
     Raises:
         UsageError: a flag cannot be read.
     """
-    found: list[tuple[str, tuple[str, ...], Any]] = []
+    wanted: list[tuple[str, tuple[str, ...], Any]] = []
     if given.strategy is not None or given.options is not None:
         options = {} if given.options is None else _options(given.options)
-        found.append(("strategy", (), {"name": given.strategy, "options": options}))
+        wanted.append(("strategy", (), {"name": given.strategy, "options": options}))
     if given.timing:
-        found.append(("timing", (), dict(given.timing)))
-    found += [(rule, (), word) for rule, word in given.words.items()]
+        wanted.append(("timing", (), dict(given.timing)))
+    wanted += [(rule, (), word) for rule, word in given.words.items()]
     if given.weighing:
-        found.append(("weighing", (), dict(given.weighing)))
+        wanted.append(("weighing", (), dict(given.weighing)))
     if given.quota:
-        found.append(("quota", (), _quota(given.quota)))
+        wanted.append(("quota", (), _quota(given.quota)))
     if given.designated:
         if "only" not in given.designated:
             raise UsageError(
-                "--only: it is missing.", remedy="--topics and --if-nobody go with --only."
+                "--only: it is missing.", remedy="--topics and --if-nobody need --only."
             )
-        found.append(("designated", (), dict(given.designated)))
-    found += _singles(given.singles)
-    return [RuleSet(group, rule, subject, value) for rule, subject, value in found]
+        wanted.append(("designated", (), dict(given.designated)))
+    wanted += _singles(given.singles)
+    return [RuleSet(group, rule, subject, value) for rule, subject, value in wanted]
 
 
 def _quota(texts: Sequence[str]) -> dict[str, int]:
@@ -108,18 +107,18 @@ def _quota(texts: Sequence[str]) -> dict[str, int]:
         name, _, number = text.partition("=")
         if name not in QUOTA_BOUNDS or not number.isdecimal():
             raise UsageError(
-                f"--quota: {text!r} is none.",
-                remedy=f"Give members=5000; there are {', '.join(QUOTA_BOUNDS)}.",
+                f"--quota: {text!r} is no quota.",
+                remedy=f"Give NAME=NUMBER, such as members=5000; names: {', '.join(QUOTA_BOUNDS)}.",
             )
         read[name] = int(number)
     return read
 
 
 def deadline_of(text: str | None, flag: str = "--drain-deadline-ms") -> int | str | None:
-    """Read a time of a flag: milliseconds, or ``never``, as the rule has it; None: not given.
+    """Read the time of a flag: milliseconds, or ``never``; None: not given.
 
     Raises:
-        UsageError: it is neither.
+        UsageError: the text is neither.
     """
     if text is None or text == NEVER:
         return text
@@ -132,23 +131,22 @@ def deadline_of(text: str | None, flag: str = "--drain-deadline-ms") -> int | st
 
 
 def completed(rules: Sequence[RuleSet], present: Mapping[str, Any], strategy: str) -> list[RuleSet]:
-    """Return the rules with what flags left as it is.
+    """Return the rules, filled up with values that the flags leave alone.
 
     Args:
-        rules: what is wanted.
-        present: the values of the group's own rules, of which times, weighing and quota may
-            be changed in part.
-        strategy: the one in force, whose options ``--options`` alone are.
+        rules: the rules that flags ask for.
+        present: the values of the group's own rules: times, weighing and quota may change in part.
+        strategy: the strategy in force; ``--options`` alone gives it options.
     """
-    found = []
+    filled = []
     for rule in rules:
         value: Any = rule.value
         if rule.rule == "strategy":
             value = {**value, "name": value["name"] or strategy}
         elif rule.rule in ("timing", "weighing", "quota"):
             value = {**present.get(rule.rule, {}), **value}
-        found.append(replace(rule, value=value))
-    return found
+        filled.append(replace(rule, value=value))
+    return filled
 
 
 def gone_rules(
@@ -174,13 +172,13 @@ def gone_rules(
 
 
 def refusal_of(error: "BadRuleError") -> UsageError:
-    """Return the error of a rule that the engine would refuse, as a user reads it."""
+    """Return the error of a rule that the engine would refuse."""
     place = f"{rule_words(error.rule)}: " + (f"{error.field}: " if error.field else "")
     return UsageError(f"{place}{error.detail}.", remedy=sentence(error.remedy))
 
 
 def _options(text: str) -> Any:
-    """Read options; a fraction becomes text, since records hold none."""
+    """Read options; a fraction becomes text, since records have no fractions."""
     try:
         return json.loads(text, parse_float=str, parse_constant=str)
     except json.JSONDecodeError as error:

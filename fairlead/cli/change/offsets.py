@@ -1,4 +1,4 @@
-"""``fairlead offsets``: where a group is in its queues, and from where it shall go on."""
+"""``fairlead offsets``: show and reset the positions of a group."""
 
 from typing import Annotated
 
@@ -26,31 +26,31 @@ ToFlag = Annotated[
     ),
 ]
 NewGroupFlag = Annotated[
-    bool, typer.Option("--new-group", help="Also a group that nobody knows: it begins there.")
+    bool, typer.Option("--new-group", help="Allow an unknown group: it begins there.")
 ]
 ApplyFlag = Annotated[
-    bool, typer.Option("--apply", help="Write the resets; without it they are only shown.")
+    bool, typer.Option("--apply", help="Write the resets. Default: only show them.")
 ]
 
 
 @app.callback()
 def offsets() -> None:
-    """Show where a group is in its queues, and let it go on from elsewhere."""
+    """Show and reset the positions of a group."""
 
 
 @app.command("show")
 @takes_sets
 def show_offsets(name: GroupArgument, *, queues: QueueOptions, shared: SourceOptions) -> None:
-    """Show the position of each queue of a group, who told it, what it holds, and the lag.
+    """Show the position of each queue of a group, its source, the queue's bounds, and the lag.
 
-    Of a recording (--dump) what members, bridges and operators had told: the brokers are not asked,
-    so ends are as old as whoever told them, and the lag is left open where they are too old.
+    With --dump the command shows what members, bridges and operators had recorded. It does not ask
+    the brokers, so an end may be old; the lag is left open where the end is too old.
     """
     from fairlead.cli.render.positions import PLACE_COLUMNS, place_row, recorded_row
 
     settings = shared.settings()
     if shared.dump is None:
-        # A queue that is named may be looked at before its group begins.
+        # A named queue may be shown before its group begins.
         known = not (queues.topic or queues.queue)
         rows = [place_row(each) for each in queues.places(name, settings.kafka, known=known)]
     else:
@@ -73,11 +73,11 @@ def reset_offsets(
     queues: QueueOptions,
     shared: GroupOptions,
 ) -> None:
-    """Let a group go on from elsewhere: a dry run, unless --apply is given.
+    """Let a group continue from other positions: a dry run, unless --apply is given.
 
-    Each queue is dropped where it is and added again, from its new position. Offsets outside what a
-    queue holds are brought inside. A group that nobody knows is refused: its name is mistyped, or
-    it is to begin there (--new-group). docs/offsets.md has the details.
+    The owner drops each queue and gets it again from its new position. Offsets outside a queue's
+    bounds are brought inside. An unknown group is refused: its name is mistyped, or it is new
+    (--new-group). docs/offsets.md has the details.
     """
     from fairlead.cli.render.positions import RESET_COLUMNS, reset_row
     from fairlead.control.queue_resets import ResetOutcome, plan_resets, write_planned

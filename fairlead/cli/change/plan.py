@@ -1,4 +1,4 @@
-"""`fairlead plan`: what would move if a group were changed; nothing is written."""
+"""`fairlead plan`: what a change of a group would move; nothing is written."""
 
 from dataclasses import replace
 from pathlib import Path
@@ -10,7 +10,7 @@ from fairlead.cli.change import rule_flags as flags
 from fairlead.cli.change.change_options import NamedOptions
 from fairlead.cli.change.given_rules import given_rules
 from fairlead.cli.change.plan_flags import joins_of, routes_of, rules_of, topics_of
-from fairlead.cli.change.planned_start import save, start_of
+from fairlead.cli.change.planned_start import read_start, save
 from fairlead.cli.completions import complete_group
 from fairlead.cli.errors import sentence
 from fairlead.cli.option_sets import takes_sets
@@ -29,7 +29,7 @@ GroupArgument = Annotated[
 ]
 FileOption = Annotated[
     Path | None,
-    typer.Option("--file", "-f", help="A group as a JSON document instead; - is standard input."),
+    typer.Option("--file", "-f", help="Read the group from a JSON document; - is standard input."),
 ]
 JoinOption = Annotated[
     list[str] | None,
@@ -42,15 +42,15 @@ TopicOption = Annotated[
 ]
 RouteOption = Annotated[
     list[str] | None,
-    typer.Option("--route", help="topic=N or topic/broker=N: so many queues from now on."),
+    typer.Option("--route", help="topic=N or topic/broker=N: the topic has N queues."),
 ]
 UnsetOption = Annotated[
     list[str] | None,
-    typer.Option("--unset", help="A rule that goes: designated, or pin=topic/broker/3, drain=c1."),
+    typer.Option("--unset", help="A rule to remove: designated, or pin=topic/broker/3, drain=c1."),
 ]
 SaveOption = Annotated[
     Path | None,
-    typer.Option("--save", help="Write group and plan into this file, for apply and --file."),
+    typer.Option("--save", help="Save group and plan into this file, for apply and --file."),
 ]
 
 
@@ -72,18 +72,19 @@ def plan(
     save_to: SaveOption = None,
     shared: SourceOptions,
 ) -> None:
-    """Show who would get what, how many queues move, and how even it would be.
+    """Show who would get which queues, how many move, and how even the result is.
 
-    The group is a live one, one of a recording, or a document (docs/planning.md); also one that
-    nobody is in now. All changes count at once, in one decision. Nothing is written anywhere but
-    the file of --save.
+    The group is live, recorded, or a document (docs/planning.md); it may have no members now. All
+    changes count together, in one decision. The command writes nothing but the file of --save.
     """
     from fairlead.planning.changes import Changes
 
     given = given_rules(
         strategy=strategy, options=options, slots=slots, weigh_by=weigh_by, **vars(named)
     )
-    start = start_of(group, file, shared, measured=weigh_by is not None, dated=save_to is not None)
+    start = read_start(
+        group, file, shared, measured=weigh_by is not None, dated=save_to is not None
+    )
     before = start.picture
     changes = Changes(
         joins=joins_of(join or (), topics_of(topic, join) or start.topics),
@@ -91,15 +92,19 @@ def plan(
         routes=routes_of(route or ()),
         rules=rules_of(before, given, unset or ()),
     )
-    found = work_out(before, changes)
+    result = work_out(before, changes)
     if save_to is not None:
-        save(start, changes, found, save_to)
-    remarks = (*start.remarks, *found.remarks)
-    _show(replace(found, passing=start.passing, remarks=remarks), shared.output)
+        save(start, changes, result, save_to)
+    remarks = (*start.remarks, *result.remarks)
+    _show(replace(result, passing=start.passing, remarks=remarks), shared.output)
 
 
 def work_out(before: "Picture", changes: "Changes") -> "Plan":
-    """Work a plan out; what does not fit the group is told by its flag."""
+    """Work a plan out.
+
+    Raises:
+        UsageError: a change does not fit the group; the message names its flag.
+    """
     from fairlead.planning.changes import BadChangeError, records_of
     from fairlead.planning.plan import plan as plan_of
 
@@ -110,10 +115,10 @@ def work_out(before: "Picture", changes: "Changes") -> "Plan":
         raise UsageError(text, remedy=sentence(error.remedy)) from error
 
 
-def _show(found: "Plan", output: OutputFormat) -> None:
+def _show(result: "Plan", output: OutputFormat) -> None:
     from fairlead.cli.render.plan import show_table
 
     if output is OutputFormat.TABLE:
-        show_table(found)
+        show_table(result)
     else:
-        write_document(found.document(), output)
+        write_document(result.document(), output)

@@ -1,4 +1,4 @@
-"""The flags of `fairlead plan` that say what changes: from texts to changes."""
+"""The flags of `fairlead plan` as changes."""
 
 import re
 from collections.abc import Iterable
@@ -30,30 +30,30 @@ _JOIN_REMEDY: Final = "c9, or c9,zone=east,capacity=2,topics=orders+payments"
 
 
 def joins_of(texts: Iterable[str], topics: tuple[str, ...] = ()) -> "tuple[Join, ...]":
-    """Read ``--join``: a client id, and what it says of itself.
+    """Read ``--join``: a client id, and its zone, capacity and topics.
 
-    ``topics``: what those subscribe to that do not say it; none: what the group does.
+    ``topics``: what clients subscribe to by default; empty: what the group subscribes to.
 
     Raises:
-        UsageError: a text is none, or a heartbeat could not say it.
+        UsageError: a text is no client, or no heartbeat could say it.
     """
-    found = map(_join, texts)
+    joins = map(_join, texts)
     return tuple(
-        replace(join, topics=topics) if topics and join.topics is None else join for join in found
+        replace(join, topics=topics) if topics and join.topics is None else join for join in joins
     )
 
 
 def topics_of(texts: Iterable[str] | None, joins: Iterable[str] | None) -> tuple[str, ...]:
-    """Read ``--topic``, of clients that join.
+    """Read ``--topic``: what joining clients subscribe to.
 
     Raises:
-        UsageError: a text is no topic, or nobody joins.
+        UsageError: a text is no topic name, or nobody joins.
     """
     topics = tuple(dict.fromkeys(texts or ()))
     require_topics(topics)
     if topics and not joins:
         raise UsageError(
-            "--topic: it is what clients that join subscribe to, and none does.",
+            "--topic: it is what joining clients subscribe to, and none joins.",
             remedy="Give --join too, or leave --topic out.",
         )
     return topics

@@ -1,4 +1,4 @@
-"""The group that `fairlead plan` starts from: a live one, or a document."""
+"""The group that `fairlead plan` starts from: live, recorded, or a document."""
 
 import time
 from pathlib import Path
@@ -25,40 +25,43 @@ if TYPE_CHECKING:
     from fairlead.planning.plan import Plan
     from fairlead.settings import Settings
 
-__all__ = ["Start", "live_group", "save", "start_of"]
+__all__ = ["Start", "live_group", "read_start", "save"]
 
-_LOOKS_MAX = 5
+_ATTEMPTS_MAX = 5
 
 
 class Start(NamedTuple):
-    """The group, and what is to be said of it."""
+    """The group, and what its reader has to know."""
 
     picture: "Picture"
     passing: "tuple[Passing, ...]" = ()
     remarks: tuple[str, ...] = ()
     epoch: "Epoch | None" = None
-    """Of the group's newest decision, if it was asked for and the group is no document."""
+    """The epoch of the newest decision, if asked for; None for a document."""
     topics: tuple[str, ...] = ()
-    """What a group without members subscribed to when it had some; else its members say it."""
+    """What a group without members subscribed to when it had some."""
 
 
-def start_of(
+def read_start(
     group: str | None, file: Path | None, shared: SourceOptions, *, measured: bool, dated: bool
 ) -> Start:
-    """Return the group that is named, or that of the file.
+    """Return the named group, or the group of the file.
 
-    ``shared``: where the topics of a named group are.
-    ``measured``: what the queues of a live group weigh is found out in any case. ``dated``: the
-    epoch at which a group of topics is so is found out too.
+    Args:
+        group: its name, or None.
+        file: a document of a group, or None.
+        shared: where the topics of a named group are.
+        measured: also read what the queues weigh.
+        dated: also read the epoch of the group.
 
     Raises:
-        UsageError: not one of the two is given, or there is and was no such group.
+        UsageError: both or none are given, or there is no such group.
         EnvironmentMissingError: the topics of a live group cannot be read.
     """
     from strategies.own_strategies import all_strategies
 
     if (group is None) == (file is None):
-        raise UsageError("plan: it is of one group.", remedy="Name a live group, or give --file.")
+        raise UsageError("plan: it needs one group.", remedy="Name a live group, or give --file.")
     settings = shared.settings()
     if file is not None:
         if shared.dump is not None:
@@ -66,9 +69,9 @@ def start_of(
                 "--dump: the group is that of --file.", remedy="Leave --dump or --file out."
             )
         return Start(_read(file, all_strategies(settings.engine.strategies)))
-    assert group is not None, "one of the two is given"
-    looker = _Looker(group, shared.open(settings), settings, measured, shared.dump is not None)
-    return looker.look_dated() if dated else looker.look()
+    assert group is not None, "one of them is given"
+    reader = _GroupReader(group, shared.open(settings), settings, measured, shared.dump is not None)
+    return reader.read_dated() if dated else reader.read()
 
 
 def _read(file: Path, strategies: "Mapping[str, Strategy]") -> "Picture":
@@ -80,8 +83,8 @@ def _read(file: Path, strategies: "Mapping[str, Strategy]") -> "Picture":
         raise UsageError(f"--file: {error}.", remedy="See docs/planning.md.") from error
 
 
-class _Looker(NamedTuple):
-    """Looks at a live group, or at one of a recording."""
+class _GroupReader(NamedTuple):
+    """Reads a live group, or a recorded one."""
 
     group: str
     source: "TopicSource"
@@ -89,12 +92,8 @@ class _Looker(NamedTuple):
     measured: bool
     recorded: bool
 
-    def look(self) -> Start:
-        """Look once.
-
-        Raises:
-            UsageError, EnvironmentMissingError: as `live_group`.
-        """
+    def read(self) -> Start:
+        """Read the group once; `live_group` has what it raises."""
         from fairlead.kafka.caching_source import OneLook
         from fairlead.observed.group_notes import remarks_on
 
@@ -107,49 +106,51 @@ class _Looker(NamedTuple):
         topics = () if last is None else last.topics
         return Start(live.picture, live.passing, remarks, topics=topics)
 
-    def look_dated(self) -> Start:
-        """Look until the group decides nothing meanwhile: else it would be of two epochs.
+    def read_dated(self) -> Start:
+        """Read until the group decides nothing meanwhile, so that all is of one epoch.
 
         Raises:
-            VerdictError: it has decided something at each look.
+            VerdictError: the group has decided something during every attempt.
         """
         from fairlead.kafka.decision_log import newest_epoch
 
         epoch = newest_epoch(self.source, self.group)
-        for _ in range(_LOOKS_MAX):
-            start, before = self.look(), epoch
+        for _ in range(_ATTEMPTS_MAX):
+            start, before = self.read(), epoch
             epoch = newest_epoch(self.source, self.group)
             if epoch == before:
                 return start._replace(epoch=epoch)
         raise VerdictError(
-            f"GROUP: {self.group} decides again and again (epoch {epoch} now): a plan would be old "
-            "at once.",
+            f"GROUP: {self.group} keeps deciding (epoch {epoch} now): a plan would be "
+            "outdated at once.",
             remedy="Wait until it is calm (fairlead watch shows it), or plan without --save.",
         )
 
 
 def live_group(group: str, source: "TopicSource", settings: "Settings") -> "LiveGroup":
-    """Return a group as its topics say it is at their end; one that had members once is empty.
+    """Return a group as its topics tell it; a group that has lost its members is empty.
 
     Raises:
-        UsageError: there is no such group, and was none, or it needs a strategy that is not known.
+        UsageError: the group never was, or it needs an unknown strategy.
         EnvironmentMissingError: its topics cannot be read.
     """
-    looker = _Looker(group, source, settings, measured=False, recorded=False)
-    return _read_group(looker, whole=source)[0]
+    reader = _GroupReader(group, source, settings, measured=False, recorded=False)
+    return _read_group(reader, whole=source)[0]
 
 
-def _read_group(asked: _Looker, *, whole: "TopicSource") -> "tuple[LiveGroup, LastTopics | None]":
-    """Return a group, and if nobody is in it what it subscribed to.
+def _read_group(
+    reader: _GroupReader, *, whole: "TopicSource"
+) -> "tuple[LiveGroup, LastTopics | None]":
+    """Return a group, and what it subscribed to if nobody is in it.
 
-    ``whole``: the topics, without memory: of old decisions there may be very many. `live_group` has
+    ``whole``: the topics without a cache, since old decisions may be very many. `live_group` has
     what it raises.
     """
     from fairlead.control.known_groups import named_groups, unknown_group
     from fairlead.observed.reading import read_live_group
     from strategies.own_strategies import all_strategies
 
-    group, source, settings, measured, recorded = asked
+    group, source, settings, measured, recorded = reader
     require_group(group)
     tick_ms, strategies = tick_ms_of(source, settings), all_strategies(settings.engine.strategies)
     live = read_live_group(source, group, strategies, tick_ms, measured=measured, forgotten=True)
@@ -161,7 +162,7 @@ def _read_group(asked: _Looker, *, whole: "TopicSource") -> "tuple[LiveGroup, La
     for refused in live.in_force.refused.values():
         if refused.error.reason == "unknown_strategy":
             raise UsageError(
-                f"engine.strategies: a rule of {group} names one that is not known here: "
+                f"engine.strategies: a rule of {group} names a strategy that is not known here: "
                 f"{refused.error.detail}.",
                 remedy="Give --config as to `fairlead run`, so that its own strategies are known.",
             )
@@ -169,15 +170,15 @@ def _read_group(asked: _Looker, *, whole: "TopicSource") -> "tuple[LiveGroup, La
 
 
 def _is_offline(live: "LiveGroup") -> bool:
-    """Whether nobody is in a group but who leaves it, and nobody is waited for."""
+    """Tell whether a group has no members but leaving ones, and waits for nobody."""
     from fairlead.core.membership import effective_members
 
     state = live.core.state
     return not effective_members(state.members) and not state.awaited
 
 
-def save(start: Start, changes: "Changes", found: "Plan", path: Path) -> None:
-    """Write a group, and what was planned of it, as a document.
+def save(start: Start, changes: "Changes", result: "Plan", path: Path) -> None:
+    """Write a group and its plan as a document.
 
     Raises:
         UsageError: the file cannot be written.
@@ -185,7 +186,7 @@ def save(start: Start, changes: "Changes", found: "Plan", path: Path) -> None:
     from fairlead.planning.saved_plan import SavedPlan, moves_of, plan_document
 
     made_ms = time.time_ns() // 1_000_000
-    saved = SavedPlan(found.group, start.epoch, made_ms, changes, moves_of(found))
+    saved = SavedPlan(result.group, start.epoch, made_ms, changes, moves_of(result))
     document = plan_document(start.picture, saved)
     try:
         path.write_bytes(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")

@@ -1,4 +1,4 @@
-"""Rules that would let Fairlead's clients read beside the native consumers of a released group."""
+"""Refuses rules that end a release: Fairlead's clients would read beside native consumers."""
 
 from collections.abc import Iterable
 from typing import TYPE_CHECKING
@@ -13,15 +13,15 @@ __all__ = ["refuse_to_end_release"]
 
 
 def refuse_to_end_release(name: str, present: "RulesInForce", rules: "Iterable[RuleSet]") -> None:
-    """Refuse rules that end a release: `fairlead adopt` does, and says where to go on.
+    """Refuse rules that end a release: that is what `fairlead adopt` is for.
 
     Args:
         name: the group.
         present: its rules.
-        rules: what is to be written.
+        rules: the rules to write.
 
     Raises:
-        RefusedError: they would; the message has who released the group, and the way back.
+        RefusedError: they end a release; the message names who released the group.
     """
     from fairlead.control.native_handback import ends_release
 
@@ -29,8 +29,8 @@ def refuse_to_end_release(name: str, present: "RulesInForce", rules: "Iterable[R
     if release is not None:
         raise RefusedError(
             f"{name}: {release.words()}. The rule designated keeps Fairlead's clients out: without "
-            "it they go on from where they were, and what native consumers have read since is "
-            "read again; nothing is written.",
-            remedy=f"Take the group over instead: {release.way_back(name)}. `fairlead group unset` "
-            "and `set` end the release all the same with --released-ok.",
+            "it they continue where they were, and read again what native consumers have read "
+            "since; nothing is written.",
+            remedy=f"Take the group over instead: {release.way_back(name)}. To end the release all "
+            "the same, give `fairlead group set` or `unset` --released-ok.",
         )

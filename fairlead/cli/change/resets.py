@@ -1,4 +1,4 @@
-"""Resets of positions: checked as the engine reads them, and told by their answers."""
+"""Resets of positions: checked as the engine reads them, and reported by its answers."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -20,7 +20,7 @@ def checked_resets(
     """Return the records, each as the engine reads it.
 
     Raises:
-        UsageError: the engine would refuse one by its form.
+        UsageError: the engine would refuse a record for its form.
     """
     from fairlead.core.records import Reset
     from fairlead.kafka.rule_writer import reset_as_read
@@ -43,7 +43,7 @@ def checked_resets(
 
 
 def report_resets(outcomes: Sequence["ResetOutcome"], wait: float) -> None:
-    """End with the exit code that the answers mean.
+    """End with the exit code of the answers.
 
     Raises:
         VerdictError: the engine refused a reset.

@@ -1,4 +1,4 @@
-"""What every command on the rules of a group does: check, write, wait for the engine, and tell."""
+"""A command that changes rules of a group: check, write, wait for the engine, report."""
 
 import getpass
 import socket
@@ -37,24 +37,24 @@ __all__ = ["RuleCommand", "report_outcomes", "signature", "warn_of_idle", "why_s
 _NOTE_MAX = 255
 
 
-def warn_of_idle(found: "RulesInForce") -> None:
-    """Say which rules the strategy in force does not take."""
-    if found.idle:
+def warn_of_idle(rules: "RulesInForce") -> None:
+    """Warn of rules that the strategy in force does not use."""
+    if rules.idle:
         warn(
-            f"{', '.join(found.idle)}: {found.rules.strategy} does not take this, so it does "
-            "nothing until the group has a strategy that does (STICKY, or one of your own)"
+            f"{', '.join(rules.idle)}: {rules.rules.strategy} does not use this rule; it has no "
+            "effect until the group has a strategy that does (STICKY, or your own)"
         )
 
 
 class RuleCommand:
-    """One run of a command on one group; its rules were read when it was made."""
+    """One run of a command on one group."""
 
     def __init__(self, name: str, shared: GroupOptions) -> None:
         """Read the rules.
 
         Raises:
             SettingsError: a setting is unknown or makes no sense.
-            UsageError: the name is none of a group.
+            UsageError: the name is no group name.
             EnvironmentMissingError: the control topic cannot be read.
         """
         from fairlead.control.session import ControlSession
@@ -77,11 +77,15 @@ class RuleCommand:
         released_ok: bool = False,
         leave_unread: bool = False,
     ) -> None:
-        """Check the rules, write them unless it is a dry run, and tell what came of them.
+        """Check the rules, write them unless it is a dry run, and report the outcomes.
 
-        ``presence``: whether the group, and clients that rules name, may be unknown; None: whoever
-        is unknown is not looked for, since the rules only go. ``released_ok``: a release may end.
-        ``leave_unread``: a drain may leave queues that nobody reads.
+        Args:
+            wanted: the rules.
+            change: who changes them, why, and whether to write.
+            presence: whether the group and the clients of rules may be unknown; None: the rules
+                only remove, so they need not be known.
+            released_ok: the rules may end a release.
+            leave_unread: a drain may leave queues that nobody reads.
         """
         from fairlead.cli.render.rule import OUTCOME_COLUMNS, outcome_rows
 
@@ -100,14 +104,14 @@ class RuleCommand:
         report_outcomes(outcomes, change.wait)
 
     def _require_known(self, wanted: Sequence["RuleSet"]) -> None:
-        """Refuse a group that nobody knows where nothing goes; say that, where it is known."""
+        """Refuse an unknown group; of a known one, warn that there is no such rule to remove."""
         from fairlead.kafka.kafka_source import KafkaSource
 
         source = KafkaSource(self.settings.kafka)
         require_known(self.name, source, self.strategies, self.settings.engine.tick_ms)
         warn(
-            f"{', '.join(map(rule_words, wanted))}: no such rule of {self.name} is there to go; "
-            f"`fairlead group show {self.name}` has those that are"
+            f"{', '.join(map(rule_words, wanted))}: {self.name} has no such rule to remove; "
+            f"`fairlead group show {self.name}` shows its rules"
         )
 
     def _require_present(
@@ -125,10 +129,10 @@ class RuleCommand:
     def checked(
         self, wanted: Sequence["RuleSet"], change: ChangeOptions
     ) -> "tuple[list[RuleChange], RulesInForce]":
-        """Return what the rules change, signed as the options say, and what is then in force.
+        """Return the changes, signed as the options say, and the rules that are then in force.
 
         Raises:
-            UsageError: none is named, or the engine would refuse one.
+            UsageError: no rule is named, or the engine would refuse one.
         """
         from fairlead.control.rule_change import BadRuleError, changes_of
 
@@ -148,7 +152,7 @@ class RuleCommand:
     def written(
         self, changes: "Sequence[RuleChange]", change: ChangeOptions
     ) -> "list[RuleOutcome]":
-        """Write what changes something, unless it is a dry run; return what came of each.
+        """Write the rules that change something, unless it is a dry run; return the outcomes.
 
         Raises:
             EnvironmentMissingError: the topics cannot be read or written.
@@ -165,17 +169,17 @@ class RuleCommand:
     def warn_of(
         self, wanted: Sequence["RuleSet"], after: "RulesInForce", live: "LiveGroup | None"
     ) -> None:
-        """Say which rules do nothing now, and which conf/ sets back; ``live``: who is there."""
+        """Warn of rules without effect, and of rules that conf/ sets back; ``live``: the group."""
         from fairlead.planning.vain_pins import vain_pins
 
         warn_of_idle(after)
         for text in () if live is None else vain_pins(wanted, live.picture.members):
             warn(text)
-        self._warn_of_strange(wanted)
+        self._warn_of_unknown_queues(wanted)
         self._warn_of_conf(wanted)
 
-    def _warn_of_strange(self, wanted: Sequence["RuleSet"]) -> None:
-        """Say which queues are in no route: the rule waits for them."""
+    def _warn_of_unknown_queues(self, wanted: Sequence["RuleSet"]) -> None:
+        """Warn of queues in no route: the rule waits for them."""
         from fairlead.control.strange_queues import strange_queues
 
         for queue, brokers in strange_queues(self.settings.kafka, wanted):
@@ -186,7 +190,7 @@ class RuleCommand:
             )
 
     def _check_times(self, rules: "GroupRules") -> None:
-        """Refuse times that do not go together, as conf/ does."""
+        """Refuse times that contradict each other, as conf/ does."""
         from fairlead.core.rules import TIMES
         from fairlead.settings.contradictions import rule_contradictions
 
@@ -203,23 +207,23 @@ class RuleCommand:
         if kept:
             table = "group_defaults" if self.name == "*" else f"group.{self.name}"
             warn(
-                f"conf/ has {', '.join(kept)} in [{table}]: the next start of the engine sets it "
-                "back; change it there as well"
+                f"conf/ has {', '.join(kept)} in [{table}]: the next start of the engine restores "
+                "that; change it there as well"
             )
 
 
 def signature() -> str:
-    """Return who writes a record if nobody else is named: user@host."""
+    """Return the author of a record by default: user@host."""
     try:
         user = getpass.getuser()
     except (KeyError, OSError):
-        # No such user in a container: the number is all there is.
+        # A container may have no name for the user's number.
         user = "unknown"
     return f"{user}@{socket.gethostname()}"[:_NOTE_MAX]
 
 
 def report_outcomes(outcomes: Sequence["RuleOutcome"], wait: float) -> None:
-    """Say what the rows mean where that is not plain, and end with the exit code.
+    """Explain the outcomes that need it, and end with their exit code.
 
     Raises:
         VerdictError: the engine refused a rule.
@@ -232,27 +236,27 @@ def report_outcomes(outcomes: Sequence["RuleOutcome"], wait: float) -> None:
         warn(f"alarm {alarm}; docs/protocol.md, section 3.14, says what it means")
     for one in decisions:
         for topic, why in one.failures.items():
-            warn(f"{topic} cannot be allocated and keeps what it has: {why}")
+            warn(f"{topic} cannot be allocated and keeps its owners: {why}")
     for each in outcomes:
         if each.refusal is not None:
             raise VerdictError(
                 f"{rule_words(each.rule)}: the engine refuses it ({each.refusal.detail}); "
-                "what was in force stays.",
+                "the rule before it stays in force.",
                 remedy=f"{each.refusal.remedy}.",
             )
     silent = [each for each in outcomes if each.answer == "unanswered"]
     if silent:
         raise EnvironmentMissingError(
             f"{', '.join(rule_words(each.rule) for each in silent)}: no answer within {wait:g} s; "
-            "it stands in the log all the same.",
+            "the rule stands in the log all the same.",
             remedy=why_silent(silent),
         )
 
 
 def why_silent(silent: Sequence["RuleOutcome | ResetOutcome"]) -> str:
-    """Return what may be wrong where no engine has answered what stands in the log."""
+    """Return why the engine may not have answered."""
     if all(each.passed for each in silent):
-        return "The engine has read it: the group is in quarantine, or nothing followed."
+        return "The engine has read it: the group is in quarantine, or nothing changed."
     if all(each.ticking for each in silent):
         return "An engine runs: look at the group's decisions, or wait longer (--wait)."
-    return "No engine runs: start one (fairlead run); it takes this up from the log."
+    return "No engine runs: start one (fairlead run); it reads this from the log."

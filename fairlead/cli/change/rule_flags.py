@@ -33,7 +33,7 @@ StrategyFlag = Annotated[
     ),
 ]
 OptionsFlag = Annotated[
-    str | None, typer.Option("--options", help="Its options, as JSON; left out: none.")
+    str | None, typer.Option("--options", help="Its options as JSON. Default: none.")
 ]
 LeaseFlag = Annotated[
     int | None,
@@ -50,25 +50,23 @@ DrainDeadlineFlag = Annotated[
     str | None,
     typer.Option(
         "--drain-deadline-ms",
-        help="A client that has not stopped a queue by then is mute; or never.",
+        help="Treat a client as mute if it has not stopped a queue by then; or never.",
     ),
 ]
 PullMaxIdleFlag = Annotated[
     str | None,
     typer.Option(
         "--pull-max-idle-ms",
-        help="Give a queue to its push client again if it was not pulled for longer; or never.",
+        help="Grant a queue again that its push client has not pulled for this long; or never.",
     ),
 ]
 RestartGraceFlag = Annotated[
     int | None,
-    typer.Option(
-        "--restart-grace-ms", help="How long the queues of a client that is gone wait for it."
-    ),
+    typer.Option("--restart-grace-ms", help="Keep the queues of a lost client for it this long."),
 ]
 SettleFlag = Annotated[
     int | None,
-    typer.Option("--settle-ms", help="Gather joins and leaves of this time in one decision."),
+    typer.Option("--settle-ms", help="Gather joins and leaves for this long into one decision."),
 ]
 SlotsFlag = Annotated[
     str | None,
@@ -98,7 +96,7 @@ ReactFlag = Annotated[
     str | None,
     typer.Option(
         "--react",
-        help="When joins and leaves are shared out: on_change or on_tick.",
+        help="When to react to joins and leaves: on_change or on_tick.",
         autocompletion=complete_word("on_change", "on_tick"),
     ),
 ]
@@ -114,7 +112,7 @@ RetryTopicsFlag = Annotated[
     str | None,
     typer.Option(
         "--retry-topics",
-        help="When its retry topic is made: on_failure or on_subscription.",
+        help="When to create its retry topic: on_failure or on_subscription.",
         autocompletion=complete_word("on_failure", "on_subscription"),
     ),
 ]
@@ -131,11 +129,13 @@ WeighOverFlag = Annotated[
 ]
 WeighChangeFlag = Annotated[
     int | None,
-    typer.Option("--weigh-change-percent", help="A weight that differs by more takes over."),
+    typer.Option(
+        "--weigh-change-percent", help="Use a new weight if it differs by more than this."
+    ),
 ]
 QuotaFlag = Annotated[
     list[str] | None,
-    typer.Option("--quota", help="members=5000: how much it may have; docs/quotas.md."),
+    typer.Option("--quota", help="members=5000: its limits; docs/quotas.md."),
 ]
 OnlyFlag = Annotated[
     list[str] | None,
@@ -146,38 +146,41 @@ TopicsFlag = Annotated[
 ]
 IfNobodyFlag = Annotated[
     str | None,
-    typer.Option("--if-nobody", help="With --only, while no such client is there: nobody or all."),
+    typer.Option(
+        "--if-nobody",
+        help="With --only: who consumes without such a client: nobody or all.",
+    ),
 ]
 PinFlag = Annotated[
     list[str] | None, typer.Option("--pin", help="topic/broker/3=client: the client owns it.")
 ]
 BanFlag = Annotated[
     list[str] | None,
-    typer.Option("--ban", help="topic/broker/3=client: it never does; several for several."),
+    typer.Option("--ban", help="topic/broker/3=client: the client never owns it. Repeatable."),
 ]
 WeightFlag = Annotated[
     list[str] | None, typer.Option("--weight", help="topic/broker/3=2.5: what the queue weighs.")
 ]
 CapacityFlag = Annotated[
-    list[str] | None, typer.Option("--capacity", help="client=2: what the client can do.")
+    list[str] | None, typer.Option("--capacity", help="client=2: its share of the work.")
 ]
 DrainFlag = Annotated[
-    list[str] | None, typer.Option("--drain", help="The client gives everything away.")
+    list[str] | None, typer.Option("--drain", help="The client gives up all its queues.")
 ]
 
 StrategyGone = Annotated[bool, typer.Option("--strategy", help="The strategy and its options.")]
-PauseGone = Annotated[bool, typer.Option("--pause", help="The pause: as resume.")]
+PauseGone = Annotated[bool, typer.Option("--pause", help="The pause, as resume does.")]
 TimingGone = Annotated[bool, typer.Option("--timing", help="All times.")]
 SlotsGone = Annotated[bool, typer.Option("--slots", help="Who shares a topic.")]
 ModeGone = Annotated[bool, typer.Option("--mode", help="How queues are handed over.")]
 OnMuteGone = Annotated[bool, typer.Option("--on-mute", help="What to do with mute clients.")]
-ReactGone = Annotated[bool, typer.Option("--react", help="When changes are shared out.")]
+ReactGone = Annotated[bool, typer.Option("--react", help="When to react to changes.")]
 StartPolicyGone = Annotated[bool, typer.Option("--start-policy", help="Where queues start.")]
 RetryTopicsGone = Annotated[
-    bool, typer.Option("--retry-topics", help="When its retry topic is made.")
+    bool, typer.Option("--retry-topics", help="When to create its retry topic.")
 ]
 WeighingGone = Annotated[bool, typer.Option("--weighing", help="What queues weigh.")]
-QuotaGone = Annotated[bool, typer.Option("--quota", help="How much it may have.")]
+QuotaGone = Annotated[bool, typer.Option("--quota", help="Its limits.")]
 DesignatedGone = Annotated[bool, typer.Option("--designated", help="Who alone consumes.")]
 QueueGone = "topic/broker/3"
 PinGone = Annotated[list[str] | None, typer.Option("--pin", help=QueueGone)]
@@ -185,30 +188,28 @@ BanGone = Annotated[list[str] | None, typer.Option("--ban", help=QueueGone)]
 WeightGone = Annotated[list[str] | None, typer.Option("--weight", help=QueueGone)]
 CapacityGone = Annotated[list[str] | None, typer.Option("--capacity", help="A client id.")]
 DrainGone = Annotated[list[str] | None, typer.Option("--drain", help="A client id.")]
-AllGone = Annotated[bool, typer.Option("--all", help="Every rule that the group has of its own.")]
+AllGone = Annotated[bool, typer.Option("--all", help="Every rule of the group's own.")]
 
 BecauseFlag = Annotated[
     str | None, typer.Option("--because", help="Why, for the audit record: one line.")
 ]
 ByFlag = Annotated[
-    str | None, typer.Option("--by", help="Who, for the audit record; user@host if left out.")
+    str | None, typer.Option("--by", help="Who, for the audit record. Default: user@host.")
 ]
 DryRunFlag = Annotated[
-    bool, typer.Option("--dry-run", help="Check, show what would be written, write nothing.")
+    bool, typer.Option("--dry-run", help="Check and show the records; write nothing.")
 ]
-NewGroupFlag = Annotated[
-    bool, typer.Option("--new-group", help="Also of a group that nobody knows yet.")
-]
+NewGroupFlag = Annotated[bool, typer.Option("--new-group", help="Allow an unknown group.")]
 AbsentFlag = Annotated[
-    bool, typer.Option("--absent-ok", help="Also for clients that are not in the group now.")
+    bool, typer.Option("--absent-ok", help="Allow clients that are not in the group now.")
 ]
 ReleasedFlag = Annotated[
     bool,
-    typer.Option("--released-ok", help="Also if that ends a release to native consumers."),
+    typer.Option("--released-ok", help="Allow rules that end a release to native consumers."),
 ]
 LeaveUnreadFlag = Annotated[
-    bool, typer.Option("--leave-unread", help="Also if a drain leaves queues that nobody reads.")
+    bool, typer.Option("--leave-unread", help="Allow a drain that leaves queues without a reader.")
 ]
 WaitFlag = Annotated[
-    float, typer.Option("--wait", min=0, help="So many seconds for the engine's answer.")
+    float, typer.Option("--wait", min=0, help="Wait this many seconds for the engine's answer.")
 ]

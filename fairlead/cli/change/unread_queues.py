@@ -1,4 +1,4 @@
-"""A drain after which nobody reads some queues is refused, unless it is said to be meant."""
+"""Refuses a drain that leaves queues without a reader."""
 
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
@@ -18,10 +18,10 @@ def require_readers(picture: "Picture", rules: "Sequence[RuleSet]") -> None:
 
     Args:
         picture: the group as it is.
-        rules: those that would change something.
+        rules: the rules that change something.
 
     Raises:
-        RefusedError: some would; the message has how many queues of which topics.
+        RefusedError: a queue loses its last reader; the message counts them by topic.
     """
     from fairlead.planning.unread_queues import left_unread
 

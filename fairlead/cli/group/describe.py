@@ -128,7 +128,7 @@ def _data_places(
         )
     if data_bootstrap is not None:
         raise UsageError(
-            "--dump: what was recorded then is not what a cluster holds now.",
+            "--dump: a recording cannot be compared with what a cluster holds now.",
             remedy="Leave --dump or --data-bootstrap out.",
         )
     return {}

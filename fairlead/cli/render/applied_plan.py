@@ -1,4 +1,4 @@
-"""What a plan that was carried out came to: rows for people, one document for programs."""
+"""The outcome of an applied plan: rows for people, one document for programs."""
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
@@ -33,12 +33,12 @@ _BAD: Final = frozenset(("otherwise", "not_planned", "not_moved"))
 
 @dataclass(frozen=True, slots=True)
 class AppliedPlan:
-    """What came of a plan.
+    """A plan and what came of it.
 
     Attributes:
         saved: the plan.
-        outcomes: of its rules.
-        planned: what the rules move without what others have to do.
+        outcomes: the outcomes of its rules.
+        planned: what the rules move by themselves.
         topic: the control topic's name.
         dry_run: nothing was written.
     """
@@ -51,13 +51,13 @@ class AppliedPlan:
 
     @property
     def decisions(self) -> "list[DecisionRecord]":
-        """Those that name a rule of it as a cause, the oldest first."""
-        found = {one.epoch: one for each in self.outcomes for one in each.decisions}
-        return [found[epoch] for epoch in sorted(found)]
+        """The decisions that name a rule of the plan as a cause, the oldest first."""
+        by_epoch = {one.epoch: one for each in self.outcomes for one in each.decisions}
+        return [by_epoch[epoch] for epoch in sorted(by_epoch)]
 
     @property
     def rows(self) -> "list[QueueOutcome]":
-        """What came of each queue."""
+        """The outcome of each queue."""
         from fairlead.planning.plan_outcome import QueueOutcome, outcomes_of
 
         if self.dry_run:
@@ -66,17 +66,17 @@ class AppliedPlan:
 
     @property
     def held_up(self) -> bool:
-        """Whether moves wait because the group moves nothing for the time being."""
+        """Whether moves wait because the group moves nothing now."""
         return any(row.verdict == "held_up" for row in self.rows)
 
     @property
     def differs(self) -> bool:
-        """Whether something moved that was not planned, or the other way round."""
+        """Whether an unplanned queue moved, or a planned one did not."""
         return any(row.verdict in _BAD for row in self.rows)
 
     @property
     def strangers(self) -> tuple[bool, list[str]]:
-        """Whether a decision came in between, and what else was counted, in words."""
+        """Whether a decision came in between, and the unplanned causes, in words."""
         from fairlead.planning.plan_outcome import strangers_among
 
         own = [(self.topic, *place) for each in self.outcomes for place in each.places]
@@ -84,7 +84,7 @@ class AppliedPlan:
 
 
 def show_applied(done: AppliedPlan, output: OutputFormat) -> None:
-    """Write what came of a plan to the standard output."""
+    """Write the outcome of a plan to the standard output."""
     rules = list(outcome_rows(list(done.outcomes), done.topic))
     if output is not OutputFormat.TABLE:
         write_document(_document(done, rules), output)
@@ -103,26 +103,28 @@ def show_applied(done: AppliedPlan, output: OutputFormat) -> None:
     typer.echo(_sum(done))
 
 
-def show_done(saved: "SavedPlan", led: "Sequence[DecisionRecord]", output: OutputFormat) -> None:
+def show_done(
+    saved: "SavedPlan", decided: "Sequence[DecisionRecord]", output: OutputFormat
+) -> None:
     """Say that a plan is applied already, and by which decisions.
 
     Args:
         saved: the plan.
-        led: those to which its rules have led; none: they were in force before it was made.
-        output: for whom.
+        decided: the decisions that its rules caused; empty: the rules are older than the plan.
+        output: table or JSON.
     """
     if output is not OutputFormat.TABLE:
         document = {
             **_about(saved),
             "already_applied": True,
-            "decisions": [list(each.epoch) for each in led],
+            "decisions": [list(each.epoch) for each in decided],
             "left": _left_lines(saved),
         }
         write_document(document, output)
         return
     words = f"{saved.group}: the plan is applied already; nothing is written."
     words += " Its rules are in force"
-    words += f", and led to:{came_between(led)}" if led else " since before it was made."
+    words += f", and led to:{came_between(decided)}" if decided else " since before it was made."
     typer.echo(words + left_words(saved.changes))
 
 
@@ -136,20 +138,20 @@ def _left_lines(saved: "SavedPlan") -> list[str]:
 
 
 def differences(planned: "Iterable[PlannedMove]", now: "Iterable[PlannedMove]") -> str:
-    """Return which moves are other than planned, a line for each queue, the first of many."""
-    wanted, found = ({move.queue: move for move in moves} for moves in (planned, now))
+    """Return the moves that differ from the plan, a line for each queue, the first of many."""
+    wanted, actual = ({move.queue: move for move in moves} for moves in (planned, now))
     lines = [
         f"\n  {queue_words(queue)}: planned {_way(wanted.get(queue)) or 'to stay'}, "
-        f"now {_way(found.get(queue)) or 'to stay'}"
-        for queue in dict.fromkeys([*wanted, *found])
-        if wanted.get(queue) != found.get(queue)
+        f"now {_way(actual.get(queue)) or 'to stay'}"
+        for queue in dict.fromkeys([*wanted, *actual])
+        if wanted.get(queue) != actual.get(queue)
     ]
     more = len(lines) - _NAMED_MAX
     return "".join(lines[:_NAMED_MAX]) + ("" if more <= 0 else f"\n  and {more} more")
 
 
 def left_words(changes: "Changes", before: str = "  ") -> str:
-    """Return what of a plan no command brings about, a line for each, and who does it."""
+    """Return what of a plan remains to be done by others, a line for each."""
     return "".join(f"\n{before}{line}" for line in _left(changes))
 
 
@@ -162,7 +164,7 @@ def _left(changes: "Changes") -> Iterator[str]:
     for size in changes.routes:
         place = size.topic if size.broker_name is None else f"{size.topic} on {size.broker_name}"
         yield (
-            f"to be done: give {place} {size.queues} queues (the topic's owner; a bridge tells "
+            f"to be done: give {place} {size.queues} queues (the topic's owner; a bridge publishes "
             "the route)"
         )
 

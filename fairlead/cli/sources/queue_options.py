@@ -32,11 +32,11 @@ class QueueOptions:
 
     topic: Annotated[
         list[str] | None,
-        typer.Option("--topic", help="All queues of this topic; may be given again."),
+        typer.Option("--topic", help="All queues of this topic. Repeatable."),
     ] = None
     queue: Annotated[
         list[str] | None,
-        typer.Option("--queue", help="This queue, topic/broker/3; may be given again."),
+        typer.Option("--queue", help="This queue: topic/broker/3. Repeatable."),
     ] = None
     data_bootstrap: DataBootstrapOption = None
 
@@ -51,7 +51,7 @@ class QueueOptions:
     ) -> "list[QueuePlace]":
         """Return where the group is in these queues; `GroupOffsets` has what it raises.
 
-        ``known``: a group that nobody knows is refused. ``source``: its topics, if they are open.
+        ``known``: refuse an unknown group. ``source``: its topics, if they are open already.
         """
         from fairlead.control.group_offsets import GroupOffsets
         from fairlead.kafka.kafka_source import KafkaSource
@@ -66,18 +66,18 @@ class QueueOptions:
     def recorded(
         self, group: str, shared: SourceOptions, settings: "Settings"
     ) -> "tuple[GroupStanding, list[QueueStanding]]":
-        """Return how a recorded group stands, and these of its queues.
+        """Return the state of a recorded group, and these of its queues.
 
         Raises:
-            UsageError: the group, a topic or a queue is not in the recording, or a cluster is named
-                beside it.
+            UsageError: the group, a topic or a queue is not in the recording, or a cluster is
+                named too.
         """
         from fairlead.cli.sources.standing import standing_from
 
         queues = self._checked(group)
         if self.data_bootstrap is not None:
             raise UsageError(
-                "--dump: what was recorded then is not what a cluster holds now.",
+                "--dump: a recording cannot be compared with what a cluster holds now.",
                 remedy="Leave --dump or --data-bootstrap out.",
             )
         source = shared.open(settings)
@@ -88,8 +88,8 @@ class QueueOptions:
         unknown += [queue_words(each) for each in queues if each not in there]
         if unknown:
             raise UsageError(
-                f"{unknown[0]}: nothing is told of it for {group} {source.place}.",
-                remedy=f"Of these topics it is: {', '.join(sorted(topics)) or 'none'}.",
+                f"{unknown[0]}: nothing is known of it for {group} {source.place}.",
+                remedy=f"Known topics: {', '.join(sorted(topics)) or 'none'}.",
             )
         wanted = self.topic or queues
         return found, [
@@ -99,10 +99,10 @@ class QueueOptions:
         ]
 
     def _checked(self, group: str) -> "list[MessageQueue]":
-        """Return the queues that are named, each once.
+        """Return the queues named, each once.
 
         Raises:
-            UsageError: the group, a topic or a queue is no name of one.
+            UsageError: a group, topic or queue name is not allowed.
         """
         require_group(group)
         require_topics(self.topic or ())
