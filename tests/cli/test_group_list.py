@@ -96,9 +96,9 @@ def test_a_phase_that_is_shown() -> None:
     "groups, pattern, line",
     [
         ([], "odrers", "there is no group: a client's first heartbeat, or a rule, makes one"),
-        ([CALM], "odrers", "no group is such, of 1; the nearest to odrers is orders"),
-        (GROUPS, "ordesr", "no group is such, of 3; the nearest to ordesr are orders, "),
-        (GROUPS, "orders", "no group is such, of 3\n"),
+        ([CALM], "odrers", "none of 1 group matches; the nearest to odrers is orders"),
+        (GROUPS, "ordesr", "none of 3 groups matches; the nearest to ordesr are orders, "),
+        (GROUPS, "orders", "none of 3 groups matches\n"),
     ],
 )
 def test_none(
@@ -108,7 +108,7 @@ def test_none(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Where no group is such the list says so in words, and JSON is an empty list."""
+    """Where no group matches the list says so in words, and JSON is an empty list."""
     monkeypatch.setattr("fairlead.cli.group.list_groups._groups", lambda *_: (groups, [], NOW_MS))
     command = ["group", "list", pattern, "--phase", "handing_over"]
     with pytest.raises(SystemExit) as ended:
@@ -126,7 +126,7 @@ def test_no_such_phase(capsys: pytest.CaptureFixture[str]) -> None:
         main(["group", "list", "--phase", "handingover"])
     assert ended.value.code == 2
     said = " ".join(capsys.readouterr().err.split())
-    assert "no group is ever in 'handingover'; the nearest is handing_over" in said
+    assert "there is no phase 'handingover'; the nearest is handing_over" in said
 
 
 def test_what_there_is_to_look_at() -> None:
@@ -296,7 +296,7 @@ def test_of_another_cluster(bootstrap: str, topics: TopicNames) -> None:
         flags = ("--bootstrap", bootstrap, "--topic-prefix", topics.prefix, "-o", "json")
         ended = _run(*flags, url=url)
     assert orjson.loads(ended.stdout) == []
-    assert b"tells of elsewhere:9092, topics test_of" in ended.stderr
+    assert b"shows elsewhere:9092, topics test_of" in ended.stderr
 
 
 def test_from_the_topics(bootstrap: str, topics: TopicNames) -> None:

@@ -280,7 +280,7 @@ def test_described_while_it_runs(engine: Engine) -> None:
     assert [each["client_id"] for each in described["member_list"]] == ["c1", "c2"]
     assert described["engine"]["silent"] is False
     assert described["strategy"] == "AVG"
-    assert "Positions and lag are as members and bridges told them" in text
+    assert "Positions and lag are those that members and bridges reported" in text
 
 
 def _reading(engine: Engine, *words: str) -> list[str]:

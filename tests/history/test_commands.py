@@ -135,7 +135,7 @@ def test_decisions_gone(life: World, tmp_path: Path) -> None:
     assert "The decision that gave it is not in the log any more." in text
     _, error = _run("moves", GROUP, "--dump", folder)
     assert isinstance(error, NothingProvedError)
-    assert "orders: no decision of it stands in the recording" in error.message
+    assert "orders: there is no decision of it in the recording" in error.message
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""``fairlead explain``: who has a queue and why, with every record behind it looked at."""
+"""``fairlead explain``: who owns a queue and why, with every record behind it checked."""
 
 from typing import TYPE_CHECKING, Annotated
 
@@ -25,15 +25,13 @@ QueueOption = Annotated[
     list[str],
     typer.Option(
         "--queue",
-        help="topic/broker/3, or topic/3 or just 3 where that is enough; may be given again.",
+        help="topic/broker/3, or topic/3 or 3 where that is unique. Repeatable.",
     ),
 ]
 DepthOption = Annotated[
-    int, typer.Option("--depth", min=0, help="So many owners before the present one are told of.")
+    int, typer.Option("--depth", min=0, help="Also show this many earlier owners.")
 ]
-AllOption = Annotated[
-    bool, typer.Option("--all", help="Every owner that the log tells of, however far back.")
-]
+AllOption = Annotated[bool, typer.Option("--all", help="Show every owner in the log.")]
 
 
 @takes_sets
@@ -45,10 +43,10 @@ def explain(
     everything: AllOption = False,
     shared: SourceOptions,
 ) -> None:
-    """Tell who has a queue, since when, from which position and why, and who had it before.
+    """Show who owns a queue, since when, from which position and why, and who owned it before.
 
-    Every record that a cause names is fetched and compared with what the cause says. Exit code 1 if
-    one is another event. Reads Fairlead's topics and writes nothing. docs/why.md has the details.
+    The command fetches every record that a cause names and compares it with the cause. Exit code 1
+    if one is another event. It writes nothing. docs/why.md has the details.
     """
     from fairlead.cli.render.story import story_text
     from fairlead.cli.sources.source_options import tick_ms_of
@@ -81,16 +79,19 @@ def explain(
 
 
 def queues_of(known: "Iterable[MessageQueue]") -> str:
-    """Say which queues there are."""
+    """Return the queues in words."""
     from fairlead.core.ordering import queue_order
 
     ordered = sorted(known, key=queue_order)
-    found = queues_text(ordered, ", ")
-    return "no queue" if found == "-" else found
+    return queues_text(ordered, ", ") if ordered else "no queue"
 
 
 def _judge(stories: "Iterable[QueueStory]") -> None:
-    """End with the exit code of a check that said no, if a record is not what a cause says."""
+    """Fail if a record is not what a cause says.
+
+    Raises:
+        VerdictError: so it is.
+    """
     from fairlead.history.cause_check import place_of
     from fairlead.history.formatting import at_words
 
@@ -106,5 +107,5 @@ def _judge(stories: "Iterable[QueueStory]") -> None:
         raise VerdictError(
             f"{len(wrong)} {'record is' if len(wrong) == 1 else 'records are'} not what the "
             f"decisions say, such as {place}: {text}.",
-            remedy="Somebody else writes the topics, or they were made anew: `fairlead verify`.",
+            remedy="Somebody else writes the topics, or they are new topics: `fairlead verify`.",
         )

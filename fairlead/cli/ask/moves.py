@@ -25,13 +25,11 @@ __all__ = ["moves"]
 
 QueueOption = Annotated[
     list[str] | None,
-    typer.Option(
-        "--queue", help="Only this queue: topic/broker/3, topic/3, 3; may be given again."
-    ),
+    typer.Option("--queue", help="Only this queue: topic/broker/3, topic/3 or 3. Repeatable."),
 ]
 ClientOption = Annotated[
     list[str] | None,
-    typer.Option("--client", help="Only what this client got or lost; may be given again."),
+    typer.Option("--client", help="Only what this client got or lost. Repeatable."),
 ]
 
 
@@ -44,10 +42,10 @@ def moves(
     client: ClientOption = None,
     shared: SourceOptions,
 ) -> None:
-    """List every queue that moved, the newest last: from whom, to whom, when, and what led to it.
+    """List every queue that moved, the newest last: from whom, to whom, when, and why.
 
-    Reads Fairlead's topics and writes nothing. Of a recording, times count back from its newest
-    record. docs/why.md has the details.
+    The command writes nothing. In a recording, --since counts back from its newest record.
+    docs/why.md has the details.
     """
     from fairlead.cli.render.moves import moves_text
     from fairlead.history.formatting import time_words
@@ -61,7 +59,7 @@ def moves(
     sets = read_sets(source.rows("assignments", range(source.partitions.assignments)), group)
     read = read_decisions(source, group, since_ms, ReadingNote())
     for each in read.unread:
-        warn(f"no decision: {each}")
+        warn(f"unreadable decision: {each}")
     if not read.records:
         _require_known(group, source, sets, read)
     if read.kept_since_ms is not None and read.kept_since_ms > since_ms:
@@ -79,7 +77,12 @@ def moves(
 
 
 def _require_known(group: str, source: "TopicSource", sets: "Sets", read: "Decisions") -> None:
-    """Raise the error of a group without any decision; one that only rests is none."""
+    """Require that the group has decided anything.
+
+    Raises:
+        UsageError: nobody knows the group.
+        NothingProvedError: the log has none of its decisions.
+    """
     from fairlead.control.known_groups import unknown_group
     from fairlead.kafka.decision_log import read_decisions
 

@@ -1,4 +1,4 @@
-"""``fairlead rejects``: which records the engine refused, and why."""
+"""``fairlead rejects``: which records the engine refused and why."""
 
 from collections import deque
 from collections.abc import Iterator, Sequence
@@ -26,10 +26,10 @@ app = typer.Typer(no_args_is_help=True, add_completion=False)
 
 @dataclass(frozen=True)
 class WhichRejects:
-    """Which of the refused records are shown."""
+    """Which refused records to show."""
 
     group: Annotated[
-        list[str] | None, typer.Option("--group", help="Only of this group; may be given again.")
+        list[str] | None, typer.Option("--group", help="Only of this group. Repeatable.")
     ] = None
     reason: Annotated[
         list[str] | None,
@@ -37,7 +37,7 @@ class WhichRejects:
     ] = None
 
     def shows(self, rejected: "Rejected") -> bool:
-        """Tell whether a refused record is to be shown."""
+        """Tell whether to show a refused record."""
         return (not self.group or rejected.group in self.group) and (
             not self.reason or rejected.reason in self.reason
         )
@@ -45,37 +45,39 @@ class WhichRejects:
 
 @app.callback()
 def rejects() -> None:
-    """Show which records the engine refused, and why."""
+    """Show which records the engine refused and why."""
 
 
 @app.command("tail")
 @takes_sets
 def tail(
     *,
-    number: Annotated[int, typer.Option("-n", min=0, help="So many, the newest.")] = 20,
+    number: Annotated[int, typer.Option("-n", min=0, help="How many of the newest.")] = 20,
     follow: Annotated[
-        bool, typer.Option("--follow", "-f", help="Go on with what is refused from now on.")
+        bool, typer.Option("--follow", "-f", help="Follow what the engine refuses from now on.")
     ] = False,
     which: WhichRejects,
     shared: SourceOptions,
 ) -> None:
-    """Show the newest refused records: when, why, what to do, where it stands, how it began.
+    """Show the newest refused records: when, why, what to do, their place, and their first bytes.
 
-    With --follow it goes on until Ctrl-C. What a refused record says is shown printable, and never
-    more than its first 256 bytes. Reads Fairlead's topics and writes nothing.
+    With --follow the command runs until Ctrl-C. It shows at most the first 256 bytes of a record,
+    in printable form. It writes nothing.
     """
     from fairlead.kafka.kafka_source import KafkaSource
 
     _check_reasons(which.reason or ())
     if follow and shared.output is OutputFormat.JSON:
-        raise UsageError("--follow: one JSON document has an end.", remedy="Use -o jsonl.")
+        raise UsageError(
+            "--follow: it never ends, so it is no JSON document.", remedy="Use -o jsonl."
+        )
     source = shared.open(shared.settings())
     if not follow:
         _show(_newest(source, which, number), which, shared.output, source)
         return
     if not isinstance(source, KafkaSource):
         raise UsageError(
-            "--follow: nothing is added to a recording.", remedy="Leave --follow or --dump out."
+            "--follow: a recording does not grow.", remedy="Leave --follow or --dump out."
         )
     ends = source.ends_of("rejects")
     for each in _newest(source, which, number, before=ends):
@@ -88,13 +90,13 @@ def tail(
 
 
 def _check_reasons(given: Sequence[str]) -> None:
-    """Refuse a reason that no record is ever refused for: to find none would look like all well."""
+    """Refuse an unknown reason: an empty answer would look like good news."""
     from fairlead.wire.reasons import Reason
 
     for each in given:
         if each not in tuple(Reason):
             raise UsageError(
-                f"--reason: no record is refused for {each!r}.",
+                f"--reason: there is no reason {each!r}.",
                 remedy=f"Give one of {', '.join(Reason)}.",
             )
 
@@ -105,22 +107,22 @@ def _newest(
     number: int,
     before: "Mapping[int, int] | None" = None,
 ) -> "list[Rejected]":
-    """Return the newest refused records that are to be shown; no more is read than is needed.
+    """Return the newest refused records to show, reading no more than needed.
 
-    ``before``: offsets by partition at which reading ends.
+    ``before``: the offsets at which reading ends, by partition.
     """
     from fairlead.kafka.decision_log import reaching_back
 
-    found: deque[Rejected] = deque(maxlen=number)
+    newest: deque[Rejected] = deque(maxlen=number)
     if not number:
         return []
     for since_ms in reaching_back(source.now_ms()):
-        found.clear()
+        newest.clear()
         rows = source.rows("rejects", source.partitions_of("rejects"), since_ms)
-        found.extend(_rejected(_noted(rows, before or {}), which))
-        if len(found) == number:
+        newest.extend(_rejected(_noted(rows, before or {}), which))
+        if len(newest) == number:
             break
-    return list(found)
+    return list(newest)
 
 
 def _noted(rows: "Iterable[RawRecord]", before: "Mapping[int, int]") -> "Iterator[RawRecord]":
@@ -152,14 +154,14 @@ def _rejected(rows: "Iterable[RawRecord]", which: WhichRejects) -> "Iterator[Rej
 
 
 def _show(
-    found: "list[Rejected]", which: WhichRejects, output: OutputFormat, source: "TopicSource"
+    records: "list[Rejected]", which: WhichRejects, output: OutputFormat, source: "TopicSource"
 ) -> None:
     if output is not OutputFormat.TABLE:
-        write_rows([each.document() for each in found], (), output)
+        write_rows([each.document() for each in records], (), output)
         return
-    for each in found:
+    for each in records:
         _write(each, output)
-    if not found:
+    if not records:
         such = " such" if which.group or which.reason else ""
         typer.echo(f"no{such} record was refused {source.place}")
 

@@ -1,4 +1,4 @@
-"""``fairlead watch``: a group as it changes, on a terminal or as lines."""
+"""``fairlead watch``: follow a group on a terminal or as lines."""
 
 import functools
 import os
@@ -28,26 +28,28 @@ if TYPE_CHECKING:
 __all__ = ["GroupWatch", "watch"]
 
 _HISTORY_MS: Final = 3_600_000
-"""Decisions of the last hour are the beginning of the feed, if nothing else is asked for."""
+"""By default the feed begins with the decisions of the last hour."""
 _WHOLE_MS: Final = 1 << 50
-"""As a history, it leaves nothing out."""
+"""A history that leaves nothing out."""
 _REDRAW_S: Final = 1.0
-"""The screen is drawn again so often at least: it says how long ago something came."""
+"""Redraw at least this often: the screen says how old the newest record is."""
 
 _FEED_MAX: Final = 100
 _UNDER_WAY: Final = (" draining ", " gated ")
 _NOBODY: Final = (" unassigned  ",)
-"""Of the states in the table; colours are left out where NO_COLOR is set."""
+"""States with a colour; NO_COLOR turns colours off."""
 
 ForOption = Annotated[
     float | None,
-    typer.Option("--for", metavar="SECONDS", min=0, help="End after so long.", show_default=False),
+    typer.Option(
+        "--for", metavar="SECONDS", min=0, help="End after this many seconds.", show_default=False
+    ),
 ]
 SinceOption = Annotated[
     str | None,
     typer.Option(
         "--since",
-        help="Begin so long ago (30m, 1h, 2d), or at a time: 2026-11-23T01:00Z.",
+        help="Begin this long ago (30m, 1h, 2d), or at a time: 2026-11-23T01:00Z.",
         show_default="now; with --dump: the first decision",
     ),
 ]
@@ -61,10 +63,10 @@ def watch(
     since: SinceOption = None,
     shared: SourceOptions,
 ) -> None:
-    """Show a group as it changes: state, queues, and each decision with its reasons.
+    """Follow a group: state, queues, and each decision with its reasons.
 
-    On a terminal one screen that is drawn again; else a line for each decision from now on, with
-    -o jsonl its whole record. Ctrl-C ends it. Of a recording: a line for each of its decisions.
+    On a terminal the command redraws one screen. Elsewhere it writes a line for each decision from
+    now on; -o jsonl writes whole records. Ctrl-C ends it. Of a recording it writes each decision.
     """
     from fairlead.cli.ask.watch_topics import GroupTopics
     from fairlead.cli.interruption import stop_on_signals
@@ -72,28 +74,28 @@ def watch(
     require_group(name)
     if shared.output is OutputFormat.JSON:
         raise UsageError(
-            "--output: a watch has no end, so it is no one document.", remedy="Give -o jsonl."
+            "--output: a watch never ends, so it is no JSON document.", remedy="Give -o jsonl."
         )
     settings, whole = shared.settings(), shared.output is OutputFormat.JSONL
     if shared.dump is not None:
-        _tell_again(shared.open(settings), name, since, whole=whole)
+        _print_recorded(shared.open(settings), name, since, whole=whole)
         return
     now_ms = time.time_ns() // 1_000_000
     since_ms = now_ms if since is None else since_ms_of(since, now_ms)
     history_ms = max(now_ms - since_ms, _HISTORY_MS)
     topics = GroupTopics(settings.kafka, name, history_ms)
     followed = GroupWatch(name, topics, settings, history_ms, stop_on_signals())
-    strange = functools.partial(_strange, name, settings)
+    unknown = functools.partial(_unknown_note, name, settings)
     until = None if seconds is None else time.monotonic() + seconds
     on_screen = shared.output is OutputFormat.TABLE and sys.stdout.isatty()
     if on_screen and os.environ.get("TERM") != "dumb":
-        _draw(followed, until, strange)
+        _draw(followed, until, unknown)
     else:
-        _tell(followed, until, None if since is None else since_ms, strange, whole=whole)
+        _print_decisions(followed, until, None if since is None else since_ms, unknown, whole=whole)
 
 
-def _strange(name: str, settings: "Settings") -> str:
-    """Return that nobody knows the group, and which are nearest; "" where it is known."""
+def _unknown_note(name: str, settings: "Settings") -> str:
+    """Return that nobody knows the group, and the nearest names; "" if it is known."""
     from fairlead.cli.sources.presence import require_known
     from fairlead.kafka.kafka_source import KafkaSource
     from strategies.own_strategies import all_strategies
@@ -102,13 +104,13 @@ def _strange(name: str, settings: "Settings") -> str:
     try:
         require_known(name, KafkaSource(settings.kafka), strategies, settings.engine.tick_ms)
     except UsageError as error:
-        told = error.message.removeprefix("GROUP: ").rstrip(".")
-        return f"{told} ({error.remedy.partition(';')[0].rstrip('.')})"
+        reason = error.message.removeprefix("GROUP: ").rstrip(".")
+        return f"{reason} ({error.remedy.partition(';')[0].rstrip('.')})"
     return ""
 
 
 class GroupWatch:
-    """A group, kept up to date by the records that come."""
+    """A group, kept up to date by its records."""
 
     def __init__(
         self,
@@ -118,17 +120,17 @@ class GroupWatch:
         history_ms: int,
         stop: threading.Event,
     ) -> None:
-        """Begin with nothing; ``stop`` is looked at between two polls.
+        """Begin empty.
 
-        To end it is what Ctrl-C is for here. As an exception it would fall into the middle of the
-        Kafka library, which then complains of what it left half done.
+        Ctrl-C sets ``stop``. As an exception it would interrupt the Kafka library, which then
+        complains of unfinished work.
 
         Args:
             group: its name.
-            topics: where its records come from.
-            settings: what the engine runs under.
-            history_ms: so old may decisions be.
-            stop: ends it.
+            topics: the source of its records.
+            settings: the settings of the engine.
+            history_ms: how old decisions may be.
+            stop: ends the watch between two polls.
         """
         from fairlead.observed.observed_groups import ObservedGroups
         from strategies.own_strategies import all_strategies
@@ -144,13 +146,13 @@ class GroupWatch:
             strategies=all_strategies(settings.engine.strategies),
             only=group,
         )
-        self._told = -1
+        self._newest_offset = -1
         self.newest_ms = 0
 
     def changes(self) -> Iterator[tuple[bool, list[dict[str, Any]]]]:
-        """Yield whether anything came, and the decisions that are new, as whole records.
+        """Yield whether records came, and the new decisions, as whole records.
 
-        The first are those that stood in the topics, when all of them was read.
+        The first are the decisions in the topics at the start, once all topics are read.
         """
         for rows, caught_up in self._topics.follow():
             if self._stop.is_set():
@@ -160,45 +162,45 @@ class GroupWatch:
             if caught_up:
                 yield bool(rows), self._new_decisions()
 
-    def look(self) -> "GroupStanding | None":
-        """Return the group; None: no record is of it."""
+    def snapshot(self) -> "GroupStanding | None":
+        """Return the group as it is now; None: it has no record."""
         return self._view.group(self.group)
 
     def _new_decisions(self) -> list[dict[str, Any]]:
-        found = [
+        new = [
             each
             for each in self._view.decisions(self.group) or ()
-            if each.place.offset > self._told
+            if each.place.offset > self._newest_offset
         ]
-        if found:
-            self._told = found[-1].place.offset
-        return [each.document() for each in found]
+        if new:
+            self._newest_offset = new[-1].place.offset
+        return [each.document() for each in new]
 
 
-def _tell(
+def _print_decisions(
     followed: GroupWatch,
     until: float | None,
     since_ms: int | None,
-    strange: Callable[[], str],
+    unknown: Callable[[], str],
     *,
     whole: bool,
 ) -> None:
-    """Write a line for each decision from a time on; None: from now on."""
+    """Write a line for each decision since a time; None: from now on."""
     begun = False
     for _, decisions in followed.changes():
         if not begun:
-            if followed.look() is None and (told_of := strange()):
-                warn(f"{told_of}; what is decided of it from now on is shown")
+            if followed.snapshot() is None and (note := unknown()):
+                warn(f"{note}; showing what the engine decides of it from now on")
             typer.echo(f"watching {followed.group}", err=True)
-        told = decisions if begun else [each for each in decisions if _is_since(each, since_ms)]
-        _write(told, whole=whole)
+        shown = decisions if begun else [each for each in decisions if _is_since(each, since_ms)]
+        _write(shown, whole=whole)
         begun = True
         if until is not None and time.monotonic() >= until:
             return
 
 
-def _tell_again(source: "TopicSource", group: str, since: str | None, *, whole: bool) -> None:
-    """Write a line for each decision of a recording, as a watch would have at its time."""
+def _print_recorded(source: "TopicSource", group: str, since: str | None, *, whole: bool) -> None:
+    """Write a line for each decision of a recording."""
     from fairlead.cli.sources.group_source import no_decision
     from fairlead.control.known_groups import named_groups, unknown_group
     from fairlead.observed.observed_groups import ObservedGroups
@@ -226,8 +228,8 @@ def _write(decisions: list[dict[str, Any]], *, whole: bool) -> None:
         typer.echo(json_text(each) if whole else decision_line(each))
 
 
-def _draw(followed: GroupWatch, until: float | None, strange: Callable[[], str]) -> None:
-    """Draw the screen whenever something has come, and once a second."""
+def _draw(followed: GroupWatch, until: float | None, unknown: Callable[[], str]) -> None:
+    """Redraw the screen whenever records come, and once a second."""
     from rich.console import Console
     from rich.live import Live
     from rich.text import Text
@@ -235,7 +237,7 @@ def _draw(followed: GroupWatch, until: float | None, strange: Callable[[], str])
     from fairlead.cli.render.watch_screen import Moment, screen_lines
 
     feed: list[dict[str, Any]] = []
-    drawn, told_of = 0.0, None
+    drawn, note = 0.0, None
     with Live(console=Console(highlight=False), screen=True, auto_refresh=False) as live:
         live.update(Text(f"{followed.group}: reading the topics…"), refresh=True)
         for came, decisions in followed.changes():
@@ -243,12 +245,12 @@ def _draw(followed: GroupWatch, until: float | None, strange: Callable[[], str])
             now = time.monotonic()
             if came or now - drawn > _REDRAW_S:
                 now_ms = time.time_ns() // 1_000_000
-                found = followed.look()
-                if told_of is None:
-                    told_of = strange() if found is None else ""
-                moment = Moment(now_ms, followed.newest_ms, told_of)
+                group = followed.snapshot()
+                if note is None:
+                    note = unknown() if group is None else ""
+                moment = Moment(now_ms, followed.newest_ms, note)
                 columns, lines = shutil.get_terminal_size()
-                shown = screen_lines(followed.group, found, feed, moment, (columns, lines))
+                shown = screen_lines(followed.group, group, feed, moment, (columns, lines))
                 screen = Text("\n".join(shown), no_wrap=True)
                 screen.highlight_words(_UNDER_WAY, "yellow")
                 screen.highlight_words(_NOBODY, "red")

@@ -1,4 +1,4 @@
-"""The records of one group as they come: what `fairlead watch` looks at."""
+"""The records of one group as they come, for `fairlead watch`."""
 
 import contextlib
 import time
@@ -30,15 +30,15 @@ _WINDOWS_MS: Final = {
     "heartbeats": 120_000,
     "releases": 600_000,
 }
-"""Topic -> how long ago it is read from; None: from its first record."""
+"""How far back each topic is read; None: from its first record."""
 _POLL_MS: Final = 250
 _OF_SHARD: Final = frozenset(("control", "heartbeats", "releases"))
 
 
 class Polled(NamedTuple):
-    """What one look at the topics brought.
+    """The records of one poll.
 
-    ``caught_up``: everything that stood there at the start was read.
+    ``caught_up``: the reader has passed the ends of the topics at its start.
     """
 
     rows: list[RawRecord]
@@ -46,7 +46,7 @@ class Polled(NamedTuple):
 
 
 class GroupTopics:
-    """Follows the partitions in which records of a group stand; commits nothing."""
+    """Follows the partitions with records of a group; commits nothing."""
 
     def __init__(self, kafka: "KafkaSettings", group: str, history_ms: int) -> None:
         """Ask the cluster how many partitions the topics have.
@@ -54,10 +54,10 @@ class GroupTopics:
         Args:
             kafka: the cluster.
             group: its name.
-            history_ms: decisions are read from so long ago.
+            history_ms: how far back decisions are read.
 
         Raises:
-            EnvironmentMissingError: it does not answer, or a topic is not there.
+            EnvironmentMissingError: the cluster does not answer, or lacks a topic.
         """
         self._kafka = kafka
         self.names = TopicNames(kafka.topic_prefix)
@@ -68,7 +68,7 @@ class GroupTopics:
         self._shard = partition_of_group(group, self.partitions.shards)
 
     def follow(self) -> Iterator[Polled]:
-        """Yield what comes, and now and then nothing, without end.
+        """Yield records as they come, and an empty poll now and then, without end.
 
         Raises:
             EnvironmentMissingError: the topics cannot be read.
@@ -89,10 +89,10 @@ class GroupTopics:
         ends = consumer.end_offsets([*places], timeout_ms=REQUEST_TIMEOUT_MS)
         now_ms = time.time_ns() // 1_000_000
         windowed = {each: now_ms - ms for each, ms in places.items() if ms is not None}
-        found = consumer.offsets_for_times(windowed)
+        starts = consumer.offsets_for_times(windowed)
         consumer.seek_to_beginning(*(each for each in places if each not in windowed))
         for place in windowed:
-            at = found.get(place)
+            at = starts.get(place)
             consumer.seek(place, ends[place] if at is None else at.offset)
         open_places = set(places)
         while True:

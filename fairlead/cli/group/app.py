@@ -1,4 +1,4 @@
-"""``fairlead group``: the rules of a group at run time, through the log."""
+"""``fairlead group``: groups as they are now, and their rules."""
 
 from dataclasses import replace
 
@@ -37,7 +37,7 @@ app.command("list")(list_groups)
 
 @app.callback()
 def group() -> None:
-    """List, describe and check groups; set, unset and show their rules; pause, drain a client."""
+    """List, describe and check groups; set, unset and show their rules; pause and drain."""
 
 
 @app.command("set")
@@ -55,7 +55,7 @@ def set_rules(
 ) -> None:
     """Set rules of a group, and wait for the engine's answer.
 
-    Everything is checked before anything is written, and names that nobody has are refused.
+    The command checks everything before it writes anything, and refuses unknown names.
     docs/groups.md has each rule.
     """
     wanted = wanted_rules(name, given_rules(**vars(rules), **vars(named)))
@@ -92,7 +92,7 @@ def unset_rules(
     change: ChangeOptions,
     shared: GroupOptions,
 ) -> None:
-    """Remove rules of a group: those of all groups, or what is built in, hold again."""
+    """Remove rules of a group: the rules of all groups, or the built-in ones, apply again."""
     whole = {
         "pause": pause,
         "strategy": strategy,
@@ -120,7 +120,7 @@ def unset_rules(
 @app.command("show")
 @takes_sets
 def show_rules(name: flags.RulesArgument, *, shared: SourceOptions) -> None:
-    """Show the rules in force for a group: what each says, where it is from, who set it and why."""
+    """Show the rules in force for a group: value, origin, author and reason of each."""
     from fairlead.cli.render.rule import RULE_COLUMNS, rule_rows
     from fairlead.control.rules_in_force import rules_in_force, shard_of_rules
     from fairlead.history.formatting import time_words
@@ -141,6 +141,6 @@ def show_rules(name: flags.RulesArgument, *, shared: SourceOptions) -> None:
         rule = refused.written.rule
         warn(
             f"{rule_words(rule)} by {rule.by} at {time_words(refused.written.written_ms)} "
-            f"is refused ({refused.error.detail}); what was in force before it stays"
+            f"is refused ({refused.error.detail}); the rule before it stays in force"
         )
     warn_of_idle(present)

@@ -1,4 +1,4 @@
-"""``fairlead group check``: what is wrong with a group, or with any, as far as its topics tell."""
+"""``fairlead group check``: the problems of one group or of all."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
@@ -47,16 +47,16 @@ GroupArgument = Annotated[
     ),
 ]
 AllFlag = Annotated[
-    bool, typer.Option("--all", help="Every group that there is; one that fails stops no other.")
+    bool, typer.Option("--all", help="Every group; an unreadable one stops no other.")
 ]
 
 
 class TopicDoubts(NamedTuple):
-    """What the data cluster says of topics, each with that in words.
+    """Topics that the data cluster knows otherwise, each with a sentence.
 
     Attributes:
-        absent: it does not have them.
-        untold: they have more queues than their routes tell.
+        absent: topics that it does not have.
+        untold: topics with more queues than their routes tell.
     """
 
     absent: Mapping[str, str]
@@ -67,15 +67,15 @@ class TopicDoubts(NamedTuple):
 def check(
     name: GroupArgument = None, *, everything: AllFlag = False, shared: SourceOptions
 ) -> None:
-    """List what is wrong: two owners or none, handovers that stall, members that do not follow.
+    """List problems: two owners or none, handovers that stall, members that do not follow.
 
-    Reads Fairlead's topics and writes nothing. Exit code 1 if anything is wrong. docs/groups.md
-    says what each problem means; each line says what to do. JSON tells a verdict too: safe, nobody
-    (nobody is in it), problems, and of --all unreadable.
+    Each line says what to do; docs/groups.md explains each problem. Exit code 1 if there are any.
+    The command writes nothing. JSON has a verdict: safe, nobody (the group is empty), problems, or
+    with --all unreadable.
     """
     if (name is None) != everything:
         raise UsageError(
-            "GROUP: the check is of one group, or of all.", remedy="Name a group, or give --all."
+            "GROUP: the check needs one group, or --all.", remedy="Name a group, or give --all."
         )
     settings = shared.settings()
     source = shared.open(settings)
@@ -93,7 +93,7 @@ def _check_one(
 
     output, standing = shared.output, standing_from(group, source, settings)
     if shared.dump is None and not standing.sharing:
-        # Nobody tells how far it is: whether messages wait only the brokers know.
+        # Nobody reports positions: only the brokers know whether messages wait.
         places = data_places(group, source, settings.kafka, None, standing.release)
         history_ms = settings.serve.history_ms
         standing = standing_of(standing.live, source.now_ms(), history_ms, places)
@@ -113,15 +113,15 @@ def _check_one(
         write_fitting(rows, COLUMNS, output, prose=("says", "do"))
     if found.findings:
         raise VerdictError(
-            f"{group}: {counted(len(found.findings), 'finding')}; {_who(standing)}.",
-            remedy="docs/groups.md says what each means.",
+            f"{group}: {counted(len(found.findings), 'problem')} ({_who(standing)}).",
+            remedy="docs/groups.md explains each problem.",
         )
     if output is OutputFormat.TABLE:
-        typer.echo(f"{group}: nothing found; {_who(standing)}")
+        typer.echo(f"{group}: no problem ({_who(standing)})")
 
 
 def _with_bridges(found: "Verdict", standing: "GroupStanding", bridges: "Bridges") -> "Verdict":
-    """Add to a verdict what is wrong with the bridges that the group waits for."""
+    """Add the problems of the bridges that the group waits for."""
     from fairlead.observed.finding import Finding
 
     concerning = bridges.about({*standing.unrouted, *standing.routes})
@@ -133,7 +133,7 @@ def _with_bridges(found: "Verdict", standing: "GroupStanding", bridges: "Bridges
 
 
 def _who(standing: "GroupStanding") -> str:
-    """Say who is there, in words; a group at rest, or without anybody, is told as that."""
+    """Return who is in the group: members and the queues they have."""
     sharing, readable = standing.sharing, [each for each in standing.queues if each.readable]
     if not sharing and standing.release is not None:
         return standing.release.words()
@@ -141,15 +141,18 @@ def _who(standing: "GroupStanding") -> str:
         return "nobody is in it"
     own = sum(1 for each in sharing if each.held or each.draining or each.gated)
     owned = sum(1 for each in readable if each.holders)
-    queues = "" if owned == len(readable) else f"{owned} of "
-    queues += counted(len(readable), "queue")
-    paused = "; it is paused, so nothing is shared anew" if standing.phase == "paused" else ""
-    have = "has" if own == 1 else "have"
-    return f"{own} of {counted(len(sharing), 'member')} {have} {queues}{paused}"
+    parts = [counted(len(sharing), "member")]
+    if own < len(sharing):
+        parts.append(f"{len(sharing) - own} of them without queues")
+    queues = counted(len(readable), "queue")
+    parts.append(queues if owned == len(readable) else f"{owned} of {queues} owned")
+    if standing.phase == "paused":
+        parts.append("paused")
+    return ", ".join(parts)
 
 
 def _bridges(source: "TopicSource", settings: "Settings") -> "Bridges":
-    """Return what the topics tell of the bridges; what is asked of topics that exist counts."""
+    """Return the state of the bridges; unanswered requests count only for topics that exist."""
     from fairlead.observed.bridges import look_at_bridges
 
     found = look_at_bridges(source)
@@ -214,19 +217,19 @@ def _end_with_verdict(
     if wrong_bridges:
         raise VerdictError(
             f"{_BRIDGE_WORDS[wrong_bridges[0]['problem']]}, and "
-            f"{counted(_number(verdicts), 'finding')} in {counted(len(verdicts), 'group')}.",
-            remedy="docs/groups.md says what each means.",
+            f"{counted(_number(verdicts), 'problem')} in {counted(len(verdicts), 'group')}.",
+            remedy="docs/groups.md explains each problem.",
         )
     wrong, number = sum(bool(each.findings) for each in verdicts), _number(verdicts)
     if wrong:
         raise VerdictError(
-            f"{counted(number, 'finding')} in {wrong} of {counted(len(verdicts), 'group')}.",
-            remedy="docs/groups.md says what each means.",
+            f"{counted(number, 'problem')} in {wrong} of {counted(len(verdicts), 'group')}.",
+            remedy="docs/groups.md explains each problem.",
         )
     if output is OutputFormat.TABLE:
         empty = sum(each.word == "nobody" for each in verdicts)
-        beside = f"; nobody is in {empty} of them" if empty else ""
-        typer.echo(f"nothing found in {counted(len(verdicts), 'group')}{beside}")
+        beside = f", {empty} of them without members" if empty else ""
+        typer.echo(f"no problem in {counted(len(verdicts), 'group')}{beside}")
 
 
 def _checked_again(
@@ -235,7 +238,7 @@ def _checked_again(
     source: "TopicSource",
     settings: "Settings",
 ) -> "list[Verdict]":
-    """Ask the data cluster about all groups at once; judge anew those of which it says more."""
+    """Ask the data cluster about all groups at once; check again where it knows more."""
     standings = [each.standing for each in verdicts if each.standing is not None]
     places = offline_places(standings, settings)
     unrouted = {topic for each in standings for topic in each.unrouted}
@@ -264,20 +267,20 @@ def verdict_on(
     places: "Mapping[MessageQueue, Place] | None" = None,
     told: TopicDoubts | None = None,
 ) -> "Verdict":
-    """Return what is wrong with one of all groups; that it cannot be read is a finding as well.
+    """Return the problems of one of all groups; an unreadable group is a problem too.
 
     Args:
         group: its name.
-        groups: all of them.
-        now_ms: up to when silence and waits are counted.
-        places: where the data cluster says the group is.
-        told: what it says of topics.
+        groups: all groups.
+        now_ms: the time at which silence and waits end.
+        places: the positions that the data cluster has.
+        told: the topics that it knows otherwise.
     """
     from fairlead.observed.verdict import checked, unreadable
 
     try:
         standing = groups.any_group(group, now_ms, places or {})
-        if told is None:  # with what the data cluster says a group is judged a second time
+        if told is None:  # the second check of a group comes with what the data cluster knows
             warn_of_refused(standing)
         else:
             untold = {
@@ -297,7 +300,7 @@ def _number(verdicts: "Iterable[Verdict]") -> int:
 
 
 def folded_findings(findings: "Iterable[Finding]") -> list[dict[str, Any]]:
-    """Return the rows of a table: findings that say the same of several things are one."""
+    """Return the rows of a table: equal findings about several subjects share a row."""
     subjects: dict[tuple[str, str, str], list[str]] = {}
     rows: dict[tuple[str, str, str], dict[str, Any]] = {}
     for each in findings:

@@ -1,4 +1,4 @@
-"""``fairlead group describe``: how a group stands, its queues, members and state."""
+"""``fairlead group describe``: the state, members and queues of one group."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -34,13 +34,13 @@ __all__ = ["describe", "standing_from"]
 
 QueuesFlag = Annotated[
     bool,
-    typer.Option("--queues", help="Each queue: who holds it, gives it up, waits for it, gets it."),
+    typer.Option("--queues", help="Only the queues: who holds, gives up, waits for and gets each."),
 ]
 MembersFlag = Annotated[
-    bool, typer.Option("--members", help="Each member: what it says of itself, and what it has.")
+    bool, typer.Option("--members", help="Only the members: what each reports, and what it holds.")
 ]
 StateFlag = Annotated[
-    bool, typer.Option("--state", help="The group: phase, rules, alarms, newest decision.")
+    bool, typer.Option("--state", help="Only the state: phase, rules, alarms, newest decision.")
 ]
 
 
@@ -54,9 +54,9 @@ def describe(
     data_bootstrap: DataBootstrapOption = None,
     shared: SourceOptions,
 ) -> None:
-    """Show how a group stands: state, members, and the owners of each queue side by side.
+    """Show the state of a group, its members, and the owners of each queue side by side.
 
-    Reads topics and writes nothing. A group without members is shown too: where it is, and its lag.
+    The command writes nothing. Of a group without members it shows positions and lag.
     """
     from fairlead.cli.render.group import engine_words, state_lines, state_rules
     from fairlead.cli.render.member import MEMBER_COLUMNS, member_row, shown_member_columns
@@ -65,8 +65,8 @@ def describe(
 
     if queues + members + state > 1:
         raise UsageError(
-            "--queues, --members, --state: each shows one part.",
-            remedy="Give one of them, or none for the whole.",
+            "--queues, --members, --state: only one part can be shown.",
+            remedy="Give one of them, or none for everything.",
         )
     require_group(name)
     settings = shared.settings()

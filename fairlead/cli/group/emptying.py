@@ -1,4 +1,4 @@
-"""Waiting until drained clients have nothing left: then they may be stopped."""
+"""Waits until drained clients hold no queue and may be stopped."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -26,10 +26,10 @@ def wait_until_empty(
     settings: "Settings",
     strategies: "Mapping[str, Strategy]",
 ) -> None:
-    """Look at the group's topics until none of these clients holds a queue.
+    """Read the group's topics until none of these clients holds a queue.
 
     Raises:
-        VerdictError: some still do when the time is over.
+        VerdictError: a client still holds one when the time is over.
         EnvironmentMissingError: the topics cannot be read.
     """
     from fairlead.kafka.kafka_source import KafkaSource

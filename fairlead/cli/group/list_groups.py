@@ -1,4 +1,4 @@
-"""``fairlead group list``: all groups, each in a line."""
+"""``fairlead group list``: all groups, a line for each."""
 
 import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -24,6 +24,7 @@ from fairlead.cli.render.group import (
 from fairlead.cli.render.output import OutputFormat, write_fitting, write_line, write_rows
 from fairlead.cli.sources.served_view import LOOPBACK, NobodyServesError, ask_serve, other_topics
 from fairlead.cli.sources.source_options import SourceOptions
+from fairlead.counts import counted
 from fairlead.errors import UsageError
 from fairlead.observed.phase_words import PHASES
 
@@ -34,14 +35,14 @@ if TYPE_CHECKING:
 __all__ = ["chosen_groups", "list_groups"]
 
 _SILENT_MS: Final = 30_000
-"""Of a queue of which nobody told anything for so long the brokers are asked."""
+"""Ask the brokers about queues that nobody has reported for this long."""
 _GLOB: Final = frozenset("*?[")
 _PHASES: Final = (*PHASES, "released")
-"""What the table shows as one: a released group is in another phase too."""
+"""What the table shows as a phase: a released group has a phase too."""
 
 
 class Order(StrEnum):
-    """By what groups are sorted: their names, or the greatest or the newest first."""
+    """The order of groups: by name, or the greatest or newest first."""
 
     NAME = "name"
     LAG = "lag"
@@ -53,20 +54,20 @@ PatternArgument = Annotated[
     str | None,
     typer.Argument(
         metavar="[PATTERN]",
-        help="Groups whose name has this text; or fits this, with * and ?.",
+        help="Groups whose name contains this text, or matches it with * and ?.",
         show_default=False,
     ),
 ]
-SortOption = Annotated[Order, typer.Option("--sort", help="By what they are sorted.")]
+SortOption = Annotated[Order, typer.Option("--sort", help="The order.")]
 PhaseOption = Annotated[
     list[str] | None,
     typer.Option(
         "--phase",
-        help="Groups in this phase; may be given again.",
+        help="Groups in this phase. Repeatable.",
         autocompletion=complete_word(*_PHASES),
     ),
 ]
-ProblemFlag = Annotated[bool, typer.Option("--problem", help="Groups with something to look at.")]
+ProblemFlag = Annotated[bool, typer.Option("--problem", help="Groups with a problem or an alarm.")]
 
 
 @takes_sets
@@ -78,9 +79,9 @@ def list_groups(
     problem: ProblemFlag = False,
     shared: SourceOptions,
 ) -> None:
-    """List the groups: state, members, queues, what is under way, lag, newest rebalance.
+    """List the groups: phase, members, queues, handovers, lag, newest rebalance.
 
-    Asks `fairlead serve` (serve.url). Where nobody answers it reads the topics itself, and says so.
+    The command asks `fairlead serve` (serve.url). If nobody answers, it reads the topics.
     """
     _check_phases(phase or ())
     settings = shared.settings()
@@ -102,30 +103,30 @@ def list_groups(
 
 
 def _check_phases(given: Sequence[str]) -> None:
-    """Refuse a phase that no group is ever in: to find none would look like all well."""
+    """Refuse an unknown phase: an empty list would look like good news."""
     from fairlead.control.known_groups import nearest_names
 
     for each in given:
         if each not in _PHASES:
             nearest, *_ = nearest_names(each, _PHASES)
             raise UsageError(
-                f"--phase: no group is ever in {each!r}; the nearest is {nearest}.",
+                f"--phase: there is no phase {each!r}; the nearest is {nearest}.",
                 remedy=f"Give one of {', '.join(sorted(_PHASES))}.",
             )
 
 
 def _none_line(names: Sequence[str], pattern: str | None) -> str:
-    """Return that none of these groups is what was asked for, and the nearest to a mistyped name.
+    """Return that no group matches, and the names nearest to a mistyped one.
 
     Args:
-        names: of all groups.
-        pattern: what their names were to fit; None: anything.
+        names: the names of all groups.
+        pattern: the pattern that names should match; None: any name.
     """
     from fairlead.control.known_groups import nearest_names
 
     if not names:
         return "there is no group: a client's first heartbeat, or a rule, makes one"
-    line = f"no group is such, of {len(names)}"
+    line = f"none of {counted(len(names), 'group')} matches"
     if pattern is None or any(_fits(name, pattern) for name in names):
         return line
     near = nearest_names(pattern, names)
@@ -140,14 +141,14 @@ def chosen_groups(
     *,
     problem: bool,
 ) -> list[Summary]:
-    """Return the groups that are asked for, sorted.
+    """Return the matching groups, sorted.
 
     Args:
-        groups: all, by name.
-        pattern: what their names fit: a text in them, or the whole with ``*`` and ``?``.
-        phases: one of which they are in; none: any.
-        sort: by what.
-        problem: only those with something to look at.
+        groups: all groups, by name.
+        pattern: a text in their names, or a pattern of whole names with ``*`` and ``?``.
+        phases: the phases to match; empty: any.
+        sort: the order.
+        problem: only groups with a problem or an alarm.
     """
     chosen = [
         each
@@ -174,7 +175,7 @@ _KEYS: Final[Mapping[Order, Callable[[Summary], Any]]] = {
 def _groups(
     settings: "Settings", shared: SourceOptions
 ) -> tuple[Sequence[Summary], Sequence[Mapping[str, Any]], int]:
-    """Return the summaries, what is to be said of the bridges, and the time that they are of."""
+    """Return the summaries of groups and of bridges, and their time."""
     if shared.dump is None and settings.serve.url:
         try:
             answer = ask_serve(settings.serve.url, "/api/v1/groups")
@@ -184,13 +185,13 @@ def _groups(
             other = other_topics(answer, settings.kafka)
             if other is None or _is_meant(settings, shared):
                 if other is not None:
-                    typer.echo(f"{settings.serve.url} tells of {other}", err=True)
+                    typer.echo(f"{settings.serve.url} shows {other}", err=True)
                 if not answer.get("ready", True):
                     typer.echo(f"fairlead serve is not ready: {answer.get('reason')}", err=True)
-                # One of an earlier version tells nothing of bridges.
+                # An earlier version has no bridges in its answer.
                 return answer["groups"], answer.get("bridges", ()), answer["as_of_ms"]
             typer.echo(
-                f"serve.url: {settings.serve.url} tells of {other}; reading the topics at "
+                f"serve.url: {settings.serve.url} shows {other}; reading the topics at "
                 f"{settings.kafka.bootstrap} instead",
                 err=True,
             )
@@ -204,10 +205,10 @@ def _groups(
 
 
 def _is_meant(settings: "Settings", shared: SourceOptions) -> bool:
-    """Tell whether a view is wanted although its brokers go by other names.
+    """Tell whether to trust a view although its brokers have other names.
 
-    Whoever sets serve.url to another machine says so, but not with a cluster beside it in the same
-    command; on one machine views of several clusters may stand.
+    A serve.url of another machine is meant, unless the command names a cluster too. One machine may
+    run views of several clusters.
     """
     named = shared.bootstrap is not None or shared.topic_prefix is not None
     return not named and urlsplit(settings.serve.url).hostname not in LOOPBACK

@@ -1,4 +1,4 @@
-"""Words for single rules of a group: pause and resume it, drain a client and end that."""
+"""Verbs for single rules of a group: pause and resume, drain and undrain."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -27,17 +27,17 @@ def pause(
     change: ChangeOptions,
     shared: GroupOptions,
 ) -> None:
-    """Share nothing anew until resume: owners go on, and what nobody holds waits."""
+    """Stop rebalancing until resume: owners continue, and unowned queues wait."""
     rules = [RuleSet(name, "pause", (), True)]  # noqa: FBT003 - the rule's value
     RuleCommand(name, shared).apply(rules, change, presence)
 
 
 @takes_sets
 def resume(name: flags.RulesArgument, *, change: ChangeOptions, shared: GroupOptions) -> None:
-    """End a pause: all that has changed meanwhile counts in one decision."""
+    """End a pause: one decision takes account of all changes meanwhile."""
     command = RuleCommand(name, shared)
     if name != ALL_GROUPS and ("pause", ()) in command.session.present.of_all:
-        warn("every group is paused, and so is this one until: fairlead group resume '*'")
+        warn("all groups are paused, and this one stays so until: fairlead group resume '*'")
     command.apply([RuleSet(name, "pause", (), None)], change)
 
 
@@ -52,7 +52,7 @@ def drain(
     change: ChangeOptions,
     shared: GroupOptions,
 ) -> None:
-    """Let clients give everything away and stay members that own nothing."""
+    """Let clients give up all their queues and stay members."""
     command = RuleCommand(name, shared)
     drains = _drains(name, clients, lambda client: {"client_id": client})
     command.apply(drains, change, presence, leave_unread=leave_unread)
@@ -68,7 +68,7 @@ def undrain(
     change: ChangeOptions,
     shared: GroupOptions,
 ) -> None:
-    """Let drained clients have their share again."""
+    """Let drained clients own queues again."""
     RuleCommand(name, shared).apply(_drains(name, clients, lambda _client: None), change)
 
 

@@ -1,4 +1,4 @@
-"""What the data cluster says of topics: that they are not there, or have more queues than told."""
+"""Topics that the data cluster lacks, or in which it has more queues than their routes tell."""
 
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
@@ -20,38 +20,38 @@ _NEAR_MAX: Final = 3
 def absent_topics(
     unrouted: Collection[str], source: "TopicSource", settings: "Settings"
 ) -> dict[str, str]:
-    """Return which of these topics do not exist, each with what there is of a similar name.
+    """Return the topics that do not exist, each with the similar names that do.
 
-    None of them where the cluster does not answer: then nobody knows.
+    Empty if the cluster does not answer.
 
     Args:
-        unrouted: topics of which no route is known.
-        source: tells what the bridges call their clusters.
-        settings: say where the cluster is.
+        unrouted: topics without a known route.
+        source: has the bridges' name of the cluster.
+        settings: have the address of the cluster.
     """
     if not unrouted:
         return {}
     with data_cluster(settings.kafka) as data:
         try:
-            there = data.names()
+            existing = data.names()
         except FairleadError:
             return {}
-    if there is None:
+    if existing is None:
         return {}
     cluster = _cluster_name(source) or settings.kafka.bootstrap
-    others = [name for name in there if source.names.suffix(name) is None]
+    others = [name for name in existing if source.names.suffix(name) is None]
     return {
         topic: f"topic {topic} does not exist on cluster {cluster}"
         + _near(get_close_matches(topic, others, n=_NEAR_MAX))
         for topic in unrouted
-        if topic not in there
+        if topic not in existing
     }
 
 
 def untold_topics(routes: "Mapping[str, Route]", settings: "Settings") -> dict[str, str]:
-    """Return which of these topics have more queues than their routes tell, each in words.
+    """Return the topics that have more queues than their routes tell, each in words.
 
-    None of them where the cluster does not answer: then nobody knows.
+    Empty if the cluster does not answer.
     """
     from fairlead.bridges.kafka.untold_queues import look_for_untold
 
@@ -64,7 +64,7 @@ def _near(names: Collection[str]) -> str:
 
 
 def _cluster_name(source: "TopicSource") -> str | None:
-    """Return what the bridges call the cluster; None: they tell of none, or of several."""
+    """Return the bridges' name of the cluster; None: they know none, or several."""
     from fairlead.control.strange_queues import routes_told
 
     rows = source.read("routes", source.partitions_of("routes"))

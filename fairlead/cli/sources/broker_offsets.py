@@ -1,4 +1,4 @@
-"""How far groups are that tell nothing themselves, asked of the brokers: those nobody is in."""
+"""Positions and ends that the brokers have, of groups that report nothing themselves."""
 
 import time
 from collections.abc import Iterable, Mapping
@@ -13,20 +13,20 @@ if TYPE_CHECKING:
     from fairlead.observed.positions import Place
     from fairlead.settings import Settings
 
-__all__ = ["Asked", "ask_brokers", "offline_places"]
+__all__ = ["BrokerOffsets", "ask_brokers", "offline_places"]
 
 _GROUPS_MAX: Final = 200
-"""So many groups' commits are asked for, a request each; serve does it for all."""
+"""Ask for the commits of at most this many groups, a request each; serve asks for all."""
 
 
-class Asked(NamedTuple):
-    """What the brokers said.
+class BrokerOffsets(NamedTuple):
+    """The brokers' answer.
 
     Attributes:
-        at_ms: when.
-        ends: the next offset to be written, of each queue.
-        committed: group -> queue -> what it has committed in the present life of its topic.
-        identities: of which life each topic is.
+        at_ms: its time.
+        ends: the next offset of each queue.
+        committed: group -> queue -> its commit, under the present identity of the topic.
+        identities: the identity of each topic.
     """
 
     at_ms: int
@@ -37,18 +37,18 @@ class Asked(NamedTuple):
 
 def ask_brokers(
     wanted: "Mapping[str, Iterable[MessageQueue]]", settings: "Settings"
-) -> Asked | None:
+) -> BrokerOffsets | None:
     """Return how far groups are in these queues; None: there is nothing to ask.
 
-    Where the brokers do not answer it is left out. Of too many groups the first ones are asked for,
-    and how many are left is said.
+    What the brokers do not answer is left out. Of too many groups only the first are asked for, and
+    a warning counts the others.
     """
     from fairlead.serve.offset_poller import PolledTopics
 
     left = len(wanted) - _GROUPS_MAX
     if left > 0:
         wanted = dict([*wanted.items()][:_GROUPS_MAX])
-        warn(f"the lag of {left} groups that tell nothing is not asked for (fairlead serve does)")
+        warn(f"the brokers are not asked for the lag of {left} more groups (fairlead serve does)")
     if not wanted:
         return None
     at_ms = time.time_ns() // 1_000_000
@@ -56,13 +56,13 @@ def ask_brokers(
         polled = PolledTopics(data)
         polled.look(queue for queues in wanted.values() for queue in queues)
         committed = {group: polled.committed(group, queues) for group, queues in wanted.items()}
-    return Asked(at_ms, polled.ends, committed, polled.identities)
+    return BrokerOffsets(at_ms, polled.ends, committed, polled.identities)
 
 
 def offline_places(
     standings: "Iterable[GroupStanding]", settings: "Settings"
 ) -> "dict[str, dict[MessageQueue, Place]]":
-    """Return where the groups that nobody is in are, as far as the brokers say."""
+    """Return the positions of groups without members, as far as the brokers have them."""
     from fairlead.observed.positions import Place
 
     empty = {each.name: each for each in standings if not each.sharing and each.queues}

@@ -1,4 +1,4 @@
-"""Where a group is in its queues, by the cluster that carries the messages."""
+"""Where a group is in its queues, asked of the cluster that carries the messages."""
 
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -26,33 +26,33 @@ def data_places(
     data_bootstrap: str | None,
     release: "GroupRelease | None" = None,
 ) -> "Mapping[MessageQueue, Place]":
-    """Return how far the group is in each of its queues, and for how long messages wait there.
+    """Return how far the group is in each of its queues, and for how long messages wait.
 
-    Where the cluster does not tell, that is said, and what members and bridges told has to do.
-    ``release``: the group was handed back, so the commits of its native consumers alone count.
+    If the cluster does not answer, warn and return nothing: reported positions have to do.
+    ``release``: the group was handed back, so only the commits of its native consumers count.
     """
     from fairlead.cli.sources.queue_options import QueueOptions
     from fairlead.control.oldest_waiting import oldest_waiting
 
     try:
-        found = QueueOptions(data_bootstrap=data_bootstrap).places(group, kafka, source=source)
+        queues = QueueOptions(data_bootstrap=data_bootstrap).places(group, kafka, source=source)
         if release is not None:
-            found = [_native(each, release) for each in found]
-        behind = {each.queue: each.position.offset for each in found if each.lag and each.position}
+            queues = [_native(each, release) for each in queues]
+        behind = {each.queue: each.position.offset for each in queues if each.lag and each.position}
         waiting = oldest_waiting(kafka, data_bootstrap or kafka.bootstrap, behind)
     except UsageError:
-        # It has committed nothing, and no member told its topics: the rest says what there is.
+        # The group has no commit, and no member has reported its topics.
         return {}
     except FairleadError as error:
-        warn(f"{error.lines()[0]} Positions and lag are as members and bridges told them.")
+        warn(f"{error.lines()[0]} Positions and lag are those that members and bridges reported.")
         return {}
-    return {each.queue: _place(each, waiting.get(each.queue)) for each in found}
+    return {each.queue: _place(each, waiting.get(each.queue)) for each in queues}
 
 
-def _native(found: "QueuePlace", release: "GroupRelease") -> "QueuePlace":
-    """Return a queue with the position of its native consumers; None: they commit elsewhere."""
-    committed = None if release.elsewhere else found.committed
-    return replace(found, position=committed, told_by=None if committed is None else "committed")
+def _native(place: "QueuePlace", release: "GroupRelease") -> "QueuePlace":
+    """Return a queue with the position of its native consumers; none if they commit elsewhere."""
+    committed = None if release.elsewhere else place.committed
+    return replace(place, position=committed, told_by=None if committed is None else "committed")
 
 
 def _place(found: "QueuePlace", lag_ms: int | None) -> "Place":

@@ -1,4 +1,4 @@
-"""A group whose past is asked for: its name, and where its topics are."""
+"""The topics of a group whose past a command shows."""
 
 from typing import TYPE_CHECKING
 
@@ -17,7 +17,7 @@ def source_of_group(group: str, shared: SourceOptions) -> "tuple[Settings, Topic
     """Return the settings and the topics of a group.
 
     Raises:
-        UsageError: the name is none of a group, or the folder no recording.
+        UsageError: the name is no group name, or the folder no recording.
         EnvironmentMissingError: the topics cannot be read.
     """
     require_group(group)
@@ -26,8 +26,8 @@ def source_of_group(group: str, shared: SourceOptions) -> "tuple[Settings, Topic
 
 
 def no_decision(group: str, source: "TopicSource") -> NothingProvedError:
-    """Return the error of a place that has the group, but none of its decisions."""
+    """Return the error of topics that have the group, but none of its decisions."""
     return NothingProvedError(
-        f"{group}: no decision of it stands {source.place}.",
-        remedy="They are older than what the topic keeps, or were not recorded.",
+        f"{group}: there is no decision of it {source.place}.",
+        remedy="They are older than the topic keeps, or were not recorded.",
     )

@@ -1,4 +1,4 @@
-"""What a group without members subscribed to, for a plan: from its records, else of its commits."""
+"""What a group without members subscribed to, by its records or else by its commits."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -17,35 +17,35 @@ __all__ = ["offline_topics", "offline_words"]
 def offline_topics(
     live: "LiveGroup", source: "TopicSource", settings: "Settings", *, recorded: bool
 ) -> "LastTopics | None":
-    """Return what a group without members subscribed to; None: nothing was ever heard of it.
+    """Return what a group without members subscribed to; None: nobody has ever known it.
 
-    ``recorded``: its topics are those of a recording, so no cluster is asked for its commits.
+    ``recorded``: the group is of a recording, so no cluster has its commits.
 
     Raises:
         EnvironmentMissingError: a topic cannot be read.
     """
     from fairlead.observed.offline import LastTopics, last_topics
 
-    found = last_topics(live, source)
-    if recorded or (found is not None and found.topics):
-        return found
+    last = last_topics(live, source)
+    if recorded or (last is not None and last.topics):
+        return last
     committed = _committed_topics(live.core.state.group, settings)
-    return LastTopics(committed, "what it has committed") if committed else found
+    return LastTopics(committed, "what it has committed") if committed else last
 
 
 def offline_words(group: str, last: "LastTopics | None") -> Iterator[str]:
-    """Yield what a reader of the plan of a group without members has to know."""
-    empty = f"nobody is in {group}: it is planned from no members"
+    """Yield the notes to the plan of a group without members."""
+    empty = f"{group} has no members: the plan starts from none"
     if last is None or not last.topics:
-        yield f"{empty}, and nothing tells what it subscribed to (--topic)"
+        yield f"{empty}, and its topics are unknown (--topic)"
     else:
         yield (
-            f"{empty}; who joins subscribes to {', '.join(last.topics)}, known from {last.told_by} "
-            "(--topic for others)"
+            f"{empty}; clients that join subscribe to {', '.join(last.topics)}, known from "
+            f"{last.told_by} (--topic for others)"
         )
 
 
 def _committed_topics(group: str, settings: "Settings") -> tuple[str, ...]:
-    """Return the topics in which the cluster has commits of a group; none if it does not answer."""
+    """Return the topics with commits of a group; empty if the cluster does not answer."""
     with data_cluster(settings.kafka) as data:
         return tuple(data.committed_topics(group) or ())

@@ -1,7 +1,7 @@
-"""Whether those that a rule names are there: a mistyped group or client would get it in silence.
+"""Checks that a rule's group and clients are known: a mistyped name would get the rule unseen.
 
-Decides who counts as there. A group does if it has members, assignments, rules or resets. A client
-does if it heartbeats, is told to hold queues, or is waited for within a restart grace.
+A group is known if it has members, assignments, rules or resets. A client is known if it
+heartbeats, if the engine assigns it queues, or if its restart grace lasts.
 """
 
 from collections.abc import Iterable, Mapping
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = ["require_known", "require_members", "require_present"]
 
-_NEW_GROUP: Final = "A group that is meant to begin gets its rules with --new-group."
+_NEW_GROUP: Final = "To give rules to a new group, add --new-group."
 _RULES_OF_A_CLIENT: Final = ("drain", "capacity")
 _RULES_OF_A_QUEUE: Final = ("pin", "ban")
 
@@ -33,21 +33,21 @@ def require_present(
     new_group: bool,
     absent_ok: bool,
 ) -> "LiveGroup | None":
-    """Refuse rules of a group that nobody knows, and of clients that are not in their group.
+    """Refuse rules of an unknown group, and of clients that are not in their group.
 
     Args:
-        name: the group; of all groups (``*``) nothing is refused.
-        rules: what is to be written; a rule that goes names nobody who must be there.
-        settings: where the topics are.
-        strategies: those that the engine has.
-        new_group: the group may be one that nobody knows; its clients are not there yet either.
-        absent_ok: clients may be away.
+        name: the group; for all groups (``*``) nothing is refused.
+        rules: the rules to write; the clients of a removed rule need not be there.
+        settings: have the address of the topics.
+        strategies: the engine's strategies.
+        new_group: the group may be unknown, and so may its clients.
+        absent_ok: clients may be absent.
 
     Returns:
-        The group, if it was looked at and there is one.
+        The group, if it was read and exists.
 
     Raises:
-        UsageError: the group is unknown, or a client is not in it; the message has the nearest.
+        UsageError: the group is unknown, or a client is not in it; the message names the nearest.
         EnvironmentMissingError: the topics cannot be read.
     """
     from fairlead.control.known_groups import named_groups, unknown_group
@@ -74,10 +74,10 @@ def require_present(
 def require_members(
     live: "LiveGroup", rules: "Iterable[RuleSet]", coming: "Iterable[str]" = ()
 ) -> None:
-    """Refuse rules for clients that are not in the group, nor among those that are to come.
+    """Refuse rules for clients that are neither in the group nor coming.
 
     Raises:
-        UsageError: a client is not in it; the message has the nearest.
+        UsageError: a client is not in it; the message names the nearest.
     """
     wanted = [rule for rule in rules if rule.value is not None]
     expected = frozenset(coming)
@@ -87,10 +87,10 @@ def require_members(
 def require_known(
     name: str, source: "TopicSource", strategies: "Mapping[str, Strategy]", tick_ms: int
 ) -> None:
-    """Refuse a group that nobody knows, where a rule goes or is shown; of all groups (``*``) none.
+    """Refuse an unknown group; all groups (``*``) are known.
 
     Raises:
-        UsageError: the group is unknown; the message has the nearest.
+        UsageError: the group is unknown; the message names the nearest.
         EnvironmentMissingError: the topics cannot be read.
     """
     from fairlead.control.known_groups import named_groups, unknown_group
@@ -107,26 +107,26 @@ def require_known(
 
 
 def _refuse_absent(live: "LiveGroup", named: list[str]) -> None:
-    there = _present(live)
-    absent = [client_id for client_id in named if client_id not in there]
+    present = _present(live)
+    absent = [client_id for client_id in named if client_id not in present]
     if absent:
         raise UsageError(
             f"{', '.join(absent)}: {'is' if len(absent) == 1 else 'are'} not in the group "
             f"{live.core.state.group}, and nothing is written.",
-            remedy=f"{_nearest(absent[0], there)} A rule for a client that comes later is written "
-            "with --absent-ok.",
+            remedy=f"{_nearest(absent[0], present)} To write a rule for a client that "
+            "comes later, give --absent-ok.",
         )
 
 
 def _clients_of(rules: "Iterable[RuleSet]") -> list[str]:
-    """Return the clients that rules are about, each once, in their order."""
-    found: dict[str, None] = {}
+    """Return the clients that rules name, each once, in their order."""
+    clients: dict[str, None] = {}
     for rule in rules:
         if rule.rule in _RULES_OF_A_CLIENT:
-            found[str(rule.subject[0])] = None
+            clients[str(rule.subject[0])] = None
         elif rule.rule in _RULES_OF_A_QUEUE:
-            found.update(dict.fromkeys(_named_by(rule.value)))
-    return list(found)
+            clients.update(dict.fromkeys(_named_by(rule.value)))
+    return list(clients)
 
 
 def _named_by(value: object) -> list[str]:
@@ -143,9 +143,9 @@ def _present(live: "LiveGroup") -> frozenset[str]:
     return frozenset({key.client_id for key in members} | {str(each) for each in state.awaited})
 
 
-def _nearest(client_id: str, there: frozenset[str]) -> str:
+def _nearest(client_id: str, present: frozenset[str]) -> str:
     from fairlead.control.known_groups import nearest_names
 
-    if not there:
+    if not present:
         return "The group has no members now."
-    return f"The nearest of its members: {', '.join(nearest_names(client_id, there))}."
+    return f"The nearest of its members: {', '.join(nearest_names(client_id, present))}."

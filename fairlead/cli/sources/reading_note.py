@@ -1,4 +1,4 @@
-"""What a command that reads for long says meanwhile."""
+"""Progress of a command that reads for long."""
 
 import time
 from typing import Final
@@ -11,14 +11,14 @@ _SECONDS: Final = 2.0
 
 
 class ReadingNote:
-    """Says on the standard error how far reading has come, every two seconds; first after two."""
+    """Writes to the standard error how far reading has come, every two seconds."""
 
     def __init__(self) -> None:
-        self._said = time.monotonic()
+        self._noted = time.monotonic()
 
     def __call__(self, topic: str, records: int) -> None:
-        """Note that so many records of a topic were read."""
+        """Note how many records of a topic have been read."""
         now = time.monotonic()
-        if now - self._said >= _SECONDS:
-            self._said = now
+        if now - self._noted >= _SECONDS:
+            self._noted = now
             typer.echo(f"reading {topic}: {records:,} records", err=True)

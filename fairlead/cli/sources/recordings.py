@@ -1,4 +1,4 @@
-"""The recording that a command is about: a folder, or the live topics, recorded for the moment."""
+"""The recording that a command reads: a folder, or the live topics, recorded temporarily."""
 
 import contextlib
 import tempfile
@@ -17,12 +17,12 @@ __all__ = ["RecordingArgument", "SourceOption", "recorded"]
 
 RecordingArgument = Annotated[
     Path | None,
-    typer.Argument(help="A folder of `fairlead record`; without it the live topics are read."),
+    typer.Argument(help="A folder of `fairlead record`. Default: the live topics."),
 ]
 SourceOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--source", help="A topic that clients read: the offsets of its messages count too."
+        "--source", help="A topic that clients read: use the offsets of its messages too."
     ),
 ]
 
@@ -34,7 +34,7 @@ def recorded(
     strategies: "Mapping[str, Strategy]",
     sources: Sequence[str] = (),
 ) -> "Iterator[RecordingFolder]":
-    """Open a recording while the context is open; of live topics it is gone afterwards.
+    """Open a recording; a temporary one of live topics is removed at the end.
 
     Raises:
         UsageError: the folder is no recording.

@@ -1,6 +1,6 @@
-"""What `fairlead serve` answers, asked over HTTP with the standard library alone.
+"""The answers of `fairlead serve`, over HTTP with the standard library alone.
 
-A command that lists groups is used often, and starts in a moment: nothing heavy is imported here.
+`fairlead group list` runs often and must start at once: this file imports nothing heavy.
 """
 
 import http.client
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["LOOPBACK", "NobodyServesError", "ask_serve", "group_path", "other_topics"]
 
 _CONNECT_S: Final = 0.5
-"""Who does not take a connection in so long is taken for not there."""
+"""Nobody serves if no connection stands after this time."""
 _ANSWER_S: Final = 10.0
 LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 _THIS_MACHINE: Final = re.compile(r"^(127\.0\.0\.1|\[::1\])(?=:|$)")
@@ -33,9 +33,9 @@ class NobodyServesError(Exception):
 
 
 def other_topics(answer: Mapping[str, Any], kafka: "KafkaSettings") -> str | None:
-    """Return whose topics an answer is of, if they are not those of the settings.
+    """Return the topics of an answer in words, unless they are those of the settings.
 
-    Brokers have several addresses: two lists that share none may still be of one cluster.
+    Brokers have several addresses: two lists that share none may be of one cluster.
     """
     bootstrap, prefix = answer.get("bootstrap"), answer.get("topic_prefix")
     if prefix == kafka.topic_prefix and _brokers(str(bootstrap)) & _brokers(kafka.bootstrap):
@@ -54,15 +54,15 @@ def group_path(group: str, tail: str = "") -> str:
 
 
 def ask_serve(url: str, path: str) -> dict[str, Any]:
-    """Return what is answered to a GET.
+    """Return the answer to a GET.
 
     Args:
-        url: where it serves: ``http://host:port``.
-        path: what is asked for.
+        url: the address: ``http://host:port``.
+        path: the path.
 
     Raises:
         NobodyServesError: nothing listens there, or it is no `fairlead serve`.
-        EnvironmentMissingError: it answers that it cannot tell, and why.
+        EnvironmentMissingError: it answers with an error.
     """
     where = urlsplit(url)
     secure = where.scheme == "https"
@@ -80,13 +80,14 @@ def ask_serve(url: str, path: str) -> dict[str, Any]:
     finally:
         connection.close()
     try:
-        found = orjson.loads(body)
+        answer = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise NobodyServesError(f"what answers at {url} is no fairlead serve") from error
-    if not isinstance(found, dict):
+    if not isinstance(answer, dict):
         raise NobodyServesError(f"what answers at {url} is no fairlead serve")
     if not _OK <= status < _REDIRECTS:
         raise EnvironmentMissingError(
-            f"{url}: {found.get('error', f'status {status}')}", remedy=str(found.get("remedy", ""))
+            f"{url}: {answer.get('error', f'status {status}')}",
+            remedy=str(answer.get("remedy", "")),
         )
-    return found
+    return answer

@@ -1,4 +1,4 @@
-"""The time from which on the past is asked for: ``--since``."""
+"""``--since``: the beginning of the past to show."""
 
 import re
 from typing import Annotated, Final
@@ -20,10 +20,10 @@ SinceOption = Annotated[
 
 
 def since_ms_of(text: str, now_ms: int) -> int:
-    """Return the time that a text says, in ms since 1970.
+    """Return the time of a text, in ms since 1970.
 
     Raises:
-        UsageError: it says none, or one without its zone.
+        UsageError: the text is no time, or a time without its zone.
     """
     from fairlead.cli.errors import sentence
     from fairlead.control.reset_target import BadTargetError, read_target

@@ -1,4 +1,4 @@
-"""Where a command that only reads has Fairlead's topics from: a live cluster, or a recording."""
+"""Where a reading command finds Fairlead's topics: on a live cluster, or in a recording."""
 
 import gc
 from dataclasses import dataclass
@@ -25,10 +25,10 @@ if TYPE_CHECKING:
 __all__ = ["DumpOption", "SourceOptions", "tick_ms_of"]
 
 _GARBAGE_EVERY: Final = 100_000
-"""So many things are made between two searches for garbage.
+"""Allocations between two searches for garbage.
 
-Records that were read are none until the command ends: looking through all of them at every 700
-costs a fifth of the time.
+Records live until the command ends: searching through all of them at every 700 allocations costs a
+fifth of the time.
 """
 
 DumpOption = Annotated[
@@ -53,10 +53,10 @@ class SourceOptions:
         return settings_of(self.bootstrap, self.topic_prefix, self.profile, self.config)
 
     def open(self, settings: "Settings") -> "TopicSource":
-        """Return the topics, to be read and nothing else.
+        """Return the topics, for reading only.
 
         Raises:
-            UsageError: the folder is no recording, or a cluster is named beside it.
+            UsageError: the folder is no recording, or a cluster is named too.
             EnvironmentMissingError: the cluster does not answer, or a topic is not there.
         """
         gc.set_threshold(_GARBAGE_EVERY)
@@ -70,7 +70,7 @@ class SourceOptions:
         for flag, given in (("bootstrap", self.bootstrap), ("topic-prefix", self.topic_prefix)):
             if given is not None:
                 raise UsageError(
-                    f"--dump: the topics are read from a folder, and --{flag} is of a cluster.",
+                    f"--dump: the topics are in a folder, and --{flag} names a cluster.",
                     remedy=f"Leave --dump or --{flag} out.",
                 )
         return DumpSource(open_recording(self.dump))

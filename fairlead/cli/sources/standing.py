@@ -1,4 +1,4 @@
-"""How a group stands, from its topics, with what the data cluster says of its positions."""
+"""The state of one group, from its topics and the positions of the data cluster."""
 
 from typing import TYPE_CHECKING
 
@@ -23,7 +23,7 @@ def standing_from(
     settings: "Settings",
     places: "Mapping[MessageQueue, Place] | None" = None,
 ) -> "GroupStanding":
-    """Return how a group stands; ``places``: where the data cluster says it is.
+    """Return the state of a group; ``places``: its positions by the data cluster.
 
     Raises:
         UsageError: there is no such group.
@@ -50,7 +50,7 @@ def standing_from(
 
 
 def warn_of_refused(found: "GroupStanding") -> None:
-    """Say which rules of a group are not in force."""
+    """Warn of rules of a group that are not in force."""
     for refused in found.live.in_force.refused.values():
         warn(
             f"{found.name}: a rule is refused ({refused.error.detail}), so the one before it "
