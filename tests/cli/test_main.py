@@ -156,4 +156,4 @@ def test_help_fits_its_terminal(
     monkeypatch.setenv("COLUMNS", "80")
     assert _run(["run", "--help"]) == 0
     words = capsys.readouterr().out
-    assert "parent process starts it       \n again, with growing pauses" in words
+    assert "explains the other  \n codes. With --supervise a parent process" in words

@@ -1,4 +1,4 @@
-"""`fairlead record`: the topics of a live cluster, written into a folder."""
+"""`fairlead record`: write the topics of a live cluster into a folder."""
 
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,10 +19,10 @@ def record(
     shared: SettingsOptions,
     output: OutputOption = OutputFormat.TABLE,
 ) -> None:
-    """Write what stands in Fairlead's topics into a folder, for `verify` and `replay`.
+    """Record Fairlead's topics into a folder, for `verify` and `replay`.
 
-    Nothing is written to the cluster. Of a --source only the offsets of its messages are recorded:
-    whole says so.
+    The command writes nothing to the cluster. Of a --source it records only the offsets of
+    messages; the column whole says so.
     """
     from fairlead.recording.capture import Capture, capture, driver_settings
     from strategies.own_strategies import all_strategies

@@ -1,4 +1,4 @@
-"""`fairlead replay`: what the engine read, run again, against what it wrote, byte for byte."""
+"""`fairlead replay`: run the engine's input again and compare the output, byte for byte."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -23,12 +23,12 @@ def replay(
     shared: SettingsOptions,
     output: OutputOption = OutputFormat.TABLE,
 ) -> None:
-    """Run again what the engine read, in the batches in which it read, and compare what it wrote.
+    """Run the engine's input again, in the same batches, and compare the output.
 
-    Every record must come out again with the same bytes. Own strategies are found by --config, as
-    for `fairlead run`. Exit code 1: something differs, and the first difference is shown. 9:
-    nothing could be compared. What is left out, since its state began before the recording, is
-    named.
+    Every record must come out again with the same bytes. Give --config as to `fairlead run`, so
+    that its own strategies are known. Exit code 1: the outputs differ; the command shows the first
+    difference. 9: there was nothing to compare. The command names the parts that it leaves out
+    because their state is older than the recording.
     """
     from strategies.own_strategies import all_strategies
 
@@ -53,7 +53,7 @@ def replay(
 
 
 def _document(ready: "Replay", comparison: "Comparison") -> dict[str, Any]:
-    """Return what was compared, as JSON."""
+    """Return the comparison as JSON."""
     manifest = ready.recording.manifest
     return {
         "v": 1,
@@ -78,11 +78,11 @@ def _document(ready: "Replay", comparison: "Comparison") -> dict[str, Any]:
 
 
 def _compacted(ready: "Replay", comparison: "Comparison") -> list[str]:
-    """Return what was compacted, if something differs: it may be for that alone."""
+    """Return what was compacted, if something differs: that may be the cause."""
     from fairlead.verify.replaying import compacted_away
 
-    found = comparison.difference
-    return [] if found is None else compacted_away(ready.recording, found)
+    difference = comparison.difference
+    return [] if difference is None else compacted_away(ready.recording, difference)
 
 
 def _difference(comparison: "Comparison") -> dict[str, Any] | None:
@@ -121,15 +121,15 @@ def _show(document: dict[str, Any]) -> None:
     )
     for name, words in (
         ("resent", "were written more than once"),
-        ("unwritten", "died with their driver"),
+        ("unwritten", "were lost with their driver"),
         ("undecided", "are the last of their driver, of a batch whose decision was not read"),
-        ("others", "were written by others: members, producers and operators ask bridges too"),
+        ("others", "are of others: members, producers and operators ask bridges too"),
     ):
         if document[name]:
             typer.echo(f"{document[name]:,} records {words}")
     if document["settings_assumed"]:
         numbers = ", ".join(map(str, document["settings_assumed"]))
-        typer.echo(f"the claims of generations {numbers} tell no settings: those given are taken")
+        typer.echo(f"the claims of generations {numbers} have no settings: using the given ones")
     for part in document["not_compared"]:
         numbers = ", ".join(map(str, part["generations"]))
         typer.echo(f"NOT COMPARED: generations {numbers} in shard {part['shard']}")
@@ -137,7 +137,7 @@ def _show(document: dict[str, Any]) -> None:
         typer.echo(f"  what to do    {NOT_RECORDED}")
     difference = document["difference"]
     if difference is None:
-        nothing = "nothing was decided: nothing is proved"
+        nothing = "there is no decision: nothing is proved"
         typer.echo("the same, byte for byte" if document["cuts"] else nothing)
         return
     typer.echo("DIFFERENT: the first difference")
@@ -150,4 +150,4 @@ def _show(document: dict[str, Any]) -> None:
         typer.echo(f"  {name:13} {'nothing' if difference[name] is None else difference[name]}")
     if document["compacted"]:
         gone = ", ".join(document["compacted"])
-        typer.echo(f"nothing is proved by it, for records were compacted away: {gone}")
+        typer.echo(f"the difference proves nothing, since records were compacted away: {gone}")

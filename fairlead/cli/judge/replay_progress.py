@@ -1,4 +1,4 @@
-"""How far a replay has come, and its errors in words for the user."""
+"""The progress of a replay, and its errors in words."""
 
 import contextlib
 import sys
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
 __all__ = ["NOT_RECORDED", "refusing", "watching"]
 
 NOT_RECORDED: Final = (
-    "Record before retention takes what the engine has read since its state began, and keep the "
+    "Record before retention deletes the engine's input since its state began, and keep the "
     "folder; `fairlead verify` judges the rest from the records alone."
 )
 
 
 @contextlib.contextmanager
 def watching(cuts: int) -> "Iterator[Callable[[Replayed], None]]":
-    """Show on a terminal how many of the cuts were run again."""
+    """Show on a terminal how many cuts have run again."""
     from rich.console import Console
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
 
@@ -39,7 +39,7 @@ def watching(cuts: int) -> "Iterator[Callable[[Replayed], None]]":
 
 @contextlib.contextmanager
 def refusing(recording: "RecordingFolder") -> Iterator[None]:
-    """Turn what keeps a recording from being run again into an error for the user."""
+    """Turn the errors of a replay into errors for the user."""
     from fairlead.engine.drivers import UnknownStrategiesError
     from fairlead.replay.shard_replay import ReplayError
 
@@ -48,17 +48,17 @@ def refusing(recording: "RecordingFolder") -> Iterator[None]:
     except UnknownStrategiesError as error:
         raise UsageError(
             f"engine.strategies: generation {error.generation} had {', '.join(error.missing)}, "
-            "which are not known here.",
+            "unknown here.",
             remedy="Give --config as to `fairlead run`, so that its own strategies are known.",
         ) from error
     except ReplayError as error:
         gaps = recording.gaps()
         if gaps:
             raise NothingProvedError(
-                f"recording: it cannot be run again: {error}.",
-                remedy=f"Of {', '.join(gaps)} the topics no longer held everything. {NOT_RECORDED}",
+                f"recording: it cannot be replayed: {error}.",
+                remedy=f"The topics had lost records of {', '.join(gaps)}. {NOT_RECORDED}",
             ) from error
         raise VerdictError(
             f"recording: {error}.",
-            remedy="Nothing is missing of the topics: what is recorded contradicts itself.",
+            remedy="The recording is complete and contradicts itself.",
         ) from error

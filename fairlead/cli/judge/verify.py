@@ -1,4 +1,4 @@
-"""`fairlead verify`: recorded topics and journals, judged by every invariant."""
+"""`fairlead verify`: judge recorded topics and journals by every invariant."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -26,26 +26,27 @@ def verify(
     *,
     journals: Annotated[
         Path | None,
-        typer.Option("--journals", help="A folder with the journals of the group's clients."),
+        typer.Option("--journals", help="A folder with journals of the group's clients."),
     ] = None,
     faults: Annotated[
-        Path | None, typer.Option("--faults", help="The log of what was done to the run, and when.")
+        Path | None,
+        typer.Option("--faults", help="The log of the faults of the run."),
     ] = None,
     group: Annotated[
         str | None,
-        typer.Option("--group", help="Whose the journals are, if the topics have several groups."),
+        typer.Option("--group", help="The group of the journals, if the topics have several."),
     ] = None,
     explain: Annotated[
-        str | None, typer.Option("--explain", help="Tell what is judged by S2, L1, … and how.")
+        str | None, typer.Option("--explain", help="Explain a rule: S2, L1, …")
     ] = None,
     source: SourceOption = None,
     shared: SettingsOptions,
     output: OutputOption = OutputFormat.TABLE,
 ) -> None:
-    """Judge what happened by the records alone: S1 to S15 and L1 to L4.
+    """Judge what happened by the records alone, by the rules S1 to S15 and L1 to L4.
 
     Each is held, broken (with the fewest records that show it) or not judged (and why). Exit code
-    1: one is broken; 9: the history is empty, or no queue went from one client to another.
+    1: one is broken; 9: the history is empty, or no queue changed its owner.
     """
     from strategies.own_strategies import all_strategies
 
@@ -78,7 +79,7 @@ def _judge(
         named = f"there is no group {error.group}" if error.group else "there are several groups"
         raise UsageError(
             f"--group: {named} in the recording.",
-            remedy=f"Say whose the journals are; groups that decided: {known}.",
+            remedy=f"Name the group of the journals; groups with decisions: {known}.",
         ) from error
 
 
@@ -90,39 +91,39 @@ def _journals(folder: Path | None, faults: Path | None, group: str | None) -> "J
     if folder is None:
         if faults is not None or group is not None:
             raise UsageError(
-                "--faults, --group: they say more about journals, and there are none.",
+                "--faults, --group: they need journals, and there are none.",
                 remedy="Give --journals too.",
             )
         return None
     if not folder.is_dir():
         raise UsageError(f"--journals: {folder} is no folder.", remedy="Name the journals' folder.")
     try:
-        found = read_journals(folder)
+        read = read_journals(folder)
     except OSError as error:
         raise UsageError(
             f"--journals: {error.filename} cannot be read ({error.strerror}).",
             remedy="Allow this user to read it.",
         ) from error
-    if not found:
+    if not read:
         raise UsageError(
             f"--journals: {folder} holds no file that ends in .jsonl.",
             remedy="See docs/verify.md for what a journal is.",
         )
-    return Journals(found, group, () if faults is None else read_faults(faults))
+    return Journals(read, group, () if faults is None else read_faults(faults))
 
 
 def _explain(number: str) -> None:
     from fairlead.verify.invariants import INVARIANTS
 
-    found = INVARIANTS.get(number.upper())
-    if found is None:
+    rule = INVARIANTS.get(number.upper())
+    if rule is None:
         raise UsageError(
-            f"--explain: there is no invariant {number}.",
+            f"--explain: there is no rule {number}.",
             remedy=f"Give one of {', '.join(INVARIANTS)}.",
         )
-    typer.echo(f"{number.upper()}: {found.title}")
-    typer.echo(f"judged from: {found.judged_from}")
-    typer.echo(found.how)
+    typer.echo(f"{number.upper()}: {rule.title}")
+    typer.echo(f"judged from: {rule.judged_from}")
+    typer.echo(rule.how)
 
 
 def _show(judgement: "Judgement", output: OutputFormat) -> None:

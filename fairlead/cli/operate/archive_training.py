@@ -1,4 +1,4 @@
-"""Makes the class-data archives: a run that records them, and one that proves Spark's is used."""
+"""Makes the class-data archives: one run records them, another proves that Spark uses its own."""
 
 import contextlib
 import json
@@ -28,27 +28,27 @@ from fairlead.kafka.topic_creation import create_topics
 from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import load_settings
 
-# Of some twelve thousand classes all but those made at run time are in an archive that works.
+# A working archive has all of some twelve thousand classes but those made at run time.
 ARCHIVED_SHARE_MIN: Final = 0.5
 _RUN_SECONDS_MAX: Final = 300.0
 _LOG_TAIL_LINES: Final = 15
-# One for each JVM and each environment on this machine; 180 MB each of Spark, 50 MB of the broker.
+# Each JVM and environment has its own: 180 MB for Spark, 50 MB for the broker.
 _OTHERS_KEPT_MAX: Final = 2
 _WITHOUT: Final = (
     "Fairlead runs without an archive, only its start is slower. A HotSpot JVM of 17 or later can"
     " write one."
 )
-_ANEW: Final = "It was made before: make both anew with `fairlead setup archive --force`."
+_ANEW: Final = "An earlier run made it: make both again with `fairlead setup archive --force`."
 
 
 @dataclass(frozen=True, slots=True)
 class TrainingRun:
-    """One start of Spark, as it was measured.
+    """The measures of one start of Spark.
 
     Attributes:
-        session_s: until the session stood, in seconds.
-        first_batch_s: from there until the first batch was done, in seconds.
-        archived_share: the share of classes that came from the archive, 0.0 to 1.0.
+        session_s: seconds until the session stands.
+        first_batch_s: seconds from there to the end of the first batch.
+        archived_share: the share of classes from the archive, 0.0 to 1.0.
     """
 
     session_s: float
@@ -57,7 +57,7 @@ class TrainingRun:
 
     @property
     def start_s(self) -> float:
-        """From the start to the end of the first batch, in seconds."""
+        """Seconds from the start to the end of the first batch."""
         return self.session_s + self.first_batch_s
 
 
@@ -66,8 +66,8 @@ class ArchivesMade:
     """New archives.
 
     Attributes:
-        paths: each that was made.
-        before: a start of Spark without its archive (None if that was not measured).
+        paths: the new archives.
+        before: a start of Spark without its archive, if measured.
         after: a start with it.
     """
 
@@ -77,7 +77,7 @@ class ArchivesMade:
 
 
 class ArchiveMaker:
-    """Makes the archives of one JVM: of Spark, and of the embedded broker it is trained on."""
+    """Makes the archives of one JVM: for Spark, and for the embedded broker."""
 
     def __init__(
         self, java: Java, jars: Path, broker_jars: Sequence[Path], say: Callable[[str], None]
@@ -88,7 +88,7 @@ class ArchiveMaker:
             java: the JVM.
             jars: the folder of the connector jars.
             broker_jars: the folders of the broker's.
-            say: told what is being done, a line each time.
+            say: gets a line about each step.
         """
         self._java = java
         self._jars = jars
@@ -97,17 +97,17 @@ class ArchiveMaker:
         self.spark, self.broker = (program.archive(java) for program in self._programs)
 
     def missing(self) -> list[Path]:
-        """Return the archives that are not there."""
+        """Return the missing archives."""
         return [path for path in (self.spark, self.broker) if not path.is_file()]
 
     def make(self, *, measure: bool) -> ArchivesMade | None:
-        """Make and prove what is missing; None if another process did so meanwhile.
+        """Make and prove what is missing; None if another process has made it.
 
         Args:
-            measure: also measure a start without Spark's.
+            measure: also measure a start without Spark's archive.
 
         Raises:
-            EnvironmentMissingError: a run failed, or the JVM does not use what it wrote.
+            EnvironmentMissingError: a run failed, or the JVM does not use its archive.
         """
         with _sole_maker(lambda: self._say("another process makes an archive; waiting for it")):
             missing = self.missing()
@@ -156,7 +156,7 @@ class ArchiveMaker:
 
 @dataclass(frozen=True, slots=True)
 class _Training:
-    """How `streaming.training` is run."""
+    """Runs `streaming.training`."""
 
     bootstrap: str
     java: Java
@@ -164,7 +164,7 @@ class _Training:
     scratch: Path
 
     def once(self, name: str, java_options: tuple[str, ...]) -> TrainingRun:
-        """Run it in a process of its own, on topics of its own."""
+        """Run it in its own process, on its own topics."""
         prefix = f"training-{name}."
         settings = load_settings()
         create_topics({"bootstrap_servers": self.bootstrap}, prefix, topic_specs(settings.topics))
@@ -201,8 +201,8 @@ def _sole_maker(on_wait: Callable[[], None]) -> Iterator[None]:
 
 @contextlib.contextmanager
 def _recorded(path: Path) -> Iterator[Path]:
-    """Give the file that becomes an archive; leave no half one behind, however this ends."""
-    # In the folder of its destination, or the rename would be a copy.
+    """Yield the file that becomes an archive; leave no half file behind."""
+    # In the folder of its destination, so that a rename copies nothing.
     recorded = path.with_name(f".{path.name}.{os.getpid()}")
     try:
         yield recorded

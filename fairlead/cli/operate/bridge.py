@@ -25,7 +25,7 @@ RetryQueueNumsOption = Annotated[
         "--retry-queue-nums",
         min=0,
         max=100,
-        help="Queues of each delay of the retry topics made for groups; 0: make none.",
+        help="Queues for each delay of a group's retry topic; 0: create no retry topics.",
     ),
 ]
 PollOption = Annotated[
@@ -36,7 +36,7 @@ RetryGroupsMaxOption = Annotated[
     typer.Option(
         "--retry-groups-max",
         min=0,
-        help="No more groups than this have retry topics on the cluster.",
+        help="How many groups may have retry topics on the cluster.",
     ),
 ]
 RetryRemoveAfterOption = Annotated[
@@ -44,7 +44,7 @@ RetryRemoveAfterOption = Annotated[
     typer.Option(
         "--retry-remove-after-ms",
         min=0,
-        help="Remove empty retry topics so long after their group was forgotten; 0: never.",
+        help="Remove empty retry topics this long after the group was evicted; 0: never.",
     ),
 ]
 DefaultTopicQueueNumsOption = Annotated[
@@ -53,17 +53,17 @@ DefaultTopicQueueNumsOption = Annotated[
         "--default-topic-queue-nums",
         min=0,
         max=1_000,
-        help="Publish the default route TBW102 with so many queues (RocketMQ: 8); 0: none.",
+        help="Publish the default route TBW102 with this many queues (RocketMQ: 8); 0: none.",
     ),
 ]
 
 TopicsOption = Annotated[
     str | None,
-    typer.Option("--topics", help="Watch these topics too, divided by commas."),
+    typer.Option("--topics", help="Also watch these topics, separated by commas."),
 ]
 TopicPatternOption = Annotated[
     str | None,
-    typer.Option("--topic-pattern", help="Watch the topics whose whole name matches too."),
+    typer.Option("--topic-pattern", help="Also watch topics whose whole name matches."),
 ]
 ClusterNameOption = Annotated[
     str | None,
@@ -71,13 +71,14 @@ ClusterNameOption = Annotated[
 ]
 MetricsHostOption = Annotated[
     str,
-    typer.Option("--metrics-host", help="Where /metrics, /healthz and /readyz are served."),
+    typer.Option("--metrics-host", help="The address of /metrics, /healthz and /readyz."),
 ]
 MetricsPortOption = Annotated[
-    int, typer.Option("--metrics-port", min=0, max=65_535, help="Their port; 0: any, as logged.")
+    int,
+    typer.Option("--metrics-port", min=0, max=65_535, help="Their port; 0: any, see the log."),
 ]
 SuperviseOption = Annotated[
-    bool, typer.Option("--supervise", help="Start the bridge again when it dies; see docs.")
+    bool, typer.Option("--supervise", help="Restart the bridge when it dies; see docs.")
 ]
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
@@ -85,7 +86,7 @@ app = typer.Typer(no_args_is_help=True, add_completion=False)
 
 @app.callback()
 def bridge() -> None:
-    """Carry routes and bounds of a live cluster into the topics."""
+    """Carry topics and offsets of a live cluster into Fairlead's topics."""
 
 
 @app.command()
@@ -115,7 +116,7 @@ def kafka(
 ) -> None:
     """Watch a Kafka cluster: its topics become routes, their partitions queues.
 
-    Topics that groups ask for are watched without being named. Runs until SIGTERM or Ctrl-C.
+    The bridge also watches topics that groups ask for. It runs until SIGTERM or Ctrl-C.
     """
     from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
     from fairlead.kafka.connection import library_options
@@ -147,7 +148,7 @@ def kafka(
 
 
 def _serve(carrier: "KafkaBridge", settings: "Settings") -> None:
-    """Run the bridge, with its figures beside it."""
+    """Run the bridge and serve its metrics."""
     import structlog
     from prometheus_client import CollectorRegistry
 

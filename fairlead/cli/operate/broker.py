@@ -1,4 +1,4 @@
-"""`fairlead broker`: a real Kafka on this machine, for trying out."""
+"""`fairlead broker`: a real Kafka on this machine, for trials."""
 
 from pathlib import Path
 from typing import Annotated
@@ -18,14 +18,14 @@ from fairlead.errors import ExitCode, UsageError
 app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
-    help="Start and stop an embedded Kafka for trying out.",
+    help="Start and stop an embedded Kafka for trials.",
 )
 
 DataDirOption = Annotated[
     Path | None,
     typer.Option(
         "--data-dir",
-        help="Where the cluster keeps its data, its logs and what it is.",
+        help="The folder of the cluster: data, logs and state.",
         show_default="~/.local/state/fairlead/broker",
     ),
 ]
@@ -35,7 +35,7 @@ DataDirOption = Annotated[
 def start(
     *,
     brokers: Annotated[
-        int | None, typer.Option("--brokers", help="How many nodes: 1 or 3.", show_default="1")
+        int | None, typer.Option("--brokers", help="The number of nodes: 1 or 3.", show_default="1")
     ] = None,
     port: Annotated[
         int | None,
@@ -43,7 +43,7 @@ def start(
             "--port",
             min=1,
             max=65_533,
-            help="Of the first node; the others follow.",
+            help="The first node's port; the others follow.",
             show_default="the last ones, or free ones",
         ),
     ] = None,
@@ -51,7 +51,7 @@ def start(
     bootstrap: Annotated[
         str | None,
         typer.Option(
-            "--bootstrap", help="Start nothing: make the topics on the cluster at host:port."
+            "--bootstrap", help="Start nothing: create the topics on the cluster at host:port."
         ),
     ] = None,
     topic_prefix: TopicPrefixOption = None,
@@ -64,8 +64,8 @@ def start(
 ) -> None:
     """Start a real Kafka (KRaft) on loopback, with Fairlead's topics; return when it is ready.
 
-    The data folder keeps its topics from one start to the next. A cluster that runs there already
-    is left as it is. With --bootstrap an existing cluster is used instead.
+    The data folder keeps the topics between starts. A running cluster stays as it is. With
+    --bootstrap the command uses an existing cluster instead.
     """
     from fairlead.cli.operate.broker_work import start_cluster, use_existing
 
@@ -86,7 +86,7 @@ def stop(
         float, typer.Option("--timeout", min=0, help="Seconds until it is killed.")
     ] = 20.0,
 ) -> None:
-    """Stop the cluster of a data folder, whoever started it."""
+    """Stop the cluster of a data folder."""
     from fairlead.cli.operate.broker_work import stop_cluster
 
     stop_cluster(data_dir, timeout)
@@ -102,13 +102,13 @@ def status(data_dir: DataDirOption = None, output: OutputOption = OutputFormat.T
 
 
 def _require_alone(given: list[str]) -> None:
-    """Refuse what says how a cluster is started beside --bootstrap, which starts none.
+    """Refuse options of a start beside --bootstrap, which starts no cluster.
 
     Raises:
-        UsageError: something was given.
+        UsageError: an option was given.
     """
     if given:
         raise UsageError(
-            f"--bootstrap: an existing cluster is used, so {', '.join(given)} can say nothing.",
+            f"--bootstrap: it uses an existing cluster, so {', '.join(given)} has no effect.",
             remedy="Leave out one or the other.",
         )

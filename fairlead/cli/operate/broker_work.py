@@ -1,4 +1,4 @@
-"""What `fairlead broker` does: an embedded cluster started, stopped and shown, with the topics."""
+"""Starts, stops and shows the embedded cluster of `fairlead broker`, and creates its topics."""
 
 import signal
 import time
@@ -42,11 +42,11 @@ def start_cluster(
     foreground: bool,
     output: OutputFormat,
 ) -> None:
-    """Start a cluster with Fairlead's topics, or leave the one that runs in the folder as it is.
+    """Start a cluster with Fairlead's topics; one that runs in the folder stays as it is.
 
     Raises:
-        RefusedError: another one runs there.
-        EnvironmentMissingError: it does not start.
+        RefusedError: another cluster runs there.
+        EnvironmentMissingError: the cluster does not start.
     """
     folder = (data_dir or default_data_dir()).absolute()
     nodes = 1 if brokers is None else brokers
@@ -66,7 +66,7 @@ def start_cluster(
 
 
 def stop_cluster(data_dir: Path | None, timeout: float) -> None:
-    """Stop the cluster of a folder, and say what became of it."""
+    """Stop the cluster of a folder and report how it ended."""
     folder = (data_dir or default_data_dir()).absolute()
     begun = time.monotonic()
     killed = stop_recorded(folder, timeout)
@@ -79,23 +79,23 @@ def stop_cluster(data_dir: Path | None, timeout: float) -> None:
 
 
 def show_cluster(data_dir: Path | None, output: OutputFormat) -> bool:
-    """Show the nodes of the cluster of a folder; return whether every one is in service."""
+    """Show the nodes of a folder's cluster; return whether all are in service."""
     folder = (data_dir or default_data_dir()).absolute()
     cluster = read_status(folder)
     rows = [] if cluster is None else _status_rows(cluster)
     write_rows(rows, ("node", "address", "state", "pid", "log"), output)
     if cluster is None:
-        _say(f"there never was a cluster in {folder}")
+        _say(f"there is no cluster in {folder}")
     return bool(rows) and all(row["state"] == "in service" for row in rows)
 
 
 def _require_same_shape(
     running: ClusterState, brokers: int, port: int | None, folder: Path
 ) -> None:
-    """Refuse to take a cluster that runs for the one that was asked for.
+    """Require that the running cluster is as asked for.
 
     Raises:
-        RefusedError: it has another number of nodes, or its first node listens on another port.
+        RefusedError: it has another number of nodes, or its first node has another port.
     """
     remedy = "Stop it with: fairlead broker stop, or give another --data-dir."
     if len(running.nodes) != brokers:
@@ -112,9 +112,9 @@ def _require_same_shape(
 
 
 def use_existing(settings: Settings, output: OutputFormat) -> None:
-    """Make the topics on a cluster that is not ours, as the settings say how to speak to it."""
+    """Create the topics on an existing cluster, over the connection of the settings."""
     kafka = settings.kafka
-    _say(f"nothing is started; the cluster at {kafka.bootstrap} is used")
+    _say(f"using the cluster at {kafka.bootstrap}; nothing is started")
     connection = {"bootstrap_servers": kafka.bootstrap_servers, **library_options(kafka)}
     _make_topics(connection, settings, kafka.replication_factor)
     _show(kafka.bootstrap, settings, None, output)
@@ -123,8 +123,8 @@ def use_existing(settings: Settings, output: OutputFormat) -> None:
 def _start_embedded(
     kafka: EmbeddedKafka, settings: Settings, output: OutputFormat, *, foreground: bool
 ) -> None:
-    """Start the cluster and make its topics; in the foreground, stay until a signal."""
-    # The handlers first: a Ctrl-C while the brokers start must not leave them behind.
+    """Start the cluster and create its topics; in the foreground, stay until a signal."""
+    # The handlers come first: Ctrl-C during the start must not leave brokers behind.
     with (
         StopSignal() as stop,
         on_signals(_STOP_SIGNALS if foreground else (), lambda _: stop.set()),
@@ -146,7 +146,7 @@ def _start_embedded(
 def _finish_embedded(
     bootstrap: str, folder: Path, settings: Settings, output: OutputFormat
 ) -> None:
-    """Make the topics; each has as many copies as the embedded cluster has nodes."""
+    """Create the topics, with as many replicas as the embedded cluster has nodes."""
     _make_topics({"bootstrap_servers": bootstrap}, settings, BROKERS_CHOICE)
     _show(bootstrap, settings, folder, output)
 
@@ -154,10 +154,10 @@ def _finish_embedded(
 def _make_topics(
     connection: Mapping[str, Any], settings: Settings, replication_factor: int
 ) -> None:
-    """Make the topics that are missing, and tell what differs in the others.
+    """Create missing topics, and report what differs in the others.
 
     Raises:
-        EnvironmentMissingError: the cluster does not answer, or refuses to make a topic.
+        EnvironmentMissingError: the cluster does not answer, or refuses to create a topic.
     """
     prefix = settings.kafka.topic_prefix
     report = create_topics(
@@ -166,13 +166,13 @@ def _make_topics(
         topic_specs(settings.topics),
         replication_factor,
     )
-    _say(f"topics {prefix}*: {len(report.created)} made, {len(report.existing)} there")
+    _say(f"topics {prefix}*: {len(report.created)} created, {len(report.existing)} exist")
     for one in report.differences:
         _say(f"warning: {one.topic}: {one.setting} is {one.found}, expected {one.expected}")
 
 
 def _show(bootstrap: str, settings: Settings, folder: Path | None, output: OutputFormat) -> None:
-    """Show what a user needs to go on; no folder: the cluster is somebody else's."""
+    """Show the cluster's address; no folder: the cluster is somebody else's."""
     row = {
         "bootstrap": bootstrap,
         "topic_prefix": settings.kafka.topic_prefix,
@@ -182,7 +182,7 @@ def _show(bootstrap: str, settings: Settings, folder: Path | None, output: Outpu
 
 
 def _serve(kafka: EmbeddedKafka, stop: StopSignal) -> None:
-    """Wait for a signal, or for a node to end by itself.
+    """Wait for a signal, or for the end of a node.
 
     Raises:
         EnvironmentMissingError: a node ended.

@@ -1,4 +1,4 @@
-"""``fairlead config``: what is set and from where, what is wrong with it, and what may be set."""
+"""``fairlead config``: show, check and describe the settings."""
 
 from enum import StrEnum
 from pathlib import Path
@@ -9,6 +9,7 @@ import typer
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.options import SettingsOptions
 from fairlead.cli.render.output import OutputFormat, write_document, write_rows
+from fairlead.counts import counted
 from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
@@ -33,16 +34,14 @@ class ConfigFormat(StrEnum):
 
 @app.callback()
 def config() -> None:
-    """Show the settings and where each is from, check files, print their schema."""
+    """Show the settings and their sources, check files, print their schema."""
 
 
 @app.command()
 @takes_sets
 def show(
     *,
-    resolved: Annotated[
-        bool, typer.Option("--resolved", help="Everything in force, the defaults too.")
-    ] = False,
+    resolved: Annotated[bool, typer.Option("--resolved", help="Also show the defaults.")] = False,
     section: Annotated[
         str | None,
         typer.Option("--section", help="Only this table, such as kafka.security or group.orders."),
@@ -50,12 +49,12 @@ def show(
     shared: SettingsOptions,
     output: Annotated[
         ConfigFormat,
-        typer.Option("--output", "-o", help="toml can be read back, as a file for --config."),
+        typer.Option("--output", "-o", help="toml can be read back with --config."),
     ] = ConfigFormat.TABLE,
 ) -> None:
-    """Show what is set otherwise than by default, and where each value is from.
+    """Show the settings that differ from the defaults, and the source of each value.
 
-    Secrets are shown as stars, and not at all as TOML.
+    Secrets appear as stars; TOML leaves them out.
     """
     from fairlead.settings.effective_settings import shown_settings
     from fairlead.settings.layers import Kind
@@ -88,10 +87,10 @@ def check(
         OutputFormat, typer.Option("--output", "-o", help="How results are written.")
     ] = OutputFormat.TABLE,
 ) -> None:
-    """Tell every mistake in the settings at once, and what is allowed and risky.
+    """Show every error in the settings, and every warning.
 
-    Everything is read as a start would read it: defaults, profile, files, environment. Exit code 2
-    if they cannot be used.
+    The command reads defaults, profile, files and environment as a start does. Exit code 2 if there
+    are errors.
     """
     from fairlead.settings.warnings import cautions
 
@@ -103,23 +102,22 @@ def check(
     weighed = [*(("error", each) for each in errors), *(("warning", each) for each in warnings)]
     if output is OutputFormat.TABLE:
         for weight, each in weighed:
-            # As compilers write it, so that editors and terminals lead to the line.
+            # The form of compilers: editors and terminals link to the line.
             typer.echo(f"{each.place}: {weight}: {each.key}: {each.reason}\n    {each.remedy}")
     else:
         write_rows((_row(weight, each) for weight, each in weighed), (), output)
     if errors:
         raise UsageError(
-            f"the settings cannot be used: {len(errors)} to put right",
+            f"settings: {counted(len(errors), 'error')}",
             remedy="docs/configuration.md has every setting.",
         )
     if output is OutputFormat.TABLE:
-        doubts = f"{len(warnings)} to think of" if warnings else "nothing to think of"
-        typer.echo(f"the settings can be used; {doubts}")
+        typer.echo(f"OK, {counted(len(warnings), 'warning')}" if warnings else "OK")
 
 
 @app.command()
 def schema() -> None:
-    """Print the JSON Schema (2020-12) of a settings file, so that editors complete it."""
+    """Print the JSON Schema (2020-12) of a settings file, for editors."""
     from fairlead.settings.schema import file_schema
 
     write_document(file_schema(), OutputFormat.JSON)
@@ -134,7 +132,7 @@ def kafka(
         OutputFormat, typer.Option("--output", "-o", help="How results are written.")
     ] = OutputFormat.TABLE,
 ) -> None:
-    """Show what kafka-python and Spark's library are told of the kafka table; secrets are stars."""
+    """Show the options that kafka-python and Spark get from the kafka table; secrets are stars."""
     from fairlead.settings.kafka_options import told_options
 
     settings = shared.settings()
@@ -142,10 +140,10 @@ def kafka(
 
 
 def _examined(shared: SettingsOptions, files: "list[Path] | tuple[()]") -> "Examination":
-    """Return the settings that can be used.
+    """Return valid settings.
 
     Raises:
-        SettingsError: they cannot.
+        SettingsError: the settings have errors.
     """
     from fairlead.settings import SettingsError
 
@@ -164,7 +162,7 @@ def _of_section(rows: "list[ShownSetting]", section: str) -> "list[ShownSetting]
     from fairlead.settings.known_keys import ANY_GROUP, sections
     from fairlead.settings.suggestions import remedy_of
 
-    # The name of a group may have dots itself.
+    # A group's name may have dots.
     path = tuple(section.split(".", 1) if section.startswith("group.") else section.split("."))
     known = {key[: len(path)] for key in sections()}
     if path not in {*known, ("engine", "spark")} and path[0] != "group":
@@ -175,7 +173,7 @@ def _of_section(rows: "list[ShownSetting]", section: str) -> "list[ShownSetting]
 
 
 def _refused_rules(found: "Examination") -> "list[Problem]":
-    """Return what the engine would refuse at its start although its type and bounds are right."""
+    """Return rules of the right type and bounds that the engine would refuse at its start."""
     from fairlead.settings.known_keys import path_of
     from fairlead.settings.loading import winner
     from strategies.own_strategies import all_strategies
@@ -204,7 +202,7 @@ def _row(weight: str, problem: "Problem") -> dict[str, str | int | None]:
 
 
 def _write_table(rows: "list[ShownSetting]") -> None:
-    """Write each value as it stands in a file."""
+    """Write each value as in a file."""
     from fairlead.settings.toml_text import toml_value
 
     if not rows:

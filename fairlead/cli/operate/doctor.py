@@ -1,4 +1,4 @@
-"""``fairlead doctor``: is everything as it must be, and how is it mended."""
+"""``fairlead doctor``: check the installation, and say how to fix it."""
 
 import logging
 import time
@@ -24,7 +24,7 @@ _STATUS_WIDTH = 7
 
 
 class Role(StrEnum):
-    """The roles of `fairlead.kafka.acls`, in words of the command line."""
+    """The roles of `fairlead.kafka.acls` on the command line."""
 
     ENGINE = "engine"
     BRIDGE = "bridge"
@@ -41,18 +41,18 @@ def doctor(
     checkpoint: CheckpointOption = None,
     role: Annotated[
         Role,
-        typer.Option("--role", help="Whose rights in Kafka this user must have."),
+        typer.Option("--role", help="The role whose Kafka rights this user needs."),
     ] = Role.ENGINE,
     groups: Annotated[
         list[str] | None,
-        typer.Option("--group", help="Look at the rights on this consumer group too. Repeatable."),
+        typer.Option("--group", help="Also check the rights on this consumer group. Repeatable."),
     ] = None,
     output: OutputOption = OutputFormat.TABLE,
 ) -> None:
-    """Check all that Fairlead needs, from Java to the clocks, and say how to mend what is wrong.
+    """Check everything that Fairlead needs, from Java to the clocks, and say how to fix it.
 
-    Nothing is written and nothing is changed. Exit code 1 if anything fails, 3 if no broker
-    answers. docs/doctor.md has each check.
+    The command changes nothing. Exit code 1 if a check fails, 3 if no broker answers.
+    docs/doctor.md has each check.
     """
     from fairlead.doctor import Surroundings, examine_all
     from fairlead.kafka import acls
@@ -63,7 +63,7 @@ def doctor(
     found = shared.examined(overrides=given)
     if found.settings is None:
         raise SettingsError(found.problems)
-    # What the library says to the log the checks say in their own words.
+    # The checks report in their own words what the library logs.
     logging.getLogger("kafka").setLevel(logging.CRITICAL + 1)
     around = Surroundings(
         found.settings,
@@ -82,13 +82,13 @@ def doctor(
         write_rows((each.document() for each in examined), (), output)
     else:
         counts = Counter(each.answer.status.value for each in examined)
-        told = ", ".join(f"{counts[word]} {word}" for word in ("ok", "warn", "FAIL", "unknown"))
-        typer.echo(f"{told}; {took:.1f} s")
-    _leave(examined)
+        summary = ", ".join(f"{counts[word]} {word}" for word in ("ok", "warn", "FAIL", "unknown"))
+        typer.echo(f"{summary}; {took:.1f} s")
+    _end(examined)
 
 
 def _write(examined: "Examined") -> None:
-    """Write one finding, and below it how it is mended."""
+    """Write one result, and below it the remedy."""
     answer = examined.answer
     head = f"{answer.status.value:<{_STATUS_WIDTH}} {examined.check:<{_NAME_WIDTH}} "
     typer.echo(head + visible(answer.says))
@@ -96,23 +96,23 @@ def _write(examined: "Examined") -> None:
         typer.echo(" " * len(head) + "→ " + visible(answer.remedy))
 
 
-def _leave(examined: "list[Examined]") -> None:
-    """End with the verdict, without waiting for a check that still hangs on something.
+def _end(examined: "list[Examined]") -> None:
+    """End with the verdict; do not wait for checks that hang.
 
     Raises:
         EnvironmentMissingError: no broker answers.
-        VerdictError: something fails.
+        VerdictError: a check fails.
     """
     from fairlead.doctor import Status
 
-    found = [each.check for each in examined if each.answer.status is Status.FAIL]
-    failed = list(dict.fromkeys(found))
+    failures = [each.check for each in examined if each.answer.status is Status.FAIL]
+    failed = list(dict.fromkeys(failures))
     if "broker" in failed:
         raise EnvironmentMissingError(
-            "kafka.bootstrap: no broker answers, so the cluster could not be looked at.",
-            remedy="What is above holds for this machine alone.",
+            "kafka.bootstrap: no broker answers, so the cluster is unchecked.",
+            remedy="The results above are of this machine alone.",
         )
     if failed:
-        # The line above counts what was found: a check may find several things.
-        more = f", by {len(found)} findings" if len(found) > len(failed) else ""
+        # One check may fail several times; the line above counts each.
+        more = f" ({len(failures)} times)" if len(failures) > len(failed) else ""
         raise VerdictError(f"{counted(len(failed), 'check')} failed{more}: {', '.join(failed)}.")

@@ -1,4 +1,4 @@
-"""`fairlead run`: the engine itself, alone or under a supervisor."""
+"""`fairlead run`: the engine, alone or under a supervisor."""
 
 import contextlib
 import signal
@@ -36,7 +36,7 @@ _Skips = Annotated[
     typer.Option(
         _SKIP,
         metavar="TOPIC/PARTITION@OFFSET",
-        help="Pass over this record of an input topic, unread and once; see docs.",
+        help="Skip this record of an input topic, unread and once; see docs.",
     ),
 ]
 
@@ -48,11 +48,11 @@ def run(
     checkpoint: CheckpointOption = None,
     metrics_port: Annotated[
         int | None,
-        typer.Option("--metrics-port", help="Of /metrics, 0 for any; sets metrics.port."),
+        typer.Option("--metrics-port", help="The port of /metrics, 0 for any; sets metrics.port."),
     ] = None,
     supervise: Annotated[
         bool,
-        typer.Option(_SUPERVISE, help="Start the engine again when it dies; see docs."),
+        typer.Option(_SUPERVISE, help="Restart the engine when it dies; see docs."),
     ] = False,
     recover_damaged: _RecoverDamaged = False,
     archive: Annotated[
@@ -65,7 +65,7 @@ def run(
         bool,
         typer.Option(
             _ACCEPT_LOST_INPUT,
-            help="Go on although records are gone that were never read; see docs.",
+            help="Start although unread records are gone; see docs.",
         ),
     ] = False,
     skip: _Skips = None,
@@ -74,9 +74,8 @@ def run(
 ) -> None:
     """Run the engine: the streaming job, from conf/ and the environment.
 
-    It ends with 0 after SIGTERM or Ctrl-C, and otherwise with a code that docs/exit-codes.md
-    explains. With --supervise a parent process starts it again, with growing pauses, unless the
-    end was meant.
+    It ends with 0 after SIGTERM or Ctrl-C; docs/exit-codes.md explains the other codes. With
+    --supervise a parent process restarts it, with growing pauses, unless the end was intended.
     """
     from fairlead.cli.log_setup import set_up_log
 
@@ -99,7 +98,7 @@ def run(
 
 @contextlib.contextmanager
 def _telling_damage(pipe: int | None) -> Iterator[None]:
-    """Tell the supervisor, if there is one that wants to know, of a checkpoint that is damaged."""
+    """Report a damaged checkpoint to the supervisor, if there is one."""
     from streaming.damage import DamagedError
     from streaming.supervise import tell_damage
 
@@ -114,7 +113,7 @@ def _telling_damage(pipe: int | None) -> Iterator[None]:
 def _check_recovery(*, recover_damaged: bool, supervise: bool) -> None:
     if recover_damaged and not supervise:
         raise UsageError(
-            f"{_RECOVER_DAMAGED}: there is no supervisor that could start the engine again.",
+            f"{_RECOVER_DAMAGED}: there is no supervisor to restart the engine.",
             remedy=f"Give {_SUPERVISE} as well.",
         )
 
@@ -150,14 +149,14 @@ def _run(
         stop.set()
 
     with last_line.written(), StopSignal() as stop, on_signals(_STOP_SIGNALS, end):
-        # Spark looks nowhere else for its Java.
+        # Spark finds its Java here alone.
         os.environ["JAVA_HOME"] = str(find_java().home)
         jars = ensure_jars("connector", ConsoleProgress(Console(stderr=True)))
         java_options = spark_program(jars).options(find_java()) if archive else ()
-        # The JVM writes to the same place: its lines have the same form.
+        # The JVM writes to the same place in the same form.
         form = f"-Dfairlead.log={log_form(settings.log.form)}"
         session = SessionStart(settings.engine, jars, (*java_options, form))
-        # The JVM is on its way while the rest is loaded.
+        # The JVM starts while the rest is loaded.
         from strategies.own_strategies import all_strategies
         from streaming.job import JobOptions, run_job
 
@@ -173,7 +172,7 @@ def _run(
 
 
 def _supervise(arguments: Sequence[str], settings: "Settings") -> None:
-    """Run this command without the supervisor until it ends for good; leave with its code."""
+    """Run this command as a child until it ends for good; exit with its code."""
     from streaming.moving_aside import move_aside
     from streaming.supervise import Recovery, Supervisor
 
@@ -192,10 +191,9 @@ def _supervise(arguments: Sequence[str], settings: "Settings") -> None:
 
 
 def child_arguments(arguments: Sequence[str], restarts: int) -> list[str]:
-    """Return what the supervised driver is started with, given what its supervisor was.
+    """Return the arguments of the supervised driver, given those of its supervisor.
 
-    What a person accepted holds for the start that the person has seen: a restart is refused if
-    there is something to accept once more.
+    What a person accepted holds for the first start: a restart asks again.
     """
     kept_back = {_SUPERVISE, _RECOVER_DAMAGED}
     if restarts > 0:
@@ -207,7 +205,7 @@ def child_arguments(arguments: Sequence[str], restarts: int) -> list[str]:
 
 
 def _without_skips(arguments: Sequence[str]) -> list[str]:
-    """Leave out each --skip and its value: a record that was passed over is refused as read."""
+    """Leave out each --skip and its value: a restart would refuse a record already skipped."""
     kept, is_value = [], False
     for argument in arguments:
         if not is_value and argument != _SKIP and not argument.startswith(f"{_SKIP}="):

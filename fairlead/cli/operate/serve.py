@@ -1,4 +1,4 @@
-"""``fairlead serve``: the view of all groups, over HTTP."""
+"""``fairlead serve``: the state of all groups, over HTTP."""
 
 from typing import Annotated
 
@@ -14,19 +14,19 @@ __all__ = ["serve"]
 def serve(
     *,
     host: Annotated[
-        str | None, typer.Option("--host", help="The address to listen at; sets serve.host.")
+        str | None, typer.Option("--host", help="The address to listen on; sets serve.host.")
     ] = None,
     port: Annotated[
         int | None,
-        typer.Option("--port", min=0, max=65_535, help="0 for any; sets serve.port."),
+        typer.Option("--port", min=0, max=65_535, help="The port, 0 for any; sets serve.port."),
     ] = None,
     data_bootstrap: DataBootstrapOption = None,
     shared: SettingsOptions,
 ) -> None:
-    """Follow the topics, and tell of all groups: /metrics, JSON, health.
+    """Follow the topics and serve the state of all groups: /metrics, JSON, health.
 
-    It reads and writes nothing, so several may run, and none needs the engine: groups stay visible
-    while it is down. It runs until SIGTERM or Ctrl-C.
+    It writes nothing, so several may run. It needs no engine: groups stay visible while that is
+    down. It runs until SIGTERM or Ctrl-C.
     """
     from fairlead.bridges.kafka.data_cluster import DataCluster
     from fairlead.cli.interruption import stop_on_signals

@@ -1,4 +1,4 @@
-"""`fairlead setup`: what a machine needs once before the engine and the embedded broker can run."""
+"""`fairlead setup`: what a machine needs once, before the engine or the embedded broker runs."""
 
 import time
 from typing import Annotated
@@ -17,14 +17,14 @@ app = typer.Typer(no_args_is_help=True, help="Fetch the jars; make the class-dat
 def jars(
     only: Annotated[
         JarSetName | None,
-        typer.Option("--only", help="One set instead of all three.", show_default=False),
+        typer.Option("--only", help="One set instead of all.", show_default=False),
     ] = None,
 ) -> None:
-    """Fetch the pinned jars into the cache, or check those that are there.
+    """Fetch the pinned jars into the cache, or check the cached ones.
 
     The connector lets Spark read and write Kafka, the broker is the embedded Kafka, broker-logging
-    writes its log. They are fetched once, by the Ivy inside the pyspark wheel, and every file is
-    compared with its SHA-256 here.
+    writes its log. The Ivy inside the pyspark wheel fetches them once, and the command compares
+    every file with its SHA-256.
     """
     progress = ConsoleProgress(Console(stderr=True))
     for name in JAR_SET_NAMES if only is None else (only,):
@@ -34,17 +34,15 @@ def jars(
 @app.command()
 def archive(
     *,
-    force: Annotated[
-        bool, typer.Option("--force", help="Make it anew although there is one.")
-    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Make the archives again.")] = False,
     measure: Annotated[
         bool, typer.Option("--measure", help="Also measure a start without it.")
     ] = False,
 ) -> None:
-    """Make the class-data archives for this Java and these jars, those that are not there yet.
+    """Make the missing class-data archives for this Java and these jars.
 
-    A short real job runs on an embedded broker, so that the archives hold what the engine and the
-    broker load; a second one proves that the JVM uses that of the engine.
+    A short real job on an embedded broker records the classes that engine and broker load. A second
+    one proves that the JVM uses the engine's archive.
     """
     from fairlead.cli.operate.archive_training import ArchiveMaker
     from fairlead.java import find_java
@@ -62,7 +60,7 @@ def archive(
     made = maker.make(measure=measure) if maker.missing() else None
     for path in (maker.spark, maker.broker):
         if made is None or path not in made.paths:
-            typer.echo(f"archive: {path} is there")
+            typer.echo(f"archive: {path} exists")
         else:
             typer.echo(f"archive: {path} ({path.stat().st_size / 1e6:.0f} MB)")
     if made is None:

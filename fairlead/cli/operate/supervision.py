@@ -1,4 +1,4 @@
-"""`--supervise` of a bridge: this command again as a child, until it ends for good."""
+"""`--supervise` of a bridge: run this command as a child until it ends for good."""
 
 import sys
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ _SUPERVISE = "--supervise"
 
 
 def supervised(arguments: Sequence[str]) -> NoReturn:
-    """Run the command of these arguments without the supervisor; leave with its code."""
+    """Run the command of these arguments without --supervise; exit with its code."""
     from streaming.supervise import Supervisor
 
     kept = [argument for argument in arguments if argument != _SUPERVISE]

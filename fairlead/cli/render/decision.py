@@ -20,10 +20,9 @@ _TOUCHING: Final = ("dropped", "gated", "granted")
 
 
 def decision_line(decision: Mapping[str, Any]) -> str:
-    """Return a decision as a line: when, which, what led to it, who gained what, what is odd.
+    """Return a decision as a line: time, epoch, causes, who gets which queues, alarms.
 
-    ``decision``: the record of docs/protocol.md §3.14, whole, and when it was appended,
-    ``append_ms``.
+    ``decision``: the whole record of docs/protocol.md §3.14, and its append time ``append_ms``.
     """
     at = datetime.fromtimestamp(decision["append_ms"] / 1_000, UTC).strftime("%H:%M:%SZ")
     epoch = decision["epoch"]
@@ -33,7 +32,7 @@ def decision_line(decision: Mapping[str, Any]) -> str:
             queues = gained.setdefault(move["client_id"], [])
             if move["queue"] not in queues:
                 queues.append(move["queue"])
-    # A decision under the epoch of the one before grants nothing anew: who waited may start.
+    # A decision under the epoch before it grants nothing new: waiting clients may start.
     verb = "starts" if epoch == decision["previous_epoch"] else "gets"
     moves = [f"{client} {verb} {queues_text(sorted(queues))}" for client, queues in gained.items()]
     parts = [

@@ -36,13 +36,13 @@ GROUP_COLUMNS: Final = (
     *("epoch", "last", "trigger", "moves", "problem"),
 )
 NARROW_COLUMNS: Final = ("group", "phase", "members", "unassigned", "lag", "problem")
-"""On a terminal that has no room for all of them."""
+"""The columns for a narrow terminal."""
 _LIST_MAX: Final = 5
 _NO_ENGINE: Final = "owners go on, nothing is decided (fairlead run)"
 
 
 def group_rows(groups: Iterable[Summary], now_ms: int) -> Iterable[dict[str, Any]]:
-    """Yield each group as a row of the table; ``now_ms``: up to when what is past is counted."""
+    """Yield each group as a row of the table; ``now_ms``: the time of the list."""
     for each in groups:
         last = each["last_rebalance"]
         waiting = each["lag_ms"]
@@ -75,7 +75,7 @@ def noticed(group: Summary) -> list[str]:
 
 
 def engine_line(groups: Sequence[Summary]) -> str | None:
-    """Return what is to be said if no engine ticks, for all of these groups or for some."""
+    """Return a line if no engine ticks, for all of these groups or for some."""
     silent = [each["engine"] for each in groups if each["engine"]["silent"]]
     if not silent:
         return None
@@ -85,7 +85,7 @@ def engine_line(groups: Sequence[Summary]) -> str | None:
 
 
 def bridge_lines(bridges: Iterable[Mapping[str, Any]]) -> list[str]:
-    """Return what is to be said of bridges that do not follow their clusters."""
+    """Return a line for each bridge that does not follow its cluster."""
     return [f"bridge: {each['says']}" for each in bridges if each["state"] != "running"]
 
 
@@ -97,29 +97,29 @@ def phase_words(found: "GroupStanding", now_ms: int) -> str:
 
 
 def state_rules(found: "GroupStanding", control: str) -> list[dict[str, Any]]:
-    """Return the rules that differ from what is usual; ``control`` is the topic's name."""
+    """Return the rules that differ from the usual ones; ``control``: the topic's name."""
     return list(unusual_rules(found.live.in_force, control))
 
 
 def state_lines(
     found: "GroupStanding", rules: Sequence[Mapping[str, Any]]
 ) -> Iterator[tuple[str, str]]:
-    """Yield the state of a group: a word, and what is to be said of it."""
-    said, now_ms = found.document(), found.now_ms
+    """Yield the state of a group: words and their texts."""
+    state, now_ms = found.document(), found.now_ms
     yield "group", found.name
     yield "phase", phase_words(found, now_ms)
     if found.release is not None:
         ago = since_words(found.release.written_ms, now_ms)
         yield "released", f"{ago} ago: {found.release.words()}"
-    yield "strategy", ", ".join(filter(None, (said["strategy"], said["mode"], said["model"])))
-    waited = f", waiting for {', '.join(said['awaited'])}" if said["awaited"] else ""
-    yield "members", f"{said['members']}, {said['members_idle']} without queues{waited}"
-    counts = [f"{said[word]} {word}" for word in ("unassigned", "draining", "gated", "unsafe")]
+    yield "strategy", ", ".join(filter(None, (state["strategy"], state["mode"], state["model"])))
+    waited = f", waiting for {', '.join(state['awaited'])}" if state["awaited"] else ""
+    yield "members", f"{state['members']}, {state['members_idle']} without queues{waited}"
+    counts = [f"{state[word]} {word}" for word in ("unassigned", "draining", "gated", "unsafe")]
     topics = len({each.queue.topic for each in found.queues})
-    known = f"{len(found.queues)} of {counted(topics, 'topic')}, {said['queues']} shared"
+    known = f"{len(found.queues)} of {counted(topics, 'topic')}, {state['queues']} shared"
     yield "queues", f"{known}: {', '.join(counts)}"
-    if said["unrouted"]:
-        yield "no route", ", ".join(said["unrouted"])
+    if state["unrouted"]:
+        yield "no route", ", ".join(state["unrouted"])
     yield "lag", _lag_words(found)
     yield "converged", _converged_words(found)
     yield "engine", engine_words(found)
@@ -136,23 +136,23 @@ def state_lines(
 
 def _lag_words(found: "GroupStanding") -> str:
     if found.lag is None:
-        return "not known: nobody has told positions and ends"
+        return "unknown: nobody has reported positions and ends"
     unknown = sum(each.place.lag is None for each in found.queues)
     oldest = "" if found.lag_ms is None else f", the oldest waits {duration_words(found.lag_ms)}"
-    beside = f"; of {counted(unknown, 'queue')} it is not known" if unknown else ""
+    beside = f"; unknown for {counted(unknown, 'queue')}" if unknown else ""
     return f"{counted(found.lag, 'message')}{oldest if found.lag else ''}{beside}"
 
 
 def _converged_words(found: "GroupStanding") -> str:
     reasons = found.behind
     if not reasons:
-        return "yes" if found.members else "yes, there is nobody"
+        return "yes" if found.members else "yes, without members"
     more = f" and {len(reasons) - _LIST_MAX} more" if len(reasons) > _LIST_MAX else ""
     return f"no: {'; '.join(reasons[:_LIST_MAX])}{more}"
 
 
 def engine_words(found: "GroupStanding") -> str:
-    """Say whether an engine runs, and what it means for the group if none does."""
+    """Return whether an engine runs, and what it means for the group if none does."""
     words = found.engine.words()
     return f"{words}: {_NO_ENGINE}" if found.engine.silent else words
 
@@ -163,4 +163,4 @@ def _decision_words(found: "GroupStanding") -> str:
         return decision_words(newest, found.now_ms)
     if epoch is None:
         return "none in the log"
-    return f"{epoch_words(epoch)}; it stands farther back than was read"
+    return f"{epoch_words(epoch)}; it is older than what was read"

@@ -1,4 +1,4 @@
-"""A judgement for people: the verdicts, what breaks them, what was counted, the last word."""
+"""A judgement as people read it: the verdicts, what breaks them, the counts, the last word."""
 
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any

@@ -1,4 +1,4 @@
-"""Moves as a person reads them at night: a line for each decision, its queues below."""
+"""Moves as people read them: a line for each decision, its queues below."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 __all__ = ["moves_text"]
 
 _SINGLE_MAX: Final = 24
-"""A decision that moved more queues than this is told by owners, not queue by queue."""
+"""A decision that moved more queues than this is shown by owners, not queue by queue."""
 
 
 def moves_text(
@@ -25,7 +25,7 @@ def moves_text(
 ) -> str:
     """Return the moves as text, without a line feed at its end.
 
-    ``filtered``: some were left out, so nothing is said of how few would have done.
+    ``filtered``: some moves are left out, so the least number is unknown.
     """
     lines: list[str] = []
     for each in decided:
@@ -37,10 +37,10 @@ def moves_text(
 def _decision(decided: "DecidedMoves") -> Iterator[str]:
     audit, number = decided.audit, len(decided.moves)
     queues = counted(number, "queue")
-    said = headline(audit, decided.moves[0].prelude)
+    why = headline(audit, decided.moves[0].prelude)
     epoch = epoch_words(audit.epoch)
     yield folded(
-        f"{time_words(audit.written_ms)}  {said}: {queues} (epoch {epoch}, {audit.strategy})"
+        f"{time_words(audit.written_ms)}  {why}: {queues} (epoch {epoch}, {audit.strategy})"
     )
     if number > _SINGLE_MAX:
         yield from _by_owners(decided.moves)
@@ -69,13 +69,13 @@ def _took(move: "Move") -> str:
         return "by its release, without an engine"
     if move.handover_ms is None:
         gone = move.after is not None and move.after.state == "over"
-        return "taken back before it began" if gone else "waits still"
+        return "taken back before it began" if gone else "still waits"
     return "at once" if move.handover_ms == 0 else f"after {span_words(move.handover_ms)}"
 
 
 def _way(move: "Move") -> str:
     if move.kind == "renewed" and move.after is not None:
-        return f"{move.after.client_id} anew"
+        return f"{move.after.client_id} again"
     before = "nobody" if move.before is None else move.before.client_id
     return f"{before} → {'nobody' if move.after is None else move.after.client_id}"
 
@@ -100,7 +100,7 @@ def _summary(
         what = "such move" if filtered else "queue moved"
         return f"{group}: no {what} since {time_words(since_ms)}"
     kinds = Counter[str](move.kind for each in decided for move in each.moves)
-    words = {"renewed": "taken anew by the same client", "given_up": "left without an owner"}
+    words = {"renewed": "taken again by the same client", "given_up": "left without an owner"}
     beside = [f"{kinds[kind]} {what}" for kind, what in words.items() if kinds[kind]]
     triggers = ", ".join(f"{each} {number}" for each, number in moves_by_trigger(decided).items())
     least = "" if filtered else f"; the least for even shares is {sum(x.least for x in decided)}"

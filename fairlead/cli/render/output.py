@@ -1,4 +1,4 @@
-"""How results reach the user: as a table to read, or as JSON for programs. Nothing is cut off."""
+"""Writes results: a table for people, or JSON for programs. Nothing is cut off."""
 
 import json
 import re
@@ -34,8 +34,8 @@ _UNSEEN: Final = re.compile(
     "[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb"
     "\U000e0000-\U000e0fff]"
 )
-"""What `visible` escapes in tables, of all that may stand in JSON: controls, marks of direction,
-ends of lines, and characters without a width. ASCII's own controls JSON escapes by itself."""
+"""Characters that JSON leaves and `visible` escapes: controls, marks of direction, ends of lines,
+and characters without a width."""
 
 
 class OutputFormat(StrEnum):
@@ -49,8 +49,8 @@ class OutputFormat(StrEnum):
 def write_rows(rows: Iterable[Row], columns: Sequence[str], output: OutputFormat) -> None:
     """Write rows to the standard output.
 
-    JSON has every field of a row; a table has the columns named, with a dash for what is missing or
-    None. A table is as wide as its longest row: on a narrow terminal the terminal wraps it.
+    JSON has every field of a row. A table has the given columns, with a dash for what is missing or
+    None, and is as wide as its longest row.
     """
     match output:
         case OutputFormat.JSON:
@@ -68,10 +68,9 @@ def write_document(document: Any, output: OutputFormat) -> None:
 
 
 def json_text(document: Any, *, indented: bool = False) -> str:
-    """Return JSON in which no text of a record steers the terminal that shows it.
+    """Return JSON that cannot steer a terminal.
 
-    Characters that turn, hide or end a line are written as their numbers, which every reader of
-    JSON turns back: programs get the same texts.
+    Characters that turn, hide or end a line are written as numbers; programs read the same texts.
     """
     written = orjson.dumps(document, option=orjson.OPT_INDENT_2 if indented else None).decode()
     if written.isascii():
@@ -93,17 +92,17 @@ def write_fitting(
     width: int | None = None,
     fewer: Sequence[str] = (),
 ) -> None:
-    """Write rows as `write_rows` does; on a terminal that is too narrow for the table in blocks.
+    """Write rows as `write_rows` does; on a narrow terminal, in blocks.
 
-    Before that, a table is tried without the columns in which no row says anything.
+    Before that, the function tries a table without empty columns.
 
     Args:
-        rows: what is to be written.
-        columns: those of the table.
-        output: in which form.
-        prose: columns of sentences, which go on in the next line where there is no room.
-        width: of the terminal; None: what it says, and without a terminal all that is needed.
-        fewer: the columns of a table that is tried before the blocks.
+        rows: the rows.
+        columns: the columns of the table.
+        output: the form.
+        prose: columns of sentences, folded where there is no room.
+        width: the width of the terminal; None: ask it.
+        fewer: the columns of a table to try before the blocks.
     """
     if output is not OutputFormat.TABLE:
         write_rows(rows, columns, output)
@@ -123,20 +122,20 @@ def write_fitting(
 
 
 def write_pairs(pairs: Iterable[tuple[str, str]], width: int | None = None) -> None:
-    """Write words and what is said of each, one below the other; long texts go on indented.
+    """Write words and their texts, one below the other; long texts continue indented.
 
-    ``width``: of the terminal; None: what it says, and without a terminal all that is needed.
+    ``width``: the width of the terminal; None: ask it.
     """
     typer.echo("\n".join(pair_lines(pairs, _terminal_width() if width is None else width)))
 
 
 def write_line(text: str, *, err: bool = False, width: int | None = None) -> None:
-    """Write a sentence; on a terminal without room for it it goes on in the next line, indented.
+    """Write a sentence; on a narrow terminal it continues indented.
 
     Args:
         text: the sentence.
-        err: whether it goes to the standard error.
-        width: of the terminal; None: what it says, and without a terminal all that is needed.
+        err: write to the standard error.
+        width: the width of the terminal; None: ask it.
     """
     width = _terminal_width(sys.stderr if err else sys.stdout) if width is None else width
     fold = TextWrapper(
@@ -149,11 +148,11 @@ def write_line(text: str, *, err: bool = False, width: int | None = None) -> Non
 
 
 def warn(text: str) -> None:
-    """Say what else there is to know; it changes no exit code."""
+    """Write a warning; it changes no exit code."""
     write_line(f"warning: {text}", err=True)
 
 
 def _terminal_width(stream: TextIO | None = None) -> int | None:
-    """Return the width of the terminal; None: the output is none."""
+    """Return the width of the terminal; None: the output is no terminal."""
     stream = stream or sys.stdout
     return shutil.get_terminal_size().columns if stream.isatty() else None

@@ -1,4 +1,4 @@
-"""A plan as a reader takes it in: who gets what, then what it costs and what it brings."""
+"""A plan as people read it: who gets which queues, then the moves and the balance."""
 
 from collections.abc import Iterator, Sequence
 from textwrap import TextWrapper
@@ -19,33 +19,33 @@ __all__ = ["show_table"]
 
 _CHANGES: Final = "gains +, loses −"
 _LINE: Final = 40
-"""A list of queues goes on in the next line after this; a single name may be longer."""
+"""A list of queues wraps at this width; a single name may be longer."""
 _NO_BREAK: Final = "\u00a0"
 _WRAPPER: Final = TextWrapper(
     _LINE, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False
 )
 
 
-def show_table(found: "Plan") -> None:
+def show_table(plan: "Plan") -> None:
     """Write a plan to the standard output."""
-    typer.echo(_heading(found))
-    members = found.members
+    typer.echo(_heading(plan))
+    members = plan.members
     scales = {
         "weight": any(member.weighs for member in members),
         "capacity": any(member.capacity != 1 for member in members),
     }
     columns = ("client", "", "queues", *(name for name in scales if scales[name]), _CHANGES)
-    write_rows(map(_row, found.members), columns, OutputFormat.TABLE)
-    for line in _totals(found, weighed=any(scales.values())):
+    write_rows(map(_row, plan.members), columns, OutputFormat.TABLE)
+    for line in _totals(plan, weighed=any(scales.values())):
         typer.echo(line)
 
 
-def _heading(found: "Plan") -> str:
-    strategy, queues = found.strategy, found.queues
-    before = sum(member.role != "joins" for member in found.members)
-    after = sum(member.role != "leaves" for member in found.members)
+def _heading(plan: "Plan") -> str:
+    strategy, queues = plan.strategy, plan.queues
+    before = sum(member.role != "joins" for member in plan.members)
+    after = sum(member.role != "leaves" for member in plan.members)
     return (
-        f"{found.group}: {_change(strategy.before, strategy.after)}, "
+        f"{plan.group}: {_change(strategy.before, strategy.after)}, "
         f"{_counts(before, after, 'member')}, {_counts(queues.before, queues.after, 'queue')}"
     )
 
@@ -71,36 +71,36 @@ def _row(member: "MemberPlan") -> dict[str, Any]:
 
 
 def _lines(sign: str, queues: "Sequence[MessageQueue]") -> Iterator[str]:
-    """Write queues in lines of readable length; nothing is cut off."""
+    """Wrap queues into lines; nothing is cut off."""
     for place in queues_text(queues, between="\n").split("\n") if queues else ():
-        # It may be broken between numbers alone.
+        # Lines break between numbers only.
         lines = _WRAPPER.wrap(f"{sign}{_NO_BREAK}{place}".replace(",", ", "))
         yield from (line.replace(_NO_BREAK, " ").replace(", ", ",") for line in lines)
 
 
-def _totals(found: "Plan", *, weighed: bool) -> Iterator[str]:
-    yield f"moves: {_queues(found.moves)}; {_least(found)}"
-    if found.moves_anyway:
-        yield f"{_queues(found.moves_anyway)} would move without any change"
-    yield _skew("queues", found.by_queues)
+def _totals(plan: "Plan", *, weighed: bool) -> Iterator[str]:
+    yield f"moves: {_queues(plan.moves)}; {_least(plan)}"
+    if plan.moves_anyway:
+        yield f"{_queues(plan.moves_anyway)} would move without any change"
+    yield _skew("queues", plan.by_queues)
     if weighed:
-        yield _skew("weight / capacity", found.by_load)
-    if found.orphans:
-        yield f"{_queues(len(found.orphans))} would belong to nobody: {queues_text(found.orphans)}"
-    if found.gone:
-        yield f"{_queues(len(found.gone))} would be gone: {queues_text(found.gone)}"
-    for topic, failure in found.failures.items():
-        yield f"{topic} cannot be allocated and keeps what it has: {failure.message}"
-    for alarm in found.alarms:
+        yield _skew("weight / capacity", plan.by_load)
+    if plan.orphans:
+        yield f"{_queues(len(plan.orphans))} would belong to nobody: {queues_text(plan.orphans)}"
+    if plan.gone:
+        yield f"{_queues(len(plan.gone))} would be gone: {queues_text(plan.gone)}"
+    for topic, failure in plan.failures.items():
+        yield f"{topic} cannot be allocated and keeps its owners: {failure.message}"
+    for alarm in plan.alarms:
         yield f"alarm: {alarm}"
-    for remark in found.remarks:
+    for remark in plan.remarks:
         yield f"note: {remark}"
-    yield from _passing(found)
+    yield from _passing(plan)
 
 
-def _passing(found: "Plan") -> Iterator[str]:
+def _passing(plan: "Plan") -> Iterator[str]:
     ways: dict[tuple[str, str], list[MessageQueue]] = {}
-    for one in found.passing:
+    for one in plan.passing:
         way = (one.holder or "nobody", one.successor or "nobody")
         ways.setdefault(way, []).append(one.queue)
     for (holder, successor), queues in ways.items():
@@ -111,16 +111,16 @@ def _queues(number: int) -> str:
     return counted(number, "queue")
 
 
-def _least(found: "Plan") -> str:
-    even = found.even_share
+def _least(plan: "Plan") -> str:
+    even = plan.even_share
     if even is None:
         return "there is no even share to compare with"
     by = "by capacity" if even.by == "capacity" else "by number of queues"
-    if any(member.weighs for member in found.members):
+    if any(member.weighs for member in plan.members):
         by += ", weights aside,"
     if even.exact:
         return f"the least possible for an even share {by} is {even.moves}"
-    return f"an even share {by} can be had with {even.moves}"
+    return f"an even share {by} is possible with {even.moves}"
 
 
 def _skew(what: str, skews: "tuple[Skew, Skew]") -> str:

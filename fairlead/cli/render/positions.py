@@ -1,4 +1,4 @@
-"""Positions of queues, and resets of them, as rows; and what the answers to resets mean."""
+"""Positions of queues and resets of them as rows."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -40,11 +40,11 @@ def place_row(place: "QueuePlace") -> dict[str, Any]:
     }
 
 
-def recorded_row(found: "GroupStanding", standing: "QueueStanding") -> dict[str, Any]:
-    """Return where a recorded group was in one queue, as far as it was told."""
-    place, route = standing.place, found.live.core.state.routes.get(standing.queue.topic)
+def recorded_row(group: "GroupStanding", queue: "QueueStanding") -> dict[str, Any]:
+    """Return where a recorded group was in one queue, as far as it was reported."""
+    place, route = queue.place, group.live.core.state.routes.get(queue.queue.topic)
     return {
-        "queue": queue_words(standing.queue),
+        "queue": queue_words(queue.queue),
         "position": None if place.position is None else place.position.offset,
         "reset": None if place.position is None else place.position.reset,
         "told_by": place.told_by,
@@ -57,7 +57,7 @@ def recorded_row(found: "GroupStanding", standing: "QueueStanding") -> dict[str,
 
 
 def reset_row(outcome: "ResetOutcome", reset: "Reset", control: str) -> dict[str, Any]:
-    """Return what a reset does and what came of it. ``control`` is the control topic's name."""
+    """Return what a reset does and its outcome. ``control``: the name of the control topic."""
     ahead = outcome.planned.ahead
     return {
         **place_row(outcome.planned.place),
@@ -72,7 +72,7 @@ def reset_row(outcome: "ResetOutcome", reset: "Reset", control: str) -> dict[str
 
 
 def reset_answer(outcome: "ResetOutcome | None") -> dict[str, Any]:
-    """Return what the engine said of a reset; None: there is none."""
+    """Return the engine's answer to a reset; None: there is no reset."""
     if outcome is None:
         return {"answer": "not_written", "decision": None, "refused": None}
     decision = outcome.decision

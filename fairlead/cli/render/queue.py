@@ -23,9 +23,9 @@ _RUN_MIN: Final = 3
 
 
 def queues_text(queues: Iterable[Sequence[Any]], between: str = "  ") -> str:
-    """Write queues in their order, such as ``orders/main/0-3,7``; a dash for none.
+    """Return queues in their order, such as ``orders/main/0-3,7``; a dash for none.
 
-    Each broker's numbers stand behind it; runs of three and more are ranges.
+    Runs of three and more numbers become ranges.
     """
     parts: list[tuple[str, list[int]]] = []
     for topic, broker_name, queue_id in queues:
@@ -51,7 +51,7 @@ def _runs(numbers: Sequence[int]) -> Iterator[str]:
 
 
 def queue_row(group: "GroupStanding", queue: "QueueStanding", now_ms: int) -> dict[str, Any]:
-    """Return one queue as a row: its owner, everybody else at it, its position, what is odd."""
+    """Return one queue as a row: its owner and other holders, its position, remarks."""
     newest, place = queue.newest, queue.place
     waits = [one.client_id for gated in queue.gated for one in gated.waits_for]
     since_ms = queue.owner_since_ms
@@ -91,7 +91,7 @@ def _remarks(group: "GroupStanding", queue: "QueueStanding") -> Iterator[str]:
     if queue.unsafe:
         yield "unsafe"
     if queue.place.end_is_older:
-        yield "its end was told before the position"
+        yield "its end is older than its position"
     if not queue.readable and group.live.picture.members:
         yield "not shared"
 

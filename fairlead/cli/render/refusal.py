@@ -1,4 +1,4 @@
-"""Why the engine refused a record, as part of a row."""
+"""The engine's refusal of a record, as part of a row."""
 
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +9,7 @@ __all__ = ["refusal_row"]
 
 
 def refusal_row(refusal: "Refusal | None") -> dict[str, Any] | None:
-    """Return what the reject says; None if there is none."""
+    """Return the fields of a refusal; None: there is none."""
     if refusal is None:
         return None
     return {

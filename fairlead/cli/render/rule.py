@@ -1,4 +1,4 @@
-"""Rules and what came of them as rows: a table for people, every field for programs."""
+"""Rules as people read them: in words, and as rows with every field for programs."""
 
 from collections.abc import Iterator
 from dataclasses import asdict
@@ -39,17 +39,17 @@ _RESOLVED = "resolved"
 
 
 def rule_words(rule: RuleSet) -> str:
-    """Return a rule and whom it is for."""
+    """Return the name of a rule and its subject."""
     return " of ".join((rule.rule, "/".join(rule.subject))) if rule.subject else rule.rule
 
 
 def subject_words(rule: RuleSet) -> str | None:
-    """Return whom a rule is for, as flags write it; None: the whole group."""
+    """Return the subject of a rule as flags write it; None: the whole group."""
     return "/".join(rule.subject) or None
 
 
 def value_words(rule: RuleSet) -> str:
-    """Return what a rule says, for people: the name of its subject left out."""
+    """Return the value of a rule in words, without its subject."""
     value = rule.value
     if value is None:
         return "removed"
@@ -71,7 +71,7 @@ def value_words(rule: RuleSet) -> str:
 
 
 def outcome_rows(outcomes: list["RuleOutcome"], topic: str) -> Iterator[dict[str, Any]]:
-    """Yield what came of each rule. ``topic`` is the control topic's name."""
+    """Yield the outcome of each rule. ``topic``: the name of the control topic."""
     for each in outcomes:
         epochs = sorted({(one.group, str(one.epoch)) for one in each.decisions})
         refusal = each.refusal
@@ -92,9 +92,9 @@ def outcome_rows(outcomes: list["RuleOutcome"], topic: str) -> Iterator[dict[str
 
 
 def _moves(decision: "DecisionRecord") -> int:
-    """Count the queues that change hands by a decision, or begin to.
+    """Count the queues that a decision moves, or begins to move.
 
-    An add under an earlier epoch is written again: that queue began to with another decision.
+    An add under an earlier epoch is written again: another decision began that move.
     """
     begun = [
         move.queue
@@ -104,10 +104,10 @@ def _moves(decision: "DecisionRecord") -> int:
     return len(set(begun))
 
 
-def rule_rows(found: "RulesInForce", topic: str) -> Iterator[dict[str, Any]]:
-    """Yield each rule in force with where it comes from, rules of the whole group first."""
+def rule_rows(rules: "RulesInForce", topic: str) -> Iterator[dict[str, Any]]:
+    """Yield each rule in force and its origin, rules of the whole group first."""
     for name in _ORDER:
-        own, of_all = found.own.get((name, ())), found.of_all.get((name, ()))
+        own, of_all = rules.own.get((name, ())), rules.of_all.get((name, ()))
         if own is not None:
             yield _written_row(own, "own", topic)
         if of_all is not None:
@@ -115,20 +115,20 @@ def rule_rows(found: "RulesInForce", topic: str) -> Iterator[dict[str, Any]]:
             if shown is not None:
                 yield {**_written_row(of_all, "all groups", topic), **_rule_row(shown)}
         if own is None and of_all is None and name not in _NOT_BUILT_IN:
-            yield {**_rule_row(_built_in(found.rules, name)), "from": "built in"}
-    for place in sorted(found.own.keys() - {(name, ()) for name in _ORDER}):
-        yield _written_row(found.own[place], "own", topic)
+            yield {**_rule_row(_built_in(rules.rules, name)), "from": "built in"}
+    for place in sorted(rules.own.keys() - {(name, ()) for name in _ORDER}):
+        yield _written_row(rules.own[place], "own", topic)
 
 
-def unusual_rules(found: "RulesInForce", topic: str) -> Iterator[dict[str, Any]]:
-    """Yield the rules that say something else than what is usual, of times only those that do.
+def unusual_rules(rules: "RulesInForce", topic: str) -> Iterator[dict[str, Any]]:
+    """Yield the rules that differ from the usual values; of times only those that differ.
 
-    ``conf/`` writes rules of all groups that say what is usual: they are no news.
+    ``conf/`` writes rules of all groups with the usual values: they are no news.
     """
     from strategies.registry import USUAL
 
     usual = GroupRules(strategy=USUAL)
-    for row in rule_rows(found, topic):
+    for row in rule_rows(rules, topic):
         value, name = row["value"], row["rule"]
         if row["from"] == "built in":
             continue
@@ -137,14 +137,14 @@ def unusual_rules(found: "RulesInForce", topic: str) -> Iterator[dict[str, Any]]
             continue
         built_in = _built_in(usual, name).value
         if isinstance(value, dict) and isinstance(built_in, dict):
-            value = {each: said for each, said in value.items() if said != built_in.get(each)}
+            value = {key: given for key, given in value.items() if given != built_in.get(key)}
             value = row["value"] if name == "strategy" and value else value
         if value not in ({}, built_in):
             yield {**row, "value": value, "says": value_words(RuleSet("", name, (), value))}
 
 
 def _not_hidden(of_all: RuleSet, own: RuleSet | None) -> RuleSet | None:
-    """Return what of a rule of all groups is left by a group's own; None: nothing."""
+    """Return the part of a rule of all groups that a group's own leaves; None: nothing."""
     if own is None:
         return of_all
     if of_all.rule != "timing" or of_all.value is None or own.value is None:
@@ -158,7 +158,7 @@ def _time(milliseconds: int | None) -> int | str:
 
 
 def _built_in(rules: GroupRules, name: str) -> RuleSet:
-    """Return what the engine does where no rule says otherwise."""
+    """Return a rule's built-in value."""
     weighing = rules.weighing
     values: dict[str, Any] = {
         "strategy": {"name": rules.strategy, "options": dict(rules.strategy_options)},

@@ -1,4 +1,4 @@
-"""The story of a queue as a person reads it at night: the answer first, then why, then before."""
+"""The history of a queue as people read it: the answer first, then why, then earlier owners."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
@@ -42,12 +42,12 @@ def story_text(story: "QueueStory") -> str:
         is_newest = number == 0 and story.loss is None
         lines += ["", *_tenure(told, is_newest=is_newest)]
     if not story.tenures and story.holder.owner is not None:
-        lines += ["", "  The decision that gave it is not in the log any more."]
+        lines += ["", "  The decision that granted it is not in the log any more."]
     if story.earlier > 0:
         owners = (
             "1 earlier owner is" if story.earlier == 1 else f"{story.earlier} earlier owners are"
         )
-        lines += ["", f"  {owners} known: --depth or --all tells of them."]
+        lines += ["", f"  {owners} known: --depth or --all shows them."]
     return "\n".join(folded(line) for line in lines)
 
 
@@ -63,7 +63,7 @@ def _answer(story: "QueueStory") -> Iterator[str]:
         case "draining":
             state = f"draining, goes to {holder.successor or 'nobody yet'}"
         case "gated":
-            state = f"gated: it waits for {', '.join(holder.waits_for) or 'who had it before'}"
+            state = f"gated: it waits for {', '.join(holder.waits_for) or 'its owner before'}"
     yield _field("owner", f"{holder.owner} ({state})")
     epoch = "" if holder.epoch is None else f", epoch {epoch_words(holder.epoch)}"
     yield _field("since", _since(story, holder.since_ms) + epoch)
@@ -88,7 +88,7 @@ def _since(story: "QueueStory", since_ms: int | None) -> str:
 
 
 def _nobody_since(story: "QueueStory") -> Iterator[str]:
-    """Tell since when nobody has the queue, and where it waits."""
+    """Yield since when the queue has no owner, and where it waits."""
     if story.loss is None:
         return
     yield _field("since", _since(story, story.loss.since_ms))
@@ -107,7 +107,7 @@ def _tenure(told: "TenureTold", *, is_newest: bool) -> Iterator[str]:
     if given is None:
         before = "" if is_newest else "before: "
         yield f"  {before}{tenure.client_id}, epoch {epoch_words(tenure.epoch)}"
-        yield "    the decision that gave it was not read, or is not in the log any more"
+        yield "    the decision that granted it was not read, or is not in the log any more"
         return
     if is_newest:
         yield f"  why {tenure.client_id}"
@@ -130,7 +130,7 @@ def _tenure(told: "TenureTold", *, is_newest: bool) -> Iterator[str]:
 
 
 def _causes(told: "DecisionTold", queue: "MessageQueue") -> Iterator[str]:
-    """Tell the causes of a decision; of many orders such as resets that of the queue alone."""
+    """Yield the causes of a decision; of many orders such as resets only that of the queue."""
     own = {each.cause["kind"] for each in told.causes if each.cause.get("queue") == [*queue]}
     ours = [
         each
@@ -143,8 +143,8 @@ def _causes(told: "DecisionTold", queue: "MessageQueue") -> Iterator[str]:
         yield from _cause(cause)
     left, others = len(ours[_CAUSES_MAX:]), len(told.causes) - len(ours)
     parts = [
-        f"{left} {'cause' if left == 1 else 'causes'} more" if left else "",
-        f"{others} that {'is' if others == 1 else 'are'} of other queues" if others else "",
+        f"{left} more {'cause' if left == 1 else 'causes'}" if left else "",
+        f"{others} of other queues" if others else "",
     ]
     if left or others:
         yield f"      and {', '.join(part for part in parts if part)}; -o json has them all"
@@ -176,7 +176,7 @@ def _cause(told: "CauseTold") -> Iterator[str]:
 def _loss(loss: "Loss", queue: "MessageQueue") -> Iterator[str]:
     yield f"  why {loss.client_id} lost it"
     if loss.decision is None:
-        yield "    the decision that took it is not among those that were read"
+        yield "    the decision that took it was not read"
         return
     yield f"    {_decision(loss.decision.audit)}"
     yield from _causes(loss.decision, queue)
@@ -190,7 +190,7 @@ def _given_up(handover: "Handover") -> Iterator[str]:
     released = handover.released
     if released is not None:
         what = (
-            "said that it had never started it"
+            "released it before its start"
             if released.offset is None
             else f"released it at offset {released.offset:,}"
         )
@@ -208,13 +208,13 @@ def _handover(handover: "Handover", client_id: str) -> Iterator[str]:
     yield from _given_up(handover)
     if handover.by_release and handover.granted_ms is not None:
         at = clock_words(handover.granted_ms)
-        yield f"      {at}  granted to {client_id}, which had begun by that release already"
+        yield f"      {at}  granted to {client_id}, which had already begun by that release"
         return
     if handover.by_release:
-        yield f"      {'':12}  {client_id} began by that release: no engine was there"
+        yield f"      {'':12}  {client_id} began by that release, without an engine"
         return
     if handover.granted_ms is None:
-        yield f"      {'':12}  {client_id} waits still"
+        yield f"      {'':12}  {client_id} still waits"
         return
     gap = "" if handover.gap_ms is None else f", {span_words(handover.gap_ms)} after the release"
     yield f"      {clock_words(handover.granted_ms)}  granted to {client_id}{gap}"

@@ -1,7 +1,6 @@
-"""Tables as lines of text: quick also with thousands of rows, and nothing in them is cut off.
+"""Tables as lines of text: quick with thousands of rows, and without cutting anything off.
 
-Decides where sentences are folded and when a table is too wide; what the cells say is decided
-elsewhere.
+Decides where sentences fold and when a table is too wide.
 """
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -20,7 +19,7 @@ __all__ = [
 ]
 
 PROSE_MIN: Final = 30
-"""A column of sentences that is narrower is no pleasure to read."""
+"""A narrower column of sentences is hard to read."""
 _GAP: Final = "   "
 _NO_BREAK: Final = "\u00a0"
 _INDENT: Final = "    "
@@ -30,7 +29,7 @@ Row = Mapping[str, Any]
 
 
 def visible(text: str) -> str:
-    """Write what would steer a terminal as Python escapes it; a cell may have several lines."""
+    """Escape what would steer a terminal, as Python does; a cell may have several lines."""
     if text.isprintable():
         return text
     return "".join(one if one.isprintable() or one == "\n" else ascii(one)[1:-1] for one in text)
@@ -45,10 +44,10 @@ def table_lines(
     """Return a table: a heading, a rule, a line or more for each row; None: it is too wide.
 
     Args:
-        rows: what stands in it; a dash for what is missing or None.
-        columns: which fields, in their order; they are the heading.
-        prose: columns of sentences, which are folded where there is no room.
-        width: no line is longer; None: as long as is needed.
+        rows: the rows; a dash stands for what is missing or None.
+        columns: the fields to show, in order; they are the heading.
+        prose: columns of sentences, folded where there is no room.
+        width: the longest line; None: no limit.
     """
     cells = [["-" if row.get(name) is None else visible(str(row[name])) for name in columns]
              for row in rows]  # fmt: skip
@@ -82,12 +81,12 @@ def telling_columns(
 
 
 def block_lines(row: Row, columns: Sequence[str], width: int) -> Iterator[str]:
-    """Yield one row as its first cell, and below it what else it has, wrapped to a width."""
+    """Yield a row as its first cell, and below it the other cells, wrapped to a width."""
     first, *others = columns
     yield visible(str(row.get(first)))
-    said = ((name, row.get(name)) for name in others)
+    cells = ((name, row.get(name)) for name in others)
     parts = [
-        f"{name} {visible(str(value))}".strip() for name, value in said if value not in (None, "")
+        f"{name} {visible(str(value))}".strip() for name, value in cells if value not in (None, "")
     ]
     short = [
         part.replace(" ", _NO_BREAK) if len(part) < PROSE_MIN + len(_GAP) else part
@@ -99,8 +98,8 @@ def block_lines(row: Row, columns: Sequence[str], width: int) -> Iterator[str]:
 def _indented(text: str, width: int) -> Iterator[str]:
     """Wrap a text to a width behind an indent.
 
-    A word that does not fit, such as a long client id, has a line of its own from the left margin
-    on, without a comma: whoever copies it has it whole.
+    A word that does not fit, such as a long client id, gets its own line from the left margin on,
+    without a comma, so that it can be copied whole.
     """
     wrapper = TextWrapper(
         width,
@@ -122,19 +121,19 @@ def _indented(text: str, width: int) -> Iterator[str]:
 
 
 def pair_lines(pairs: Iterable[tuple[str, str]], width: int | None = None) -> Iterator[str]:
-    """Yield words and what is said of each, one below the other; long texts go on indented."""
-    said = [(visible(word), visible(text)) for word, text in pairs]
-    margin = max((_cells_len(word) for word, _ in said), default=0) + 2
-    for word, text in said:
+    """Yield words and their texts, one below the other; long texts continue indented."""
+    shown = [(visible(word), visible(text)) for word, text in pairs]
+    margin = max((_cells_len(word) for word, _ in shown), default=0) + 2
+    for word, text in shown:
         lines = [text] if width is None else _wrapped(text, max(width - margin, PROSE_MIN))
         for number, line in enumerate(lines):
             yield f"{'' if number else word:<{margin}}{line}"
 
 
 def folded(line: str) -> str:
-    """Write a line as several where it is long, the later ones indented further.
+    """Fold a long line; the later lines are indented further.
 
-    A word that is longer stays whole: ids are never cut.
+    Long words stay whole: ids are never cut.
     """
     shown = visible(line)
     indent = " " * (len(shown) - len(shown.lstrip()) + 2)
@@ -154,7 +153,7 @@ def _wrapped(text: str, width: int) -> list[str]:
 
 
 def _narrow(widths: list[int], folded: Sequence[int], width: int) -> None:
-    """Take from the columns of sentences what is too much, in proportion to what they have."""
+    """Narrow the columns of sentences to the width, in proportion to their own widths."""
     over = _line_len(widths) - width
     spare = {index: max(widths[index] - PROSE_MIN, 0) for index in folded}
     total = sum(spare.values())
@@ -185,7 +184,7 @@ def _cells_len(text: str) -> int:
 
 
 def _len(text: str) -> int:
-    """Return how many places of a terminal a text takes."""
+    """Return the width of a text on a terminal."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len

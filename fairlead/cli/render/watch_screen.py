@@ -1,4 +1,4 @@
-"""What `fairlead watch` shows: a group's state, its queues, and what was decided last."""
+"""The screen of `fairlead watch`: a group's state, its queues, and its last decisions."""
 
 from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final, NamedTuple
@@ -20,18 +20,18 @@ _COLUMNS: Final = (
     ("queue", "owner", "state", "draining", "lag"),
     ("queue", "owner", "state", "lag"),
 )
-"""The first of these that fits is shown."""
+"""The screen shows the first of these that fits."""
 _FEED: Final = 6
 _ROWS_MIN: Final = 4
 _FRAME: Final = 5
-"""Lines of a screen that are no rows: of the table's frame, and empty ones."""
+"""Lines of a screen that are no rows."""
 _SILENT_MS: Final = 5_000
 
 
 class Moment(NamedTuple):
-    """When the screen is drawn: the time, and when the newest record was appended; 0: none was.
+    """The time of a screen, and the append time of the newest record; 0: there is none.
 
-    ``strange``: that nobody knew the group at the beginning.
+    ``strange``: a note that nobody knew the group at the beginning.
     """
 
     now_ms: int
@@ -46,21 +46,21 @@ def screen_lines(
     moment: Moment,
     size: tuple[int, int],
 ) -> list[str]:
-    """Return the screen, no longer than it is high.
+    """Return the lines of the screen, no more than fit.
 
     Args:
-        group: its name.
+        group: the group's name.
         found: the group; None: nothing is known of it yet.
         feed: its decisions, oldest first.
-        moment: when.
+        moment: the time of the screen.
         size: columns and lines.
     """
     width, height = size
     head = [*pair_lines(_head(group, found, moment), width)]
-    told = [line for each in feed[-_FEED:] for line in _folded(decision_line(each), width)]
-    told = told[-max((height - len(head)) // 3, 1) :]
-    left = max(height - len(head) - len(told) - _FRAME - 1, _ROWS_MIN)
-    return [*head, *_queue_lines(found, moment.now_ms, (width, left)), *told][:height]
+    newest = [line for each in feed[-_FEED:] for line in _folded(decision_line(each), width)]
+    newest = newest[-max((height - len(head)) // 3, 1) :]
+    left = max(height - len(head) - len(newest) - _FRAME - 1, _ROWS_MIN)
+    return [*head, *_queue_lines(found, moment.now_ms, (width, left)), *newest][:height]
 
 
 def _folded(text: str, width: int) -> list[str]:
@@ -76,18 +76,18 @@ def _head(group: str, found: "GroupStanding | None", moment: Moment) -> Iterable
     if found is None:
         yield "", moment.strange or "no record of it was read"
         return
-    said = found.summary
+    summary = found.summary
     yield "phase", phase_words(found, moment.now_ms)
-    epoch = "-" if said.epoch is None else epoch_words(said.epoch)
-    lag = "-" if said.lag_messages is None else f"{said.lag_messages}"
+    epoch = "-" if summary.epoch is None else epoch_words(summary.epoch)
+    lag = "-" if summary.lag_messages is None else f"{summary.lag_messages}"
     counts = (
-        f"epoch {epoch}, {said.strategy}, {said.members} members "
-        f"({said.members_idle} idle), {said.queues} queues, {said.unassigned} unassigned, "
-        f"{said.draining + said.gated} in handover, lag {lag}"
+        f"epoch {epoch}, {summary.strategy}, {summary.members} members "
+        f"({summary.members_idle} idle), {summary.queues} queues, {summary.unassigned} unassigned, "
+        f"{summary.draining + summary.gated} in handover, lag {lag}"
     )
-    yield "", counts + ("" if said.converged else ", not converged")
-    if said.alarms:
-        yield "alarms", ", ".join(said.alarms)
+    yield "", counts + ("" if summary.converged else ", not converged")
+    if summary.alarms:
+        yield "alarms", ", ".join(summary.alarms)
 
 
 def _queue_lines(
@@ -96,7 +96,7 @@ def _queue_lines(
     if found is None:
         return
     width, lines_max = size
-    # What is under way is shown first where there is no room for all.
+    # Without room for all queues, those on the move come first.
     queues = found.queues
     if len(queues) > lines_max:
         queues = tuple(sorted(queues, key=lambda each: each.state == "held"))
