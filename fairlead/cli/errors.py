@@ -8,10 +8,10 @@ __all__ = ["sentence", "show_error"]
 
 
 def sentence(words: str) -> str:
-    """Return the words of an error of the core as a sentence."""
+    """Return the words of a core error as a sentence."""
     return f"{words[:1].upper()}{words[1:]}."
 
 
 def show_error(error: FairleadError) -> None:
-    """Write what is wrong, and how to put it right, to the standard error."""
+    """Write an error and its remedy to the standard error."""
     typer.echo("error: " + "\n".join(error.lines()), err=True)

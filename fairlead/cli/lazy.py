@@ -1,4 +1,4 @@
-"""A command group that knows its commands by name and imports one only when it is run."""
+"""A group of commands that imports a command only when it runs."""
 
 import copy
 import importlib
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 
 class LazyGroup(typer.core.TyperGroup):
-    """The commands of a table; help and completion see placeholders with the table's help."""
+    """The commands of a table. Help and completion use placeholders with the table's help."""
 
     table: ClassVar[Mapping[str, CommandEntry]] = COMMANDS
 
@@ -48,7 +48,7 @@ class LazyGroup(typer.core.TyperGroup):
     def resolve_command(
         self, ctx: "Context", args: list[str]
     ) -> "tuple[str | None, Command | None, list[str]]":
-        """Return the command that is about to run, imported now."""
+        """Import and return the command to run."""
         try:
             name, placeholder, rest = super().resolve_command(ctx, args)
         except ClickUsageError as error:
@@ -62,22 +62,22 @@ class LazyGroup(typer.core.TyperGroup):
 
 
 def _groups_with(verb: str, table: Mapping[str, CommandEntry]) -> list[str]:
-    """Return the commands that have this verb, as far as they can be imported."""
-    found = []
+    """Return the importable commands with this verb."""
+    groups = []
     for name, entry in table.items():
         if entry.target.endswith(":app"):
             with suppress(ImportError, EnvironmentMissingError):
                 if verb in getattr(load_command(name, entry), "commands", {}):
-                    found.append(name)
-    return found
+                    groups.append(name)
+    return groups
 
 
 def load_command(name: str, entry: CommandEntry) -> "Command":
     """Import a command of a table.
 
     Raises:
-        EnvironmentMissingError: it belongs to the proof, which is not installed.
-        ImportError: its module, or something that it needs, is not there.
+        EnvironmentMissingError: the command belongs to the proof, which is not installed.
+        ImportError: its module, or an import of it, is missing.
         AttributeError: the module has no such attribute.
     """
     module_name, _, attribute = entry.target.partition(":")

@@ -1,4 +1,4 @@
-"""Sets up the log of a command that runs for long, from its settings."""
+"""Sets up the log of a command from its settings."""
 
 from typing import TYPE_CHECKING
 
@@ -9,22 +9,22 @@ __all__ = ["secrets_of", "set_up_log"]
 
 
 def set_up_log(settings: "Settings") -> None:
-    """Log to the standard error in the form that the settings ask for, without their secrets."""
+    """Log to the standard error, in the form of the settings and without their secrets."""
     from fairlead.logs import configure_logs
 
     configure_logs(settings.log.form, secrets=secrets_of(settings.kafka))
 
 
 def secrets_of(kafka: "KafkaSettings") -> list[str]:
-    """Return every secret of the settings; one that cannot be read is told when it is used."""
+    """Return every secret of the settings; an unreadable one fails when it is used."""
     from contextlib import suppress
 
     from fairlead.errors import UsageError
 
-    found = []
+    secrets = []
     for look_up in (kafka.security.password, kafka.security.key_password):
         with suppress(UsageError):
             secret = look_up()
             if secret is not None:
-                found.append(secret.get_secret_value())
-    return found
+                secrets.append(secret.get_secret_value())
+    return secrets

@@ -1,4 +1,4 @@
-"""The entry point: finds the command, runs it, and turns its end into an exit code."""
+"""The entry point: runs a command and turns its end into an exit code."""
 
 import sys
 import traceback
@@ -40,17 +40,17 @@ def top(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line (``sys.argv`` when no arguments are given) and leave the process.
+    """Run the command line (``sys.argv`` without arguments) and exit.
 
-    A ``FairleadError`` becomes one message on the standard error and its exit code; any other
-    exception is a defect of ours and shows its traceback.
+    A ``FairleadError`` becomes a message on the standard error and an exit code; any other
+    exception is a defect and shows its traceback.
     """
     try:
         app(None if arguments is None else list(arguments), prog_name="fairlead")
     except FairleadError as error:
         show_error(error)
         sys.exit(error.exit_code)
-    except Exception:  # noqa: BLE001 - the last resort, so that a defect has a code of its own
+    except Exception:  # noqa: BLE001 - the last resort: a defect has its own exit code
         traceback.print_exc()
         typer.echo("error: this is a defect of fairlead; please report the lines above", err=True)
         sys.exit(ExitCode.DEFECT)

@@ -1,4 +1,4 @@
-"""``fairlead route``: publish a topic's route as RocketMQ tells it, show it, take it away."""
+"""``fairlead route``: publish, show and delete the route of a topic."""
 
 import sys
 import uuid
@@ -27,14 +27,15 @@ TopicArgument = Annotated[str, typer.Argument(metavar="TOPIC", help="The topic."
 FileArgument = Annotated[
     Path,
     typer.Argument(
-        metavar="FILE", help="TopicRouteData, as `mqadmin topicRoute` prints it; -: standard input."
+        metavar="FILE",
+        help="TopicRouteData, as `mqadmin topicRoute` prints it; - is stdin.",
     ),
 ]
 IdentityFlag = Annotated[
     str | None,
     typer.Option(
         "--identity",
-        help="Which life of the topic; default: that of the route in force, else a new one.",
+        help="The identity of the topic. Default: that of the present route, else a new one.",
     ),
 ]
 OffsetsOption = Annotated[
@@ -42,7 +43,7 @@ OffsetsOption = Annotated[
     typer.Option(
         "--offsets",
         metavar="FILE",
-        help="The bounds of the queues, as `mqadmin topicStatus` prints them; default: Kafka's.",
+        help="The queues' bounds, as `mqadmin topicStatus` prints them. Default: Kafka's.",
     ),
 ]
 DryRunFlag = Annotated[
@@ -57,7 +58,7 @@ _PERM_READ, _PERM_WRITE, _MASTER = 4, 2, "0"
 
 @app.callback()
 def route() -> None:
-    """Publish a topic's route as RocketMQ tells it, and show it."""
+    """Publish, show and delete the route of a topic, as RocketMQ has it."""
 
 
 @app.command("put")
@@ -71,10 +72,10 @@ def put_route(
     dry_run: DryRunFlag = False,
     shared: GroupOptions,
 ) -> None:
-    """Publish the route that a file says, in place of the one in force.
+    """Publish the route of a file instead of the present one.
 
-    A route that is in force already is written again only if a group has asked for it lately; who
-    has asked for the bounds of its queues is answered. docs/bridges.md has more.
+    The command writes an unchanged route again only if a group has asked for it lately. It answers
+    groups that have asked for the bounds of queues. docs/bridges.md has more.
     """
     from fairlead.control.strange_queues import read_routes
     from fairlead.control.told_offsets import recent_requests
@@ -82,11 +83,11 @@ def put_route(
     from fairlead.wire.encode_bridge import encode_offsets, encode_route
     from fairlead.wire.topics import TopicNames
 
-    told = _told(file)
+    given = _read_route(file)
     kafka = shared.settings().kafka
     present = read_routes(kafka, {topic}).get(topic)
     known = None if present is None else present.identity
-    changed = _checked(topic, told, identity or known or uuid.uuid4().hex)
+    changed = _checked(topic, given, identity or known or uuid.uuid4().hex)
     assert changed.route is not None
     requests = [] if dry_run else recent_requests(kafka, topic)
     outcome = "not_written" if dry_run else "written"
@@ -109,7 +110,7 @@ def put_route(
 @app.command("show")
 @takes_sets
 def show_route(topic: TopicArgument, *, shared: GroupOptions) -> None:
-    """Show the route of a topic that is in force; exit with 1 if there is none."""
+    """Show the present route of a topic; exit with 1 if there is none."""
     write_rows(_rows(_in_force(topic, shared)), COLUMNS[:-1], shared.output)
 
 
@@ -118,7 +119,7 @@ def show_route(topic: TopicArgument, *, shared: GroupOptions) -> None:
 def delete_route(
     topic: TopicArgument, *, dry_run: DryRunFlag = False, shared: GroupOptions
 ) -> None:
-    """Take the route of a topic away: the topic is gone, and its queues are dropped everywhere."""
+    """Delete the route of a topic: its owners drop all its queues."""
     from fairlead.core.records import RouteChanged
     from fairlead.kafka.record_writer import write_records
     from fairlead.wire.encode_bridge import encode_route
@@ -153,7 +154,7 @@ def _in_force(topic: str, shared: GroupOptions) -> "Route":
 def _answers(
     requests: "Sequence[Request]", route: "Route", file: Path | None, kafka: "KafkaSettings"
 ) -> "Answers":
-    """Answer what groups have asked of the topic, by what a file says or by what Kafka has."""
+    """Answer the requests of groups for the topic, from a file or from Kafka."""
     from fairlead.cli.log_setup import secrets_of
     from fairlead.control import told_offsets
     from fairlead.kafka.connection import library_options
@@ -186,7 +187,7 @@ def _read(file: Path, name: str) -> bytes:
         ) from error
 
 
-def _told(file: Path) -> Any:
+def _read_route(file: Path) -> Any:
     from fairlead_client.errors import RouteError
     from fairlead_client.rocketmq.route_reading import decode_topic_route
 
@@ -197,7 +198,7 @@ def _told(file: Path) -> Any:
         raise _refused(str(error)) from error
 
 
-def _checked(topic: str, told: Any, identity: str) -> Any:
+def _checked(topic: str, given: Any, identity: str) -> Any:
     from fairlead_client.errors import RouteError
 
     from fairlead.control.told_route import as_read, told_route
@@ -205,7 +206,7 @@ def _checked(topic: str, told: Any, identity: str) -> Any:
     from fairlead.wire.errors import WireError
 
     try:
-        return as_read(topic, told_route(topic, told, identity))
+        return as_read(topic, told_route(topic, given, identity))
     except RouteError as error:
         raise _refused(str(error)) from error
     except WireError as error:
@@ -222,11 +223,11 @@ def _refused(text: str) -> UsageError:
 
 def _rows(present: "Route", outcome: str | None = None) -> list[dict[str, Any]]:
     """Return a row for each broker, or one for a topic without any."""
-    told: dict[str, Any] = {"topic": present.topic, "identity": present.identity}
-    told["order_topic_conf"] = present.order_topic_conf
+    shared: dict[str, Any] = {"topic": present.topic, "identity": present.identity}
+    shared["order_topic_conf"] = present.order_topic_conf
     if outcome is not None:
-        told["outcome"] = outcome
-    return [told | _row(broker) for broker in present.brokers] or [told]
+        shared["outcome"] = outcome
+    return [shared | _row(broker) for broker in present.brokers] or [shared]
 
 
 def _row(broker: "RouteBroker") -> dict[str, Any]:
@@ -241,7 +242,7 @@ def _row(broker: "RouteBroker") -> dict[str, Any]:
 
 
 def _warn_of_odd(present: "Route") -> None:
-    """Say what RocketMQ allows and nobody wants: unread messages, and brokers without a master."""
+    """Warn of what RocketMQ allows: unread messages, and brokers without a master."""
     for broker in present.brokers:
         if not broker.perm & _PERM_WRITE or present.order_topic_conf:
             continue
@@ -252,4 +253,4 @@ def _warn_of_odd(present: "Route") -> None:
                 "to and read by nobody"
             )
         if _MASTER not in broker.addresses:
-            warn(f"{broker.broker_name}: it has no master, so producers pass it by")
+            warn(f"{broker.broker_name}: it has no master, so producers skip it")
