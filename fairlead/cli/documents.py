@@ -25,7 +25,7 @@ def read_document(path: Path, flag: str) -> dict[str, Any]:
         ) from error
     document = read_json(text, flag)
     if not isinstance(document, dict):
-        raise UsageError(f"{flag}: the text is no JSON object.", remedy="Begin with {.")
+        raise UsageError(f"{flag}: it is no JSON object.", remedy="Begin with {.")
     return document
 
 
@@ -33,11 +33,9 @@ def read_json(text: str | bytes, flag: str) -> Any:
     """Read JSON.
 
     Raises:
-        UsageError: the text is no JSON.
+        UsageError: it is no JSON.
     """
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        raise UsageError(
-            f"{flag}: the text is no JSON ({error}).", remedy="Quote it as JSON."
-        ) from error
+        raise UsageError(f"{flag}: it is no JSON ({error}).", remedy="Quote it as JSON.") from error
