@@ -18,13 +18,13 @@ def queue_of(flag: str, text: str) -> tuple[str, str, str]:
     Raises:
         UsageError: the text names no queue.
     """
-    found = _QUEUE_ALONE.fullmatch(text)
-    if found is None:
+    match = _QUEUE_ALONE.fullmatch(text)
+    if match is None:
         raise UsageError(
             f"--{flag}: {text!r} is no queue.",
             remedy="Write TOPIC/BROKER/NUMBER, such as orders/main/3.",
         )
-    return _subject(found)
+    return _subject(match)
 
 
 def queue_and_value(rule: str, text: str) -> tuple[tuple[str, ...], str]:
@@ -33,16 +33,16 @@ def queue_and_value(rule: str, text: str) -> tuple[tuple[str, ...], str]:
     Raises:
         UsageError: the text names no queue, or no value.
     """
-    found = _QUEUE_AND_VALUE.fullmatch(text)
-    if found is None:
+    match = _QUEUE_AND_VALUE.fullmatch(text)
+    if match is None:
         after = "2.5" if rule == "weight" else "client"
         raise UsageError(
             f"--{rule}: {text!r} is no queue with a value.",
             remedy=f"Write TOPIC/BROKER/NUMBER=…, such as orders/main/3={after}.",
         )
-    return _subject(found), found.group(4)
+    return _subject(match), match.group(4)
 
 
-def _subject(found: re.Match[str]) -> tuple[str, str, str]:
+def _subject(match: re.Match[str]) -> tuple[str, str, str]:
     """Return a queue as in the key of a rule: its number without leading zeros."""
-    return found.group(1), found.group(2), str(int(found.group(3)))
+    return match.group(1), match.group(2), str(int(match.group(3)))

@@ -193,15 +193,15 @@ def _singles(
     banned: dict[tuple[str, ...], list[str]] = {}
     for rule in _OF_QUEUES:
         for text in singles.get(rule, ()):
-            subject, said = queue_and_value(rule, text)
+            subject, given_value = queue_and_value(rule, text)
             topic, broker_name, queue_id = subject
             queue = [topic, broker_name, int(queue_id)]
             if rule == "pin":
-                yield rule, subject, {"queue": queue, "client_id": said}
+                yield rule, subject, {"queue": queue, "client_id": given_value}
             elif rule == "weight":
-                yield rule, subject, {"queue": queue, "weight": said}
+                yield rule, subject, {"queue": queue, "weight": given_value}
             else:
-                banned.setdefault(subject, []).append(said)
+                banned.setdefault(subject, []).append(given_value)
     for subject, clients in banned.items():
         topic, broker_name, queue_id = subject
         queue = [topic, broker_name, int(queue_id)]

@@ -54,8 +54,8 @@ def show_offsets(name: GroupArgument, *, queues: QueueOptions, shared: SourceOpt
         known = not (queues.topic or queues.queue)
         rows = [place_row(each) for each in queues.places(name, settings.kafka, known=known)]
     else:
-        found, chosen = queues.recorded(name, shared, settings)
-        rows = [recorded_row(found, each) for each in chosen]
+        standing, chosen = queues.recorded(name, shared, settings)
+        rows = [recorded_row(standing, each) for each in chosen]
     write_rows(rows, PLACE_COLUMNS, shared.output)
 
 

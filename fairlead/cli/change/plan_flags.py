@@ -98,14 +98,14 @@ def routes_of(texts: Iterable[str]) -> "tuple[RouteSize, ...]":
     """
     from fairlead.planning.changes import RouteSize
 
-    found = []
+    sizes = []
     for text in texts:
         match = _ROUTE.fullmatch(text)
         if match is None:
             raise UsageError(f"--route: {text!r} is no route.", remedy="topic=16, topic/broker=16")
         topic, broker_name, number = match.groups()
-        found.append(RouteSize(topic, broker_name, int(number)))
-    return tuple(found)
+        sizes.append(RouteSize(topic, broker_name, int(number)))
+    return tuple(sizes)
 
 
 def rules_of(picture: "Picture", given: GivenRules, unset: Iterable[str]) -> "tuple[RuleSet, ...]":

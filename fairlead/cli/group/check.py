@@ -101,35 +101,37 @@ def _check_one(
         absent = absent_topics(standing.unrouted, source, settings)
         untold = untold_topics(standing.routes, settings)
         standing = replace(standing, absent=absent, untold=untold)
-    found = checked(standing)
+    verdict = checked(standing)
     if shared.dump is None and standing.waits_for_bridge:
-        found = _with_bridges(found, standing, _bridges(source, settings))
-    for note in found.notes:
+        verdict = _with_bridges(verdict, standing, _bridges(source, settings))
+    for note in verdict.notes:
         warn(note)
     if output is not OutputFormat.TABLE:
-        write_document(found.document(), output)
-    elif found.findings:
-        rows = folded_findings(found.findings)
+        write_document(verdict.document(), output)
+    elif verdict.findings:
+        rows = folded_findings(verdict.findings)
         write_fitting(rows, COLUMNS, output, prose=("says", "do"))
-    if found.findings:
+    if verdict.findings:
         raise VerdictError(
-            f"{group}: {counted(len(found.findings), 'problem')} ({_who(standing)}).",
+            f"{group}: {counted(len(verdict.findings), 'problem')} ({_who(standing)}).",
             remedy="docs/groups.md explains each problem.",
         )
     if output is OutputFormat.TABLE:
         typer.echo(f"{group}: no problem ({_who(standing)})")
 
 
-def _with_bridges(found: "Verdict", standing: "GroupStanding", bridges: "Bridges") -> "Verdict":
+def _with_bridges(verdict: "Verdict", standing: "GroupStanding", bridges: "Bridges") -> "Verdict":
     """Add the problems of the bridges that the group waits for."""
     from fairlead.observed.finding import Finding
 
     concerning = bridges.about({*standing.unrouted, *standing.routes})
-    told = (
+    problems = (
         Finding(row["problem"], row["for"], row["says"], row["do"]) for row in concerning.rows()
     )
     stopped = (each.words() for each in concerning.stopped)
-    return replace(found, findings=(*found.findings, *told), notes=(*found.notes, *stopped))
+    return replace(
+        verdict, findings=(*verdict.findings, *problems), notes=(*verdict.notes, *stopped)
+    )
 
 
 def _who(standing: "GroupStanding") -> str:
@@ -155,10 +157,10 @@ def _bridges(source: "TopicSource", settings: "Settings") -> "Bridges":
     """Return the state of the bridges; unanswered requests count only for topics that exist."""
     from fairlead.observed.bridges import look_at_bridges
 
-    found = look_at_bridges(source)
-    if found.silence is None:
-        return found
-    return found.without(absent_topics(set(found.silence.topics), source, settings))
+    bridges = look_at_bridges(source)
+    if bridges.silence is None:
+        return bridges
+    return bridges.without(absent_topics(set(bridges.silence.topics), source, settings))
 
 
 def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOptions) -> None:
@@ -187,14 +189,14 @@ def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOption
     if shared.dump is None:
         verdicts = _checked_again(verdicts, groups, source, settings)
     if output is OutputFormat.JSON:
-        said = [each.document() for each in verdicts]
+        documents = [each.document() for each in verdicts]
         bridge = wrong_bridges[0] if wrong_bridges else None
         lives = [] if bridges is None else [each.document() for each in bridges.lives]
         verdict = worst(verdicts)
         if bridge and verdict in ("safe", "nobody"):
             verdict = "problems"
-        found = {"verdict": verdict, "groups": said, "bridge": bridge, "bridges": lives}
-        write_document(found, output)
+        document = {"verdict": verdict, "groups": documents, "bridge": bridge, "bridges": lives}
+        write_document(document, output)
     elif output is OutputFormat.JSONL:
         for each in verdicts:
             write_document(each.document(), output)
@@ -251,9 +253,9 @@ def _checked_again(
         if absent.keys() & each.unrouted or untold.keys() & each.routes.keys()
     }
     again = {*places, *odd}
-    told = TopicDoubts(absent, untold)
+    doubts = TopicDoubts(absent, untold)
     return [
-        verdict_on(each.group, groups, source.now_ms(), places.get(each.group), told)
+        verdict_on(each.group, groups, source.now_ms(), places.get(each.group), doubts)
         if each.group in again
         else each
         for each in verdicts
@@ -265,7 +267,7 @@ def verdict_on(
     groups: "ObservedGroups",
     now_ms: int,
     places: "Mapping[MessageQueue, Place] | None" = None,
-    told: TopicDoubts | None = None,
+    doubts: TopicDoubts | None = None,
 ) -> "Verdict":
     """Return the problems of one of all groups; an unreadable group is a problem too.
 
@@ -274,19 +276,19 @@ def verdict_on(
         groups: all groups.
         now_ms: the time at which silence and waits end.
         places: the positions that the data cluster has.
-        told: the topics that it knows otherwise.
+        doubts: the topics that it knows otherwise.
     """
     from fairlead.observed.verdict import checked, unreadable
 
     try:
         standing = groups.any_group(group, now_ms, places or {})
-        if told is None:  # the second check of a group comes with what the data cluster knows
+        if doubts is None:  # the second check of a group comes with what the data cluster knows
             warn_of_refused(standing)
         else:
             untold = {
-                topic: words for topic, words in told.untold.items() if topic in standing.routes
+                topic: words for topic, words in doubts.untold.items() if topic in standing.routes
             }
-            standing = replace(standing, absent=told.absent, untold=untold)
+            standing = replace(standing, absent=doubts.absent, untold=untold)
         return checked(standing)
     except FairleadError as error:
         return unreadable(group, error.message, error.remedy)
@@ -304,7 +306,7 @@ def folded_findings(findings: "Iterable[Finding]") -> list[dict[str, Any]]:
     subjects: dict[tuple[str, str, str], list[str]] = {}
     rows: dict[tuple[str, str, str], dict[str, Any]] = {}
     for each in findings:
-        said = (each.problem, each.text, each.remedy)
-        subjects.setdefault(said, []).append(each.subject)
-        rows.setdefault(said, each.document())
-    return [{**row, "for": listed(subjects[said])} for said, row in rows.items()]
+        words = (each.problem, each.text, each.remedy)
+        subjects.setdefault(words, []).append(each.subject)
+        rows.setdefault(words, each.document())
+    return [{**row, "for": listed(subjects[words])} for words, row in rows.items()]

@@ -72,36 +72,36 @@ def describe(
     settings = shared.settings()
     source = OneLook(shared.open(settings))
     places = _data_places(name, source, settings, shared, data_bootstrap)
-    found = standing_from(name, source, settings, places)
+    standing = standing_from(name, source, settings, places)
     everything, output = not (queues or members or state), shared.output
-    if found.engine.silent and (queues or members):
-        warn(engine_words(found))
+    if standing.engine.silent and (queues or members):
+        warn(engine_words(standing))
     if output is OutputFormat.TABLE:
         if everything or state:
-            rules = state_rules(found, source.names.name("control"))
-            write_pairs(state_lines(found, rules))
-        if members or (everything and found.members):
-            rows = [member_row(each, found.now_ms) for each in found.members]
+            rules = state_rules(standing, source.names.name("control"))
+            write_pairs(state_lines(standing, rules))
+        if members or (everything and standing.members):
+            rows = [member_row(each, standing.now_ms) for each in standing.members]
             columns = MEMBER_COLUMNS if members else shown_member_columns(rows)
             write_fitting(rows, columns, output, prose=("why",))
         if everything or queues:
-            rows = [queue_row(found, each, found.now_ms) for each in found.queues]
+            rows = [queue_row(standing, each, standing.now_ms) for each in standing.queues]
             columns = QUEUE_COLUMNS if queues else shown_queue_columns(rows)
             write_fitting(rows, columns, output)
         return
     if queues:
-        write_rows([each.document() for each in found.queues], (), output)
+        write_rows([each.document() for each in standing.queues], (), output)
     elif members:
-        write_rows([each.document() for each in found.members], (), output)
+        write_rows([each.document() for each in standing.members], (), output)
     else:
-        write_document(_document(found, source.names.name("control"), whole=everything), output)
+        write_document(_document(standing, source.names.name("control"), whole=everything), output)
 
 
-def _document(found: "GroupStanding", control: str, *, whole: bool) -> dict[str, Any]:
+def _document(standing: "GroupStanding", control: str, *, whole: bool) -> dict[str, Any]:
     from fairlead.cli.render.group import state_rules
 
-    document = found.whole_document() if whole else found.document()
-    return {**document, "rules": state_rules(found, control)}
+    document = standing.whole_document() if whole else standing.document()
+    return {**document, "rules": state_rules(standing, control)}
 
 
 def _release(group: str, source: "TopicSource", settings: "Settings") -> "GroupRelease | None":

@@ -85,8 +85,8 @@ def list_groups(
     """
     _check_phases(phase or ())
     settings = shared.settings()
-    found, bridges, now_ms = _groups(settings, shared)
-    chosen = chosen_groups(found, pattern, phase or (), sort, problem=problem)
+    groups, bridges, now_ms = _groups(settings, shared)
+    chosen = chosen_groups(groups, pattern, phase or (), sort, problem=problem)
     if shared.output is OutputFormat.TABLE:
         if chosen:
             rows = group_rows(chosen, now_ms)
@@ -94,8 +94,8 @@ def list_groups(
                 rows, GROUP_COLUMNS, shared.output, prose=("problem",), fewer=NARROW_COLUMNS
             )
         else:
-            write_line(_none_line([each["group"] for each in found], pattern))
-        for line in (engine_line(found), *bridge_lines(bridges)):
+            write_line(_none_line([each["group"] for each in groups], pattern))
+        for line in (engine_line(groups), *bridge_lines(bridges)):
             if line is not None:
                 write_line(line)
     else:
@@ -197,11 +197,11 @@ def _groups(
             )
     begun = time.monotonic()
     source = shared.open(settings)
-    found, bridges, records = _read(source, settings, live=shared.dump is None)
+    groups, bridges, records = _read(source, settings, live=shared.dump is None)
     if shared.dump is None:
         taken = time.monotonic() - begun
         typer.echo(f"read {records:,} records of the topics in {taken:.1f} s", err=True)
-    return found, bridges, source.now_ms()
+    return groups, bridges, source.now_ms()
 
 
 def _is_meant(settings: "Settings", shared: SourceOptions) -> bool:

@@ -88,16 +88,16 @@ def _compacted(ready: "Replay", comparison: "Comparison") -> list[str]:
 def _difference(comparison: "Comparison") -> dict[str, Any] | None:
     from fairlead.replay.field_difference import first_field
 
-    found = comparison.difference
-    if found is None:
+    difference = comparison.difference
+    if difference is None:
         return None
-    expected, got = found.expected, found.got
+    expected, got = difference.expected, difference.got
     field = first_field(expected and expected.value, got and got.value)
-    cut = found.cut
+    cut = difference.cut
     return {
-        "topic": found.topic,
-        "partition": found.partition,
-        "offset": found.offset,
+        "topic": difference.topic,
+        "partition": difference.partition,
+        "offset": difference.offset,
         "decision": None
         if cut is None
         else {"shard": cut.shard, "generation": cut.generation, "step": cut.step},

@@ -140,9 +140,9 @@ class ArchiveMaker:
                 self._say("a start with the archive")
                 after = run.once("with", using_options(proven))
                 if after.archived_share < ARCHIVED_SHARE_MIN:
-                    found = f"only {after.archived_share:.0%} of the classes came from the archive"
+                    reason = f"only {after.archived_share:.0%} of the classes came from the archive"
                     made_now = self.spark in missing
-                    raise _unusable(self._java, found, _WITHOUT if made_now else _ANEW)
+                    raise _unusable(self._java, reason, _WITHOUT if made_now else _ANEW)
                 proven.rename(self.spark)
             if wanted is not None:
                 self._assert_written(broker)

@@ -59,9 +59,9 @@ def show(
     from fairlead.settings.effective_settings import shown_settings
     from fairlead.settings.layers import Kind
 
-    found = _examined(shared, ())
-    assert found.settings is not None
-    rows = shown_settings(found.settings, found.layers)
+    examined = _examined(shared, ())
+    assert examined.settings is not None
+    rows = shown_settings(examined.settings, examined.layers)
     if section is not None:
         rows = _of_section(rows, section)
     if not resolved:
@@ -94,11 +94,11 @@ def check(
     """
     from fairlead.settings.warnings import cautions
 
-    found = shared.examined(files or ())
-    errors, warnings = list(found.problems), []
-    if found.settings is not None:
-        errors += _refused_rules(found)
-        warnings = cautions(found.settings, found.layers)
+    examined = shared.examined(files or ())
+    errors, warnings = list(examined.problems), []
+    if examined.settings is not None:
+        errors += _refused_rules(examined)
+        warnings = cautions(examined.settings, examined.layers)
     weighed = [*(("error", each) for each in errors), *(("warning", each) for each in warnings)]
     if output is OutputFormat.TABLE:
         for weight, each in weighed:
@@ -147,10 +147,10 @@ def _examined(shared: SettingsOptions, files: "list[Path] | tuple[()]") -> "Exam
     """
     from fairlead.settings import SettingsError
 
-    found = shared.examined(files)
-    if found.settings is None:
-        raise SettingsError(found.problems)
-    return found
+    examined = shared.examined(files)
+    if examined.settings is None:
+        raise SettingsError(examined.problems)
+    return examined
 
 
 def _of_section(rows: "list[ShownSetting]", section: str) -> "list[ShownSetting]":
@@ -172,21 +172,21 @@ def _of_section(rows: "list[ShownSetting]", section: str) -> "list[ShownSetting]
     return [row for row in rows if row.key[: len(path)] == path]
 
 
-def _refused_rules(found: "Examination") -> "list[Problem]":
+def _refused_rules(examined: "Examination") -> "list[Problem]":
     """Return rules of the right type and bounds that the engine would refuse at its start."""
     from fairlead.settings.known_keys import path_of
     from fairlead.settings.loading import winner
     from strategies.own_strategies import all_strategies
     from streaming.rules import wanted_rules
 
-    settings = found.settings
+    settings = examined.settings
     assert settings is not None
     try:
         wanted_rules(settings, all_strategies(settings.engine.strategies))
     except UsageError as error:
         key, _, reason = error.message.partition(": ")
         path = path_of(key.partition("[")[0])
-        return [winner(found.layers, path).problem(path, reason or error.message, error.remedy)]
+        return [winner(examined.layers, path).problem(path, reason or error.message, error.remedy)]
     return []
 
 

@@ -60,14 +60,14 @@ def doctor(
     from fairlead.settings.warnings import cautions
 
     given = {"engine.checkpoint": None if checkpoint is None else str(checkpoint)}
-    found = shared.examined(overrides=given)
-    if found.settings is None:
-        raise SettingsError(found.problems)
+    settings_examined = shared.examined(overrides=given)
+    if settings_examined.settings is None:
+        raise SettingsError(settings_examined.problems)
     # The checks report in their own words what the library logs.
     logging.getLogger("kafka").setLevel(logging.CRITICAL + 1)
     around = Surroundings(
-        found.settings,
-        cautions(found.settings, found.layers),
+        settings_examined.settings,
+        cautions(settings_examined.settings, settings_examined.layers),
         groups or (),
         acls.Role[role.name],
     )

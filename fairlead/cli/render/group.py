@@ -89,44 +89,44 @@ def bridge_lines(bridges: Iterable[Mapping[str, Any]]) -> list[str]:
     return [f"bridge: {each['says']}" for each in bridges if each["state"] != "running"]
 
 
-def phase_words(found: "GroupStanding", now_ms: int) -> str:
+def phase_words(standing: "GroupStanding", now_ms: int) -> str:
     """Return the phase of a group, for how long it lasts, and what it means."""
-    since = since_words(found.summary.phase_since_ms, now_ms)
+    since = since_words(standing.summary.phase_since_ms, now_ms)
     lasting = "" if since is None else f" for {since}"
-    return f"{found.phase}{lasting}: {PHASES.get(found.phase, 'a phase of a newer engine')}"
+    return f"{standing.phase}{lasting}: {PHASES.get(standing.phase, 'a phase of a newer engine')}"
 
 
-def state_rules(found: "GroupStanding", control: str) -> list[dict[str, Any]]:
+def state_rules(standing: "GroupStanding", control: str) -> list[dict[str, Any]]:
     """Return the rules that differ from the usual ones; ``control``: the topic's name."""
-    return list(unusual_rules(found.live.in_force, control))
+    return list(unusual_rules(standing.live.in_force, control))
 
 
 def state_lines(
-    found: "GroupStanding", rules: Sequence[Mapping[str, Any]]
+    standing: "GroupStanding", rules: Sequence[Mapping[str, Any]]
 ) -> Iterator[tuple[str, str]]:
     """Yield the state of a group: words and their texts."""
-    state, now_ms = found.document(), found.now_ms
-    yield "group", found.name
-    yield "phase", phase_words(found, now_ms)
-    if found.release is not None:
-        ago = since_words(found.release.written_ms, now_ms)
-        yield "released", f"{ago} ago: {found.release.words()}"
+    state, now_ms = standing.document(), standing.now_ms
+    yield "group", standing.name
+    yield "phase", phase_words(standing, now_ms)
+    if standing.release is not None:
+        ago = since_words(standing.release.written_ms, now_ms)
+        yield "released", f"{ago} ago: {standing.release.words()}"
     yield "strategy", ", ".join(filter(None, (state["strategy"], state["mode"], state["model"])))
     waited = f", waiting for {', '.join(state['awaited'])}" if state["awaited"] else ""
     yield "members", f"{state['members']}, {state['members_idle']} without queues{waited}"
     counts = [f"{state[word]} {word}" for word in ("unassigned", "draining", "gated", "unsafe")]
-    topics = len({each.queue.topic for each in found.queues})
-    known = f"{len(found.queues)} of {counted(topics, 'topic')}, {state['queues']} shared"
+    topics = len({each.queue.topic for each in standing.queues})
+    known = f"{len(standing.queues)} of {counted(topics, 'topic')}, {state['queues']} shared"
     yield "queues", f"{known}: {', '.join(counts)}"
     if state["unrouted"]:
         yield "no route", ", ".join(state["unrouted"])
-    yield "lag", _lag_words(found)
-    yield "converged", _converged_words(found)
-    yield "engine", engine_words(found)
-    yield "decision", _decision_words(found)
-    for alarm in () if found.newest is None else found.newest.alarms:
+    yield "lag", _lag_words(standing)
+    yield "converged", _converged_words(standing)
+    yield "engine", engine_words(standing)
+    yield "decision", _decision_words(standing)
+    for alarm in () if standing.newest is None else standing.newest.alarms:
         yield f"alarm {alarm}", ALARMS.get(alarm, "an alarm of a newer engine")
-    for topic, why in ({} if found.newest is None else found.newest.failures).items():
+    for topic, why in ({} if standing.newest is None else standing.newest.failures).items():
         yield f"failure {topic}", why
     for row in rules:
         subject = f" of {row['for']}" if row["for"] else ""
@@ -134,33 +134,35 @@ def state_lines(
         yield f"rule {row['rule']}{subject}", f"{row['says']} ({row['from']}, {row['by']}{because})"
 
 
-def _lag_words(found: "GroupStanding") -> str:
-    if found.lag is None:
+def _lag_words(standing: "GroupStanding") -> str:
+    if standing.lag is None:
         return "unknown: nobody has reported positions and ends"
-    unknown = sum(each.place.lag is None for each in found.queues)
-    oldest = "" if found.lag_ms is None else f", the oldest waits {duration_words(found.lag_ms)}"
+    unknown = sum(each.place.lag is None for each in standing.queues)
+    oldest = (
+        "" if standing.lag_ms is None else f", the oldest waits {duration_words(standing.lag_ms)}"
+    )
     beside = f"; unknown for {counted(unknown, 'queue')}" if unknown else ""
-    return f"{counted(found.lag, 'message')}{oldest if found.lag else ''}{beside}"
+    return f"{counted(standing.lag, 'message')}{oldest if standing.lag else ''}{beside}"
 
 
-def _converged_words(found: "GroupStanding") -> str:
-    reasons = found.behind
+def _converged_words(standing: "GroupStanding") -> str:
+    reasons = standing.behind
     if not reasons:
-        return "yes" if found.members else "yes, without members"
+        return "yes" if standing.members else "yes, without members"
     more = f" and {len(reasons) - _LIST_MAX} more" if len(reasons) > _LIST_MAX else ""
     return f"no: {'; '.join(reasons[:_LIST_MAX])}{more}"
 
 
-def engine_words(found: "GroupStanding") -> str:
+def engine_words(standing: "GroupStanding") -> str:
     """Return whether an engine runs, and what it means for the group if none does."""
-    words = found.engine.words()
-    return f"{words}: {_NO_ENGINE}" if found.engine.silent else words
+    words = standing.engine.words()
+    return f"{words}: {_NO_ENGINE}" if standing.engine.silent else words
 
 
-def _decision_words(found: "GroupStanding") -> str:
-    newest, epoch = found.newest, found.summary.epoch
+def _decision_words(standing: "GroupStanding") -> str:
+    newest, epoch = standing.newest, standing.summary.epoch
     if newest is not None:
-        return decision_words(newest, found.now_ms)
+        return decision_words(newest, standing.now_ms)
     if epoch is None:
         return "none in the log"
     return f"{epoch_words(epoch)}; it is older than what was read"

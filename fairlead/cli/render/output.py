@@ -78,9 +78,9 @@ def json_text(document: Any, *, indented: bool = False) -> str:
     return _UNSEEN.sub(_as_numbers, written)
 
 
-def _as_numbers(found: "re.Match[str]") -> str:
+def _as_numbers(match: "re.Match[str]") -> str:
     """Return a character as JSON writes it in ASCII: above U+FFFF as two halves."""
-    return json.dumps(found[0])[1:-1] if found[0] != "\x7f" else r"\u007f"
+    return json.dumps(match[0])[1:-1] if match[0] != "\x7f" else r"\u007f"
 
 
 def write_fitting(
@@ -111,8 +111,8 @@ def write_fitting(
     width = _terminal_width() if width is None else width
     lines = table_lines(listed, columns, prose, width)
     if lines is None:
-        said = [name for name in columns if any(row.get(name) is not None for row in listed)]
-        lines = table_lines(listed, said, prose, width)
+        filled = [name for name in columns if any(row.get(name) is not None for row in listed)]
+        lines = table_lines(listed, filled, prose, width)
     if lines is None and fewer:
         lines = table_lines(listed, fewer, prose, width)
     if lines is None:

@@ -41,7 +41,7 @@ class Moment(NamedTuple):
 
 def screen_lines(
     group: str,
-    found: "GroupStanding | None",
+    standing: "GroupStanding | None",
     feed: Sequence[Mapping[str, Any]],
     moment: Moment,
     size: tuple[int, int],
@@ -50,34 +50,36 @@ def screen_lines(
 
     Args:
         group: the group's name.
-        found: the group; None: nothing is known of it yet.
+        standing: the group; None: nothing is known of it yet.
         feed: its decisions, oldest first.
         moment: the time of the screen.
         size: columns and lines.
     """
     width, height = size
-    head = [*pair_lines(_head(group, found, moment), width)]
+    head = [*pair_lines(_head(group, standing, moment), width)]
     newest = [line for each in feed[-_FEED:] for line in _folded(decision_line(each), width)]
     newest = newest[-max((height - len(head)) // 3, 1) :]
     left = max(height - len(head) - len(newest) - _FRAME - 1, _ROWS_MIN)
-    return [*head, *_queue_lines(found, moment.now_ms, (width, left)), *newest][:height]
+    return [*head, *_queue_lines(standing, moment.now_ms, (width, left)), *newest][:height]
 
 
 def _folded(text: str, width: int) -> list[str]:
     return list(pair_lines([("", text)], width - 2))
 
 
-def _head(group: str, found: "GroupStanding | None", moment: Moment) -> Iterable[tuple[str, str]]:
+def _head(
+    group: str, standing: "GroupStanding | None", moment: Moment
+) -> Iterable[tuple[str, str]]:
     newest_ms = moment.newest_ms
     silent_ms = max(moment.now_ms - newest_ms, 0)
     last = "none yet" if not newest_ms else f"{duration_words(silent_ms)} ago"
     quiet = " (nothing comes: no engine and no client, or the brokers are gone)"
     yield group, f"last record {last}{quiet if newest_ms and silent_ms > _SILENT_MS else ''}"
-    if found is None:
+    if standing is None:
         yield "", moment.strange or "no record of it was read"
         return
-    summary = found.summary
-    yield "phase", phase_words(found, moment.now_ms)
+    summary = standing.summary
+    yield "phase", phase_words(standing, moment.now_ms)
     epoch = "-" if summary.epoch is None else epoch_words(summary.epoch)
     lag = "-" if summary.lag_messages is None else f"{summary.lag_messages}"
     counts = (
@@ -91,16 +93,16 @@ def _head(group: str, found: "GroupStanding | None", moment: Moment) -> Iterable
 
 
 def _queue_lines(
-    found: "GroupStanding | None", now_ms: int, size: tuple[int, int]
+    standing: "GroupStanding | None", now_ms: int, size: tuple[int, int]
 ) -> Iterable[str]:
-    if found is None:
+    if standing is None:
         return
     width, lines_max = size
     # Without room for all queues, those on the move come first.
-    queues = found.queues
+    queues = standing.queues
     if len(queues) > lines_max:
         queues = tuple(sorted(queues, key=lambda each: each.state == "held"))
-    rows = [queue_row(found, each, now_ms) for each in queues[:lines_max]]
+    rows = [queue_row(standing, each, now_ms) for each in queues[:lines_max]]
     tables = (table_lines(rows, columns, width=width) for columns in _COLUMNS)
     table = next((each for each in tables if each is not None), None)
     if table is not None:

@@ -69,18 +69,18 @@ def offline_places(
     asked = ask_brokers(
         {name: [one.queue for one in each.queues] for name, each in empty.items()}, settings
     )
-    found: dict[str, dict[MessageQueue, Place]] = {}
+    places: dict[str, dict[MessageQueue, Place]] = {}
     for name, positions in {} if asked is None else asked.committed.items():
         assert asked is not None, "there are positions"
-        found[name] = {}
+        places[name] = {}
         for queue in empty[name].queues:
-            told, end = queue.place, asked.ends.get(queue.queue)
+            reported, end = queue.place, asked.ends.get(queue.queue)
             release, committed = empty[name].release, positions.get(queue.queue)
             if release is None:
-                position = max(filter(None, (told.position, committed)), default=None)
+                position = max(filter(None, (reported.position, committed)), default=None)
             else:
                 position = None if release.elsewhere else committed
             if end is not None and position is not None:
-                by = told.told_by if position == told.position else "committed"
-                found[name][queue.queue] = Place(position, by, end, told.earliest, asked=True)
-    return found
+                by = reported.told_by if position == reported.position else "committed"
+                places[name][queue.queue] = Place(position, by, end, reported.earliest, asked=True)
+    return places

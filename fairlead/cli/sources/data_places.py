@@ -55,8 +55,8 @@ def _native(place: "QueuePlace", release: "GroupRelease") -> "QueuePlace":
     return replace(place, position=committed, told_by=None if committed is None else "committed")
 
 
-def _place(found: "QueuePlace", lag_ms: int | None) -> "Place":
+def _place(place: "QueuePlace", lag_ms: int | None) -> "Place":
     from fairlead.observed.positions import Place
 
-    lag_ms = 0 if found.lag == 0 else lag_ms
-    return Place(found.position, found.told_by, found.latest, found.earliest, lag_ms, asked=True)
+    lag_ms = 0 if place.lag == 0 else lag_ms
+    return Place(place.position, place.told_by, place.latest, place.earliest, lag_ms, asked=True)

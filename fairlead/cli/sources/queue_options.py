@@ -81,8 +81,8 @@ class QueueOptions:
                 remedy="Leave --dump or --data-bootstrap out.",
             )
         source = shared.open(settings)
-        found = standing_from(group, source, settings)
-        there = {each.queue for each in found.queues}
+        standing = standing_from(group, source, settings)
+        there = {each.queue for each in standing.queues}
         topics = {queue.topic for queue in there}
         unknown = [each for each in self.topic or () if each not in topics]
         unknown += [queue_words(each) for each in queues if each not in there]
@@ -92,9 +92,9 @@ class QueueOptions:
                 remedy=f"Known topics: {', '.join(sorted(topics)) or 'none'}.",
             )
         wanted = self.topic or queues
-        return found, [
+        return standing, [
             each
-            for each in found.queues
+            for each in standing.queues
             if not wanted or each.queue in queues or each.queue.topic in (self.topic or ())
         ]
 
