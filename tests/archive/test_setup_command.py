@@ -164,7 +164,7 @@ def test_of_two_makers_one_waits_for_the_other(
             fcntl.flock(lock, fcntl.LOCK_UN)
             output, _ = second.communicate(timeout=_SECONDS_MAX)
     assert second.returncode == ExitCode.OK
-    assert output == "".join(f"archive: {path} is there\n" for path in paths)
+    assert output == "".join(f"archive: {path} exists\n" for path in paths)
 
 
 def test_a_jvm_that_does_not_exit_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:
