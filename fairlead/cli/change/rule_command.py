@@ -126,7 +126,7 @@ class RuleCommand:
             absent_ok=not isinstance(presence, PresenceOptions) or presence.absent_ok,
         )
 
-    def checked(
+    def check(
         self, wanted: Sequence["RuleSet"], change: ChangeOptions
     ) -> "tuple[list[RuleChange], RulesInForce]":
         """Return the changes, signed as the options say, and the rules that are then in force.
@@ -149,9 +149,7 @@ class RuleCommand:
             self._check_times(after.rules)
         return changes, after
 
-    def written(
-        self, changes: "Sequence[RuleChange]", change: ChangeOptions
-    ) -> "list[RuleOutcome]":
+    def write(self, changes: "Sequence[RuleChange]", change: ChangeOptions) -> "list[RuleOutcome]":
         """Write the rules that change something, unless it is a dry run; return the outcomes.
 
         Raises:
@@ -166,7 +164,7 @@ class RuleCommand:
             for each in changes
         ]
 
-    def warn_of(
+    def warn_about(
         self, wanted: Sequence["RuleSet"], after: "RulesInForce", live: "LiveGroup | None"
     ) -> None:
         """Warn of rules without effect, and of rules that conf/ sets back; ``live``: the group."""
