@@ -95,8 +95,8 @@ def test_completed() -> None:
     [
         ({"options": "{"}, "--options: it is no JSON", "JSON"),
         ({"designated": {"topics": ["orders"]}}, "--only: it is missing", "--topics"),
-        ({"singles": {"pin": ["orders/main/3"]}}, "--pin: 'orders/main/3' names", "=client"),
-        ({"singles": {"pin": ["orders/3=c"]}}, "--pin: 'orders/3=c' names", "orders/main/3"),
+        ({"singles": {"pin": ["orders/main/3"]}}, "--pin: 'orders/main/3' is no queue", "=client"),
+        ({"singles": {"pin": ["orders/3=c"]}}, "--pin: 'orders/3=c' is no queue", "orders/main/3"),
         ({"singles": {"weight": ["orders/main/x=2"]}}, "--weight: ", "orders/main/3=2.5"),
         ({"singles": {"capacity": ["c1"]}}, "--capacity: 'c1' has no number", "client=2"),
     ],

@@ -154,7 +154,7 @@ def test_even_share_in_two_parts(tmp_path: Path) -> None:
     }
     found = planned(tmp_path, "--join", "c", group=group)
     assert found["even_share"]["exact"] is False
-    assert "an even share by number of queues can be had with" in shown(
+    assert "an even share by number of queues is possible with" in shown(
         tmp_path, "--join", "c", group=group
     )
 

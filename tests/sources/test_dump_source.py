@@ -141,8 +141,8 @@ def test_commands(folder: Path) -> None:
 @pytest.mark.parametrize(
     "words, told",
     [
-        (["--bootstrap", "nowhere:1"], "--bootstrap is of a cluster"),
-        (["--topic-prefix", "other."], "--topic-prefix is of a cluster"),
+        (["--bootstrap", "nowhere:1"], "--bootstrap names a cluster"),
+        (["--topic-prefix", "other."], "--topic-prefix names a cluster"),
     ],
 )
 def test_two_places(folder: Path, words: list[str], told: str) -> None:

@@ -171,7 +171,7 @@ def test_bad_words(folder: Path, tmp_path: Path) -> None:
             ["verify", recording, "--journals", journals, "--faults", tmp_path / "nowhere"],
             "cannot be read",
         ),
-        (["verify", "--explain", "S99"], "there is no rule S99"),
+        (["verify", "--explain", "S99"], "there is no invariant S99"),
     ):
         with pytest.raises(UsageError, match=told):
             _run(*words)

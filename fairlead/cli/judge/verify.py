@@ -37,13 +37,13 @@ def verify(
         typer.Option("--group", help="The group of the journals, if the topics have several."),
     ] = None,
     explain: Annotated[
-        str | None, typer.Option("--explain", help="Explain a rule: S2, L1, …")
+        str | None, typer.Option("--explain", help="Explain an invariant: S2, L1, …")
     ] = None,
     source: SourceOption = None,
     shared: SettingsOptions,
     output: OutputOption = OutputFormat.TABLE,
 ) -> None:
-    """Judge what happened by the records alone, by the rules S1 to S15 and L1 to L4.
+    """Judge what happened by the records alone, by the invariants S1 to S15 and L1 to L4.
 
     Each is held, broken (with the fewest records that show it) or not judged (and why). Exit code
     1: one is broken; 9: the history is empty, or no queue changed its owner.
@@ -118,7 +118,7 @@ def _explain(number: str) -> None:
     rule = INVARIANTS.get(number.upper())
     if rule is None:
         raise UsageError(
-            f"--explain: there is no rule {number}.",
+            f"--explain: there is no invariant {number}.",
             remedy=f"Give one of {', '.join(INVARIANTS)}.",
         )
     typer.echo(f"{number.upper()}: {rule.title}")
