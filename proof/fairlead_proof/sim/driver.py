@@ -113,11 +113,7 @@ class Driver:
     Attributes:
         deaf: it learns of other drivers' claims only from their ticks, after its own batch.
         death: the step at which it dies, in its next batch that writes anything.
-        retries: how many tasks run twice.
         loses: how many of its next records get lost on their way to the client.
-        slow_ms: how much longer its next batch takes.
-        ticks_late: how many of its next ticks are late.
-        ticks_late_ms: by how much.
     """
 
     world: DriverEnvironment
