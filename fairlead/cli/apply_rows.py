@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 import typer
 
 from fairlead.cli.output import OutputFormat, write_document, write_rows
-from fairlead.cli.rule_rows import OUTCOME_COLUMNS, outcome_rows, time_words
+from fairlead.cli.rule_rows import OUTCOME_COLUMNS, outcome_cells, time_words
 
 if TYPE_CHECKING:
     from fairlead.control.session import RuleOutcome
@@ -84,11 +84,11 @@ class AppliedPlan:
 
 def show_applied(done: AppliedPlan, output: OutputFormat) -> None:
     """Write what came of a plan to the standard output."""
-    rules = list(outcome_rows(list(done.outcomes), done.topic))
+    outcomes = [each.document(done.topic) for each in done.outcomes]
     if output is not OutputFormat.TABLE:
-        write_document(_document(done, rules), output)
+        write_document(_document(done, outcomes), output)
         return
-    write_rows(rules, OUTCOME_COLUMNS, output)
+    write_rows(map(outcome_cells, outcomes), OUTCOME_COLUMNS, output)
     rows = [
         {
             "queue": "/".join(map(str, row.queue)),
@@ -110,11 +110,13 @@ def show_done(saved: "SavedPlan", led: "Sequence[DecisionRecord]", output: Outpu
         led: those to which its rules have led; none: they were in force before it was made.
         output: for whom.
     """
+    from fairlead.wire.decision_records import decision_names
+
     if output is not OutputFormat.TABLE:
         document = {
             **_about(saved),
             "already_applied": True,
-            "decisions": [list(each.epoch) for each in led],
+            "led_to": decision_names(led),
             "left": _left_lines(saved),
         }
         write_document(document, output)
@@ -185,16 +187,18 @@ def _left(changes: "Changes") -> Iterator[str]:
         )
 
 
-def _document(done: AppliedPlan, rules: list[dict[str, Any]]) -> dict[str, Any]:
+def _document(done: AppliedPlan, outcomes: list[dict[str, Any]]) -> dict[str, Any]:
+    from fairlead.wire.decision_records import decision_names
+
     between, beside = done.strangers
     return {
         **_about(done.saved),
         "already_applied": False,
-        "rules": rules,
-        "decisions": [list(each.epoch) for each in done.decisions],
+        "outcomes": outcomes,
+        "led_to": decision_names(done.decisions),
         "came_between": between,
         "beside": beside,
-        "moves": [row.document() for row in done.rows],
+        "move_list": [row.document() for row in done.rows],
         "as_planned": not between and not done.differs and not done.held_up and not done.dry_run,
         "left": _left_lines(done.saved),
     }

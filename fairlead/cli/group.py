@@ -18,7 +18,7 @@ from fairlead.cli.group_options import (
 )
 from fairlead.cli.group_work import GroupWork, warn, warn_of_idle
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.output import write_fitting
+from fairlead.cli.output import write_objects
 from fairlead.cli.presence import require_known
 from fairlead.cli.rule_words import (
     completed,
@@ -124,7 +124,8 @@ def unset_rules(
 @takes_sets
 def show_rules(name: flags.RulesArgument, *, shared: SourceOptions) -> None:
     """Show the rules in force for a group: what each says, where it is from, who set it and why."""
-    from fairlead.cli.rule_rows import RULE_COLUMNS, rule_rows, time_words
+    from fairlead.cli.rule_rows import RULE_COLUMNS, rule_cells, time_words
+    from fairlead.control.rule_json import rules_json
     from fairlead.control.rules_in_force import rules_in_force, shard_of_rules
     from fairlead.wire.texts import GROUP_OR_ALL
     from strategies.own_strategies import all_strategies
@@ -139,8 +140,8 @@ def show_rules(name: flags.RulesArgument, *, shared: SourceOptions) -> None:
     present = rules_in_force(rows, name, shards, strategies)
     if not present.of(name):
         require_known(name, source, strategies, settings.engine.tick_ms)
-    table = rule_rows(present, source.names.name("control"))
-    write_fitting(table, RULE_COLUMNS, shared.output, prose=("says", "because"))
+    rules = list(rules_json(present))
+    write_objects(rules, rule_cells, RULE_COLUMNS, shared.output, prose=("says", "because"))
     for refused in present.refused.values():
         rule = refused.written.rule
         warn(

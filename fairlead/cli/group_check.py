@@ -12,7 +12,7 @@ from fairlead.cli.completions import complete_group
 from fairlead.cli.data_places import data_places
 from fairlead.cli.group_work import warn
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.output import OutputFormat, Row, write_document, write_fitting
+from fairlead.cli.output import OutputFormat, write_document, write_fitting
 from fairlead.cli.source_options import SourceOptions
 from fairlead.cli.standing_source import standing_from, warn_of_refused
 from fairlead.counts import counted, listed
@@ -123,14 +123,11 @@ def _check_one(
 
 def _with_bridges(found: "Verdict", standing: "GroupStanding", bridges: "Bridges") -> "Verdict":
     """Add to a verdict what is wrong with the bridges that the group waits for."""
-    from fairlead.observed.finding import Finding
-
     concerning = bridges.about({*standing.unrouted, *standing.routes})
-    told = (
-        Finding(row["problem"], row["for"], row["says"], row["do"]) for row in concerning.rows()
-    )
     stopped = (each.words() for each in concerning.stopped)
-    return replace(found, findings=(*found.findings, *told), notes=(*found.notes, *stopped))
+    return replace(
+        found, findings=(*found.findings, *concerning.findings()), notes=(*found.notes, *stopped)
+    )
 
 
 def _who(standing: "GroupStanding") -> str:
@@ -179,42 +176,42 @@ def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOption
     now_ms = source.now_ms()
     verdicts = [verdict_on(name, groups, now_ms) for name in groups.names()]
     bridges = None if shared.dump is not None else _bridges(source, settings)
-    wrong_bridges = [] if bridges is None else bridges.rows()
+    wrong_bridges = [] if bridges is None else bridges.findings()
     for stopped in () if bridges is None else bridges.stopped:
         warn(stopped.words())
     if shared.dump is None:
         verdicts = _checked_again(verdicts, groups, source, settings)
     if output is OutputFormat.JSON:
         said = [each.document() for each in verdicts]
-        bridge = wrong_bridges[0] if wrong_bridges else None
         lives = [] if bridges is None else [each.document() for each in bridges.lives]
         verdict = worst(verdicts)
-        if bridge and verdict in ("safe", "nobody"):
+        if wrong_bridges and verdict in ("safe", "nobody"):
             verdict = "problems"
-        found = {"verdict": verdict, "groups": said, "bridge": bridge, "bridges": lives}
-        write_document(found, output)
+        wrong = [each.document() for each in wrong_bridges]
+        document = {"verdict": verdict, "verdict_list": said, "problem_list": wrong}
+        write_document({**document, "bridges": lives}, output)
     elif output is OutputFormat.JSONL:
         for each in verdicts:
             write_document(each.document(), output)
-        for row in wrong_bridges:
-            write_document({"group": "*", "bridge": row}, output)
+        for wrong in wrong_bridges:
+            write_document({"group": "*", "problem_list": [wrong.document()]}, output)
     elif wrong_bridges or any(each.findings for each in verdicts):
+        by_group = [(each.group, each.findings) for each in verdicts]
         rows = [
-            {"group": each.group, **row}
-            for each in verdicts
-            for row in folded_findings(each.findings)
+            {"group": group, **row}
+            for group, findings in (*by_group, ("*", wrong_bridges))
+            for row in folded_findings(findings)
         ]
-        rows += [{"group": "*", **row} for row in wrong_bridges]
         write_fitting(rows, ("group", *COLUMNS), output, prose=("says", "do"))
     _end_with_verdict(verdicts, wrong_bridges, output)
 
 
 def _end_with_verdict(
-    verdicts: "Sequence[Verdict]", wrong_bridges: "Sequence[Row]", output: OutputFormat
+    verdicts: "Sequence[Verdict]", wrong_bridges: "Sequence[Finding]", output: OutputFormat
 ) -> None:
     if wrong_bridges:
         raise VerdictError(
-            f"{_BRIDGE_WORDS[wrong_bridges[0]['problem']]}, and "
+            f"{_BRIDGE_WORDS[wrong_bridges[0].problem]}, and "
             f"{counted(_number(verdicts), 'finding')} in {counted(len(verdicts), 'group')}.",
             remedy="docs/groups.md says what each means.",
         )
@@ -305,4 +302,6 @@ def folded_findings(findings: "Iterable[Finding]") -> list[dict[str, Any]]:
         said = (each.problem, each.text, each.remedy)
         subjects.setdefault(said, []).append(each.subject)
         rows.setdefault(said, each.document())
-    return [{**row, "for": listed(subjects[said])} for said, row in rows.items()]
+    return [
+        {**row, "for": listed(subjects[said]), "do": row["remedy"]} for said, row in rows.items()
+    ]

@@ -1,6 +1,6 @@
 """``fairlead group describe``: how a group stands, its queues, members and state."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from fairlead.control.native_handback import GroupRelease
     from fairlead.core.model import MessageQueue
     from fairlead.kafka.topic_source import TopicSource
-    from fairlead.observed.group_standing import GroupStanding
     from fairlead.observed.positions import Place
     from fairlead.settings import Settings
 
@@ -59,7 +58,6 @@ def describe(
         queue_rows,
         shown_columns,
         state_lines,
-        state_rules,
     )
     from fairlead.kafka.caching_source import OneLook
     from fairlead.wire.texts import GROUP
@@ -80,8 +78,7 @@ def describe(
         warn(engine_words(found))
     if output is OutputFormat.TABLE:
         if everything or state:
-            rules = state_rules(found, source.names.name("control"))
-            write_pairs(state_lines(found, rules))
+            write_pairs(state_lines(found))
         if members or (everything and found.members):
             rows = list(member_rows(found))
             columns = MEMBER_COLUMNS if members else shown_columns(rows, MEMBER_COLUMNS)
@@ -96,14 +93,7 @@ def describe(
     elif members:
         write_rows([each.document() for each in found.members], (), output)
     else:
-        write_document(_document(found, source.names.name("control"), whole=everything), output)
-
-
-def _document(found: "GroupStanding", control: str, *, whole: bool) -> dict[str, Any]:
-    from fairlead.cli.standing_rows import state_rules
-
-    document = found.whole_document() if whole else found.document()
-    return {**document, "rules": state_rules(found, control)}
+        write_document(found.whole_document() if everything else found.document(), output)
 
 
 def _release(group: str, source: "TopicSource", settings: "Settings") -> "GroupRelease | None":

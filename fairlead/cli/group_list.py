@@ -169,7 +169,7 @@ _KEYS: Final[Mapping[Order, Callable[[Summary], Any]]] = {
     Order.NAME: lambda each: each["group"],
     Order.LAG: lambda each: (-(each["lag_messages"] or 0), each["group"]),
     Order.MEMBERS: lambda each: (-each["members"], each["group"]),
-    Order.LAST: lambda each: (-(each["last_rebalance"] or {}).get("at_ms", 0), each["group"]),
+    Order.LAST: lambda each: (-(each["last_rebalance"] or {}).get("append_ms", 0), each["group"]),
 }
 
 
@@ -190,7 +190,7 @@ def engine_line(groups: Sequence[Summary]) -> str | None:
 
 def bridge_lines(bridges: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return what is to be said of bridges that do not follow their clusters."""
-    return [f"bridge: {each['says']}" for each in bridges if each["state"] != "running"]
+    return [f"bridge: {each['says']}" for each in bridges if each["verdict"] != "running"]
 
 
 def group_rows(groups: Iterable[Summary], now_ms: int) -> Iterable[dict[str, Any]]:
@@ -204,14 +204,14 @@ def group_rows(groups: Iterable[Summary], now_ms: int) -> Iterable[dict[str, Any
             "members": each["members"],
             "idle": each["members_idle"],
             "queues": each["queues"],
-            "unassigned": each["unassigned"],
-            "handover": each["draining"] + each["gated"],
+            "unassigned": each["queues_unassigned"],
+            "handover": each["queues_draining"] + each["queues_gated"],
             "lag": each["lag_messages"],
             "waiting": None if waiting is None else duration_words(waiting),
             "epoch": ".".join(map(str, each["epoch"])),
-            "last": None if last is None else since_words(last["at_ms"], now_ms),
+            "last": None if last is None else since_words(last["append_ms"], now_ms),
             "trigger": None if last is None else ", ".join(last["triggers"]),
-            "moves": None if last is None else last["moves"],
+            "moves": None if last is None else last["queues_moved"],
             "problem": ", ".join(_worth_a_look(each)) or None,
         }
 
@@ -232,8 +232,7 @@ def _groups(
                     typer.echo(f"{settings.serve.url} tells of {other}", err=True)
                 if not answer.get("ready", True):
                     typer.echo(f"fairlead serve is not ready: {answer.get('reason')}", err=True)
-                # One of an earlier version tells nothing of bridges.
-                return answer["groups"], answer.get("bridges", ()), answer["as_of_ms"]
+                return answer["groups"], answer["bridges"], answer["as_of_ms"]
             typer.echo(
                 f"serve.url: {settings.serve.url} tells of {other}; reading the topics at "
                 f"{settings.kafka.bootstrap} instead",

@@ -12,7 +12,7 @@ from fairlead.cli.group_options import (
     NewGroupOptions,
     PresenceOptions,
 )
-from fairlead.cli.output import write_line, write_rows
+from fairlead.cli.output import write_line, write_objects
 from fairlead.cli.presence import require_known, require_present
 from fairlead.cli.released_group import refuse_to_end_release
 from fairlead.cli.rule_words import refusal_of, rule_words, sentence
@@ -86,7 +86,7 @@ class GroupWork:
         is unknown is not looked for, since the rules only go. ``released_ok``: a release may end.
         ``leave_unread``: a drain may leave queues that nobody reads.
         """
-        from fairlead.cli.rule_rows import OUTCOME_COLUMNS, outcome_rows
+        from fairlead.cli.rule_rows import OUTCOME_COLUMNS, outcome_cells
 
         changes, after = self.checked(wanted, change)
         rules = [each.rule for each in changes if each.changes]
@@ -98,7 +98,8 @@ class GroupWork:
         if not leave_unread and live is not None:
             require_readers(live.picture, rules)
         outcomes = self.written(changes, change)
-        write_rows(outcome_rows(outcomes, self.session.topic), OUTCOME_COLUMNS, self.output)
+        rows = [each.document(self.session.topic) for each in outcomes]
+        write_objects(rows, outcome_cells, OUTCOME_COLUMNS, self.output)
         self.warn_of(wanted, after, live)
         tell_outcomes(outcomes, change.wait)
 
@@ -234,8 +235,8 @@ def tell_outcomes(outcomes: Sequence["RuleOutcome"], wait: float) -> None:
     for alarm in sorted({alarm for one in decisions for alarm in one.alarms}):
         warn(f"alarm {alarm}; docs/protocol.md, section 3.14, says what it means")
     for one in decisions:
-        for topic, why in one.failures.items():
-            warn(f"{topic} cannot be allocated and keeps what it has: {why}")
+        for topic, failure in one.failures.items():
+            warn(f"{topic} cannot be allocated and keeps what it has: {failure.message}")
     for each in outcomes:
         if each.refusal is not None:
             raise VerdictError(

@@ -9,7 +9,7 @@ from fairlead.cli import rule_flags as flags
 from fairlead.cli.group_options import WAIT_SECONDS, GroupOptions
 from fairlead.cli.group_work import signature, warn
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.output import write_rows
+from fairlead.cli.output import write_objects
 from fairlead.cli.source_options import SourceOptions
 from fairlead.errors import UsageError
 
@@ -164,17 +164,18 @@ def show_offsets(name: flags.GroupArgument, *, queues: QueueOptions, shared: Sou
     Of a recording (--dump) what members, bridges and operators had told: the brokers are not asked,
     so ends are as old as whoever told them, and the lag is left open where they are too old.
     """
-    from fairlead.cli.offset_rows import PLACE_COLUMNS, place_row, recorded_row
+    from fairlead.cli.offset_rows import PLACE_COLUMNS, place_cells, recorded_place
 
     settings = shared.settings()
     if shared.dump is None:
         # A queue that is named may be looked at before its group begins.
         known = not (queues.topic or queues.queue)
-        rows = [place_row(each) for each in queues.places(name, settings.kafka, known=known)]
+        places = queues.places(name, settings.kafka, known=known)
+        rows = [each.document() for each in places]
     else:
         found, chosen = queues.recorded(name, shared, settings)
-        rows = [recorded_row(found, each) for each in chosen]
-    write_rows(rows, PLACE_COLUMNS, shared.output)
+        rows = [recorded_place(found, each) for each in chosen]
+    write_objects(rows, place_cells, PLACE_COLUMNS, shared.output)
 
 
 @app.command("reset")
@@ -197,7 +198,7 @@ def reset_offsets(
     queue holds are brought inside. A group that nobody knows is refused: its name is mistyped, or
     it is to begin there (--new-group). docs/offsets.md has the details.
     """
-    from fairlead.cli.offset_rows import RESET_COLUMNS, reset_row, tell_resets
+    from fairlead.cli.offset_rows import RESET_COLUMNS, reset_cells, tell_resets
     from fairlead.control.queue_resets import ResetOutcome, plan_resets, write_planned
     from fairlead.control.reset_target import BadTargetError, read_target
     from fairlead.wire.topics import TopicNames
@@ -216,9 +217,9 @@ def reset_offsets(
         outcomes = [ResetOutcome(each, "not_written") for each in planned]
     control = TopicNames(settings.kafka.topic_prefix).name("control")
     rows = [
-        reset_row(outcome, reset, control) for outcome, reset in zip(outcomes, resets, strict=True)
+        outcome.document(reset, control) for outcome, reset in zip(outcomes, resets, strict=True)
     ]
-    write_rows(rows, RESET_COLUMNS, shared.output)
+    write_objects(rows, reset_cells, RESET_COLUMNS, shared.output)
     if not apply:
         warn("a dry run: nothing is written; --apply writes it")
     tell_resets(outcomes, wait)

@@ -6,7 +6,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
-from fairlead.cli.output import json_text
 from fairlead.core.quota import QUOTA_BOUNDS
 from fairlead.core.records import RuleSet
 from fairlead.core.rules import MAY_BE_NEVER, NEVER, TIMES, WORDS
@@ -25,8 +24,6 @@ __all__ = [
     "refusal_of",
     "rule_words",
     "sentence",
-    "subject_words",
-    "value_words",
     "wanted_rules",
 ]
 
@@ -34,7 +31,6 @@ _QUEUE: Final = r"([^/=]+)/(.+?)/(\d{1,10})"
 _QUEUE_ALONE: Final = re.compile(_QUEUE)
 _QUEUE_AND_VALUE: Final = re.compile(_QUEUE + "=(.+)", re.DOTALL)
 _OF_QUEUES: Final = ("pin", "ban", "weight")
-_DONE: Final = {"drain": "drained", "pause": "paused"}
 _OF_CLIENTS: Final = ("capacity", "drain")
 _WEIGHING: Final = ("weigh_by", "weigh_over_ms", "weigh_change_percent")
 _DESIGNATED: Final = ("only", "topics", "if_nobody")
@@ -207,37 +203,6 @@ def refusal_of(error: "BadRuleError") -> UsageError:
 def sentence(words: str) -> str:
     """Return the words of an error of the core as a sentence."""
     return f"{words[:1].upper()}{words[1:]}."
-
-
-def subject_words(rule: RuleSet) -> str | None:
-    """Return whom a rule is for, as flags write it; None: the whole group."""
-    return "/".join(rule.subject) or None
-
-
-def value_words(rule: RuleSet) -> str:
-    """Return what a rule says, for people: the name of its subject left out."""
-    value = rule.value
-    if value is None:
-        return "removed"
-    match rule.rule:
-        case "strategy":
-            options = value.get("options")
-            return f"{value['name']} {_json(options)}" if options else str(value["name"])
-        case "timing" | "weighing" | "quota":
-            return " ".join(f"{name}={each}" for name, each in value.items()) or "-"
-        case "pin":
-            return str(value["client_id"])
-        case "ban":
-            return " ".join(value["client_ids"])
-        case "weight" | "capacity":
-            return str(value[rule.rule])
-        case "drain" | "pause":
-            return _DONE[rule.rule]
-    return value if isinstance(value, str) else _json(value)
-
-
-def _json(value: Any) -> str:
-    return json_text(value)
 
 
 def _options(text: str) -> Any:

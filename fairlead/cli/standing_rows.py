@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
-from fairlead.cli.rule_rows import time_words, unusual_rules
+from fairlead.cli.rule_rows import time_words
 from fairlead.counts import counted
 from fairlead.durations import duration_words, since_words
 from fairlead.observed.phase_words import ALARMS, PHASES, causes_words
@@ -22,7 +22,6 @@ __all__ = [
     "queue_rows",
     "shown_columns",
     "state_lines",
-    "state_rules",
 ]
 
 QUEUE_COLUMNS: Final = (
@@ -134,14 +133,7 @@ def _lease_words(member: "MemberStanding") -> str | None:
     return duration_words(member.lease_left_ms) if member.lease_left_ms > 0 else "over"
 
 
-def state_rules(found: "GroupStanding", control: str) -> list[dict[str, Any]]:
-    """Return the rules that differ from what is usual; ``control`` is the topic's name."""
-    return list(unusual_rules(found.live.in_force, control))
-
-
-def state_lines(
-    found: "GroupStanding", rules: Sequence[Mapping[str, Any]]
-) -> Iterator[tuple[str, str]]:
+def state_lines(found: "GroupStanding") -> Iterator[tuple[str, str]]:
     """Yield the state of a group: a word, and what is to be said of it."""
     said, now_ms = found.document(), found.now_ms
     yield "group", found.name
@@ -151,10 +143,14 @@ def state_lines(
     if found.release is not None:
         ago = since_words(found.release.written_ms, now_ms)
         yield "released", f"{ago} ago: {found.release.words()}"
-    yield "strategy", ", ".join(filter(None, (said["strategy"], said["mode"], said["model"])))
+    yield (
+        "strategy",
+        ", ".join(filter(None, (said["strategy"], said["mode"], said["message_model"]))),
+    )
     waited = f", waiting for {', '.join(said['awaited'])}" if said["awaited"] else ""
     yield "members", f"{said['members']}, {said['members_idle']} without queues{waited}"
-    counts = [f"{said[word]} {word}" for word in ("unassigned", "draining", "gated", "unsafe")]
+    words = ("unassigned", "draining", "gated", "unsafe")
+    counts = [f"{said[f'queues_{word}']} {word}" for word in words]
     topics = len({each.queue.topic for each in found.queues})
     known = f"{len(found.queues)} of {counted(topics, 'topic')}, {said['queues']} shared"
     yield "queues", f"{known}: {', '.join(counts)}"
@@ -166,12 +162,15 @@ def state_lines(
     yield "decision", _decision_words(found)
     for alarm in () if found.newest is None else found.newest.alarms:
         yield f"alarm {alarm}", ALARMS.get(alarm, "an alarm of a newer engine")
-    for topic, why in ({} if found.newest is None else found.newest.failures).items():
-        yield f"failure {topic}", why
-    for row in rules:
+    for topic, failure in ({} if found.newest is None else found.newest.failures).items():
+        yield f"failure {topic}", failure.message
+    for row in said["rules"]:
         subject = f" of {row['for']}" if row["for"] else ""
         because = f", because {row['because']}" if row.get("because") else ""
-        yield f"rule {row['rule']}{subject}", f"{row['says']} ({row['from']}, {row['by']}{because})"
+        yield (
+            f"rule {row['rule']}{subject}",
+            f"{row['says']} ({row['origin']}, {row['by']}{because})",
+        )
 
 
 def _lag_words(found: "GroupStanding") -> str:

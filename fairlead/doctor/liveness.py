@@ -109,10 +109,10 @@ def bridge(around: Surroundings) -> Iterator[Answer]:
         return
     yield from _untold(around)
     found = cluster.bridges
-    rows = found.rows()
-    for row in rows:
-        yield fail(row["says"], row["do"])
-    if rows:
+    findings = found.findings()
+    for each in findings:
+        yield fail(each.text, each.remedy)
+    if findings:
         return
     if not found.lives:
         yield unknown("no bridge has ever given a sign of life, and nothing asked has no answer")

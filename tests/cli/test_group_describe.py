@@ -10,7 +10,6 @@ from fairlead.cli.standing_rows import (
     queue_rows,
     shown_columns,
     state_lines,
-    state_rules,
 )
 from fairlead.durations import duration_words
 from tests.engine.world import World
@@ -93,7 +92,7 @@ def test_state(capsys: pytest.CaptureFixture[str]) -> None:
     set_rules(world, rule("timing", {"settle_ms": 5_000, "lease_ms": 10_000}))
     world.pass_seconds(1)
     found = standing_of(world)
-    write_pairs(state_lines(found, state_rules(found, "t.control")), width=WIDE)
+    write_pairs(state_lines(found), width=WIDE)
     lines = dict(line.split("  ", 1) for line in capsys.readouterr().out.splitlines())
     said = {word: text.strip() for word, text in lines.items()}
     assert said["group"] == "orders"

@@ -10,10 +10,9 @@ from fairlead.cli.rule_words import (
     completed,
     deadline_of,
     gone_rules,
-    subject_words,
-    value_words,
     wanted_rules,
 )
+from fairlead.control.rule_values import subject_words, value_words
 from fairlead.core.records import RuleSet
 from fairlead.errors import ExitCode, UsageError
 
