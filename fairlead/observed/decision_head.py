@@ -1,4 +1,4 @@
-"""A decision in JSON without what it did to single queues: the head that its answers share."""
+"""A decision in JSON without what it did to single queues (ADR 0194)."""
 
 from typing import Any
 

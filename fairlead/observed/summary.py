@@ -1,4 +1,4 @@
-"""One line about a group: what a list of all groups shows."""
+"""One line about a group: what a list of all groups shows, in the words of ADR 0194."""
 
 from dataclasses import dataclass
 from typing import Any
