@@ -193,8 +193,8 @@ def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOption
     elif output is OutputFormat.JSONL:
         for each in verdicts:
             write_document(each.document(), output)
-        for wrong in wrong_bridges:
-            write_document({"group": "*", "problem_list": [wrong.document()]}, output)
+        for finding in wrong_bridges:
+            write_document({"group": "*", "problem_list": [finding.document()]}, output)
     elif wrong_bridges or any(each.findings for each in verdicts):
         by_group = [(each.group, each.findings) for each in verdicts]
         rows = [

@@ -110,8 +110,8 @@ def bridge(around: Surroundings) -> Iterator[Answer]:
     yield from _untold(around)
     found = cluster.bridges
     findings = found.findings()
-    for each in findings:
-        yield fail(each.text, each.remedy)
+    for finding in findings:
+        yield fail(finding.text, finding.remedy)
     if findings:
         return
     if not found.lives:

@@ -86,8 +86,8 @@ def test_rules_and_resets(life: World) -> None:
     place = QueuePlace(queue, "life", 0, 9, Position(0, 4), "progress")
     reset = Reset(GROUP, queue, 2, "alice")
     written = ResetOutcome(PlannedReset(place, 2), "followed", decision=decisions[-1])
-    for outcome in (written, replace(written, decision=None, answer="not_written")):
-        assert_answer("Reset", outcome.document(reset, "control"))
+    for followed in (written, replace(written, decision=None, answer="not_written")):
+        assert_answer("Reset", followed.document(reset, "control"))
 
 
 def test_queues_moved_are_counted_alike(life: World) -> None:

@@ -134,9 +134,9 @@ def test_durations(milliseconds: int, words: str) -> None:
 
 def test_one_and_many() -> None:
     """One topic is no topics, and one queue no queues; of several it says several."""
-    said = dict(state_lines(standing_of(followers("c1", queues=1)), ()))
+    said = dict(state_lines(standing_of(followers("c1", queues=1))))
     assert said["queues"].startswith("1 of 1 topic, 1 shared")
     assert said["decision"].endswith("; 1 queue moved")
-    said = dict(state_lines(standing_of(followers("c1", queues=4)), ()))
+    said = dict(state_lines(standing_of(followers("c1", queues=4))))
     assert said["queues"].startswith("4 of 1 topic, 4 shared")
     assert said["decision"].endswith("; 4 queues moved")
