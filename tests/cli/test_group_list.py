@@ -25,6 +25,7 @@ from fairlead.errors import EnvironmentMissingError
 from fairlead.observed.bridge_life import BridgeLife, BridgeVerdict
 from fairlead.settings import load_settings
 from fairlead.wire.topics import TopicNames
+from tests.answers.schema import assert_answer
 from tests.awaiting import ended
 from tests.serve.test_process import decision
 
@@ -264,6 +265,8 @@ def _listed(count: int) -> float:
     groups = [_group(f"group-{number:04}") for number in range(count)]
     of = {"bootstrap": "127.0.0.1:9092", "topic_prefix": "fairlead."}
     answer = {**of, "as_of_ms": NOW_MS, "ready": False, "reason": "reading", "groups": groups}
+    answer |= {"bridges": [], "records_behind": 0}
+    assert_answer("Groups", {**answer, "groups": groups[:3]})
     with _serving({"/api/v1/groups": (200, orjson.dumps(answer))}) as url:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         ended = _run(url=url)
