@@ -27,6 +27,8 @@ _OBJECTS = {
     "rejects": "Rejected",
     "plan": "Plan",
     "apply": "AppliedPlan",
+    "route": "RouteBroker",
+    "doctor": "Examined",
 }
 
 
