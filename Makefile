@@ -142,6 +142,10 @@ metrics-page: $(STAMP) ## write the tables of docs/metrics.md from code and samp
 	@$(say) "python -m tools.metrics"
 	@$(BIN)/python -m tools.metrics
 
+json-page: $(STAMP) ## write docs/json.md from the schema of all answers
+	@$(say) "python -m tools.json_page"
+	@$(BIN)/python -m tools.json_page
+
 metrics-samples: setup ## that, with samples of a run that is made for it (a minute)
 	@$(say) "python -m tools.metrics --record"
 	@$(BIN)/python -m tools.metrics --record

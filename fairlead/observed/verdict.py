@@ -59,7 +59,7 @@ class Verdict:
 
     def document(self) -> dict[str, Any]:
         """Return it as JSON values; of what cannot be read the state is null."""
-        said = {} if self.standing is None else self.standing.document()
+        said = {} if self.standing is None else self.standing.summary.document()
         return {
             "group": self.group,
             "verdict": self.word,
