@@ -27,7 +27,7 @@ ALERT_ARGS ?=
 
 say = printf '==> %s\n'
 
-.PHONY: help setup python java demo check format prepared test test-fast test-long fuzz explore mutants bench bench-pull bench-strategies bench-producer strategy-figures alerts alert-rules dashboards metrics-page metrics-samples abuse lock image image-steps clean
+.PHONY: help setup python java demo check format prepared test test-fast test-long fuzz explore mutants bench bench-pull bench-strategies bench-producer strategy-figures alerts alert-rules dashboards metrics-page metrics-samples json-page abuse lock image image-steps clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | \
