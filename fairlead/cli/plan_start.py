@@ -176,7 +176,7 @@ def _read_group(asked: _Looker, *, whole: "TopicSource") -> "tuple[LiveGroup, La
 
 def _is_offline(live: "LiveGroup") -> bool:
     """Whether nobody is in a group but who leaves it, and nobody is waited for."""
-    from fairlead.core.membership import effective_members
+    from fairlead.core.membership.members import effective_members
 
     state = live.core.state
     return not effective_members(state.members) and not state.awaited

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from fairlead.cli.refusal_row import refusal_row
 from fairlead.cli.rule_words import subject_words, value_words
 from fairlead.core.records import RuleSet
-from fairlead.core.rules import NEVER, TIMES, GroupRules
+from fairlead.core.rules.group_rules import NEVER, TIMES, GroupRules
 
 if TYPE_CHECKING:
     from fairlead.control.rules_in_force import RulesInForce, WrittenRule

@@ -7,8 +7,8 @@ nothing about what follows (targets, commands): that is done once, after all rec
 from dataclasses import replace
 from typing import Final
 
-from fairlead.core.barrier import acknowledge_by_beat, apply_claims
-from fairlead.core.bounds import (
+from fairlead.core.recovery.barrier import acknowledge_by_beat, apply_claims
+from fairlead.core.positions.bounds import (
     believe_end,
     counts_unknown_reset,
     doubt,
@@ -21,18 +21,18 @@ from fairlead.core.bounds import (
     settle_doubts,
 )
 from fairlead.core.draft import GATE, Draft
-from fairlead.core.fencing import FENCED, fenced_reason
-from fairlead.core.forced_handover import has_ordered
-from fairlead.core.handover import Resolved, answer_never, based, progress, release
-from fairlead.core.leaving import apply_leave, note_leaver
-from fairlead.core.member_disagreement import kept_profile
-from fairlead.core.membership import apply_heartbeat, shared_topics, subscribed_topics
+from fairlead.core.handover.fencing import FENCED, fenced_reason
+from fairlead.core.handover.forced_handover import has_ordered
+from fairlead.core.handover.chain import Resolved, answer_never, based, progress, release
+from fairlead.core.membership.leaving import apply_leave, note_leaver
+from fairlead.core.membership.member_disagreement import kept_profile
+from fairlead.core.membership.members import apply_heartbeat, shared_topics, subscribed_topics
 from fairlead.core.model import NOTHING, Epoch, Route
-from fairlead.core.offsets import ROCKETMQ, first_base
-from fairlead.core.partitions_added import note_growth
-from fairlead.core.pull_idle import note_idle
-from fairlead.core.queue_measures import measure, weigh_when_due
-from fairlead.core.quota import QUOTA
+from fairlead.core.positions.first_position import ROCKETMQ, first_base
+from fairlead.core.topics.partitions_added import note_growth
+from fairlead.core.handover.pull_idle import note_idle
+from fairlead.core.targets.queue_measures import measure, weigh_when_due
+from fairlead.core.rules.quota import QUOTA
 from fairlead.core.records import (
     Arrival,
     Claims,
@@ -46,16 +46,16 @@ from fairlead.core.records import (
     RuleSet,
     TopicAbsent,
 )
-from fairlead.core.remembered import is_recovering, remember_progress, remember_release
-from fairlead.core.resets import apply_reset
-from fairlead.core.routes import readable_queues
-from fairlead.core.rule_cause import cause_of_rule
-from fairlead.core.rules import RuleError, put_rule, rules_of
-from fairlead.core.spoken_for import note_going_on, note_unasked
+from fairlead.core.recovery.remembered import remember_progress, remember_release
+from fairlead.core.positions.resets import apply_reset
+from fairlead.core.topics.routes import readable_queues
+from fairlead.core.rules.rule_cause import cause_of_rule
+from fairlead.core.rules.group_rules import RuleError, put_rule, rules_of
+from fairlead.core.membership.spoken_for import note_going_on, note_unasked
 from fairlead.core.state import RESET, Grant, QueueState, Spoken
-from fairlead.core.surplus import surplus_of_route, without_room
-from fairlead.core.topic_recreated import settle_lives
-from fairlead.core.waiting import apply_absent, note_answer
+from fairlead.core.membership.surplus import surplus_of_route, without_room
+from fairlead.core.positions.topic_recreated import settle_lives
+from fairlead.core.publishing.waiting import apply_absent, note_answer
 
 __all__ = ["KINDS", "apply_record"]
 
@@ -220,7 +220,7 @@ def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
     late = (
         added
         or (known is not None and former != route.identity)
-        or is_recovering(state)
+        or state.recovering
         or changed.topic in state.late_topics
     )
     if former not in (None, route.identity):
@@ -228,7 +228,7 @@ def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
     # Also while nobody shares the topic: what comes then must be known as late when somebody does.
     shared = (
         changed.topic in shared_topics(state)
-        or is_recovering(state)
+        or state.recovering
         or any(queue.topic == changed.topic for queue in state.queues)
     )
     brought = [queue for queue in readable_queues(route) if shared and queue not in state.queues]

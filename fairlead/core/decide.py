@@ -1,25 +1,25 @@
-"""From targets to commands: which queue is dropped where and granted to whom in this decision.
+"""From targets to commands: which queue this decision drops where, and grants to whom.
 
-Decides nothing about who should own a queue (:mod:`fairlead.core.targets`) nor how a queue passes
-from one to the next (:mod:`fairlead.core.handover`): it walks over the queues, in order, and asks
-both.
+:mod:`fairlead.core.targets.compute` says who should own a queue, and
+:mod:`fairlead.core.handover.chain` how it passes from one member to the next. This module walks
+over the queues, in order, and asks both.
 """
 
 from fairlead.core.draft import GATE, HANDOVER, Draft
-from fairlead.core.forced_handover import aim_past, is_eager
-from fairlead.core.handover import aim, is_behind_doubt
-from fairlead.core.member_disagreement import kept_profile
-from fairlead.core.membership import shared_topics, sharing_members, subscribed_topics
+from fairlead.core.handover.forced_handover import aim_past, is_eager
+from fairlead.core.handover.chain import aim, is_behind_doubt
+from fairlead.core.membership.member_disagreement import kept_profile
+from fairlead.core.membership.members import shared_topics, sharing_members, subscribed_topics
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.ordering import queue_order
 from fairlead.core.outputs import Request, What
-from fairlead.core.partitions_added import queues_without_start
-from fairlead.core.queue_measures import forget
-from fairlead.core.retry_topic import ON_SUBSCRIPTION, own_retry_topic
-from fairlead.core.routes import is_lacking
+from fairlead.core.topics.partitions_added import queues_without_start
+from fairlead.core.targets.queue_measures import forget
+from fairlead.core.topics.retry_topic import ON_SUBSCRIPTION, own_retry_topic
+from fairlead.core.topics.routes import is_lacking
 from fairlead.core.state import GroupState, Member, PendingRequest, QueueState
-from fairlead.core.surplus import without_room
-from fairlead.core.targets import shared_queues
+from fairlead.core.membership.surplus import without_room
+from fairlead.core.targets.compute import shared_queues
 
 __all__ = ["aim_queues", "ask_for_the_missing", "grant_again", "request_wait_ms"]
 

@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
 
-from fairlead.core.handover import aim
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position, Source
 from fairlead.core.outputs import (
     Add,
@@ -25,7 +24,7 @@ from fairlead.core.outputs import (
     Stage,
 )
 from fairlead.core.records import Arrival
-from fairlead.core.rules import EngineRules, GroupRules, Moment
+from fairlead.core.rules.group_rules import EngineRules, GroupRules, Moment
 from fairlead.core.state import Grant, GroupState, Member, QueueState, Told
 
 __all__ = ["GATE", "HANDOVER", "HANDOVER_MS", "SLOW_HANDOVER", "Draft"]
@@ -171,15 +170,6 @@ class Draft:
         """Tell a member that is gone that it holds nothing; its record is deleted again."""
         self.closing.append(member)
         self.gone.append(Gone(self.state.group, member))
-
-    def take_back(self, queue: MessageQueue, value: QueueState) -> None:
-        """Put a queue in its new state and drop whoever is wanted there: it waits for a target."""
-        epoch, clock_ms = self.next_epoch(), self.moment.clock_ms
-        aimed = aim(value, None, epoch, self.engine.chain_cap, clock_ms)
-        self.set_queue(queue, aimed.queue)
-        if aimed.drop is not None:
-            self.new_epoch()
-            self.command_drop(queue, aimed.drop)
 
     def command_add(self, queue: MessageQueue, grant: Grant, value: QueueState) -> None:
         """Tell a grant's member to start, once everything older in the chain is released."""

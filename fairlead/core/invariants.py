@@ -3,9 +3,9 @@
 A breach is a bug of the engine, never a matter of input.
 """
 
-from fairlead.core.handover import Phase, phase_of
+from fairlead.core.handover.chain import Phase, phase_of
 from fairlead.core.model import MessageQueue
-from fairlead.core.rules import EngineRules
+from fairlead.core.rules.group_rules import EngineRules
 from fairlead.core.state import GroupState, QueueState
 
 __all__ = ["InvariantBrokenError", "check"]

@@ -265,11 +265,11 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class DriverSettings:
-    """What a driver runs its shards under that no other record tells.
+    """The settings of a driver that no other record says; a replay needs them.
 
-    A replay needs it. ``tick_ms`` is the period of its ticks; ``strategies`` are the names of all
-    that it has, sorted; the others as in :class:`fairlead.core.rules.EngineRules`. Of a version
-    that does not tell ``switch_ms``, or how much there may be of all groups, it is 0.
+    ``tick_ms`` is the period of its ticks; ``strategies`` are the names of all that it has, sorted;
+    the others are those of :class:`fairlead.core.rules.group_rules.EngineRules`. ``switch_ms`` and
+    the limits of all groups are 0 where the record does not say them.
     """
 
     tick_ms: int

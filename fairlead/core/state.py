@@ -22,7 +22,7 @@ from fairlead.core.model import (
     Subscription,
 )
 from fairlead.core.outputs import Failure, What
-from fairlead.core.queue_weights import Measure
+from fairlead.core.rules.queue_weights import Measure
 from fairlead.core.records import Claim
 
 __all__ = [
@@ -155,8 +155,8 @@ class Settling:
 class Trait(NamedTuple):
     """Something that the members of a group are meant to agree on: of a topic, or of all of them.
 
-    ``name`` is a word of :mod:`fairlead.core.member_disagreement`; ``topic`` is empty if it is of
-    no topic.
+    ``name`` is a word of :mod:`fairlead.core.membership.member_disagreement`; ``topic`` is empty if
+    it is of no topic.
     """
 
     name: str
@@ -333,16 +333,10 @@ class GroupState:
     requests: dict[tuple[What, str], PendingRequest] = field(default_factory=dict)
     """(what, topic) -> the open request."""
     recomputed_ms: int = 0
-    """The clock at the last recomputation.
-
-    The trigger fires at each multiple of its period after it.
-    """
+    """The clock at the last computation; a trigger is each multiple of its period after that."""
     empty_since_ms: int | None = None
     allocated_by: str = ""
-    """Strategy, options and slots of the newest allocation, as one text.
-
-    When they change, it is redone.
-    """
+    """Strategy, options and slots of the newest allocation, as one text: a change repeats it."""
     measures: dict[MessageQueue, Measure] = field(default_factory=dict)
     weights: dict[MessageQueue, float] = field(default_factory=dict)
     """The measured weights in force; a queue that is not named weighs 1."""
@@ -370,6 +364,11 @@ class GroupState:
     def epoch(self) -> Epoch:
         """The epoch of the newest decision."""
         return Epoch(self.generation, self.number)
+
+    @property
+    def recovering(self) -> bool:
+        """Whether the group rebuilds its state from what its members claim."""
+        return self.barrier is not None and self.barrier.recovering
 
     def identity_of(self, topic: str) -> str | None:
         """Return the identity of a topic's present life; None: no route of it is known."""

@@ -15,8 +15,8 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fairlead.core.apply import KINDS, apply_record
-from fairlead.core.barrier import barrier_due_ms, enter_barrier, pass_barrier
-from fairlead.core.bounds import judge_by_answers
+from fairlead.core.recovery.barrier import barrier_due_ms, enter_barrier, pass_barrier
+from fairlead.core.positions.bounds import judge_by_answers
 from fairlead.core.decide import (
     aim_queues,
     ask_for_the_missing,
@@ -24,11 +24,11 @@ from fairlead.core.decide import (
     request_wait_ms,
 )
 from fairlead.core.draft import Draft
-from fairlead.core.drained_members import note_drained
-from fairlead.core.forced_handover import look_for_mute
-from fairlead.core.leaving import end_leaves
-from fairlead.core.member_disagreement import agree
-from fairlead.core.membership import (
+from fairlead.core.membership.drained_members import note_drained
+from fairlead.core.handover.forced_handover import look_for_mute
+from fairlead.core.membership.leaving import end_leaves
+from fairlead.core.membership.member_disagreement import agree
+from fairlead.core.membership.members import (
     bury_leavers,
     effective_members,
     lapse_members,
@@ -37,12 +37,12 @@ from fairlead.core.membership import (
 )
 from fairlead.core.model import Source
 from fairlead.core.outputs import Output, Rejection, Request
-from fairlead.core.partitions_added import growth_end_ms
-from fairlead.core.publish import outputs_of
-from fairlead.core.pull_idle import take_anew
-from fairlead.core.queue_measures import weigh_queues, weigh_when_due
-from fairlead.core.quota import QUOTA
-from fairlead.core.rebalance_delay import keep_targets, may_share, window_end_ms
+from fairlead.core.topics.partitions_added import growth_end_ms
+from fairlead.core.publishing.publish import outputs_of
+from fairlead.core.handover.pull_idle import take_anew
+from fairlead.core.targets.queue_measures import weigh_queues, weigh_when_due
+from fairlead.core.rules.quota import QUOTA
+from fairlead.core.membership.rebalance_delay import keep_targets, may_share, window_end_ms
 from fairlead.core.records import (
     Arrival,
     GroupRecord,
@@ -52,16 +52,16 @@ from fairlead.core.records import (
     Reset,
     RuleSet,
 )
-from fairlead.core.resets import refuse_strange_resets
-from fairlead.core.restart_grace import give_up_the_absent
-from fairlead.core.resync import heal_members, note_digests
-from fairlead.core.retry_topic import has_retry_topic, own_retry_topic
-from fairlead.core.rules import EngineRules, Moment, changed_rules, rules_of
+from fairlead.core.positions.resets import refuse_strange_resets
+from fairlead.core.membership.restart_grace import give_up_the_absent
+from fairlead.core.publishing.resync import heal_members, note_digests
+from fairlead.core.topics.retry_topic import has_retry_topic, own_retry_topic
+from fairlead.core.rules.group_rules import EngineRules, Moment, changed_rules, rules_of
 from fairlead.core.state import GroupState
-from fairlead.core.targets import allocation_text, compute_targets
-from fairlead.core.tombstones import forget_the_gone
-from fairlead.core.topic_recreated import forget_routes
-from fairlead.core.waiting import tell_waiting
+from fairlead.core.targets.compute import allocation_text, compute_targets
+from fairlead.core.membership.tombstones import forget_the_gone
+from fairlead.core.positions.topic_recreated import forget_routes
+from fairlead.core.publishing.waiting import tell_waiting
 
 __all__ = ["StepResult", "due_ms", "step"]
 

@@ -5,12 +5,12 @@ The core writes the record of every step; where no step succeeds, the engine wri
 
 from dataclasses import replace
 
-from fairlead.core.membership import effective_members
+from fairlead.core.membership.members import effective_members
 from fairlead.core.model import NOTHING
 from fairlead.core.ordering import java_order
 from fairlead.core.outputs import Cause, Cut, Decision, Failure, GroupSummary
-from fairlead.core.publish import summary_of
-from fairlead.core.rules import rules_of
+from fairlead.core.publishing.publish import summary_of
+from fairlead.core.rules.group_rules import rules_of
 from fairlead.core.state import GroupState
 from fairlead.engine.group_step import Attempt, reraise_unless_own
 

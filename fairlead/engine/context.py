@@ -8,7 +8,7 @@ from fairlead.codec.stored import StoredShard
 from fairlead.core.model import Epoch
 from fairlead.core.outputs import Decision
 from fairlead.core.records import Tick
-from fairlead.core.rules import EngineRules
+from fairlead.core.rules.group_rules import EngineRules
 from fairlead.engine.seals import is_shown
 from fairlead.wire.raw import OutgoingRecord, Partitions
 from fairlead.wire.topics import TopicNames

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from fairlead.core.allocation import Strategy
 from fairlead.core.records import DriverSettings, Generation, Tick
-from fairlead.core.rules import EngineRules, GroupRules
+from fairlead.core.rules.group_rules import EngineRules, GroupRules
 from fairlead.engine.context import ShardContext
 from fairlead.engine.seals import is_believed, is_shown
 from fairlead.wire.raw import Partitions

@@ -13,7 +13,7 @@ from fairlead.codec.shard import GroupSlot
 from fairlead.core.invariants import check
 from fairlead.core.model import Source
 from fairlead.core.outputs import Decision, Output
-from fairlead.core.rules import EngineRules, Moment
+from fairlead.core.rules.group_rules import EngineRules, Moment
 from fairlead.core.state import GroupState
 from fairlead.core.step import due_ms, step
 from fairlead.engine.context import ShardContext

@@ -12,7 +12,7 @@ from fairlead.codec.quarantine import HeldRow
 from fairlead.codec.shard import OpenShard, ShardHeader
 from fairlead.core.apply import KINDS
 from fairlead.core.outputs import Rejection
-from fairlead.core.quota import QUOTA_BOUNDS, QUOTA_BYTES
+from fairlead.core.rules.quota import QUOTA_BOUNDS, QUOTA_BYTES
 from fairlead.core.records import (
     ALL_GROUPS,
     BridgeSign,

@@ -18,17 +18,17 @@ from typing import Final
 
 from fairlead.core.model import Source
 from fairlead.core.outputs import Rejection
-from fairlead.core.quota import (
+from fairlead.core.rules.quota import (
     QUOTA_BYTES,
     QUOTA_GROUPS,
     QUOTA_NEW_GROUPS,
     QUOTA_RECORDS,
     QUOTA_STATE,
 )
-from fairlead.core.rules import rules_of
+from fairlead.core.rules.group_rules import rules_of
 from fairlead.core.state import GroupState
-from fairlead.core.strangers import may_have_strangers
-from fairlead.core.surplus import SHARE_REMEDY
+from fairlead.core.membership.strangers import may_have_strangers
+from fairlead.core.membership.surplus import SHARE_REMEDY
 from fairlead.engine.admission import LARGE_BYTES, Sender, SurplusRow, grant_of, sender_of
 from fairlead.engine.context import ShardContext
 from fairlead.engine.late_reading import read_surplus

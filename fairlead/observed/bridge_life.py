@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
 from fairlead.core.records import BridgeSign
-from fairlead.core.utc_words import utc_words
+from fairlead.core.publishing.utc_words import utc_words
 from fairlead.durations import duration_words
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError

@@ -8,9 +8,9 @@ from dataclasses import dataclass
 
 from fairlead.core.allocation import Strategy
 from fairlead.core.draft import Draft
-from fairlead.core.membership import lapse_members
-from fairlead.core.restart_grace import await_return, give_up_the_absent
-from fairlead.core.rules import EngineRules, GroupRules, Moment, rules_of
+from fairlead.core.membership.members import lapse_members
+from fairlead.core.membership.restart_grace import await_return, give_up_the_absent
+from fairlead.core.rules.group_rules import EngineRules, GroupRules, Moment, rules_of
 from fairlead.core.state import GroupState, Liveness
 from fairlead.engine.defaults import rules_for_all
 from fairlead.observed.observed_group import ObservedGroup

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from fairlead.control.native_handback import GroupRelease, release_of
-from fairlead.core.membership import shared_topics
+from fairlead.core.membership.members import shared_topics
 from fairlead.core.model import MessageQueue, Route
 from fairlead.counts import counted
 from fairlead.observed.engine_life import EngineLife

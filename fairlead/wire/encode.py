@@ -19,7 +19,7 @@ from fairlead.core.outputs import (
     Request,
 )
 from fairlead.core.records import Generation, Reset, RuleSet, Tick
-from fairlead.core.waiting import WAITING
+from fairlead.core.publishing.waiting import WAITING
 from fairlead.wire.bodies import (
     add_body,
     cause_body,

@@ -15,7 +15,7 @@ from fairlead.core.model import (
     Subscription,
 )
 from fairlead.core.outputs import Failure
-from fairlead.core.queue_weights import Measure
+from fairlead.core.rules.queue_weights import Measure
 from fairlead.core.records import Claim
 from fairlead.core.state import (
     Awaited,

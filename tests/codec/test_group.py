@@ -12,7 +12,7 @@ from fairlead.codec.errors import CodecError
 from fairlead.codec.group import decode_group, encode_group, same_body
 from fairlead.core.model import MemberKey, MemberProfile, Process, Route, RouteBroker, Subscription
 from fairlead.core.outputs import Failure
-from fairlead.core.queue_weights import Measure
+from fairlead.core.rules.queue_weights import Measure
 from fairlead.core.records import Claim
 from fairlead.core.state import (
     Awaited,

@@ -6,7 +6,7 @@ import pytest
 from fairlead_client.model import Subscription as ClientSubscription
 
 from fairlead.codec.group import decode_group, encode_group
-from fairlead.core.member_disagreement import SUBSCRIPTION_DISAGREEMENT, differences
+from fairlead.core.membership.member_disagreement import SUBSCRIPTION_DISAGREEMENT, differences
 from fairlead.core.model import MemberProfile, Position, Subscription
 from fairlead.core.outputs import Decision, Notice
 from fairlead.core.state import Trait

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairlead.core.bounds import DOUBTS_MAX, LEAP, OUT_OF_BOUNDS
+from fairlead.core.positions.bounds import DOUBTS_MAX, LEAP, OUT_OF_BOUNDS
 from fairlead.core.model import Epoch, Position
 from fairlead.core.outputs import Decision, Rejection
 from tests.core.world import World, queue_of

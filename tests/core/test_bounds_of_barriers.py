@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from fairlead.core.bounds import DOUBTS_MAX, doubt_in_barrier
+from fairlead.core.positions.bounds import DOUBTS_MAX, doubt_in_barrier
 from fairlead.core.model import Epoch, MemberKey, Position
 from fairlead.core.state import Doubt, QueueState
 from tests.core.test_bounds import ABSURD, FIRST, _owned

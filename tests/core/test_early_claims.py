@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairlead.core import remembered
+from fairlead.core.recovery import remembered
 from fairlead.core.model import Epoch, Position
 from fairlead.core.records import Claim, Claims
 from tests.core.world import GROUP, World, key_of, queue_of, settled

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID, uuid5
 
-from fairlead.core.digest import digest
+from fairlead.core.publishing.digest import digest
 from fairlead.core.model import Epoch, MessageQueue
 from tests.engine.topics import BOUNDS_END, START_MS, Topics
 

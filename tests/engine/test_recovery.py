@@ -10,7 +10,7 @@ from fairlead.codec.quarantine import Quarantine
 from fairlead.codec.shard import ShardHeader, close_shard, open_shard
 from fairlead.core.outputs import Origin
 from fairlead.core.records import Arrival
-from fairlead.core.rules import EngineRules, Moment
+from fairlead.core.rules.group_rules import EngineRules, Moment
 from fairlead.core.state import GroupState
 from fairlead.core.step import StepResult, step
 from fairlead.engine import group_step

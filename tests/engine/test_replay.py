@@ -9,7 +9,7 @@ import pytest
 
 from fairlead.core.outputs import Cut
 from fairlead.core.records import Arrival
-from fairlead.core.rules import EngineRules, Moment
+from fairlead.core.rules.group_rules import EngineRules, Moment
 from fairlead.core.state import GroupState
 from fairlead.core.step import StepResult, step
 from fairlead.engine import group_step

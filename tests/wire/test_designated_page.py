@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fairlead.core.designation import read_designation
+from fairlead.core.rules.designation import read_designation
 from fairlead.core.records import RuleSet
 from fairlead.wire.decode import decode
 from tests.core.world import World

@@ -9,7 +9,7 @@ import orjson
 from fairlead.core.model import Source
 from fairlead.core.outputs import Rejection
 from fairlead.core.records import Arrival
-from fairlead.core.rules import EngineRules, Moment
+from fairlead.core.rules.group_rules import EngineRules, Moment
 from fairlead.core.state import GroupState
 from fairlead.core.step import step
 from fairlead.wire.decode import decode

@@ -22,7 +22,7 @@ from fairlead.core.records import (
     RouteChanged,
     RuleSet,
 )
-from fairlead.core.rules import EngineRules, GroupRules, Moment
+from fairlead.core.rules.group_rules import EngineRules, GroupRules, Moment
 from fairlead.core.state import GroupState
 from fairlead.core.step import step
 from fairlead_proof.explorer.facts import Fact, Holding, arrival_of

@@ -1,0 +1,31 @@
+"""Drained clients that have nothing left: whoever drained one waits for that word."""
+
+from fairlead.core.draft import Draft
+from fairlead.core.membership.members import effective_members
+from fairlead.core.rules.single_rules import drained_of
+
+__all__ = ["DRAINED", "note_drained"]
+
+DRAINED = "drained"
+"""The cause that a drained client holds nothing any more: it may be stopped."""
+
+
+def note_drained(draft: Draft) -> None:
+    """Say of which drained clients this step has resolved the last grant, or that had none."""
+    drained = drained_of(draft.rules.single)
+    if not drained or not (draft.causes or draft.moves):
+        return
+    ended = {move.member.client_id for move in draft.moves if move.stage == "resolved"}
+    ended.update(
+        cause.client_id
+        for cause in draft.causes.values()
+        if cause.rule == "drain" and cause.client_id is not None
+    )
+    holding = {
+        grant.member.client_id
+        for value in draft.state.queues.values()
+        for grant in (*value.overtaken, *value.chain)
+    }
+    members = effective_members(draft.state.members)
+    for client_id in sorted(drained & ended & members.keys() - holding):
+        draft.because(DRAINED, client_id=client_id)

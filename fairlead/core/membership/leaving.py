@@ -1,0 +1,73 @@
+"""Members that leave: no targets any more, and what they were granted and never started is free.
+
+A leave says so, and so does each release of a member that leaves, since nobody knows which of their
+topics is read further. Both tell the newest epoch under which the member started anything, and it
+starts nothing newer: what it was granted above that, it may never have read. What it did start ends
+by its releases or by its lapse alone (rule H11).
+
+ADR 0120 gives the reasons.
+"""
+
+from fairlead.core.draft import Draft
+from fairlead.core.handover.chain import answer_never
+from fairlead.core.membership.members import may_concern_shares
+from fairlead.core.model import MessageQueue, Source
+from fairlead.core.membership.rebalance_delay import note_change
+from fairlead.core.records import Arrival, Leave, Release
+from fairlead.core.membership.restart_grace import await_return
+from fairlead.core.state import Grant, Member
+
+__all__ = ["apply_leave", "end_leaves", "note_leaver"]
+
+
+def apply_leave(draft: Draft, arrival: Arrival, leave: Leave) -> None:
+    """Take a member out of the targets."""
+    note_leaver(draft, arrival, leave)
+    member = draft.state.members.get(leave.member)
+    if member is None or member.leaving:
+        draft.counts["leave", "stale" if member is None else "duplicate"] += 1
+        return
+    draft.counts["leave", "applied"] += 1
+    _take_out(draft, member, arrival.source, arrival.clock_ms)
+
+
+def note_leaver(draft: Draft, arrival: Arrival, told: Leave | Release) -> None:
+    """Note what a leave or a release tells of its member's end, if anything."""
+    if told.last_started is not None:
+        draft.leavers[told.member] = told.last_started, arrival.source
+
+
+def end_leaves(draft: Draft) -> None:
+    """End what leaving members never started, when all records are applied.
+
+    A release is applied before the leave and the heartbeats of its member, which may stand in the
+    same batch. Without its leave it counts as read at the end of the batch.
+    """
+    members = draft.state.members
+    leavers = {key: told for key, told in sorted(draft.leavers.items()) if key in members}
+    for key, (_, source) in leavers.items():
+        if not members[key].leaving:
+            _take_out(draft, members[key], source, draft.moment.clock_ms)
+    for queue in sorted(draft.state.queues) if leavers else ():
+        value = draft.state.queues[queue]
+        for grant in (*value.overtaken, *value.chain):
+            told = leavers.get(grant.member)
+            if told is not None and grant.epoch > told[0]:
+                _end_unstarted(draft, queue, grant, told[1])
+
+
+def _take_out(draft: Draft, member: Member, source: Source, clock_ms: int) -> None:
+    draft.update_member(member, leaving=True)
+    draft.because("client_left", client_id=member.key.client_id, at=source)
+    if not await_return(draft, member, clock_ms) and may_concern_shares(draft, member):
+        note_change(draft, "client_left", clock_ms)
+
+
+def _end_unstarted(draft: Draft, queue: MessageQueue, grant: Grant, source: Source) -> None:
+    ended = answer_never(draft.state.queues[queue], grant.member, grant.epoch)
+    assert ended is not None, "the grant was found in this queue"
+    draft.set_queue(queue, ended.queue)
+    draft.resolved(queue, ended.grants, ended.queue.base)
+    draft.because("released", client_id=grant.member.client_id, at=source)
+    if ended.granted is not None and draft.state.barrier is None:
+        draft.shortened[queue] = None

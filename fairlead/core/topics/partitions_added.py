@@ -1,0 +1,74 @@
+"""A route brings queues of which nothing is known: the old and the new set switch in one decision.
+
+Decides how long the shares of before stay. A new queue can be granted only when its bounds are
+known, and they are asked for when its route is read. Shares that were worked out at once would move
+the queues that were there in one decision, and add the new ones in another; so every queue stays
+with its holder until the bounds are told, or the time for that is over. A queue that its route does
+not have any more is dropped at once in any case.
+
+ADR 0106 gives the reasons.
+"""
+
+from fairlead.core.draft import Draft
+from fairlead.core.model import MessageQueue
+from fairlead.core.ordering import queue_order
+from fairlead.core.outputs import Cause
+from fairlead.core.topics.routes import readable_queues
+from fairlead.core.state import GroupState
+
+__all__ = ["growth_end_ms", "is_growing", "note_growth", "queues_without_start"]
+
+
+def note_growth(draft: Draft, topic: str, clock_ms: int) -> None:
+    """Note that a topic's route has changed, if it brings queues and there are shares to keep."""
+    state = draft.state
+    if not draft.engine.switch_ms or state.barrier is not None or draft.rules.pause:
+        return
+    held = any(value.chain for value in state.queues.values())
+    brought = any(queue.topic == topic for queue in queues_without_start(state))
+    if held and brought and state.growing_since_ms is None:
+        state.growing_since_ms = clock_ms
+
+
+def growth_end_ms(state: GroupState, switch_ms: int) -> int | None:
+    """Return the clock at which bounds are waited for no longer; None: none are."""
+    since_ms = state.growing_since_ms
+    return None if since_ms is None else since_ms + switch_ms
+
+
+def is_growing(draft: Draft, *, hurried: bool) -> bool:
+    """Tell whether shares wait for bounds still; if that has just ended, they are to be worked out.
+
+    ``hurried``: an operator has set a rule, and is not kept waiting.
+    """
+    state, end_ms = draft.state, growth_end_ms(draft.state, draft.engine.switch_ms)
+    if end_ms is None:
+        return False
+    left = queues_without_start(state)
+    over = draft.moment.clock_ms >= end_ms
+    if left and not over and not hurried and not draft.rules.pause:
+        return True
+    state.growing_since_ms = None
+    draft.dirty = True
+    if left and over:
+        waited = f"bounds of {len(left)} new queues were not told"
+        because = f"{waited} within {draft.engine.switch_ms} ms"
+        draft.because_of(Cause("settled", because=because))
+    return False
+
+
+def queues_without_start(state: GroupState) -> list[MessageQueue]:
+    """Return the readable queues that are new: nobody's, without a known start, never shared yet.
+
+    One that was shared before and waits for its bounds is not what a route brings now.
+    """
+    free = [
+        queue
+        for queue, value in state.queues.items()
+        if value.base is None and not value.chain and queue not in state.targets
+    ]
+    if not free:
+        return []
+    topics = {queue.topic for queue in free} & state.routes.keys()
+    readable = {queue for topic in topics for queue in readable_queues(state.routes[topic])}
+    return sorted(readable.intersection(free), key=queue_order)
