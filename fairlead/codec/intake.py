@@ -74,12 +74,12 @@ def read_releases(plain: list[Any]) -> ReleaseIntake:
 def plain_intake(intake: Intake) -> list[Any]:
     """Return an intake as plain JSON values."""
     groups = [[group, *intake.groups[group]] for group in sorted(intake.groups)]
-    plain = [intake.second, groups, intake.letters, intake.level, intake.level_ms]
-    return [*plain, intake.large, intake.large_ms] if intake.large else plain
+    made = [intake.letters, intake.level, intake.level_ms]
+    return [intake.second, groups, *made, intake.large, intake.large_ms]
 
 
 def read_intake(plain: list[Any]) -> Intake:
     """Return the intake that :func:`plain_intake` wrote."""
-    second, groups, letters, level, level_ms, *large = plain
-    found = {group: GroupIntake(records, own, told) for group, records, own, told in groups}
-    return Intake(second, found, letters, level, level_ms, *large)
+    second, groups, *levels = plain
+    of_groups = {group: GroupIntake(records, own, told) for group, records, own, told in groups}
+    return Intake(second, of_groups, *levels)
