@@ -26,7 +26,7 @@ _SUPERSEDED: Final = "HigherGenerationError"
 _REFUSED: Final = {
     "AppendTimeMissingError": None,
     "UnknownVersionError": "Run that version, or move the folder of engine.checkpoint away and "
-    "start again: the engine recovers from its topics within seconds, and owners work on meanwhile.",
+    "start again: the engine recovers from its topics within seconds, and owners work on.",
 }
 """The errors that no restart mends, and what to do."""
 _TEXT_CHARACTERS_MAX: Final = 500

@@ -7,9 +7,9 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Final
 
 from fairlead.cli.output import json_text
-from fairlead.core.rules.quota import QUOTA_BOUNDS
 from fairlead.core.records import RuleSet
 from fairlead.core.rules.group_rules import MAY_BE_NEVER, NEVER, TIMES, WORDS
+from fairlead.core.rules.quota import QUOTA_BOUNDS
 from fairlead.errors import UsageError
 
 if TYPE_CHECKING:

@@ -27,7 +27,7 @@ from fairlead.codec.measure import plain_measure, read_measure
 from fairlead.codec.member import plain_member, plain_tombstone, read_member, read_tombstone
 from fairlead.codec.route import plain_route, read_route
 from fairlead.codec.tables import keys_of, plain_queues, queues_of, read_queues
-from fairlead.core.model import MemberKey, MessageQueue
+from fairlead.core.model import MemberKey
 from fairlead.core.outputs import Failure
 from fairlead.core.state import GroupState, PendingRequest, Trait
 
@@ -170,4 +170,3 @@ def _read(plain: dict[str, Any]) -> GroupState:
         remade=tuple(plain["remade"]),
         absent={topic: tuple(clusters) for topic, clusters in plain["absent"]},
     )
-

@@ -8,7 +8,7 @@ from typing import Any
 
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position, Source
 from fairlead.core.records import Claim
-from fairlead.core.state import Barrier, ClaimSet, Doubt, Grant, QueueState, Told
+from fairlead.core.state import Barrier, ClaimSet, Doubt, Grant, QueueState, ReportedPosition
 
 __all__ = [
     "plain_barrier",
@@ -128,9 +128,7 @@ def read_claims(plain: Sequence[Any], queues: Sequence[MessageQueue]) -> ClaimSe
         parts,
         {
             part: tuple(
-                Claim(
-                    queues[row], Epoch(epoch, number), Position(reset, offset), running, identity
-                )
+                Claim(queues[row], Epoch(epoch, number), Position(reset, offset), running, identity)
                 for row, epoch, number, reset, offset, running, identity in claims
             )
             for part, claims in read
@@ -155,7 +153,7 @@ def plain_barrier(barrier: Barrier | None, keys: Keys, queues: Queues) -> list[A
         barrier.waited,
         [
             [queues[queue], identity, *told.epoch, *told.position, told.why]
-            for (queue, identity), told in sorted(barrier.told.items())
+            for (queue, identity), told in sorted(barrier.reported.items())
         ],
     ]
 
@@ -182,7 +180,9 @@ def read_barrier(
         recovering,
         waited,
         {
-            (queues[queue], identity): Told(Epoch(epoch, number), Position(reset, offset), why)
+            (queues[queue], identity): ReportedPosition(
+                Epoch(epoch, number), Position(reset, offset), why
+            )
             for queue, identity, epoch, number, reset, offset, why in told
         },
     )

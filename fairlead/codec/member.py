@@ -78,7 +78,7 @@ def read_member(plain: list[Any], keys: list[MemberKey]) -> Member:
 
 def plain_tombstone(stone: Tombstone, row: int) -> list[Any]:
     """Return what is remembered of a member that is gone, whose key stands in this row."""
-    state = [stone.until_ms, stone.lapsed, stone.told, stone.closed]
+    state = [stone.until_ms, stone.lapsed, stone.notified, stone.closed]
     return [row, *state, _plain_spoken(stone.spoken)]
 
 

@@ -32,7 +32,7 @@ def queues_of(state: GroupState) -> list[MessageQueue]:
         for part in claims.read.values():
             found.update(claim.queue for claim in part)
     if state.barrier is not None:
-        found.update(queue for queue, _ in (*state.barrier.releases, *state.barrier.told))
+        found.update(queue for queue, _ in (*state.barrier.releases, *state.barrier.reported))
     return sorted(found)
 
 

@@ -24,8 +24,8 @@ import orjson
 
 from fairlead.codec.intake import GroupIntake, Intake, ReleaseIntake
 from fairlead.core.model import Epoch, MemberKey, MessageQueue
-from fairlead.core.rules.quota import QUOTA_GROUPS, QUOTA_NEW_GROUPS, QUOTA_STATE
 from fairlead.core.rules.group_rules import EngineRules
+from fairlead.core.rules.quota import QUOTA_GROUPS, QUOTA_NEW_GROUPS, QUOTA_STATE
 from fairlead.engine.leaky_bucket import LeakyBucket
 from fairlead.wire.raw import RawRecord
 

@@ -16,9 +16,9 @@ from fairlead.codec.quarantine import Quarantine
 from fairlead.codec.shard import GroupSlot
 from fairlead.core.draft import GATE, HANDOVER, HANDOVER_MS, SLOW_HANDOVER
 from fairlead.core.handover.fencing import FENCED
+from fairlead.core.handover.pull_idle import PULL_IDLE
 from fairlead.core.model import Source
 from fairlead.core.outputs import Decision, Output
-from fairlead.core.handover.pull_idle import PULL_IDLE
 from fairlead.core.state import GroupState
 from fairlead.core.targets.compute import FAILED_ALLOCATION
 from fairlead.engine.audit import decision_of

@@ -12,7 +12,6 @@ from fairlead.codec.quarantine import HeldRow
 from fairlead.codec.shard import OpenShard, ShardHeader
 from fairlead.core.apply import KINDS
 from fairlead.core.outputs import Rejection
-from fairlead.core.rules.quota import QUOTA_BOUNDS, QUOTA_BYTES
 from fairlead.core.records import (
     ALL_GROUPS,
     BridgeSign,
@@ -25,6 +24,7 @@ from fairlead.core.records import (
     Tick,
     TopicAbsent,
 )
+from fairlead.core.rules.quota import QUOTA_BOUNDS, QUOTA_BYTES
 from fairlead.engine.admission import Admission, SurplusRow, ruled_groups
 from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
 from fairlead.engine.context import ShardContext

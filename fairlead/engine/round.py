@@ -12,8 +12,8 @@ from fairlead.codec.group import decode_group
 from fairlead.codec.shard import GroupSlot, OpenShard, ShardHeader, close_shard
 from fairlead.core.apply import KINDS
 from fairlead.core.outputs import Decision, Output, Rejection
-from fairlead.core.rules.quota import QUOTA_BYTES, QUOTA_RECORDS
 from fairlead.core.rules.group_rules import EngineRules, Moment
+from fairlead.core.rules.quota import QUOTA_BYTES, QUOTA_RECORDS
 from fairlead.core.state import GroupState
 from fairlead.engine.context import Decided, ShardContext, ShardResult, StepFailure
 from fairlead.engine.defaults import defaults_change, rules_for_all, set_defaults

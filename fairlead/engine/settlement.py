@@ -16,8 +16,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from fairlead.core.membership.strangers import may_have_strangers
+from fairlead.core.membership.surplus import SHARE_REMEDY
 from fairlead.core.model import Source
 from fairlead.core.outputs import Rejection
+from fairlead.core.rules.group_rules import rules_of
 from fairlead.core.rules.quota import (
     QUOTA_BYTES,
     QUOTA_GROUPS,
@@ -25,10 +28,7 @@ from fairlead.core.rules.quota import (
     QUOTA_RECORDS,
     QUOTA_STATE,
 )
-from fairlead.core.rules.group_rules import rules_of
 from fairlead.core.state import GroupState
-from fairlead.core.membership.strangers import may_have_strangers
-from fairlead.core.membership.surplus import SHARE_REMEDY
 from fairlead.engine.admission import LARGE_BYTES, Sender, SurplusRow, grant_of, sender_of
 from fairlead.engine.context import ShardContext
 from fairlead.engine.late_reading import read_surplus

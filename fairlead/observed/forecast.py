@@ -15,12 +15,12 @@ from fairlead.core.membership.members import shared_topics
 from fairlead.core.model import MessageQueue, Source
 from fairlead.core.ordering import queue_order
 from fairlead.core.outputs import Failure, Rejection
-from fairlead.core.targets.queue_measures import weigh_queues
 from fairlead.core.records import Arrival, GroupRecord
-from fairlead.core.topics.routes import readable_queues
 from fairlead.core.rules.group_rules import GroupRules
 from fairlead.core.state import QueueState
 from fairlead.core.targets.compute import alarms_of, compute_targets
+from fairlead.core.targets.queue_measures import weigh_queues
+from fairlead.core.topics.routes import readable_queues
 from fairlead.observed.planned_group import SOMEWHERE, Picture
 
 __all__ = ["Forecast", "RefusedRecordError", "applied", "forecast", "notes_of", "settled"]

@@ -10,10 +10,10 @@ from dataclasses import replace
 from typing import Final
 
 from fairlead.core.apply import apply_record
-from fairlead.core.targets.queue_measures import weigh_queues
 from fairlead.core.records import Arrival, Progress
-from fairlead.core.topics.routes import has_closed_queues
 from fairlead.core.rules.group_rules import EngineRules
+from fairlead.core.targets.queue_measures import weigh_queues
+from fairlead.core.topics.routes import has_closed_queues
 from fairlead.engine.context import ShardContext
 from fairlead.engine.parsed_row import Line
 from fairlead.engine.reading import read_rows

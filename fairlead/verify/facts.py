@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from fairlead.core.positions.bounds import OUT_OF_BOUNDS
 from fairlead.core.model import Epoch, MessageQueue
+from fairlead.core.positions.bounds import OUT_OF_BOUNDS
 from fairlead.core.records import (
     ALL_GROUPS,
     Claims,

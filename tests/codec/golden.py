@@ -14,8 +14,8 @@ from fairlead.core.model import (
     Subscription,
 )
 from fairlead.core.outputs import Failure, What
-from fairlead.core.rules.queue_weights import Measure
 from fairlead.core.records import Claim
+from fairlead.core.rules.queue_weights import Measure
 from fairlead.core.state import (
     Awaited,
     Barrier,
@@ -26,8 +26,8 @@ from fairlead.core.state import (
     Member,
     PendingRequest,
     QueueState,
+    ReportedPosition,
     Settling,
-    Told,
     Tombstone,
     Trait,
     TraitValue,
@@ -68,7 +68,7 @@ _BARRIER = Barrier(
     mute_told=True,
     recovering=True,
     waited=True,
-    told={(Q1, "id1"): Told(Epoch(2, 2), Position(0, 7), "release")},
+    reported={(Q1, "id1"): ReportedPosition(Epoch(2, 2), Position(0, 7), "release")},
 )
 _REQUESTS: dict[tuple[What, str], PendingRequest] = {
     ("offsets", "orders"): PendingRequest(70, 2, 60),
@@ -102,7 +102,7 @@ def golden_state() -> GroupState:
             ),
         },
         liveness={A: Liveness(100, 17), B: Liveness(90, 3, 80, 2, 85)},
-        tombstones={GONE: Tombstone(500, lapsed=True, told=True)},
+        tombstones={GONE: Tombstone(500, lapsed=True, notified=True)},
         routes={"orders": _ROUTE},
         queues={
             Q1: QueueState(
@@ -163,7 +163,7 @@ GOLDEN_BODY = bytes.fromhex("01aa6c0e89") + (
     b's":[[0,[1,20],"release",true,[2,9],[[0,3,40,true,77,false],[2,3,41,false]]],[1,null,""'
     b',false,[0,0],[],[[0,3,7,true,75,true]],[8,3],"id0",["id2",9,4],true,null,[]]],"targets'
     b'":[[0,1],[1,0]],"tombstones":[[1,500,true,true,false,null]],"weights":[[0,2.5],[1,0.0]'
-    b']}'
+    b"]}"
 )
 GOLDEN_LIVENESS = bytes.fromhex(
     "010f5a97295f0000000000000064000000000000001100000000000000ffffffffffffffff000000"

@@ -13,8 +13,8 @@ from fairlead.codec.errors import CodecError, UnknownVersionError
 from fairlead.codec.group import decode_group, encode_group, same_body
 from fairlead.core.model import MemberKey, MemberProfile, Process, Route, RouteBroker, Subscription
 from fairlead.core.outputs import Failure
-from fairlead.core.rules.queue_weights import Measure
 from fairlead.core.records import Claim
+from fairlead.core.rules.queue_weights import Measure
 from fairlead.core.state import (
     Awaited,
     Barrier,
@@ -49,12 +49,12 @@ WRITTEN = {
     "version address zone capacity lease_ms",
     Subscription: "topic expression_type expression tags sub_version",
     Liveness: "seen_ms sequence disagrees_since_ms heals healed_ms",
-    Tombstone: "until_ms lapsed told closed spoken",
+    Tombstone: "until_ms lapsed notified closed spoken",
     QueueState: "base why chain late void overtaken asked identity set_aside grown end doubts",
     Grant: "member epoch dropped dropped_ms mute",
     ClaimSet: "generation parts read",
     Claim: "queue epoch position running identity",
-    Barrier: "generation started_ms marked_ms releases mute_told recovering waited told",
+    Barrier: "generation started_ms marked_ms releases mute_told recovering waited reported",
     PendingRequest: "asked_ms times unanswered",
     Route: "topic identity brokers order_topic_conf",
     RouteBroker: "broker_name perm read_queue_nums write_queue_nums cluster addresses leaders "

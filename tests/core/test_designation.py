@@ -14,8 +14,8 @@ from fairlead.core.rules.designation import (
     read_entries,
     sharing,
 )
-from fairlead.core.rules.rule_value import RuleValueError
 from fairlead.core.rules.group_rules import GroupRules, RuleError, with_rule
+from fairlead.core.rules.rule_value import RuleValueError
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@
 
 from dataclasses import replace
 
-from fairlead.core.publishing.digest import digest
 from fairlead.core.model import Epoch, MemberProfile, Position
 from fairlead.core.outputs import Decision, Gone, Rejection, Request
+from fairlead.core.publishing.digest import digest
 from fairlead.core.publishing.resync import entries_by_member
 from fairlead.core.rules.group_rules import Moment
 from fairlead.core.step import due_ms, step

@@ -2,8 +2,8 @@
 
 from fairlead.control.native_handback import release_rule
 from fairlead.core.outputs import Assignment, Decision, Gone, Notice
-from fairlead.core.records import TopicAbsent
 from fairlead.core.publishing.waiting import UNANSWERED_MS
+from fairlead.core.records import TopicAbsent
 from tests.core.operator import drain
 from tests.core.world import GROUP, World
 

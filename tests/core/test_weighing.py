@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 
 from fairlead.core.model import Route, RouteBroker
 from fairlead.core.outputs import Assignment, Decision
+from fairlead.core.records import RouteChanged
 from fairlead.core.rules.queue_weights import (
     Measure,
     Weighing,
@@ -16,7 +17,6 @@ from fairlead.core.rules.queue_weights import (
     read_weighing,
     weigh,
 )
-from fairlead.core.records import RouteChanged
 from fairlead.core.rules.rule_value import RuleValueError
 from tests.core.world import World, queue_of
 

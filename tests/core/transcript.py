@@ -25,8 +25,8 @@ from fairlead.core.outputs import (
     Rejection,
     Request,
 )
-from fairlead.core.records import Reset
 from fairlead.core.publishing.waiting import WAITING
+from fairlead.core.records import Reset
 from strategies.registry import STRATEGIES
 from tests.core.rewritten import REWRITTEN
 from tests.core.settling import owners, settle, shares

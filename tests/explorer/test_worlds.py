@@ -144,7 +144,7 @@ LOSSY = World(clients=2, lost=1)
         (EAGER, (forced_handover, "overtake"), _unmarked, "UNTRACKED"),
         (FORCED, (forced_handover, "overtake"), _unmarked, "UNTRACKED"),
         (replace(EAGER, ordered=True), (forced_handover, "has_ordered"), lambda _: False, "DOUBLE"),
-        (LOSSY, (step, "heal_members"), lambda _draft, _members: None, "STUCK"),
+        (LOSSY, (step, "resend_assignments"), lambda _draft, _members: None, "STUCK"),
     ],
     ids=["eager unmarked", "forced unmarked", "eager beside ordered", "not healed"],
 )

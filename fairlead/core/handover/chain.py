@@ -1,13 +1,13 @@
 """How one queue goes from one member to another: the list rule, as functions of one queue's state.
 
-A queue keeps all of its unresolved grants, oldest first. A newer grant names all older ones, and
-its member waits for their releases. What may happen in which phase stands in :data:`TRANSITIONS`;
-anything else is a bug and raises. Nothing here knows of records, members' liveness or targets'
-making. No shortcut in here is safe: each rule (H1 to H7 of docs/handover.md) has a test that shows
-the run which breaks without it.
+A queue keeps all of its unresolved grants in a chain, oldest first. A newer grant names all older
+ones, and its member waits for their releases. :data:`TRANSITIONS` lists what may happen in which
+phase; anything else is a bug and raises. Nothing here knows of records, liveness or targets. No
+shortcut is safe: each rule (H1 to H7 of docs/handover.md) has a test with a run that breaks without
+it.
 
-A grant that was overtaken is out of the list: nobody waits for it, nobody's release or progress
-proves anything about it, and it ends by a word of its own member alone (rule H26).
+An overtaken grant is out of the chain: nobody waits for it, no other release or progress proves
+anything about it, and only a report of its own member ends it (rule H26).
 
 ADR 0081 gives the reasons.
 """
@@ -105,8 +105,8 @@ TRANSITIONS: Mapping[tuple[Phase, Event], frozenset[Phase]] = {
 class Resolved(NamedTuple):
     """A queue after some of its grants were resolved.
 
-    ``grants`` are those resolved; ``granted`` is the newest grant if it is wanted and its list of
-    gates became shorter: it must be told so, whether it has started or not.
+    ``grants`` are those resolved. ``granted`` is the newest grant if it is wanted and its list of
+    gates became shorter: its member must learn that, whether it has started or not.
     """
 
     queue: QueueState
@@ -115,7 +115,7 @@ class Resolved(NamedTuple):
 
 
 class Aimed(NamedTuple):
-    """A queue after it was aimed at a target: the grant to be dropped, the grant to be added."""
+    """A queue after it was aimed at a target: the grant to drop, the grant to add."""
 
     queue: QueueState
     drop: Grant | None
@@ -133,10 +133,10 @@ def phase_of(queue: QueueState) -> Phase:
 
 
 def credit(queue: QueueState, epoch: Epoch, position: Position, why: str) -> QueueState:
-    """Raise the queue's base to a position that somebody reached under ``epoch``.
+    """Raise the queue's base to a position that a member reached under ``epoch``.
 
-    Each report is at most what was really processed, so the greatest is right and never skips (rule
-    H7). Positions of a former life of the topic mean nothing.
+    No report exceeds what was really processed, so the greatest is right and never skips (rule
+    H7). Positions of a former identity of the topic mean nothing.
     """
     if epoch <= queue.void or (queue.base is not None and position <= queue.base):
         return queue
@@ -144,18 +144,18 @@ def credit(queue: QueueState, epoch: Epoch, position: Position, why: str) -> Que
 
 
 def based(queue: QueueState, position: Position, why: str) -> QueueState:
-    """Give a queue its first base; a reset that was asked for before goes first if it is newer."""
+    """Give a queue its first base; a pending reset goes first if it is newer."""
     if queue.asked is not None and queue.asked > position:
         position, why = queue.asked, RESET
     return replace(queue, base=position, why=why, asked=None, grown=False)
 
 
 def reset(queue: QueueState, position: Position, *, sure: bool = True) -> QueueState | None:
-    """An operator moves the queue's start; None: that was carried out already (rule H25).
+    """Move the queue's start as an operator says; None: that is done already (rule H25).
 
-    Whoever has followed this reset, or a newer one, has brought the base to it or beyond, and the
-    record may be read again at any time. Where nothing is known of the queue, or not all
-    (``sure``), that cannot be told yet: the reset is kept beside what will be found out.
+    A member that has followed this reset, or a newer one, has brought the base to it or beyond, and
+    the engine may read the record again at any time. While it knows nothing of the queue, or not
+    all (``sure``), it keeps the reset beside what it will find out.
     """
     if any(known is not None and position <= known for known in (queue.base, queue.asked)):
         return None
@@ -167,32 +167,32 @@ def reset(queue: QueueState, position: Position, *, sure: bool = True) -> QueueS
 def release(
     queue: QueueState, member: MemberKey, epoch: Epoch, position: Position
 ) -> Resolved | None:
-    """A member stopped at ``position``: this grant and all older ones are resolved (rule H2).
+    """Resolve this grant and all older ones: its member stopped at ``position`` (rule H2).
 
     A release proves that the older grants' members had stopped, else this one could not have
-    started. None: no such grant, matched by member *and* epoch (rule H3).
+    started. None: there is no such grant, by member *and* epoch (rule H3).
     """
     index = _index(queue, member, epoch)
     credited = credit(queue, epoch, position, "release")
     if index is None:
-        return _out_of_the_list(queue, member, epoch, credited)
+        return _end_overtaken(queue, member, epoch, credited)
     return _resolved(queue, credited, credited.chain[index + 1 :], Event.RELEASED)
 
 
 def answer_never(queue: QueueState, member: MemberKey, epoch: Epoch) -> Resolved | None:
-    """A member never started this grant and never will: only this grant is resolved (rule H2).
+    """Resolve only this grant: its member never started it and never will (rule H2).
 
-    None: no such grant.
+    None: there is no such grant.
     """
     index = _index(queue, member, epoch)
     if index is None:
-        return _out_of_the_list(queue, member, epoch, queue)
+        return _end_overtaken(queue, member, epoch, queue)
     chain = queue.chain[:index] + queue.chain[index + 1 :]
     return _resolved(queue, queue, chain, Event.NEVER)
 
 
 def lapse(queue: QueueState, member: MemberKey) -> Resolved | None:
-    """A member has stopped without a word: only its own grants are resolved (rule H2).
+    """Resolve only this member's own grants: it has stopped without a word (rule H2).
 
     None: it has none here.
     """
@@ -211,24 +211,23 @@ def lapse(queue: QueueState, member: MemberKey) -> Resolved | None:
 def progress(
     queue: QueueState, member: MemberKey, epoch: Epoch, position: Position
 ) -> Resolved | None:
-    """A member works on this grant and has come to ``position``: older grants are resolved.
+    """Resolve the older grants: a member works on this one and has come to ``position``.
 
-    None: no such grant.
+    None: there is no such grant.
     """
     index = _index(queue, member, epoch)
     credited = credit(queue, epoch, position, "progress")
     if index is None:
-        ended = _out_of_the_list(queue, member, epoch, credited)
+        ended = _end_overtaken(queue, member, epoch, credited)
         return None if ended is None else Resolved(credited, (), None)
     resolved = _resolved(queue, credited, credited.chain[index:], Event.PROGRESSED)
     return resolved._replace(granted=None)
 
 
 def overtake(queue: QueueState, chosen: Callable[[Grant], bool]) -> Resolved | None:
-    """Take dropped grants out of the list although they are not resolved (rule H26).
+    """Take dropped grants out of the chain although they are unresolved (rule H26).
 
-    Whoever is granted the queue from now on does not wait for them, so there may be two owners.
-    None: none of the dropped ones is ``chosen``.
+    The next owners do not wait for them, so there may be two. None: no dropped one is ``chosen``.
     """
     out = tuple(grant for grant in queue.chain if grant.dropped and chosen(grant))
     if not out:
@@ -247,9 +246,9 @@ def aim(
 ) -> Aimed:
     """Aim the queue at a member (None: at nobody) in the decision ``epoch``.
 
-    The newest grant is dropped unless it is wanted; the target is granted if the chain has room
-    below ``cap`` and the start position is known. All older grants become its gates. ``clock_ms``
-    is when a drop is dated; None: it is not.
+    The newest grant is dropped unless it is the target's. The target gets a grant if the chain has
+    room below ``cap`` and the start position is known; all older grants become its gates.
+    ``clock_ms`` dates a drop; None: no date.
     """
     chain = queue.chain
     drop = None
@@ -259,9 +258,9 @@ def aim(
         drop = chain[-1]
         chain = (*chain[:-1], replace(drop, dropped=True, dropped_ms=clock_ms))
     add = None
-    # The release of a former life of the topic says nothing of this one: nobody may start on it.
+    # A release under a former identity says nothing of this one: no gate may wait for it.
     waits = any(grant.epoch <= queue.void for grant in chain)
-    # Nobody starts below a word that is not judged yet: messages would be read again.
+    # Nobody starts below a report that is not judged yet: messages would be read again.
     waits |= bool(queue.doubts) and not queue.chain
     if target is not None and len(chain) < cap and not waits and queue.base is not None:
         add = Grant(target, epoch)
@@ -272,12 +271,11 @@ def aim(
 
 
 def is_behind_doubt(queue: QueueState, target: MemberKey, since_ms: int) -> bool:
-    """Tell whether a member would be gated by a release that is put aside and that it has not read.
+    """Tell whether the target would wait for a doubtful release that it has not read.
 
-    A gate is opened by a release that its client reads, and a lapse would open it below that one.
-    Who has just begun has not read those that stand in the log already: what was appended from
-    ``since_ms`` on it has. What was released for a drop was handed to the successor that the drop
-    named, and to nobody else.
+    A client opens a gate when it reads the release; a lapse would open it below that position. A
+    client that has just begun has read only what was appended from ``since_ms`` on. The release
+    after a drop counts for the successor that the drop named, and for nobody else.
     """
     if not queue.doubts or not queue.chain or queue.chain[-1].member == target:
         return False
@@ -300,10 +298,10 @@ def _index(queue: QueueState, member: MemberKey, epoch: Epoch) -> int | None:
     return None
 
 
-def _out_of_the_list(
+def _end_overtaken(
     queue: QueueState, member: MemberKey, epoch: Epoch, credited: QueueState
 ) -> Resolved | None:
-    """End a grant that was overtaken, with the positions of ``credited``; None: no such grant."""
+    """End an overtaken grant, with the positions of ``credited``; None: there is no such grant."""
     out = queue.overtaken
     ended = tuple(grant for grant in out if (grant.member, grant.epoch) == (member, epoch))
     if not ended:

@@ -1,4 +1,4 @@
-"""A queue is taken from its owner, whoever is to have it next."""
+"""Taking a queue from its owner, whoever gets it next."""
 
 from fairlead.core.draft import Draft
 from fairlead.core.handover.chain import aim

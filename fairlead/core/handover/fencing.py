@@ -1,7 +1,7 @@
 """Why a release or progress changes nothing: the word under which it is counted.
 
-Decides nothing: a record counts only for an unresolved grant of the same queue, client id,
-incarnation and epoch (rule H3). What is refused says how late, or how wrong, its sender was.
+A record counts only for an unresolved grant of the same queue, client id, incarnation and epoch
+(rule H3). The reason says how late, or how wrong, its sender was.
 """
 
 from fairlead.core.model import Epoch, MemberKey, MessageQueue
@@ -10,11 +10,10 @@ from fairlead.core.state import GroupState
 __all__ = ["FENCED", "FUTURE_EPOCH", "fenced_reason"]
 
 FENCED = "fenced"
-"""What a release or progress without effect counts as, by its kind and the reason."""
-
+"""Counter of releases and progress without effect, by kind and reason."""
 
 FUTURE_EPOCH = "future_epoch"
-"""The reason of what names an epoch that no decision has yet."""
+"""The reason of a record with an epoch that no decision has yet."""
 
 
 def fenced_reason(state: GroupState, queue: MessageQueue, member: MemberKey, epoch: Epoch) -> str:
@@ -22,8 +21,8 @@ def fenced_reason(state: GroupState, queue: MessageQueue, member: MemberKey, epo
 
     ``not_a_member``: the incarnation lapsed, left or was never heard. ``unknown_queue``: the group
     has no such queue. ``future_epoch``: no decision has this epoch yet. ``other_member``: the grant
-    is another's. ``old_epoch``: a newer grant was given since. ``ended``: the grant is resolved,
-    most often by this very record read before.
+    is another member's. ``old_epoch``: there is a newer grant. ``ended``: the grant is resolved,
+    most often by this very record, read before.
     """
     value = state.queues.get(queue)
     if member not in state.members:

@@ -1,8 +1,8 @@
 """Handing over without waiting: in eager groups, and past members that do not answer (ADR 0101).
 
 Decides whose grants are overtaken, never who should own a queue. It is the one exemption from
-single ownership: whoever may still be working stands in the queue's ``overtaken`` until he
-releases, acknowledges or lapses, and all that is granted meanwhile is marked unsafe (rule H26).
+single ownership: a member that may still be working stands in the queue's ``overtaken`` until it
+releases, acknowledges or lapses, and every grant meanwhile is marked unsafe (rule H26).
 """
 
 from collections.abc import Iterable, Sequence
@@ -13,7 +13,7 @@ from fairlead.core.handover.chain import Aimed, aim, credit, overtake
 from fairlead.core.model import NOTHING, MemberKey, MessageQueue
 from fairlead.core.records import Claim, Claims
 from fairlead.core.state import ClaimSet, Grant, GroupState, QueueState
-from fairlead.core.topics.topic_identity import is_of_another_life
+from fairlead.core.topics.topic_identity import is_of_another_identity
 
 __all__ = [
     "MUTE_MEMBER",
@@ -21,11 +21,11 @@ __all__ = [
     "any_mute",
     "has_ordered",
     "is_eager",
-    "look_for_mute",
-    "marks",
+    "mark_mute_members",
     "may_be_forced",
-    "passed_without",
+    "queues_passed_without",
     "settle_late_claims",
+    "unknown_grants",
 ]
 
 MUTE_MEMBER = "mute_member"
@@ -33,15 +33,15 @@ MUTE_MEMBER = "mute_member"
 
 
 def is_eager(draft: Draft) -> bool:
-    """Whether queues of the group are granted without waiting for their holders.
+    """Tell whether the group grants queues without waiting for their holders.
 
-    Never while an ordered member is in it: it was promised that nobody works beside it.
+    It never does beside an ordered member, for which nobody may work at the same time.
     """
     return draft.rules.mode == "eager" and not has_ordered(draft.state)
 
 
 def has_ordered(state: GroupState) -> bool:
-    """Whether any member that shares queues wants its messages in order."""
+    """Tell whether any member that shares queues wants its messages in order."""
     return any(member.shares and member.profile.ordered for member in state.members.values())
 
 
@@ -58,19 +58,19 @@ def aim_past(draft: Draft, queue: QueueState, target: MemberKey | None) -> Aimed
     return Aimed(then.queue, first.drop, then.add or past.granted)
 
 
-def look_for_mute(draft: Draft) -> None:
-    """Tell of members that heartbeat and have not answered a drop in time; overtake if ruled so.
+def mark_mute_members(draft: Draft) -> None:
+    """Mark members that heartbeat and have not answered a drop in time; overtake them if ruled so.
 
     A member that heartbeats has read the drop within a part of its lease, stops within the drain
     deadline, and repeats its release until it is appended or its lease ends. So one that is silent
     for the deadline and a lease more will not answer by itself.
     """
     overdue = {
-        queue: found
+        queue: late
         for queue, value in draft.state.queues.items()
         if value.chain
         and value.chain[0].dropped
-        and (found := [grant for grant in value.chain if _is_overdue(draft, grant)])
+        and (late := [grant for grant in value.chain if _is_overdue(draft, grant)])
     }
     for queue in sorted(overdue):
         fresh = [grant for grant in overdue[queue] if not grant.mute]
@@ -108,15 +108,15 @@ def _force(draft: Draft, queue: MessageQueue) -> None:
 
 
 def may_be_forced(draft: Draft, member: MemberKey) -> bool:
-    """Whether the group's rule takes queues from a mute member; from an ordered one it never does.
+    """Tell whether a rule takes queues from a mute member; from an ordered one it never does.
 
-    That one has no drain deadline, so nobody can tell whether it is mute or slow.
+    An ordered member has no drain deadline, so nobody can tell whether it is mute or slow.
     """
     return draft.rules.on_mute == "force" and not draft.state.members[member].profile.ordered
 
 
 def any_mute(state: GroupState) -> bool:
-    """Whether some grant's member is known to be mute."""
+    """Tell whether some grant's member is known to be mute."""
     return any(
         grant.mute
         for value in state.queues.values()
@@ -125,8 +125,8 @@ def any_mute(state: GroupState) -> bool:
     )
 
 
-def passed_without(state: GroupState, claims: Claims) -> list[MessageQueue]:
-    """Return the queues with which a barrier was passed without this acknowledgement."""
+def queues_passed_without(state: GroupState, claims: Claims) -> list[MessageQueue]:
+    """Return the queues of this member that a barrier has passed without its acknowledgement."""
     return [
         queue
         for queue, value in state.queues.items()
@@ -135,10 +135,10 @@ def passed_without(state: GroupState, claims: Claims) -> list[MessageQueue]:
 
 
 def settle_late_claims(draft: Draft, claims: Claims, queues: Sequence[MessageQueue]) -> None:
-    """Take the acknowledgement of a member that a barrier was passed without, with these queues.
+    """Apply the late acknowledgement of a member that a barrier has not waited for.
 
-    What it does not claim to run it will never start, for it refuses what older generations sent.
-    What it runs is known from now on, and dropped.
+    The member never starts what it does not claim, for it refuses commands of older generations.
+    What it runs, the engine knows from now on, and drops.
     """
     state, member = draft.state, claims.member
     held = state.claims.get(member)
@@ -158,9 +158,9 @@ def _settle_queue(draft: Draft, queue: MessageQueue, acked: Claims, claim: Claim
     value = draft.state.queues[queue]
     over = tuple(grant for grant in value.overtaken if _is_older(grant, acked))
     left = tuple(grant for grant in value.overtaken if grant not in over)
-    if claim is not None and not is_of_another_life(draft.state, queue, claim.identity):
+    if claim is not None and not is_of_another_identity(draft.state, queue, claim.identity):
         value = credit(value, claim.epoch, claim.position, "progress")
-    # What it was granted under this generation already stands in the chain, and is nothing late.
+    # A grant of this generation stands in the chain already, and is not late.
     if claim is not None and claim.running and claim.epoch.generation < acked.generation:
         late = Grant(
             acked.member,
@@ -180,8 +180,8 @@ def _is_older(grant: Grant, acked: Claims) -> bool:
     return grant.member == acked.member and grant.epoch.generation < acked.generation
 
 
-def marks(members: Iterable[MemberKey], clock_ms: int) -> tuple[Grant, ...]:
-    """Return what stands for members of whom nobody knows whether they work on a queue."""
+def unknown_grants(members: Iterable[MemberKey], clock_ms: int) -> tuple[Grant, ...]:
+    """Return stand-ins for members that may or may not work on a queue."""
     return tuple(
         Grant(member, NOTHING, dropped=True, dropped_ms=clock_ms, mute=True) for member in members
     )

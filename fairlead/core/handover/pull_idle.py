@@ -1,12 +1,12 @@
-"""Queues that their members hold and do not pull: they are dropped and added again (ADR 0137).
+"""Queues that their members hold and do not pull: the engine drops and adds them (ADR 0137).
 
-Source of the rule: RocketMQ's ProcessQueue#isPullExpired, by which a push consumer takes a queue
-anew that it has not tried to pull for 120 s; a pull consumer's queues are its application's affair.
-There each client looks after itself; here it tells how long ago it tried, and the engine decides.
+Source of the rule: RocketMQ's ProcessQueue#isPullExpired: a push consumer starts a queue again that
+it has not tried to pull for 120 s; a pull consumer's queues are its application's affair. There
+each client looks after itself. Here it reports when it last tried, and the engine decides.
 
-Nothing is remembered of it. A report acts in the step that reads it, and only under the newest
-grant of its queue: as soon as that is dropped, later reports of the old one mean nothing. The new
-one is idle from its own start on, so a member that never pulls is cycled once in that time.
+The state keeps nothing of it. A report acts in the step that reads it, and only under the newest
+grant of its queue: later reports of a dropped grant mean nothing. The new grant is idle from its
+own start on, so a member that never pulls gets its queue again once in that time.
 """
 
 from typing import Final
@@ -17,16 +17,16 @@ from fairlead.core.model import MemberKey
 from fairlead.core.outputs import Cause
 from fairlead.core.records import Arrival, QueueProgress
 
-__all__ = ["PULL_IDLE", "note_idle", "take_anew"]
+__all__ = ["PULL_IDLE", "drop_idle_queues", "note_idle"]
 
 PULL_IDLE: Final = "pull_idle"
-"""The cause, the alarm and the count of a queue that was taken anew."""
+"""The cause, the alarm and the counter of a queue that was dropped since nobody pulled it."""
 
 _PUSH: Final = "push"
 
 
 def note_idle(draft: Draft, arrival: Arrival, member: MemberKey, entry: QueueProgress) -> None:
-    """Take in what an accepted progress tells of pulling its queue; the newest word counts."""
+    """Note what an accepted progress reports of pulling its queue; the newest report counts."""
     limit_ms = draft.rules.pull_max_idle_ms
     draft.idle.pop(entry.queue, None)
     if limit_ms is None or entry.idle_ms is None or entry.idle_ms <= limit_ms:
@@ -39,11 +39,11 @@ def note_idle(draft: Draft, arrival: Arrival, member: MemberKey, entry: QueuePro
         draft.idle[entry.queue] = chain[-1], arrival.source
 
 
-def take_anew(draft: Draft) -> None:
-    """Drop each queue that is idle, so that this decision adds it to its target again.
+def drop_idle_queues(draft: Draft) -> None:
+    """Drop each idle queue, so that this decision adds it to its target again.
 
-    That is its member, unless the queue is to go elsewhere anyway: targets are computed before,
-    while the queue is still held. The start is known: it is what the report told, or a later one.
+    The target is its member, unless the queue goes elsewhere anyway: targets are computed before,
+    while the member still holds it. It starts at the reported position, or a later one.
     """
     for queue, (grant, source) in sorted(draft.idle.items()):
         value = draft.state.queues.get(queue)

@@ -1,8 +1,8 @@
-"""Who stops when, of the members that hand queues over in one decision.
+"""Staggers the releases of one decision so that members stop one after another.
 
 All members read a decision in the same moment. If all stopped, released and started at once, each
 would wait for the others' processor time, connections and broker, and a queue would stand still for
-as long as the whole group takes. So they take turns, and work on until theirs comes.
+as long as the whole group takes. So they take turns, and work on until their turn comes.
 """
 
 from collections.abc import Iterable
@@ -12,14 +12,14 @@ from fairlead.core.model import MemberKey
 __all__ = ["TURNS_MS_MAX", "turns_of"]
 
 TURNS_MS_MAX = 100
-"""The last member stops no later than this; in large groups several share a turn."""
+"""The last member stops no later than this; in large groups several members share a turn."""
 
 
 def turns_of(members: Iterable[MemberKey], turn_ms: int) -> dict[MemberKey, int]:
     """Return how long each member lingers before it stops, in milliseconds; the first does not.
 
     Args:
-        members: who hands queues over in one decision; the order does not matter.
+        members: those that hand queues over in one decision; the order does not matter.
         turn_ms: the time from one member's turn to the next one's.
     """
     sorted_members = sorted(set(members))

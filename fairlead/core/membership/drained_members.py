@@ -1,17 +1,17 @@
-"""Drained clients that have nothing left: whoever drained one waits for that word."""
+"""Drained clients that hold nothing any more: their operator waits for this cause."""
 
 from fairlead.core.draft import Draft
 from fairlead.core.membership.members import effective_members
 from fairlead.core.rules.single_rules import drained_of
 
-__all__ = ["DRAINED", "note_drained"]
+__all__ = ["DRAINED", "report_drained"]
 
 DRAINED = "drained"
 """The cause that a drained client holds nothing any more: it may be stopped."""
 
 
-def note_drained(draft: Draft) -> None:
-    """Say of which drained clients this step has resolved the last grant, or that had none."""
+def report_drained(draft: Draft) -> None:
+    """Note the drained clients whose last grant ended in this step, or that had none."""
     drained = drained_of(draft.rules.single)
     if not drained or not (draft.causes or draft.moves):
         return

@@ -1,9 +1,9 @@
-"""Members that leave: no targets any more, and what they were granted and never started is free.
+"""Members that leave: they are no targets any more, and their unstarted grants end at once.
 
-A leave says so, and so does each release of a member that leaves, since nobody knows which of their
-topics is read further. Both tell the newest epoch under which the member started anything, and it
-starts nothing newer: what it was granted above that, it may never have read. What it did start ends
-by its releases or by its lapse alone (rule H11).
+A member says that it leaves in a leave and in each of its last releases, since the engine may have
+read one topic further than the other. Both name the newest epoch under which the member started
+anything. It starts nothing newer, so its grants above that epoch end. What it did start ends by its
+releases or by its lapse alone (rule H11).
 
 ADR 0120 gives the reasons.
 """
@@ -11,13 +11,13 @@ ADR 0120 gives the reasons.
 from fairlead.core.draft import Draft
 from fairlead.core.handover.chain import answer_never
 from fairlead.core.membership.members import may_concern_shares
-from fairlead.core.model import MessageQueue, Source
 from fairlead.core.membership.rebalance_delay import note_change
-from fairlead.core.records import Arrival, Leave, Release
 from fairlead.core.membership.restart_grace import await_return
+from fairlead.core.model import MessageQueue, Source
+from fairlead.core.records import Arrival, Leave, Release
 from fairlead.core.state import Grant, Member
 
-__all__ = ["apply_leave", "end_leaves", "note_leaver"]
+__all__ = ["apply_leave", "free_unstarted", "note_leaver"]
 
 
 def apply_leave(draft: Draft, arrival: Arrival, leave: Leave) -> None:
@@ -31,29 +31,29 @@ def apply_leave(draft: Draft, arrival: Arrival, leave: Leave) -> None:
     _take_out(draft, member, arrival.source, arrival.clock_ms)
 
 
-def note_leaver(draft: Draft, arrival: Arrival, told: Leave | Release) -> None:
-    """Note what a leave or a release tells of its member's end, if anything."""
-    if told.last_started is not None:
-        draft.leavers[told.member] = told.last_started, arrival.source
+def note_leaver(draft: Draft, arrival: Arrival, record: Leave | Release) -> None:
+    """Note that a member leaves, if its leave or release says up to where it started work."""
+    if record.last_started is not None:
+        draft.leavers[record.member] = record.last_started, arrival.source
 
 
-def end_leaves(draft: Draft) -> None:
+def free_unstarted(draft: Draft) -> None:
     """End what leaving members never started, when all records are applied.
 
-    A release is applied before the leave and the heartbeats of its member, which may stand in the
-    same batch. Without its leave it counts as read at the end of the batch.
+    A release is applied before its member's leave and heartbeats, which may stand in the same
+    batch. Without the leave, the member counts as leaving at the end of the batch.
     """
     members = draft.state.members
-    leavers = {key: told for key, told in sorted(draft.leavers.items()) if key in members}
+    leavers = {key: last for key, last in sorted(draft.leavers.items()) if key in members}
     for key, (_, source) in leavers.items():
         if not members[key].leaving:
             _take_out(draft, members[key], source, draft.moment.clock_ms)
     for queue in sorted(draft.state.queues) if leavers else ():
         value = draft.state.queues[queue]
         for grant in (*value.overtaken, *value.chain):
-            told = leavers.get(grant.member)
-            if told is not None and grant.epoch > told[0]:
-                _end_unstarted(draft, queue, grant, told[1])
+            last = leavers.get(grant.member)
+            if last is not None and grant.epoch > last[0]:
+                _end_unstarted(draft, queue, grant, last[1])
 
 
 def _take_out(draft: Draft, member: Member, source: Source, clock_ms: int) -> None:

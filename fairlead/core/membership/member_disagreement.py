@@ -1,10 +1,10 @@
-"""What the members of a group are meant to agree on, the values that the group keeps, who is odd.
+"""Members that disagree: the values that a group keeps, and who has another one.
 
 In RocketMQ whichever member heartbeats last overwrites what its group subscribes to
-(ConsumerGroupInfo#updateSubscription) and how it consumes (#updateChannel). Here a value is
-established by the longest standing member and stands as long as any member has it; a member with
-another value is told so once for each value of its own, and an alarm stands while it is there.
-Nothing else is done to it.
+(ConsumerGroupInfo#updateSubscription) and how it consumes (#updateChannel). Here the longest
+standing member establishes a value, which stands while any member has it. A member with another
+value gets one notice for each value of its own, and an alarm stands while it is there. Nothing else
+happens to it.
 
 ADR 0145 gives the reasons.
 """
@@ -23,11 +23,11 @@ from fairlead.core.state import GroupState, Member, Trait, TraitValue
 __all__ = [
     "SUBSCRIPTION_DISAGREEMENT",
     "Difference",
-    "agree",
     "any_odd",
     "compared",
     "differences",
     "kept_profile",
+    "notify_disagreements",
     "traits_of",
 ]
 
@@ -54,16 +54,13 @@ class Difference:
 
     @property
     def name(self) -> str:
-        """What it is of, in words, such as ``expression of orders``."""
+        """The trait in words, such as ``expression of orders``."""
         topic = self.trait.topic
         return f"{self.trait.name} of {topic}" if topic else self.trait.name
 
     @property
     def mark(self) -> str:
-        """By what the member is known to have been told of it: what it is of, and its own value.
-
-        The value is a hash, as an expression may be long.
-        """
+        """The trait and a hash of the member's own value: marks what a notice has said."""
         own = compared(self.trait, self.own)
         return f"{self.name} {sha256(worded(own).encode()).hexdigest()[:16]}"
 
@@ -82,7 +79,7 @@ def worded(value: TraitValue) -> str:
 
 
 def traits_of(member: Member) -> dict[Trait, TraitValue]:
-    """Return a member's value of everything that members are meant to agree on."""
+    """Return a member's value of every trait."""
     profile = member.profile
     begins: TraitValue = (profile.consume_from,)
     if profile.consume_from == "timestamp":
@@ -96,22 +93,22 @@ def traits_of(member: Member) -> dict[Trait, TraitValue]:
 
 
 def _wanted(subscription: Subscription) -> TraitValue:
-    """Return which messages a subscription wants: of tags their set, in whatever order.
+    """Return which messages a subscription wants; the order of tags does not matter.
 
     Source: FilterAPI#buildSubscriptionData: tags stand between ``||``; ``*`` and nothing are all.
     """
     if subscription.expression_type != "tag":
         return subscription.expression_type, subscription.expression
-    told = subscription.tags or subscription.expression.split("||")
-    tags = {tag.strip() for tag in told} - {""}
+    named = subscription.tags or subscription.expression.split("||")
+    tags = {tag.strip() for tag in named} - {""}
     return ("tag",) if "*" in tags else ("tag", *sorted(tags))
 
 
-def agree(draft: Draft, before: GroupState | None) -> None:
-    """Establish what the group keeps, and tell each member once of what it has otherwise.
+def notify_disagreements(draft: Draft, before: GroupState | None) -> None:
+    """Establish what the group keeps, and notify each member once of every difference.
 
-    ``before`` is the group before this step: where nobody came, went or changed, nothing is to be
-    done. Not in a barrier: not everybody may have been heard.
+    ``before`` is the group before this step: unless members came, went or changed, there is nothing
+    to do. In a barrier this waits, as the engine may not have heard every member.
     """
     state = draft.state
     same = before is not None and (before.members, before.awaited, before.barrier) == (
@@ -125,34 +122,30 @@ def agree(draft: Draft, before: GroupState | None) -> None:
     for _, member in sorted(effective_members(state.members).items()):
         now = differences(state, member)
         marks = {each.mark for each in now}
-        # What it has agreed on since may come to differ again, and is told again then.
-        # Version 5 of the state says it by the names alone: of the values of today.
-        named = {each.name: each.mark for each in now}
-        known = (named.get(mark, mark) for mark in member.told_odd)
-        told = tuple(mark for mark in known if mark in marks)
-        found = [each for each in now if each.mark not in told]
-        if not found:
+        # A difference that is over may come back, and gets a notice again then.
+        told = tuple(mark for mark in member.told_odd if mark in marks)
+        untold = [each for each in now if each.mark not in told]
+        if not untold:
             if told != member.told_odd:
                 draft.update_member(member, told_odd=told)
             continue
         draft.counts["member", "disagrees"] += 1
-        message = _message(found)
+        message = _message(untold)
         draft.notices.append(notice_to(draft, member.key, SUBSCRIPTION_DISAGREEMENT, message))
-        fresh = tuple(each.mark for each in found)
+        fresh = tuple(each.mark for each in untold)
         draft.update_member(member, told_odd=(*told, *fresh))
 
 
-def _message(found: Iterable[Difference]) -> str:
-    text = "; ".join(each.text for each in found)
+def _message(untold: Iterable[Difference]) -> str:
+    text = "; ".join(each.text for each in untold)
     room = _MESSAGE_MAX - len(_REMEDY)
     return (text if len(text) <= room else text[: room - 1] + "…") + _REMEDY
 
 
 def _established(state: GroupState) -> dict[Trait, TraitValue]:
-    """Return the values that the group keeps: those before, while some member has them.
+    """Return the values that the group keeps: the old ones, while some member has them.
 
-    Where none has, that of the longest standing member that has any. A client whose return is
-    awaited still counts.
+    Otherwise the value of the longest standing member counts. An awaited client counts, too.
     """
     held: dict[Trait, list[TraitValue]] = {}
     for member in _by_standing(state):
@@ -166,13 +159,13 @@ def _established(state: GroupState) -> dict[Trait, TraitValue]:
 
 
 def _by_standing(state: GroupState) -> list[Member]:
-    """Return the members that count, who joined first first, those of one moment by client id."""
+    """Return the members that count in the order in which they joined, then by client id."""
     members = {**absent_members(state), **effective_members(state.members)}.values()
     return sorted(members, key=lambda each: (each.joined_ms, java_order(each.key.client_id)))
 
 
 def differences(state: GroupState, member: Member) -> tuple[Difference, ...]:
-    """Return in what a member differs from what its group keeps, in a fixed order."""
+    """Return the traits in which a member differs from its group, in a fixed order."""
     return tuple(
         Difference(trait, own, state.established[trait])
         for trait, own in sorted(traits_of(member).items())
@@ -181,21 +174,21 @@ def differences(state: GroupState, member: Member) -> tuple[Difference, ...]:
 
 
 def compared(trait: Trait, value: TraitValue) -> TraitValue:
-    """Return what of a value members are compared by.
+    """Return the part of a value that members must share.
 
-    Of `consume_from` not its time: left out it is counted from each process's own start.
+    The time of `consume_from` is no part: by default it counts from each process's own start.
     """
     return value[:1] if trait == CONSUME_FROM else value
 
 
 def any_odd(state: GroupState) -> bool:
-    """Whether some member that counts differs from what its group keeps."""
+    """Tell whether some effective member differs from its group."""
     members = effective_members(state.members).values()
     return any(differences(state, member) for member in members)
 
 
 def kept_profile(state: GroupState, profile: MemberProfile) -> MemberProfile:
-    """Return a profile that begins where the group does."""
+    """Return a profile with the group's place to begin."""
     begins = state.established.get(CONSUME_FROM)
     if begins is None:
         return profile

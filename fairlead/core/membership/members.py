@@ -1,8 +1,8 @@
 """Who is a member of a group: heartbeats and lapses (ADR 0107).
 
 Decides membership alone, never ownership. A member is one incarnation of one client id. A lapse
-follows from the shard's clock, which cannot run ahead of what was read (rule H9); each heartbeat
-counts with the clock at its own record, also one that has no other effect (rule H10).
+follows from the shard's clock, which cannot run ahead of what was read (rule H9). Each heartbeat
+counts with the clock at its own record, even if it has no other effect (rule H10).
 """
 
 from collections.abc import Sequence
@@ -10,46 +10,46 @@ from dataclasses import replace
 
 from fairlead.core.draft import Draft
 from fairlead.core.handover.chain import lapse
+from fairlead.core.membership.rebalance_delay import note_change
+from fairlead.core.membership.restart_grace import await_return, end_wait
+from fairlead.core.membership.subscriptions import newest_subscriptions
+from fairlead.core.membership.surplus import surplus_of_beat
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.ordering import java_order
 from fairlead.core.outputs import Cause, Gone, Notice
-from fairlead.core.membership.rebalance_delay import note_change
 from fairlead.core.records import Arrival, Heartbeat
-from fairlead.core.membership.restart_grace import await_return, take_back
 from fairlead.core.state import GroupState, Liveness, Member, Spoken, Tombstone
-from fairlead.core.membership.subscriptions import newest_subscriptions
-from fairlead.core.membership.surplus import surplus_of_beat
 
 __all__ = [
     "DECISION_ASKED",
     "DUPLICATE_CLIENT_ID",
     "absent_members",
     "apply_heartbeat",
-    "bury_leavers",
     "effective_members",
+    "forget_leavers",
     "has_duplicates",
     "holders",
     "lapse_members",
     "may_concern_shares",
     "notice_to",
+    "notify_duplicates",
     "shared_topics",
     "sharing_members",
     "subscribed_topics",
-    "tell_duplicates",
 ]
 
 DECISION_ASKED = "decision_asked"
-"""The cause that a member asked for a decision, and there was something to decide."""
+"""The cause of a decision that a member asked for."""
 
 DUPLICATE_CLIENT_ID = "duplicate_client_id"
 """The notice and the alarm that two processes use one client id."""
 
 
 def effective_members(members: dict[MemberKey, Member]) -> dict[str, Member]:
-    """Return, for each client id, the one member that is a target.
+    """Return, for each client id, the one member that may be a target.
 
-    Of two processes the greater (start, uuid) wins, within one process the newest incarnation:
-    never the first or last seen, which would be learnt in another order after a loss (rule H12).
+    Of two processes the greater (start, uuid) wins, within one process the newest incarnation. The
+    order in which they were seen never counts: after a loss it may be another (rule H12).
     """
     best: dict[str, Member] = {}
     for member in members.values():
@@ -62,36 +62,36 @@ def effective_members(members: dict[MemberKey, Member]) -> dict[str, Member]:
 
 
 def sharing_members(state: GroupState) -> dict[str, Member]:
-    """Return the target members that share queues, by client id.
+    """Return the effective members that share queues, by client id.
 
-    Those of the broadcasting model read every queue by themselves, and are given none.
+    Broadcasting members read every queue by themselves, and own none.
     """
     members = effective_members(state.members)
     return {client_id: member for client_id, member in members.items() if member.shares}
 
 
 def subscribed_topics(state: GroupState) -> list[str]:
-    """Return the topics that some target member subscribes to, sorted as RocketMQ sorts them.
+    """Return the topics that some effective member subscribes to, sorted as RocketMQ sorts them.
 
-    A client whose return is awaited counts: the positions of its queues are not forgotten.
+    A client whose return is awaited counts: the group keeps the positions of its queues.
     """
     return _topics({**absent_members(state), **effective_members(state.members)})
 
 
 def shared_topics(state: GroupState) -> list[str]:
-    """Return those of the subscribed topics whose queues are shared: not what broadcasters read."""
+    """Return the subscribed topics whose queues are shared: not what only broadcasters read."""
     return _topics({**absent_members(state), **sharing_members(state)})
 
 
 def _topics(members: dict[str, Member]) -> list[str]:
-    found = {topic for member in members.values() for topic in member.topics}
-    return sorted(found, key=java_order)
+    topics = {topic for member in members.values() for topic in member.topics}
+    return sorted(topics, key=java_order)
 
 
 def may_concern_shares(draft: Draft, member: Member) -> bool:
-    """Tell whether it may matter to who shares queues that this member comes or goes.
+    """Tell whether shares may change when this member comes or goes.
 
-    That of a broadcasting member does not, but where another process has its client id.
+    A broadcasting member changes nothing, unless another process has its client id.
     """
     key, members = member.key, draft.state.members
     return member.shares or any(
@@ -100,7 +100,7 @@ def may_concern_shares(draft: Draft, member: Member) -> bool:
 
 
 def absent_members(state: GroupState) -> dict[str, Member]:
-    """Return the clients whose return is awaited, by client id, as they were."""
+    """Return the clients whose return is awaited, by client id, as members they were."""
     return {client_id: awaited.member for client_id, awaited in state.awaited.items()}
 
 
@@ -110,11 +110,11 @@ def _rank(member: Member) -> tuple[int, str, int, str]:
 
 
 def apply_heartbeat(draft: Draft, arrival: Arrival, beat: Heartbeat) -> None:
-    """Count a heartbeat for its member's lease, and take over what it says of the member."""
+    """Count a heartbeat for its member's lease, and update the member by what it says."""
     state, clock = draft.state, arrival.clock_ms
     stone = state.tombstones.get(beat.member)
     if stone is not None and clock <= stone.until_ms:
-        _beat_of_the_gone(draft, arrival, beat, stone)
+        _apply_beat_of_gone(draft, arrival, beat, stone)
         return
     known = state.liveness.get(beat.member)
     if known is not None and _changes_model(state, beat):
@@ -149,16 +149,16 @@ def apply_heartbeat(draft: Draft, arrival: Arrival, beat: Heartbeat) -> None:
 def _changes_model(state: GroupState, beat: Heartbeat) -> bool:
     """Tell whether a member's heartbeat says another message model than its first one.
 
-    What it holds would be nobody's word: whoever broadcasts acknowledges nothing.
+    Nobody could tell what it holds then: a broadcasting member acknowledges nothing.
     """
     return state.members[beat.member].profile.message_model != beat.profile.message_model
 
 
-def _beat_of_the_gone(draft: Draft, arrival: Arrival, beat: Heartbeat, stone: Tombstone) -> None:
+def _apply_beat_of_gone(draft: Draft, arrival: Arrival, beat: Heartbeat, stone: Tombstone) -> None:
     draft.counts["heartbeat", "stale"] += 1
-    if not stone.lapsed or stone.told:
+    if not stone.lapsed or stone.notified:
         return
-    draft.state.tombstones[beat.member] = replace(stone, told=True)
+    draft.state.tombstones[beat.member] = replace(stone, notified=True)
     message = "this incarnation was taken for dead: stop all work and start a new one"
     draft.notices.append(notice_to(draft, beat.member, "lapsed", message))
     draft.because("client_expired", client_id=beat.member.client_id, at=arrival.source)
@@ -183,9 +183,9 @@ def _take_over(draft: Draft, arrival: Arrival, beat: Heartbeat) -> None:
         state.members[beat.member] = member
         kind = "client_replaced" if others else "client_joined"
         draft.because(kind, client_id=beat.member.client_id, at=arrival.source)
-        draft.tell.add(beat.member)
+        draft.to_assign.add(beat.member)
         concerned = beat.member.client_id in state.awaited or may_concern_shares(draft, member)
-        if not take_back(draft, member, arrival.clock_ms) and concerned:
+        if not end_wait(draft, member, arrival.clock_ms) and concerned:
             note_change(draft, kind, arrival.clock_ms)
         return
     if member.leaving:
@@ -206,9 +206,9 @@ def _weighs(member: Member, beat: Heartbeat) -> bool:
 
 
 def lapse_members(draft: Draft) -> None:
-    """Take those for dead whose newest heartbeat is older than lease + margin on the shard's clock.
+    """End the members whose newest heartbeat is older than lease + margin on the shard's clock.
 
-    A member that keeps a longer lease than its group's rule is waited for by its own.
+    A member with a longer lease than its group's rule has that longer lease.
     """
     state = draft.state
     dead = [key for key in sorted(state.members) if _lapsed(draft, key)]
@@ -226,7 +226,7 @@ def lapse_members(draft: Draft) -> None:
         _bury(draft, key, lapsed=True)
         draft.counts["member", "lapsed"] += 1
         if member.leaving:
-            # Whoever gets its queues was decided when it left.
+            # Its leave has decided already who gets its queues.
             continue
         draft.because("client_expired", client_id=key.client_id)
         concerned = may_concern_shares(draft, member)
@@ -244,7 +244,7 @@ def _patience_ms(draft: Draft, member: Member) -> int:
 
 
 def _held(state: GroupState, members: Sequence[MemberKey]) -> dict[MemberKey, list[MessageQueue]]:
-    """Return the queues of which each member has a grant, in order; one look for all of them."""
+    """Return the queues in which each member has a grant, in order."""
     held: dict[MemberKey, list[MessageQueue]] = {key: [] for key in members}
     for queue in sorted(state.queues) if held else ():
         value = state.queues[queue]
@@ -255,7 +255,7 @@ def _held(state: GroupState, members: Sequence[MemberKey]) -> dict[MemberKey, li
 
 
 def holders(state: GroupState) -> set[MemberKey]:
-    """Return the members of which some grant is unresolved."""
+    """Return the members with an unresolved grant."""
     return {
         grant.member
         for value in state.queues.values()
@@ -263,8 +263,8 @@ def holders(state: GroupState) -> set[MemberKey]:
     }
 
 
-def bury_leavers(draft: Draft) -> None:
-    """Forget the members that left and of which no grant is unresolved."""
+def forget_leavers(draft: Draft) -> None:
+    """Forget the members that left and have no unresolved grant."""
     leavers = [key for key, member in draft.state.members.items() if member.leaving]
     if not leavers:
         return
@@ -280,22 +280,22 @@ def _bury(draft: Draft, key: MemberKey, *, lapsed: bool) -> None:
     state.liveness.pop(key)
     state.claims.pop(key, None)
     until = draft.moment.clock_ms + 2 * _patience_ms(draft, member)
-    # Of the newest record that was read: its own last words are no younger.
+    # By the newest record that was read: the member's own last words are no younger.
     spoken = None if lapsed else Spoken(draft.moment.clock_ms, draft.moment.append_ms)
     state.tombstones[key] = Tombstone(until, lapsed, spoken=spoken)
-    draft.tell.discard(key)
+    draft.to_assign.discard(key)
     draft.drops.pop(key, None)
     draft.adds.pop(key, None)
-    told = member.told_duplicate or member.told_rival
-    told = told or bool(member.told_odd or member.told_waiting)
-    draft.gone.append(Gone(draft.state.group, key, member.parts, notice=told))
+    notified = member.told_duplicate or member.told_rival
+    notified = notified or bool(member.told_odd or member.told_waiting)
+    draft.gone.append(Gone(draft.state.group, key, member.parts, notice=notified))
 
 
-def tell_duplicates(draft: Draft) -> None:
-    """Tell two processes with one client id of each other, once each, and raise the alarm.
+def notify_duplicates(draft: Draft) -> None:
+    """Notify two processes with one client id of each other, once each, and raise the alarm.
 
-    Only when each was heard again after both had come: a process that was restarted in place of a
-    dead one is no duplicate, and nobody stops for one that dies as it starts (rule H12).
+    This waits until both have sent another heartbeat after both had come: a process that replaces
+    a dead one is no duplicate, and nobody stops for one that dies as it starts (rule H12).
     """
     members = draft.state.members
     if len({key.client_id for key in members}) == len(members):
@@ -320,7 +320,7 @@ _TO_THE_WINNER = "another process uses this client id and was told to stop: give
 
 
 def _heard_beside(state: GroupState, one: Member, other: Member) -> bool:
-    """Tell whether each of two members was heard again after both had come."""
+    """Tell whether each of two members sent another heartbeat after both had come."""
     both_came_ms = max(one.joined_ms, other.joined_ms)
     return all(state.liveness[each.key].seen_ms > both_came_ms for each in (one, other))
 
@@ -331,14 +331,14 @@ def _tell_of_winner(draft: Draft, key: MemberKey, winner: Member, message: str) 
 
 
 def has_duplicates(members: dict[MemberKey, Member]) -> bool:
-    """Tell whether a process that was told of a greater one with its client id is still there."""
-    told = [member for member in members.values() if member.told_duplicate and not member.leaving]
-    winners = effective_members(members) if told else {}
-    return any(member.process < winners[member.key.client_id].process for member in told)
+    """Tell whether a process that a notice told of a greater one is still there."""
+    losers = [one for one in members.values() if one.told_duplicate and not one.leaving]
+    winners = effective_members(members) if losers else {}
+    return any(member.process < winners[member.key.client_id].process for member in losers)
 
 
 def notice_to(draft: Draft, member: MemberKey, code: str, message: str) -> Notice:
-    """Return a notice to a member, which names no winner."""
+    """Return a notice to a member that names no winner."""
     return Notice(
         draft.state.group,
         member,

@@ -1,28 +1,27 @@
-"""When the queues of a group may be shared anew: not while it is paused, and after changes settle.
+"""When a group may move its queues: not while it is paused, and only after changes settle.
 
-Decides nothing about who gets what. While nothing may be shared, every queue stays with its holder;
-what nobody holds waits for the client that should have it, and what was begun is finished (rules
-H23 and H24).
+Decides nothing about who gets what. Until then every queue stays with its holder, a free queue
+waits for the client that should have it, and handovers that have begun end (rules H23 and H24).
 
 ADR 0106 gives the reasons.
 """
 
 from fairlead.core.draft import Draft
 from fairlead.core.outputs import Cause
-from fairlead.core.topics.partitions_added import is_growing
 from fairlead.core.rules.group_rules import GroupRules
 from fairlead.core.state import GroupState, Settling
+from fairlead.core.topics.partitions_added import is_growing
 
 __all__ = ["keep_targets", "may_share", "note_change", "window_end_ms"]
 
 
 def note_change(draft: Draft, kind: str, clock_ms: int) -> None:
-    """Note that who consumes what has changed at a clock: the shares must be worked out anew.
+    """Note a change of members or subscriptions at a clock: targets must be computed again.
 
-    With the rule ``settle_ms`` the first such change opens a window, and all of them count at its
-    end. With ``react`` on tick it counts with whatever makes the shares be worked out next, the
-    trigger at the latest (RocketMQ's notifyConsumerIdsChangedEnable = false), unless nobody works:
-    a consumer that starts alone begins at once there too (DefaultMQPushConsumerImpl#start).
+    With the rule ``settle_ms`` the first change opens a window, and all changes count at its end.
+    With ``react`` on tick a change waits for the next computation, at the latest the next trigger
+    (RocketMQ's notifyConsumerIdsChangedEnable = false). It does not wait while nobody works: there
+    too a consumer that starts alone begins at once (DefaultMQPushConsumerImpl#start).
     """
     if draft.rules.react == "on_tick" and _somebody_works(draft.state):
         return
@@ -36,22 +35,21 @@ def note_change(draft: Draft, kind: str, clock_ms: int) -> None:
 
 
 def _somebody_works(state: GroupState) -> bool:
-    """Tell whether a member that stays holds a queue that it was not told to give up."""
+    """Tell whether a member that stays holds a queue that no drop takes from it."""
     wanted = (value.chain[-1] for value in state.queues.values() if value.chain)
     return any(not grant.dropped and not state.members[grant.member].leaving for grant in wanted)
 
 
 def window_end_ms(state: GroupState, rules: GroupRules) -> int | None:
-    """Return the clock at which the open window ends; None: none is open."""
+    """Return the clock at which the open window ends; None: no window is open."""
     return None if state.settling is None else state.settling.opened_ms + rules.settle_ms
 
 
 def may_share(draft: Draft) -> bool:
-    """Tell whether this step may share the queues anew; a window that is over is closed.
+    """Tell whether this step may move queues; close a window that is over.
 
-    Nor while a topic has grown and the bounds of its new queues are asked for. An operator's rule
-    ends both: who sets one is not kept waiting, and what has changed
-    meanwhile counts in the same decision.
+    It may not while the bounds of new queues are unknown. An operator's rule ends both waits, and
+    what has changed meanwhile counts in the same decision.
     """
     state, rules = draft.state, draft.rules
     hurried = any(cause.rule for cause in draft.causes.values())
@@ -63,7 +61,7 @@ def may_share(draft: Draft) -> bool:
 
 
 def _is_settling(draft: Draft, *, hurried: bool) -> bool:
-    """Tell whether the window is open; one that is over is closed."""
+    """Tell whether the window is open; close one that is over."""
     state, rules = draft.state, draft.rules
     window, end_ms = state.settling, window_end_ms(state, rules)
     if window is None or end_ms is None:
@@ -80,9 +78,9 @@ def _is_settling(draft: Draft, *, hurried: bool) -> bool:
 
 
 def keep_targets(draft: Draft) -> None:
-    """Aim every queue that somebody holds at its holder.
+    """Make the holder of every queue its target.
 
-    Targets of an older state may name others than those who hold the queues by their claims.
+    The targets of an older state may name others than the members that claim the queues.
     """
     targets = draft.state.targets
     for queue, value in draft.state.queues.items():

@@ -1,24 +1,24 @@
-"""Clients that are gone and may come back: their share is kept for a while (ADR 0106).
+"""Clients that are gone and may come back: the group keeps their share for a while (ADR 0106).
 
-Decides for whom a group waits, and until when (the rule ``restart_grace_ms``, rules H21 and H22). A
-client that is waited for stands before the strategy as if it were there, so nobody else's queues
-move; its own queues are held by nobody. Only the client id counts: who comes back is another
-incarnation, and has nothing but what it is granted.
+Decides for which clients a group waits, and until when (the rule ``restart_grace_ms``, rules H21
+and H22). The strategy sees an awaited client as if it were there, so nobody else's queues move;
+nobody holds its own. Only the client id counts: a client that returns is another incarnation, and
+holds nothing until it gets a grant.
 """
 
 from fairlead.core.draft import Draft
-from fairlead.core.model import MemberProfile
 from fairlead.core.membership.rebalance_delay import note_change
+from fairlead.core.model import MemberProfile
 from fairlead.core.state import Awaited, Member
 
-__all__ = ["NOT_RETURNED", "await_return", "give_up_the_absent", "take_back"]
+__all__ = ["NOT_RETURNED", "await_return", "end_restart_grace", "end_wait"]
 
 NOT_RETURNED = "not_returned"
-"""The alarm that a client did not come back in time, and that others get its queues."""
+"""The alarm that a client did not return in time: others get its queues."""
 
 
 def await_return(draft: Draft, member: Member, since_ms: int) -> bool:
-    """Keep the share of a client that is gone since a clock; tell whether it is kept."""
+    """Keep the share of a client that is gone since a clock, if a rule says so; tell whether."""
     state, client_id = draft.state, member.key.client_id
     if not member.shares or since_ms + draft.rules.restart_grace_ms <= draft.moment.clock_ms:
         return False
@@ -27,18 +27,17 @@ def await_return(draft: Draft, member: Member, since_ms: int) -> bool:
         for key, other in state.members.items()
         if key != member.key
     ):
-        # Another process or incarnation has the id: nobody is missing.
+        # Another process or incarnation has the client id: nobody is missing.
         return False
     state.awaited[client_id] = Awaited(member, since_ms)
     draft.counts["member", "awaited"] += 1
     return True
 
 
-def take_back(draft: Draft, member: Member, clock_ms: int) -> bool:
-    """Wait no longer for a client id that is heard again.
+def end_wait(draft: Draft, member: Member, clock_ms: int) -> bool:
+    """End the wait for a client id that sends heartbeats again.
 
-    Tell whether it takes its place as it left it: in time, and asking for the same, so that the
-    shares stay what they are.
+    Tell whether shares stay as they are: it returns in time, and asks for the same as before.
     """
     awaited = draft.state.awaited.pop(member.key.client_id, None)
     if awaited is None or clock_ms >= awaited.since_ms + draft.rules.restart_grace_ms:
@@ -53,8 +52,8 @@ def _weight(profile: MemberProfile) -> tuple[str | None, int]:
     return profile.zone, profile.capacity
 
 
-def give_up_the_absent(draft: Draft) -> None:
-    """End the wait for those who did not come back in time; an operator may have shortened it."""
+def end_restart_grace(draft: Draft) -> None:
+    """End the waits that are over; an operator may have shortened them."""
     state, grace_ms = draft.state, draft.rules.restart_grace_ms
     if not state.awaited:
         return

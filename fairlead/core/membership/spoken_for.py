@@ -1,13 +1,12 @@
-"""Somebody speaks in the name of a living member: words that its own heartbeats contradict.
+"""Forged leaves and releases: records in a living member's name that its heartbeats contradict.
 
-A forged leave or release frees queues on which their member still works. The records themselves
-cannot tell: they look as an honest member's do. What tells is that the member goes on. So the
-member is told at once what it holds in the engine's view, and stops; and when it heartbeats on
-although by its own words it should not, that is an alarm (rule H31).
+A forged leave or release frees queues on which the member still works. It looks as an honest one
+does, but the member goes on. So the engine writes that member at once what it holds in the engine's
+view, and the member stops. If it heartbeats on against its own words, an alarm says so (rule H31).
 
-Two clocks must agree that a heartbeat came later than the words: the log's own, which stands still
-while the leader of the heartbeats is frozen, and the append times, which do not depend on how far
-each topic was read.
+By two clocks a heartbeat must come later than the words: by the log's own, which stands still while
+the leader of the heartbeats is frozen, and by the append times, which do not depend on how far the
+engine has read each topic.
 
 ADR 0107 gives the reasons.
 """
@@ -25,13 +24,13 @@ from fairlead.core.state import Grant, Spoken, Tombstone
 __all__ = ["SPOKEN_FOR", "note_going_on", "note_unasked"]
 
 SPOKEN_FOR: Final = "spoken_for"
-"""The alarm and the cause that a member works on after words in its name."""
+"""The alarm and the cause that a member works on after a record in its name ended its work."""
 
 
 def note_unasked(draft: Draft, grant: Grant, read: Spoken) -> None:
-    """Note a release that nobody has asked for, and tell its member at once what it holds now.
+    """Note a release that no drop has asked for, and write its member at once what it holds now.
 
-    Members that leave release unasked; so does whoever obeys a drop of an older driver.
+    Members that leave release unasked; so does a member that obeys a drop of an older driver.
     """
     state = draft.state
     member = state.members.get(grant.member)
@@ -40,11 +39,11 @@ def note_unasked(draft: Draft, grant: Grant, read: Spoken) -> None:
     if member is None or asked or leaves or state.barrier is not None:
         return
     draft.update_member(member, spoken=read)
-    draft.tell.add(grant.member)
+    draft.to_assign.add(grant.member)
 
 
 def note_going_on(draft: Draft, arrival: Arrival, beat: Heartbeat) -> None:
-    """Raise the alarm if a member heartbeats on after what was said in its name."""
+    """Raise the alarm if a member heartbeats on after a record in its name ended its work."""
     stone = draft.state.tombstones.get(beat.member)
     if stone is not None and arrival.clock_ms <= stone.until_ms:
         draft.state.tombstones[beat.member] = _after_leave(draft, arrival, beat, stone)
@@ -62,20 +61,20 @@ def note_going_on(draft: Draft, arrival: Arrival, beat: Heartbeat) -> None:
 
 
 def _after_leave(draft: Draft, arrival: Arrival, beat: Heartbeat, stone: Tombstone) -> Tombstone:
-    """Return what is remembered of a member that left and whose heartbeat was read.
+    """Return the tombstone of a member that left, after another heartbeat of it.
 
-    One that still holds something is told at once that it holds nothing. One that goes on is told
-    to begin anew, and the alarm is raised. Whoever left honestly is gone, or reads neither.
+    A member that still holds something gets an empty assignment at once. One that goes on gets a
+    notice to begin a new incarnation, and the alarm is raised. An honest leaver reads neither.
     """
     spoken = stone.spoken
-    if spoken is None or stone.told or draft.state.barrier is not None:
+    if spoken is None or stone.notified or draft.state.barrier is not None:
         return stone
     holds = beat.digest != 0
     if holds and not stone.closed and arrival.source.append_ms > spoken.append_ms:
         draft.close(beat.member)
         stone = replace(stone, closed=True)
         draft.because("client_left", client_id=beat.member.client_id, at=arrival.source)
-    # Who waits for the answer to its last word may heartbeat until its lease ends.
+    # A member that waits for the answer to its last record may heartbeat until its lease ends.
     rules = draft.rules
     wait_ms = rules.margin_ms if holds or stone.closed else rules.lease_ms + rules.margin_ms
     if not _is_later(arrival, spoken, wait_ms):
@@ -83,7 +82,7 @@ def _after_leave(draft: Draft, arrival: Arrival, beat: Heartbeat, stone: Tombsto
     message = "somebody has left in the name of this incarnation: stop all work and start a new one"
     draft.notices.append(notice_to(draft, beat.member, "lapsed", message))
     _tell(draft, arrival, beat.member, "it left by a record in its name, and it heartbeats on")
-    return replace(stone, told=True)
+    return replace(stone, notified=True)
 
 
 def _is_later(arrival: Arrival, spoken: Spoken, by_ms: int) -> bool:

@@ -1,4 +1,4 @@
-"""Until when somebody may own a queue of whom the engine knows nothing."""
+"""Until when a member that the engine does not know may own a queue."""
 
 from fairlead.core.draft import Draft
 from fairlead.core.rules.group_rules import GroupRules
@@ -8,7 +8,7 @@ __all__ = ["hears_strangers", "may_have_strangers"]
 
 
 def hears_strangers(draft: Draft, clock_ms: int) -> bool:
-    """Tell in a step whether who speaks at a clock may work on queues without being known."""
+    """Tell whether an unknown member that speaks at a clock may work on queues, in this step."""
     moment = draft.moment
     marker = (moment.marker, moment.marker_ms)
     return may_have_strangers(draft.state, draft.rules, clock_ms, marker)
@@ -20,11 +20,11 @@ def may_have_strangers(
     clock_ms: int,
     marker: tuple[int, int | None],
 ) -> bool:
-    """Tell whether who speaks at a clock may work on queues without being known.
+    """Tell whether an unknown member that speaks at a clock may work on queues.
 
-    In a group's barrier, until lease and margin after the driver's marker: whoever is alive was
-    heard by then (rule H18). A barrier that a mute member holds open goes on for as long as that
-    heartbeats, and quotas would not hold meanwhile.
+    It may in a group's barrier, until lease and margin after the driver's marker: by then the
+    engine has heard every live member (rule H18). A mute member may hold the barrier open for
+    longer, and quotas would not hold meanwhile.
 
     Args:
         state: the group.

@@ -1,12 +1,12 @@
 """What a group's quota refuses: members, topics and queues beyond it, and state beyond its bytes.
 
 Decides whether a record would make the group greater than its quota allows, or than its part of a
-shard that has no more room. A quota bounds what comes, never what is there: members, topics and
-queues that were let in stay, also when the quota is lowered. A refused heartbeat counts for the
-lease of a known member (rule H10).
+full shard. A quota bounds what comes, never what is there: accepted members, topics and queues
+stay, also when the quota is lowered. A refused heartbeat counts for the lease of a known member
+(rule H10).
 
-In a barrier no route is refused, and no heartbeat until whoever is alive was heard: who speaks then
-may own queues already, and an owner that the engine does not know would be a second owner.
+In a barrier no route is refused, and no heartbeat until the engine has heard every live member: the
+sender may own queues already, and an owner that the engine does not know would be a second owner.
 """
 
 from collections import Counter
@@ -14,14 +14,14 @@ from collections.abc import Iterable, Sequence
 from typing import Final
 
 from fairlead.core.draft import Draft
-from fairlead.core.model import Route, Subscription
-from fairlead.core.rules.quota import QUOTA_MEMBERS, QUOTA_QUEUES, QUOTA_STATE, QUOTA_TOPICS
-from fairlead.core.records import Heartbeat
-from fairlead.core.topics.routes import queue_count
-from fairlead.core.state import GroupState, Member
 from fairlead.core.membership.strangers import hears_strangers
 from fairlead.core.membership.subscriptions import taken_over
 from fairlead.core.membership.tombstones import gone_bytes
+from fairlead.core.model import Route, Subscription
+from fairlead.core.records import Heartbeat
+from fairlead.core.rules.quota import QUOTA_MEMBERS, QUOTA_QUEUES, QUOTA_STATE, QUOTA_TOPICS
+from fairlead.core.state import GroupState, Member
+from fairlead.core.topics.routes import queue_count
 
 __all__ = [
     "SHARE_REMEDY",
@@ -34,34 +34,31 @@ __all__ = [
 ]
 
 _MEMBER_BYTES = 320
-"""What a member takes beside its client id and subscriptions, about."""
+"""About how many bytes a member takes beside its client id and subscriptions."""
 _SUBSCRIPTION_BYTES = 80
-"""What a subscription takes beside its texts, about."""
+"""About how many bytes a subscription takes beside its texts."""
 _TAG_BYTES = 3
-"""What a tag takes beside its text."""
+"""How many bytes a tag takes beside its text."""
 _QUEUE_BYTES = 90
-"""What a queue takes beside its name, about: a grant, a position, a target."""
+"""About how many bytes a queue takes beside its name: a grant, a position, a target."""
 _ALWAYS = 2**63
 """Later than every clock."""
 _RETURNING_BYTES = 1_000
-"""A client that was there of late comes back into a full shard if it takes no more than this."""
+"""A recent client may come back into a full shard if it takes no more than this."""
 SHARE_REMEDY: Final = (
     "let the groups that have most have fewer members and topics, or raise groups.state_bytes of "
     "the engine, and engine.java_heap with it"
 )
-"""What to do where as much is kept of all groups as may be."""
-_LIVES_PER_MEMBER = 2
-"""Lives of one client id that count as one client: who restarts is not kept out of a full group."""
+"""What to do when the state of all groups has reached its limit."""
+_INCARNATIONS_PER_CLIENT = 2
+"""So many incarnations count as one client: a restart must get into a full group."""
 
 Surplus = tuple[str, str, str, str]
 """Why a record is refused: reason, field, detail, remedy."""
 
 
 def surplus_of_beat(draft: Draft, beat: Heartbeat, clock_ms: int) -> Surplus | None:
-    """Return why a heartbeat asks for more than its group may have; None: it does not.
-
-    ``clock_ms`` is the clock at the heartbeat.
-    """
+    """Return why a heartbeat at this clock asks for more than its group may have; None: it fits."""
     state, quota = draft.state, draft.rules.quota
     if hears_strangers(draft, clock_ms):
         return None
@@ -92,11 +89,11 @@ def surplus_of_beat(draft: Draft, beat: Heartbeat, clock_ms: int) -> Surplus | N
 
 
 def without_room(draft: Draft, topics: Iterable[str]) -> set[str]:
-    """Return the topics whose routes are neither asked for nor taken: the shard is full.
+    """Return the topics whose routes the group neither requests nor accepts: the shard is full.
 
-    No group adds a topic then: a subscription is some bytes, and its route brings a queue for each
-    of hundreds. Of which queues are kept, the route is taken: it may be forgotten while nobody
-    subscribes, and may change and grow.
+    No group adds a topic then: a subscription takes few bytes, but its route brings hundreds of
+    queues. The group accepts the route of a topic that it has queues of: it may have forgotten that
+    route while nobody subscribed, and the route may change and grow.
     """
     state = draft.state
     if not draft.engine.group_bytes or state.barrier is not None:
@@ -106,9 +103,9 @@ def without_room(draft: Draft, topics: Iterable[str]) -> set[str]:
 
 
 def surplus_of_route(draft: Draft, known: Route | None, route: Route) -> Surplus | None:
-    """Return why a route brings more queues than its group may have; None: it does not.
+    """Return why a route brings more queues than its group may have; None: it fits.
 
-    One with as many queues as before, or fewer, is always taken.
+    A route with as many queues as before, or fewer, always fits.
     """
     state, quota = draft.state, draft.rules.quota
     before = 0 if known is None else queue_count(known)
@@ -136,8 +133,8 @@ def surplus_of_route(draft: Draft, known: Route | None, route: Route) -> Surplus
 def state_bytes(state: GroupState) -> int:
     """Return about how many bytes the stored group has, without members that are gone.
 
-    Counted from names and numbers that nothing but a decision changes, so that a replay, which
-    reads the records between two decisions at once, comes to the same.
+    The sum uses names and numbers that only a decision changes, so that a replay, which reads all
+    records between two decisions at once, gets the same.
     """
     members = sum(member_bytes(member) for member in state.members.values())
     members += sum(member_bytes(each.member) for each in state.awaited.values())
@@ -153,12 +150,12 @@ def _is_full(draft: Draft, beat: Heartbeat) -> bool:
         draft.client_ids = {key.client_id for key in members}
     client_id = beat.member.client_id
     if client_id in draft.client_ids or client_id in draft.state.awaited:
-        return len(members) >= _LIVES_PER_MEMBER * quota.members
+        return len(members) >= _INCARNATIONS_PER_CLIENT * quota.members
     return len(draft.client_ids) >= quota.members
 
 
 def _growth(state: GroupState, member: Member | None, beat: Heartbeat) -> int:
-    """Return how many bytes more are kept once a heartbeat is taken over."""
+    """Return how many bytes the state grows by a heartbeat."""
     if member is None:
         awaited = state.awaited.get(beat.member.client_id)
         return _beat_bytes(beat) - (0 if awaited is None else member_bytes(awaited.member))
@@ -170,7 +167,7 @@ def _growth(state: GroupState, member: Member | None, beat: Heartbeat) -> int:
 def _comes_back(draft: Draft, beat: Heartbeat, clock_ms: int) -> bool:
     """Tell whether a heartbeat is the first one of a small client that was there just now.
 
-    Whoever took the room of all keeps no client out that is restarted.
+    A full shard must not keep a restarted client out.
     """
     if beat.member in draft.state.members or _beat_bytes(beat) > _RETURNING_BYTES:
         return False
@@ -180,20 +177,17 @@ def _comes_back(draft: Draft, beat: Heartbeat, clock_ms: int) -> bool:
 
 
 def _who_may_return(state: GroupState) -> dict[str, int]:
-    """Return until when each client may come back: while it is remembered, or one life is there."""
-    lives = Counter(key.client_id for key in state.members)
-    found = {client_id: _ALWAYS for client_id, number in lives.items() if number == 1}
+    """Return until when each client may come back: while one incarnation or tombstone is there."""
+    incarnations = Counter(key.client_id for key in state.members)
+    until_ms = {client_id: _ALWAYS for client_id, number in incarnations.items() if number == 1}
     for key, stone in state.tombstones.items():
-        if key.client_id not in lives:
-            found[key.client_id] = max(found.get(key.client_id, 0), stone.until_ms)
-    return found
+        if key.client_id not in incarnations:
+            until_ms[key.client_id] = max(until_ms.get(key.client_id, 0), stone.until_ms)
+    return until_ms
 
 
 def _fits(draft: Draft, more: int, most: int) -> bool:
-    """Tell whether so many bytes more make at most so many, and count them if they do.
-
-    Fewer always do.
-    """
+    """Tell whether ``more`` bytes fit below ``most``, and count them if so; less always fits."""
     if draft.state_bytes is None:
         draft.state_bytes = state_bytes(draft.state)
     if more > 0 and draft.state_bytes + more > most:
@@ -203,7 +197,7 @@ def _fits(draft: Draft, more: int, most: int) -> bool:
 
 
 def _no_room(part: int, quota: int) -> Surplus:
-    """Return the refusal of what makes a group greater than its part of a shard, or its quota."""
+    """Return the refusal of a record by which a group exceeds its part of a shard or its quota."""
     if part < quota:
         detail = f"as much is kept of all groups as may be; the part of this group is {part} bytes"
         return QUOTA_STATE, "group", detail, SHARE_REMEDY

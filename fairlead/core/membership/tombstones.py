@@ -1,22 +1,21 @@
-"""How long members that are gone are remembered, and what that takes."""
+"""How long the engine remembers members that are gone, and how many bytes that takes."""
 
 from typing import Final
 
 from fairlead.core.draft import Draft
 from fairlead.core.state import Tombstone
 
-__all__ = ["forget_the_gone", "gone_bytes"]
+__all__ = ["expire_tombstones", "gone_bytes"]
 
 _GONE_BYTES: Final = 110
-"""What is remembered of a member that is gone, beside its client id, about."""
+"""About how many bytes a tombstone takes, beside its client id."""
 
 
-def forget_the_gone(draft: Draft) -> None:
-    """Forget the members that were gone for so long that their late records are news again.
+def expire_tombstones(draft: Draft) -> None:
+    """Forget the members that are gone for so long that their late records count as new ones.
 
-    At each multiple of the trigger period, at which every group is stepped, so that it does not
-    depend on how batches are cut. In a full shard it is a decision: only then is it looked at
-    whether there is room.
+    This happens at multiples of the trigger period, at which every group is stepped, so that the
+    cut of batches does not matter. In a full shard it is a decision, since room depends on it.
     """
     state, since_ms = draft.state, _since_ms(draft, draft.moment.clock_ms)
     kept = {key: stone for key, stone in state.tombstones.items() if _is_kept(stone, since_ms)}
@@ -28,19 +27,19 @@ def forget_the_gone(draft: Draft) -> None:
 
 
 def gone_bytes(draft: Draft, clock_ms: int) -> int:
-    """Return about how many bytes are stored of the members that are remembered at a clock.
+    """Return about how many bytes the tombstones take that count at a clock.
 
-    Whether those of before are forgotten by now depends on where a batch was cut.
+    The state may still hold older ones: that depends on where a batch was cut.
     """
     since_ms = _since_ms(draft, clock_ms)
-    found = draft.gone_bytes.get(since_ms)
-    if found is None:
-        found = draft.gone_bytes[since_ms] = sum(
+    size = draft.gone_bytes.get(since_ms)
+    if size is None:
+        size = draft.gone_bytes[since_ms] = sum(
             _GONE_BYTES + len(key.client_id)
             for key, stone in draft.state.tombstones.items()
             if _is_kept(stone, since_ms)
         )
-    return found
+    return size
 
 
 def _since_ms(draft: Draft, clock_ms: int) -> int:

@@ -1,13 +1,13 @@
-"""Whether a position can be believed: it lies within what is known of its queue (rule H30).
+"""Whether the engine believes a position: it must lie within the bounds of its queue (rule H30).
 
-A position beyond the end of its queue was reached by nobody: whoever starts there passes messages
-over. What the engine knows of ends is old, and an honest member may well be ahead of it. So a
-position beyond the known end is not refused at once. It is put aside, as if its record had not been
-read yet, and a bridge is asked. Reading a record late is always safe, and the successor of a direct
-handover does not wait for the engine.
+Nobody can have reached a position beyond the end of its queue: a member that starts there skips
+messages. But the end that the engine knows is old, and an honest member may be ahead of it. So the
+engine does not refuse a position beyond the known end at once. It puts the report aside, as if it
+had not read it yet, and asks a bridge. Reading a record late is always safe, and the successor of a
+direct handover does not wait for the engine.
 
-The second answer of a bridge counts against a position, not the first: the first may have been
-looked up before the member got so far. A bridge answers one request after the other.
+Only the second answer of a bridge counts against a position: the bridge may have looked up the
+first one before the member got so far. A bridge answers one request after the other.
 
 ADR 0161 gives the reasons.
 """
@@ -17,10 +17,10 @@ from typing import Final
 
 from fairlead.core.draft import GATE, Draft
 from fairlead.core.handover.chain import Resolved, based, credit, progress, release
+from fairlead.core.membership.spoken_for import note_unasked
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position, Source
 from fairlead.core.outputs import Cause, Rejection
 from fairlead.core.records import Arrival, OffsetsKnown, QueueProgress, Release
-from fairlead.core.membership.spoken_for import note_unasked
 from fairlead.core.state import RESET, Doubt, DoubtKind, Grant, QueueState, Spoken
 
 __all__ = [
@@ -30,10 +30,10 @@ __all__ = [
     "doubt",
     "doubt_adopted",
     "doubt_in_barrier",
-    "is_below_its_base",
+    "is_below_base",
     "is_beyond",
     "is_doubtful",
-    "judge_by_answers",
+    "judge_doubts",
     "note_bounds",
     "refuse_below_base",
     "refuse_reset",
@@ -44,11 +44,13 @@ OUT_OF_BOUNDS: Final = "position_out_of_bounds"
 """The reason, the alarm and the cause of a position that nobody can have reached."""
 
 LEAP: Final = 1_000_000
-"""An end that a member tells this far beyond the known one is not believed before a bridge is
-asked: a queue does not grow so fast between two reports, a compacted one perhaps."""
+"""The engine believes no reported end this far beyond the known one before it asks a bridge.
+
+A queue does not grow so fast between two reports, a compacted one perhaps.
+"""
 
 DOUBTS_MAX: Final = 8
-"""So many words about one queue are put aside at once; the oldest gives way, and is refused."""
+"""So many reports about one queue may wait at once; the oldest gives way, and is refused."""
 
 _REMEDY: Final = (
     "look for what wrote it: a client's bug, or somebody who writes in another client's name"
@@ -56,16 +58,16 @@ _REMEDY: Final = (
 
 
 def is_beyond(value: QueueState, position: Position) -> bool:
-    """Tell whether a position lies beyond everything that is known of the queue."""
+    """Tell whether a position lies beyond everything that the engine knows of the queue."""
     known = [end for end in (value.end, value.base and value.base.offset) if end is not None]
     return bool(known) and position.offset > max(known)
 
 
 def counts_unknown_reset(value: QueueState, position: Position) -> bool:
-    """Tell whether a position counts a reset that nobody has asked the engine for.
+    """Tell whether a position follows a reset that the engine does not know.
 
-    Positions come from grants, so nobody knows of a reset before the engine does. It would stand
-    above everything that is honestly reached, and every reset that an operator asks for.
+    Positions come from grants, so no member knows a reset before the engine does. An invented one
+    would outrank every honest position, and every reset that an operator asks for.
     """
     known = [each.reset for each in (value.base, value.asked) if each is not None]
     return bool(known) and position.reset > max(known)
@@ -74,11 +76,11 @@ def counts_unknown_reset(value: QueueState, position: Position) -> bool:
 def refuse_reset(
     draft: Draft, arrival: Arrival, word: Release | QueueProgress, member: MemberKey
 ) -> None:
-    """Refuse the position of a word that counts such a reset; the rest of the word is believed."""
+    """Refuse the position of a report with an unknown reset; the rest of the report counts."""
     value = draft.state.queues[word.queue]
     assert value.base is not None or value.asked is not None
     assert word.position is not None
-    _tell(draft, arrival.source, member, word.queue, _unknown_reset(word.position))
+    _report(draft, arrival.source, member, word.queue, _unknown_reset(word.position))
 
 
 def _unknown_reset(position: Position) -> str:
@@ -100,12 +102,12 @@ def believe_end(value: QueueState, entry: QueueProgress) -> QueueState:
 
 
 def doubt(draft: Draft, arrival: Arrival, word: Release | QueueProgress, member: MemberKey) -> None:
-    """Put a word aside whose position cannot be believed yet, and ask for the bounds."""
+    """Put a report aside whose position the engine cannot believe yet, and ask for the bounds."""
     value = draft.state.queues[word.queue]
     assert word.position is not None
     kind: DoubtKind = "release" if isinstance(word, Release) else "progress"
-    # Which of two topics is read further depends on how batches are cut: an answer that was
-    # appended behind this word counts against it, although it was read before.
+    # The cut of batches decides which of two topics is read further: an answer that was appended
+    # behind this report counts against it, although the engine read it before.
     answered_ms = max((each.contradicted_ms for each in value.doubts), default=0)
     against_ms = answered_ms if answered_ms >= arrival.source.append_ms else 0
     fresh = Doubt(member, word.epoch, word.position, kind, arrival.source, against_ms)
@@ -116,7 +118,7 @@ def doubt(draft: Draft, arrival: Arrival, word: Release | QueueProgress, member:
     ]
     if any(each.position == word.position for each in same):
         return
-    # A member's progress tells the newest place only; of two releases of one grant both are judged.
+    # Of a member's progress only the newest counts; of two releases of one grant both are judged.
     others = [each for each in value.doubts if kind == "release" or each not in same]
     kept = (*others, fresh)
     draft.set_queue(word.queue, replace(value, doubts=kept[-DOUBTS_MAX:]))
@@ -126,10 +128,11 @@ def doubt(draft: Draft, arrival: Arrival, word: Release | QueueProgress, member:
         _apply(draft, word.queue, each, believed=False)
 
 
-def is_below_its_base(draft: Draft, word: Release) -> bool:
-    """Tell whether a release lies below what its own grant has told, which no honest one does.
+def is_below_base(draft: Draft, word: Release) -> bool:
+    """Tell whether a release lies below what its own grant has reported, as no honest one does.
 
-    Only where nobody else can have raised the base: the grant is the oldest, and of this driver.
+    That is certain only where nobody else can have raised the base: for the oldest grant of this
+    driver.
     """
     value = draft.state.queues.get(word.queue)
     if value is None or value.base is None or word.position is None or value.overtaken:
@@ -146,16 +149,16 @@ def is_below_its_base(draft: Draft, word: Release) -> bool:
 
 
 def refuse_below_base(draft: Draft, arrival: Arrival, word: Release) -> None:
-    """Refuse the position of a release; that its sender has stopped is believed."""
+    """Refuse the position of a release; that its sender has stopped counts."""
     base = draft.state.queues[word.queue].base
     assert base is not None
     assert word.position is not None
     detail = f"offset {word.position.offset} is below {base.offset}, which the same grant has told"
-    _tell(draft, arrival.source, word.member, word.queue, detail)
+    _report(draft, arrival.source, word.member, word.queue, detail)
 
 
 def note_bounds(draft: Draft, arrival: Arrival, known: OffsetsKnown) -> None:
-    """Take in where queues end, of the present life of their topic."""
+    """Note where queues end, under the present identity of their topic."""
     for entry in known.queues:
         value = draft.state.queues.get(entry.queue)
         if value is None:
@@ -167,28 +170,27 @@ def note_bounds(draft: Draft, arrival: Arrival, known: OffsetsKnown) -> None:
         settle_doubts(draft, entry.queue)
 
 
-def judge_by_answers(draft: Draft) -> None:
-    """Judge what was put aside by the answers of this step, when all of its words are known.
+def judge_doubts(draft: Draft) -> None:
+    """Judge waiting reports by the answers of this step, when all of its reports are applied.
 
-    Offsets are applied before releases and heartbeats: which of them one batch reads must not
-    matter.
+    Offsets are applied before releases and heartbeats, and the cut of batches must not matter.
     """
     for queue, answered_ms in draft.answers:
         value = draft.state.queues.get(queue)
         if value is None:
             continue
         if value.doubts and draft.state.barrier is None:
-            # A decision, so that a replay reads it where it was read: of an answer that is older
-            # than these words nothing is kept, and it may be younger than those to come.
+            # This makes it a decision, so that a replay reads the answer at the same place: the
+            # state does not keep it, and it may be younger than reports to come.
             draft.because("offsets_known", topic=queue.topic)
         settle_doubts(draft, queue, answered_ms)
 
 
 def is_doubtful(value: QueueState, position: Position) -> bool:
-    """Tell whether a position that is told in a barrier is judged after it.
+    """Tell whether a position that is reported in a barrier must wait for its end to be judged.
 
-    Control may not be read so far, so a reset may be unknown still. Without a known end everything
-    counts.
+    The engine may not have read control so far, so it may not know a reset yet. Without a known end
+    everything counts.
     """
     if value.base is None or value.end is None:
         return False
@@ -198,10 +200,10 @@ def is_doubtful(value: QueueState, position: Position) -> bool:
 def doubt_in_barrier(
     value: QueueState, member: MemberKey, epoch: Epoch, position: Position
 ) -> QueueState:
-    """Return a queue with a position put aside that was told in a barrier and is doubtful.
+    """Return a queue that puts a doubtful position of a barrier aside.
 
-    In which order positions are told decides nothing, nor how often one is. Of too many, those
-    nearest to what is known are kept: a position that nobody reached lies far beyond.
+    The order of reports and their repetition decide nothing. Of too many, those nearest to the
+    known bounds stay: a position that nobody reached lies far beyond.
     """
     word = Doubt(member, epoch, position, "claim", None)
     claims = {each[:3]: each for each in value.doubts if each.kind == "claim"}
@@ -216,10 +218,10 @@ def _by_position(word: Doubt) -> tuple[Position, MemberKey, Epoch]:
 
 
 def doubt_adopted(before: QueueState, adopted: QueueState) -> QueueState:
-    """Return a queue at the end of a barrier, without a base that cannot be believed yet.
+    """Return a queue at the end of a barrier, without a base that the engine cannot believe yet.
 
-    Its owner goes on; if it has none, it waits until a bridge tells the bounds. ``before`` is what
-    the state knew.
+    Its owner goes on; without one it waits until a bridge tells the bounds. ``before`` is what the
+    state knew.
     """
     old, new = before.base, adopted.base
     if old is None or new is None or adopted.why == RESET:
@@ -234,10 +236,10 @@ def doubt_adopted(before: QueueState, adopted: QueueState) -> QueueState:
 
 
 def settle_doubts(draft: Draft, queue: MessageQueue, answered_ms: int | None = None) -> None:
-    """Apply what can be believed by now, and refuse what a bridge has contradicted twice.
+    """Apply the reports that are believed by now; refuse those that a bridge contradicted twice.
 
-    ``answered_ms``: when the answer was appended by which a bridge has just told the bounds. One
-    that is older than a word says nothing against it.
+    ``answered_ms``: when the answer was appended that has just told the bounds. An answer that is
+    older than a report says nothing against it.
     """
     value = draft.state.queues[queue]
     if not value.doubts or draft.state.barrier is not None:
@@ -266,7 +268,7 @@ def _is_younger(word: Doubt, answered_ms: int) -> bool:
 
 def _claimed(value: QueueState, position: Position) -> QueueState:
     if value.base is None:
-        # A reset may have been kept beside it.
+        # A pending reset may stand beside it.
         return based(value, position, "progress")
     return replace(value, base=position, why="progress") if position > value.base else value
 
@@ -274,7 +276,7 @@ def _claimed(value: QueueState, position: Position) -> QueueState:
 def _apply(draft: Draft, queue: MessageQueue, word: Doubt, *, believed: bool) -> None:
     value = draft.state.queues[queue]
     if not believed:
-        _tell(draft, word.source, word.member, queue, _against(value, word.position))
+        _report(draft, word.source, word.member, queue, _against(value, word.position))
     if word.kind == "claim":
         if believed:
             draft.set_queue(queue, _claimed(value, word.position))
@@ -289,10 +291,10 @@ def _apply(draft: Draft, queue: MessageQueue, word: Doubt, *, believed: bool) ->
     else:
         ended = progress(value, word.member, word.epoch, position)
     if not value.chain:
-        # The queue has waited for this: whoever is to have it can be granted it now.
+        # The queue has waited for this: its target can be granted it now.
         draft.because("offsets_known", topic=queue.topic)
     if ended is None:
-        # Its grant ended while it waited, by a lapse or by a successor's progress.
+        # Its grant has ended meanwhile, by a lapse or by a successor's progress.
         if believed:
             draft.set_queue(queue, credit(value, word.epoch, word.position, word.kind))
         return
@@ -310,7 +312,7 @@ def _apply(draft: Draft, queue: MessageQueue, word: Doubt, *, believed: bool) ->
         draft.shortened[queue] = None
 
 
-def _tell(
+def _report(
     draft: Draft, source: Source | None, member: MemberKey, queue: MessageQueue, detail: str
 ) -> None:
     draft.alarms.add(OUT_OF_BOUNDS)

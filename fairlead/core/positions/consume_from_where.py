@@ -1,9 +1,9 @@
 """Where RocketMQ starts to pull a queue: from what is stored, or what ConsumeFromWhere says.
 
-Source: RebalancePushImpl#computePullFromWhere and that of RebalanceLitePullImpl, without what they
-ask brokers for: the decision says whether the greatest offset or a search by time is wanted.
-The lines 4.9 and 5 decide alike. What differs between them is what becomes of an answer that is no
-offset: a push consumer of 5 takes a negative one for a failure.
+Source: computePullFromWhere of RebalancePushImpl and RebalanceLitePullImpl, without their requests
+to brokers: the decision says whether it needs the greatest offset or a search by time. The lines
+4.9 and 5 decide alike. They differ in an answer that is no offset: a push consumer of 5 treats a
+negative one as a failure.
 
 ADR 0148 gives the reasons.
 """
@@ -26,14 +26,14 @@ Consumer = Literal["push", "litepull"]
 """DefaultMQPushConsumer, or DefaultLitePullConsumer."""
 
 NOT_STORED: Final = -1
-"""What OffsetStore#readOffset says of a queue without a stored offset; less is a failure."""
+"""What OffsetStore#readOffset returns for a queue without a stored offset; less is a failure."""
 
 
 class Look(Enum):
-    """What a broker is to be asked for."""
+    """What to ask a broker for."""
 
     MAX = "max"
-    """The next offset to be written: nothing that is there is read (MQAdminImpl#maxOffset)."""
+    """The next offset to be written: existing messages are skipped (MQAdminImpl#maxOffset)."""
     SEARCH = "search"
     """The offset of the consume timestamp (MQAdminImpl#searchOffset)."""
 
@@ -41,7 +41,7 @@ class Look(Enum):
 _NORMAL_AND_RETRY: Final[Mapping[str, tuple[int | Look, int | Look]]] = {
     "CONSUME_FROM_LAST_OFFSET": (Look.MAX, 0),
     "CONSUME_FROM_FIRST_OFFSET": (0, 0),
-    # Not 0, as one would expect of a topic of messages that were handed back.
+    # Not 0, as one would expect of a topic of returned messages.
     "CONSUME_FROM_TIMESTAMP": (Look.SEARCH, Look.MAX),
 }
 _LAST: Final = "CONSUME_FROM_LAST_OFFSET"
@@ -59,14 +59,14 @@ CONSUME_FROM_WHERE: Final = frozenset((*_NORMAL_AND_RETRY, *_DEPRECATED))
 def pull_from_where(
     consumer: Consumer, consume_from: str, stored: int, topic: str
 ) -> int | Look | None:
-    """Return the offset, what to ask a broker for, or None: not known now, the queue is not added.
+    """Return the offset, what to ask a broker for, or None: unknown, do not add the queue now.
 
     Args:
-        consumer: a push consumer takes the deprecated names for LAST_OFFSET; a lite-pull consumer
+        consumer: a push consumer treats the deprecated names as LAST_OFFSET; a lite-pull consumer
             knows no start under them, not even a stored one.
         consume_from: a name of CONSUME_FROM_WHERE.
-        stored: what the offset store says; from 0 on the offset, NOT_STORED, or less: it failed.
-        topic: a retry topic follows rules of its own where nothing is stored.
+        stored: what the offset store returned: an offset, NOT_STORED, or less if it failed.
+        topic: a retry topic without a stored offset follows rules of its own.
 
     Raises:
         KeyError: there is no such name.

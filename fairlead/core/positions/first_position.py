@@ -1,6 +1,6 @@
-"""Where a queue starts of which the engine knows no position.
+"""Where a queue starts if the engine knows no position of it.
 
-Decides the first base only: what a release or progress told stands in the queue's state and goes
+Decides the first base only: a released or reported position stands in the queue's state and goes
 first. The order is rule H8 of docs/handover.md: committed in the data plane, else the group's
 consume-from rule on known bounds; the names are RocketMQ's ConsumeFromWhere. Unknown bounds never
 become 0: the queue stays pending.
@@ -8,12 +8,12 @@ become 0: the queue stays pending.
 
 from typing import Final
 
+from fairlead.core.model import NOTHING, MemberProfile, Position
 from fairlead.core.positions.consume_from_where import (
     NOT_STORED,
     Look,
     pull_from_where,
 )
-from fairlead.core.model import NOTHING, MemberProfile, Position
 from fairlead.core.records import QueueOffsets
 from fairlead.core.state import QueueState
 from fairlead.core.topics.retry_topic import RETRY_TOPIC_PREFIX
@@ -37,18 +37,18 @@ def first_base(
     profile: MemberProfile,
     policy: str = "fairlead",
 ) -> tuple[Position, str] | None:
-    """Return (position, why) from which a queue without a base starts, by the group's start policy.
+    """Return (position, why) from which a queue without a base starts; None: ask again.
 
-    None: not known yet, ask again.
-
-    A topic that was made anew starts at its minimum, whatever was committed: a commit that names no
-    life may be of the former one. A committed position is brought inside the bounds. A queue that
-    appeared after its group starts at its minimum, else its first messages are lost. So does a
-    queue of a retry topic: what stands in it has failed in this group, and may stand there before
-    its offsets were looked up. One that was added to the life that was known starts at what was
-    committed, unless that lies beyond its end: a commit of something else would skip its messages.
-    Under the policy ``rocketmq`` RocketMQ's table decides (RebalancePushImpl#computePullFromWhere)
-    of every queue but those that may have been read by whom the engine does not know any more.
+    - A topic that was created again starts at its minimum, whatever is committed: a commit names no
+      identity, and may belong to the former one.
+    - A queue that was added to a known identity starts at its commit, unless that lies beyond its
+      end: a commit of something else would skip messages.
+    - Any other commit counts, brought inside the bounds.
+    - A queue that appeared after its group starts at its minimum, or its first messages are lost.
+      So does a queue of a retry topic: its messages have failed in this group, and may stand there
+      before a bridge looks its offsets up.
+    - Under the policy ``rocketmq`` the table of RebalancePushImpl#computePullFromWhere decides
+      of every queue except late ones, which a forgotten member may have read.
     """
     if policy == ROCKETMQ and not queue.late:
         return _from_where(known, profile)
@@ -69,16 +69,16 @@ def first_base(
 def _from_where(known: QueueOffsets, profile: MemberProfile) -> tuple[Position, str] | None:
     """Return where RocketMQ starts, brought inside the bounds as OFFSET_ILLEGAL would bring it.
 
-    What is stored is what the group committed in the data plane; a look-up that failed has no entry
-    here, so it is asked for again (stored < −1).
+    What RocketMQ has stored is the group's commit in the data plane. A failed look-up (stored < −1)
+    has no entry here, so the engine asks again.
     """
     stored = NOT_STORED if known.committed is None else known.committed.offset
-    found = pull_from_where("push", _NAMES[profile.consume_from], stored, known.queue.topic)
+    start = pull_from_where("push", _NAMES[profile.consume_from], stored, known.queue.topic)
     if known.committed is not None:
         return _committed(known, known.committed), "committed"
-    if found is Look.SEARCH:
+    if start is Look.SEARCH:
         return _for_time(known, profile)
-    if found is Look.MAX:
+    if start is Look.MAX:
         return Position(0, known.max_offset), "last_offset"
     why = "first_offset" if profile.consume_from == "first_offset" else "minimum"
     return Position(0, known.min_offset), why

@@ -1,25 +1,25 @@
 """An operator's reset of a queue: carried out, kept for later, or refused (ADR 0102).
 
-A reset is a move of its queue under a new epoch, with its own pair as the start (rule H25). It may
-name the life of the topic that it was asked for, and is then followed in no other (rule H28).
+A reset moves its queue under a new epoch, with its own pair as the start (rule H25). If it names an
+identity of the topic, the group follows it under no other identity (rule H28).
 """
 
 from dataclasses import replace
 
 from fairlead.core.draft import Draft
-from fairlead.core.handover.drop import drop_owner
 from fairlead.core.handover.chain import reset
+from fairlead.core.handover.drop import drop_owner
 from fairlead.core.membership.members import subscribed_topics
 from fairlead.core.model import MessageQueue, Position
 from fairlead.core.outputs import Cause
 from fairlead.core.records import Arrival, Reset
 from fairlead.core.state import GroupState, QueueState
 
-__all__ = ["apply_reset", "carry_out", "follow_set_aside", "refuse_strange_resets"]
+__all__ = ["apply_reset", "carry_out", "follow_set_aside", "settle_unrouted_resets"]
 
 
 def apply_reset(draft: Draft, arrival: Arrival, wanted: Reset) -> None:
-    """Take in a reset; one of a queue that no route has is looked at again when all was read."""
+    """Apply a reset; one of a queue that no route has waits until all records are applied."""
     state, queue = draft.state, wanted.queue
     present = state.identity_of(queue.topic)
     position = Position(arrival.source.offset + 1, wanted.offset)
@@ -28,7 +28,7 @@ def apply_reset(draft: Draft, arrival: Arrival, wanted: Reset) -> None:
         _set_aside(draft, arrival, wanted, (wanted.identity, position))
         return
     if state.barrier is None and queue not in state.queues and _can_be_judged(state, wanted):
-        draft.strange[queue] = arrival
+        draft.unrouted_resets[queue] = arrival
         return
     _follow(draft, arrival, wanted, position)
 
@@ -36,8 +36,8 @@ def apply_reset(draft: Draft, arrival: Arrival, wanted: Reset) -> None:
 def _can_be_judged(state: GroupState, wanted: Reset) -> bool:
     """Tell whether the group knows enough to say that there is no such queue.
 
-    It knows the queues of a topic whose route was told, and which topics its members read. A group
-    without members knows nothing: whoever comes may follow the reset.
+    It knows the queues of a topic whose route it has, and which topics its members read. A group
+    without members knows nothing: later members may follow the reset.
     """
     present = state.identity_of(wanted.queue.topic)
     return present is not None or (wanted.identity is None and bool(state.members))
@@ -51,19 +51,19 @@ def _follow(draft: Draft, arrival: Arrival, wanted: Reset, position: Position) -
     draft.counts["reset", "applied"] += 1
     if wanted.identity is None:
         draft.resets[queue] = arrival.source.append_ms, position
-    _tell(draft, arrival, wanted)
+    _note_cause(draft, arrival, wanted)
 
 
-def refuse_strange_resets(draft: Draft) -> None:
-    """Take in the resets of queues that their routes have by now, and refuse the others.
+def settle_unrouted_resets(draft: Draft) -> None:
+    """Follow the resets of queues that a route has by now, and refuse the others.
 
-    Control is applied before routes and heartbeats: the queue may have come with a route of the
-    same step, or with a member that reads its topic and waits for the route.
+    Control is applied before routes and heartbeats: the queue may come with a route of the same
+    step, or with a member that reads its topic and waits for the route.
     """
-    if not draft.strange:
+    if not draft.unrouted_resets:
         return
-    strange, draft.strange = draft.strange, {}
-    for queue, arrival in strange.items():
+    unrouted, draft.unrouted_resets = draft.unrouted_resets, {}
+    for queue, arrival in unrouted.items():
         wanted = arrival.record
         assert isinstance(wanted, Reset)
         if queue in draft.state.queues:
@@ -85,11 +85,10 @@ def refuse_strange_resets(draft: Draft) -> None:
 
 
 def carry_out(draft: Draft, queue: MessageQueue, position: Position) -> bool:
-    """Move the start of a queue, and drop whoever works on it from before.
+    """Move the start of a queue, and drop its owner; return False if that is done already.
 
-    Its successor, which may be the same member, waits for it as in any move. In a barrier nothing
-    is dropped: the base remembers the reset, and what was started before it is dropped at the end.
-    False: it was carried out already.
+    The successor, perhaps the same member, waits for the owner as in any move. In a barrier nothing
+    is dropped: the base keeps the reset, and the end drops work from before it.
     """
     state = draft.state
     value = state.queues.get(queue, QueueState(late=queue.topic in state.routes))
@@ -104,7 +103,7 @@ def carry_out(draft: Draft, queue: MessageQueue, position: Position) -> bool:
 
 
 def follow_set_aside(draft: Draft, queue: MessageQueue) -> None:
-    """Carry out the reset that was set aside for the life that a route has just told."""
+    """Carry out the reset that was set aside for the identity that a route has just shown."""
     value = draft.state.queues[queue]
     if value.set_aside is None or value.set_aside[0] != draft.state.identity_of(queue.topic):
         return
@@ -114,10 +113,10 @@ def follow_set_aside(draft: Draft, queue: MessageQueue) -> None:
 
 
 def _set_aside(draft: Draft, arrival: Arrival, wanted: Reset, kept: tuple[str, Position]) -> None:
-    """Keep a reset of another life of the topic than the one that is known.
+    """Keep a reset for another identity of the topic than the known one.
 
-    Its route may be read later. Where one is known and no barrier lasts it is rather a life that is
-    over, and nothing follows from it.
+    The engine may read its route later. If it knows a route, outside a barrier, the other identity
+    is rather a former one, and nothing follows from the reset.
     """
     state, queue = draft.state, wanted.queue
     expected = queue.topic not in state.routes or state.barrier is not None
@@ -129,10 +128,10 @@ def _set_aside(draft: Draft, arrival: Arrival, wanted: Reset, kept: tuple[str, P
     draft.set_queue(queue, replace(value, set_aside=kept))
     draft.counts["reset", "applied" if expected else "stale"] += 1
     if expected:
-        _tell(draft, arrival, wanted)
+        _note_cause(draft, arrival, wanted)
 
 
-def _tell(draft: Draft, arrival: Arrival, wanted: Reset) -> None:
+def _note_cause(draft: Draft, arrival: Arrival, wanted: Reset) -> None:
     draft.because_of(
         Cause(
             "reset",

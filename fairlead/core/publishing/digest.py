@@ -1,7 +1,6 @@
 """The digest by which a client and the engine compare what the client holds.
 
-A sum over the entries, so that it needs no order and no memory of the set. The same text stands in
-the protocol.
+It is a sum over the entries, so it needs neither an order nor the set. The protocol defines it.
 """
 
 from collections.abc import Iterable

@@ -1,14 +1,14 @@
-"""What a step writes: each told member's whole set, and the audit record.
+"""What a step writes: assignments, notices, requests, refusals, and the decision as audit record.
 
-Decides nothing; it words what was decided. A step that changed nothing but liveness and positions
-writes nothing.
+Decides nothing. A step that changed only liveness and positions writes nothing.
 """
 
 from dataclasses import replace
 
 from fairlead.core.draft import Draft
-from fairlead.core.handover.forced_handover import is_eager
 from fairlead.core.handover.chain import Phase, phase_of
+from fairlead.core.handover.forced_handover import is_eager
+from fairlead.core.handover.staggered_release import turns_of
 from fairlead.core.membership.members import effective_members, shared_topics
 from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue
 from fairlead.core.ordering import java_order
@@ -21,21 +21,17 @@ from fairlead.core.outputs import (
     Holding,
     Output,
 )
-from fairlead.core.topics.retry_topic import is_awaited
-from fairlead.core.topics.routes import is_lacking
 from fairlead.core.rules.group_rules import GroupRules
-from fairlead.core.handover.staggered_release import turns_of
 from fairlead.core.state import GroupState, QueueState
 from fairlead.core.targets.compute import alarms_of, shared_queues
+from fairlead.core.topics.retry_topic import is_awaited
+from fairlead.core.topics.routes import is_lacking
 
 __all__ = ["outputs_of", "summary_of"]
 
 
 def outputs_of(draft: Draft, before: Epoch) -> tuple[Output, ...]:
-    """Return everything that the step writes, in a fixed order.
-
-    ``before`` is the epoch before the step.
-    """
+    """Return everything that the step writes, in a fixed order; ``before`` is the former epoch."""
     written: list[Output] = []
     if draft.state.barrier is None:
         written.extend(_assignments(draft))
@@ -50,7 +46,7 @@ def outputs_of(draft: Draft, before: Epoch) -> tuple[Output, ...]:
 
 
 def summary_of(state: GroupState, rules: GroupRules) -> GroupSummary:
-    """Return where the group stands under the rules in force."""
+    """Return the group's phase and counts under the rules in force."""
     shared = [queue for held in shared_queues(state).values() for queue in held]
     free = [queue for queue in shared if not _chain(state, queue)]
     pending = [queue for queue in free if _is_pending(state, queue)]
@@ -76,7 +72,7 @@ def summary_of(state: GroupState, rules: GroupRules) -> GroupSummary:
 
 
 def _lacks_route(state: GroupState, rules: GroupRules) -> bool:
-    """Tell whether a topic that is shared has no route, be it that it was deleted."""
+    """Tell whether a shared topic has no route, perhaps since somebody deleted it."""
     return any(
         is_lacking(state.routes, topic) and is_awaited(state.group, topic, rules.retry_topics)
         for topic in shared_topics(state)
@@ -84,7 +80,7 @@ def _lacks_route(state: GroupState, rules: GroupRules) -> bool:
 
 
 def _awaits(state: GroupState) -> bool:
-    """Tell whether queues wait for a client that is gone."""
+    """Tell whether queues wait for the return of a client."""
     if not state.awaited:
         return False
     return any(client_id in state.awaited for client_id in state.targets.values())
@@ -104,11 +100,11 @@ def _is_pending(state: GroupState, queue: MessageQueue) -> bool:
 def _assignments(draft: Draft) -> list[Assignment]:
     state = draft.state
     newcomers = {key for key, member in state.members.items() if member.parts == 0}
-    told = sorted((draft.tell | newcomers) & set(state.members))
+    members = sorted((draft.to_assign | newcomers) & set(state.members))
     if newcomers:
         draft.new_epoch()
-    held: dict[MemberKey, list[Holding]] = {key: [] for key in told}
-    for queue in sorted(state.queues) if told else ():
+    held: dict[MemberKey, list[Holding]] = {key: [] for key in members}
+    for queue in sorted(state.queues) if members else ():
         value = state.queues[queue]
         for grant in value.overtaken:
             if grant.member in held and grant.epoch != NOTHING:
@@ -116,8 +112,8 @@ def _assignments(draft: Draft) -> list[Assignment]:
         for index, grant in enumerate(value.chain):
             if grant.member in held:
                 held[grant.member].append(_holding(draft, queue, value, index))
-    _give_turns(draft)
-    return [_assignment(draft, key, tuple(held[key])) for key in told]
+    _stagger_drops(draft)
+    return [_assignment(draft, key, tuple(held[key])) for key in members]
 
 
 def _closing(draft: Draft) -> list[Assignment]:
@@ -139,10 +135,10 @@ def _closing(draft: Draft) -> list[Assignment]:
     ]
 
 
-def _give_turns(draft: Draft) -> None:
-    """Let members that hand over take turns (ADR 0081).
+def _stagger_drops(draft: Draft) -> None:
+    """Stagger the drops of members that hand over (ADR 0081).
 
-    Only where somebody waits for the release, and works on nothing before it.
+    Only drops with a successor wait for their turn: it does not work before the release.
     """
     if is_eager(draft):
         return

@@ -1,37 +1,37 @@
-"""Whether a member must be told again what it holds.
+"""Resync: whether the engine must write a member's assignment again.
 
-A heartbeat carries a digest of what its member holds. When it differs from the engine's view for
-two seconds, a record was lost on one side, and the member's whole record is written again, with
-original epochs. All commands are idempotent, so a heal that was not needed changes nothing.
+A heartbeat carries a digest of what its member holds. If it differs from the engine's view for two
+seconds, one side has lost a record, and the engine writes the member's whole assignment again, with
+the original epochs. All commands are idempotent, so a needless resync changes nothing.
 
-A heartbeat also says up to which epoch its member has read. One that has not read the newest epoch
-may just not have had the time: while a batch runs for seconds, every heartbeat is appended before
-its decision is written. Such a member waits for longer than batches take.
+A heartbeat also says up to which epoch its member has read. A member that has not read the newest
+epoch may not have had the time: while a batch runs for seconds, every heartbeat is appended before
+its decision. Such a member waits for longer than batches take.
 """
 
 from dataclasses import replace
 
-from fairlead.core.publishing.digest import Entry, digest
 from fairlead.core.draft import HANDOVER, Draft
 from fairlead.core.model import NOTHING, MemberKey, MessageQueue
 from fairlead.core.outputs import Add, Drop
+from fairlead.core.publishing.digest import Entry, digest
 from fairlead.core.records import Arrival, Heartbeat
 from fairlead.core.state import GroupState, Liveness, QueueState
 
-__all__ = ["HEAL_AFTER_MS", "entries_by_member", "heal_members", "note_digests"]
+__all__ = ["HEAL_AFTER_MS", "compare_digests", "entries_by_member", "resend_assignments"]
 
 HEAL_AFTER_MS = 2_000
-"""How long a digest may differ: what is under way settles within a few batches."""
+"""How long a digest may differ: records on their way arrive within a few batches."""
 
 HEAL_BEHIND_MS = 10_000
-"""How long it may differ where the member has not read the newest epoch of its group."""
+"""How long it may differ if the member has not read the newest epoch of its group."""
 
 HEAL_BACK_OFF_MAX = 4
-"""After so many heals in a row the wait no longer doubles."""
+"""After so many resyncs in a row the wait no longer doubles."""
 
 
 def entries_by_member(state: GroupState) -> dict[MemberKey, list[Entry]]:
-    """Return what each member holds in the engine's view, in the words of the digest."""
+    """Return what each member holds in the engine's view, as entries of the digest."""
     held: dict[MemberKey, list[Entry]] = {}
     for queue, value in state.queues.items():
         for index, grant in enumerate(value.chain):
@@ -44,11 +44,8 @@ def entries_by_member(state: GroupState) -> dict[MemberKey, list[Entry]]:
     return held
 
 
-def note_digests(draft: Draft, arrivals: list[tuple[Arrival, Heartbeat]]) -> list[MemberKey]:
-    """Compare each heartbeat's digest, in order.
-
-    Returns the members whose record must be written again.
-    """
+def compare_digests(draft: Draft, arrivals: list[tuple[Arrival, Heartbeat]]) -> list[MemberKey]:
+    """Compare each heartbeat's digest, in order; return the members that need a resync."""
     state = draft.state
     if not arrivals:
         return []
@@ -82,19 +79,15 @@ def _is_due(alive: Liveness, since_ms: int, clock_ms: int, *, behind: bool) -> b
     return waited >= (max(patience, HEAL_BEHIND_MS) if behind else patience)
 
 
-def heal_members(draft: Draft, members: list[MemberKey]) -> None:
-    """Command again everything unresolved of these members.
-
-    Drops of the dropped, adds of the newest.
-    """
+def resend_assignments(draft: Draft, members: list[MemberKey]) -> None:
+    """Write all unresolved commands of these members again: drops, and adds of newest grants."""
     if draft.state.barrier is not None:
         return
     for key in members:
         if key not in draft.state.members:
             continue
-        told = draft.drops.get(key, []), draft.adds.get(key, [])
-        dropped = {drop.queue for drop in told[0]}
-        added = {add.queue for add in told[1]}
+        dropped = {drop.queue for drop in draft.drops.get(key, [])}
+        added = {add.queue for add in draft.adds.get(key, [])}
         for queue in sorted(draft.state.queues):
             value = draft.state.queues[queue]
             drops, add = _commands_of(draft, queue, value, key)
@@ -103,7 +96,7 @@ def heal_members(draft: Draft, members: list[MemberKey]) -> None:
             draft.counts[HANDOVER, "told_again"] += len(again)
             if add is not None and add.queue not in added:
                 draft.adds.setdefault(key, []).append(add)
-        draft.tell.add(key)
+        draft.to_assign.add(key)
         draft.because("healed", client_id=key.client_id)
         draft.counts["member", "healed"] += 1
 

@@ -1,6 +1,6 @@
-"""A moment in words, as people write it: 2026-07-31 09:05:00 UTC.
+"""A moment as people write it: 2026-07-31 09:05:00 UTC.
 
-Of a number that is given: the core reads no clock, and does without the library that could.
+The core may not import a library that can read a clock, so it computes the date itself.
 """
 
 from typing import Final

@@ -1,9 +1,9 @@
-"""What keeps a member from what it wants, where only the engine knows it: told once, as a notice.
+"""The notice that says why a member waits, where only the engine knows it.
 
-A client learns by itself that nobody has released its queues, or that no engine runs. That a rule
-keeps it from having any, that a topic does not exist, or that no bridge answers, stands in records
-that it does not read. Decides what a member is told, never who gets what: a function of the state
-and the clock at the end of a step, so that batches without a decision may be cut in any way.
+A client learns by itself that nobody has released its queues, or that no engine runs. Only records
+that it does not read say that a rule keeps it from queues, that a topic does not exist, or that no
+bridge answers. Decides what a member is told, never who gets what. It depends on the state and the
+clock at the end of a step, so that batches without a decision may be cut in any way.
 
 ADR 0184 gives the reasons.
 """
@@ -15,81 +15,81 @@ from typing import Final, NamedTuple
 
 from fairlead.core.draft import Draft
 from fairlead.core.membership.members import effective_members, notice_to, subscribed_topics
+from fairlead.core.membership.surplus import SHARE_REMEDY, without_room
 from fairlead.core.model import MemberKey
 from fairlead.core.outputs import What
+from fairlead.core.publishing.utc_words import utc_words
 from fairlead.core.records import TopicAbsent
-from fairlead.core.topics.retry_topic import own_retry_topic
-from fairlead.core.topics.routes import is_lacking
 from fairlead.core.rules.single_rules import drained_of
 from fairlead.core.state import GroupState, Member
-from fairlead.core.membership.surplus import SHARE_REMEDY, without_room
 from fairlead.core.targets.compute import outsiders
-from fairlead.core.publishing.utc_words import utc_words
+from fairlead.core.topics.retry_topic import own_retry_topic
+from fairlead.core.topics.routes import is_lacking
 
-__all__ = ["UNANSWERED_MS", "WAITING", "apply_absent", "note_answer", "tell_waiting"]
+__all__ = ["UNANSWERED_MS", "WAITING", "apply_absent", "note_answer", "notify_waiting"]
 
 WAITING: Final = "waiting"
-"""The notice that says why a member has less than it wants, or that nothing keeps it any more."""
+"""The notice that says why a member has less than it wants, or that the reason is over."""
 
 UNANSWERED_MS: Final = 10_000
-"""A bridge answers within a second, and a cluster that is slow has five.
+"""A bridge answers within a second, and in a slow cluster within five.
 
-Requests are repeated after 1, 3, 7 and 15 s: what was asked again at least so long after the first
-time has no answer.
+The engine repeats requests after 1, 3, 7 and 15 s: a request that it repeats so long after the
+first one has no answer.
 """
 
 _PAUSE: Final = "pause"
 _DESIGNATED: Final = "designated"
 _CLUSTERS_MAX: Final = 8
-"""So many clusters are remembered that lack a topic: each has a bridge of its own."""
+"""The state keeps so many clusters that lack a topic: each has a bridge of its own."""
 _NAMED_MAX: Final = 3
 _MESSAGE_MAX: Final = 300
 _NOTHING_KEEPS_IT: Final = "nothing that the engine knows of keeps it from its queues any more"
 
 
 class _Reason(NamedTuple):
-    """Why a member waits: in one word, of what, and in words for people.
+    """Why a member waits: in one word, its details, and as a message for people.
 
-    What it is of says whether it is another reason than before; times in the words do not.
+    Other details make it another reason; other times in the message do not.
     """
 
     word: str
-    of: tuple[str, ...]
+    details: tuple[str, ...]
     message: str
 
     @property
     def mark(self) -> tuple[str, ...]:
-        """By what the member is known to have been told it; topics may be many, so their hash."""
-        return (self.word, sha256("\n".join(self.of).encode()).hexdigest()[:16])
+        """The word and a hash of the details: marks what a notice has said."""
+        return (self.word, sha256("\n".join(self.details).encode()).hexdigest()[:16])
 
 
-def apply_absent(draft: Draft, told: TopicAbsent) -> None:
-    """Remember that a cluster lacks a topic which the group wants and of which it has no route."""
-    state, topic = draft.state, told.topic
+def apply_absent(draft: Draft, answer: TopicAbsent) -> None:
+    """Note that a cluster lacks a topic that the group wants and has no route of."""
+    state, topic = draft.state, answer.topic
     note_answer(draft, "route", topic)
     note_answer(draft, "offsets", topic)
     if topic not in subscribed_topics(state) or not is_lacking(state.routes, topic):
         draft.counts["absent", "stale"] += 1
         return
     known = state.absent.get(topic, ())
-    if told.cluster in known or len(known) >= _CLUSTERS_MAX:
+    if answer.cluster in known or len(known) >= _CLUSTERS_MAX:
         draft.counts["absent", "duplicate"] += 1
         return
     draft.counts["absent", "applied"] += 1
-    state.absent[topic] = tuple(sorted((*known, told.cluster)))
+    state.absent[topic] = tuple(sorted((*known, answer.cluster)))
 
 
 def note_answer(draft: Draft, what: What, topic: str) -> None:
-    """Note that a bridge has answered a request, be it with less than was asked for."""
+    """Note that a bridge has answered a request, perhaps not completely."""
     request = draft.state.requests.get((what, topic))
     if request is not None and request.unanswered is not None:
         draft.state.requests[what, topic] = replace(request, unanswered=None)
 
 
-def tell_waiting(draft: Draft) -> None:
-    """Tell each member whose reason is another than it was told; forget what is out of date.
+def notify_waiting(draft: Draft) -> None:
+    """Notify each member whose reason has changed; forget answers that are out of date.
 
-    Not in a barrier: who holds what is not known then, and what was told stays told.
+    In a barrier the engine does not know who holds what, so the last notice stands.
     """
     state = draft.state
     if state.absent:
@@ -104,7 +104,7 @@ def tell_waiting(draft: Draft) -> None:
     reasons, generation = _reasons(draft), str(draft.engine.generation)
     for key in sorted(state.members):
         member, reason = state.members[key], reasons.get(key)
-        # Clients count what an engine says in its generation alone, so each one says it anew.
+        # Clients count only notices of the present generation, so each engine says it again.
         told = member.told_waiting if member.told_waiting[:1] == (generation,) else ()
         mark = () if reason is None else (generation, *reason.mark)
         if mark == told or member.leaving:
@@ -118,11 +118,11 @@ def tell_waiting(draft: Draft) -> None:
 
 
 def _reasons(draft: Draft) -> dict[MemberKey, _Reason]:
-    """Return why members wait that have less than they want; others have no entry."""
+    """Return, for each member that has less than it wants, why it waits."""
     state = draft.state
     members = effective_members(state.members)
     lacking = {topic for topic in subscribed_topics(state) if is_lacking(state.routes, topic)}
-    # It is made with the first message that is sent back: nobody waits for it before.
+    # A bridge creates it for the first message that is sent back: nobody waits for it before.
     lacking.discard(own_retry_topic(state.group))
     silent = _silent(draft)
     kept_out = _kept_out(draft, members)
@@ -130,14 +130,14 @@ def _reasons(draft: Draft) -> dict[MemberKey, _Reason]:
         return {}
     roomless = without_room(draft, lacking)
     begins = _without_start(state, silent)
-    found: dict[MemberKey, _Reason] = {}
+    reasons: dict[MemberKey, _Reason] = {}
     for client_id, member in members.items():
         if client_id in kept_out:
-            # Whatever else is lacking, with it the member would have no more.
-            found[member.key] = kept_out[client_id]
+            # Without its other reasons the member would have no more either.
+            reasons[member.key] = kept_out[client_id]
             continue
         topics = lacking & member.topics
-        # A bridge that has died since may have told of a topic that was made meanwhile.
+        # A bridge that died may have missed a topic that was created meanwhile.
         reason = (
             _no_room(topics & roomless)
             or _unanswered(draft, topics, silent)
@@ -146,12 +146,12 @@ def _reasons(draft: Draft) -> dict[MemberKey, _Reason]:
         if reason is None and client_id in begins:
             reason = _bridge(draft, begins[client_id], ("offsets",), "told where to begin in")
         if reason is not None:
-            found[member.key] = reason
-    return found
+            reasons[member.key] = reason
+    return reasons
 
 
 def _kept_out(draft: Draft, members: Mapping[str, Member]) -> dict[str, _Reason]:
-    """Return the clients that hold nothing, and may be given nothing: by which rule."""
+    """Return the clients that hold nothing and that a rule keeps from queues: with that reason."""
     state, rules = draft.state, draft.rules
     drained = drained_of(rules.single)
     if not (rules.pause or drained or rules.designated is not None):
@@ -160,15 +160,15 @@ def _kept_out(draft: Draft, members: Mapping[str, Member]) -> dict[str, _Reason]
     idle = sorted(name for name, each in members.items() if each.shares and each.key not in holding)
     if rules.pause:
         return dict.fromkeys(idle, _paused(state))
-    found = {name: _drained(state, name) for name in idle if name in drained}
-    if len(found) < len(idle):
+    reasons = {name: _drained(state, name) for name in idle if name in drained}
+    if len(reasons) < len(idle):
         others, reason = outsiders(draft), _designated(draft)
-        found |= {name: reason for name in idle if name in others}
-    return found
+        reasons |= {name: reason for name in idle if name in others}
+    return reasons
 
 
 def _holding(state: GroupState) -> frozenset[MemberKey]:
-    """Return the members that hold a queue, or are promised one."""
+    """Return the members with a wanted grant."""
     newest = (value.chain[-1] for value in state.queues.values() if value.chain)
     return frozenset(grant.member for grant in newest if not grant.dropped)
 
@@ -207,14 +207,14 @@ def _designated(draft: Draft) -> _Reason:
 
 
 def _whose(state: GroupState, rule: str) -> tuple[str, str, str]:
-    """Return whose a rule in force is: in one word, in words, and as commands name the group."""
+    """Return the scope of a rule in force: its word, its words, and the group in commands."""
     if state.rules.get(rule) is not None:
         return "group", f"of group {state.group}", state.group
     return "all", "of all groups", "'*'"
 
 
 def _no_room(topics: Iterable[str]) -> _Reason | None:
-    """Return that nobody is asked for topics, since the shard has no room for their queues."""
+    """Return that the group requests no routes, since the shard has no room for the queues."""
     if not topics:
         return None
     named = sorted(topics)
@@ -241,9 +241,9 @@ def _unanswered(
 
 
 def _bridge(draft: Draft, topics: list[str], what: tuple[What, ...], verb: str) -> _Reason:
-    """Return that no bridge answers, since when, and what is known of the newest sign of one."""
+    """Return that no bridge answers, since when, and the newest sign of one."""
     asked = [draft.state.requests[each, topic].unanswered for each in what for topic in topics]
-    # By the newest record that was read: the clock has no date of its own.
+    # Converted by the newest record that was read: the clock has no date.
     since = draft.moment.append_ms - draft.moment.clock_ms + min(filter(None, asked), default=0)
     words = (
         f"no bridge has {verb} {_names(topics)} since {utc_words(since)}; "
@@ -264,10 +264,10 @@ def _last_sign(bridges: Mapping[str, tuple[int, str]]) -> str:
 
 
 def _silent(draft: Draft) -> dict[tuple[What, str], int]:
-    """Return what was asked again after so long that a bridge would have answered; since when.
+    """Return the requests that were repeated after a bridge would have answered: since when.
 
-    By the times at which it was asked, not by the clock of now: a group is stepped when it asks,
-    and between two records of it nobody can tell where a batch ended.
+    The times of the requests decide, not the present clock: a group is stepped when it asks, and
+    the end of a batch between two of its records must not matter.
     """
     return {
         asked: request.unanswered
@@ -279,17 +279,17 @@ def _silent(draft: Draft) -> dict[tuple[What, str], int]:
 def _without_start(
     state: GroupState, silent: Mapping[tuple[What, str], int]
 ) -> dict[str, list[str]]:
-    """Return the topics of queues that a client is to have and of which no start is told."""
+    """Return, for each client, the topics of its targets whose start no bridge has told."""
     topics = {topic for what, topic in silent if what == "offsets"}
-    found: dict[str, set[str]] = {}
+    waiting: dict[str, set[str]] = {}
     for queue, value in state.queues.items() if topics else ():
         owner = state.targets.get(queue)
         unknown = value.base is None and not value.chain
-        # What stands in the log of it is put aside until a bridge tells its end (rule H30).
+        # Its reports wait until a bridge tells its end (rule H30).
         unknown |= bool(value.doubts) and all(grant.dropped for grant in value.chain)
         if owner is not None and queue.topic in topics and unknown:
-            found.setdefault(owner, set()).add(queue.topic)
-    return {client_id: sorted(of) for client_id, of in found.items()}
+            waiting.setdefault(owner, set()).add(queue.topic)
+    return {client_id: sorted(names) for client_id, names in waiting.items()}
 
 
 def _names(names: list[str]) -> str:

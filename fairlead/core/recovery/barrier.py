@@ -1,13 +1,13 @@
 """The barrier that a group passes after each start of a driver, and after a loss of its state.
 
-Nobody can tell at a start whether the state is intact, older than what was written, or shared with
-a driver that still runs. So nothing is granted until the driver's marker was read and each live
-member has acknowledged the new generation, naming what it works on. Then what the members claim is
-the truth: per queue the highest running claim is the chain, every other grant is void, and the base
-is the greatest position anybody reported. Owners go on working all the while (rules H14, H15).
+At a start nobody can tell whether the state is intact, older than what was written, or shared with
+a driver that still runs. So the group grants nothing until it has read the driver's marker and each
+live member has acknowledged the new generation, naming what it works on. Then the members' claims
+are the truth: per queue the highest running claim is the chain, every other grant is void, and the
+base is the greatest position that anybody reported. Owners go on meanwhile (rules H14, H15).
 
-Where the state was lost the group is *recovering*: nobody can tell either who may be working. Then
-it also waits for lease and margin from the marker, in which whoever is alive is heard (rule H18).
+After a loss of its state the group is *recovering*: it does not know either who may be working. It
+then also waits for lease and margin from the marker, to hear every live member (rule H18).
 
 ADR 0082 gives the reasons.
 """
@@ -15,15 +15,21 @@ ADR 0082 gives the reasons.
 from collections.abc import Sequence
 from dataclasses import replace
 
-from fairlead.core.recovery.barrier_exit import adopt_queue, is_from_before_its_reset, with_its_reset
-from fairlead.core.positions.bounds import doubt_adopted, is_doubtful, settle_doubts
 from fairlead.core.draft import Draft
 from fairlead.core.handover.drop import drop_owner
 from fairlead.core.handover.fencing import FENCED, FUTURE_EPOCH
-from fairlead.core.handover.forced_handover import marks, may_be_forced, passed_without, settle_late_claims
+from fairlead.core.handover.forced_handover import (
+    may_be_forced,
+    queues_passed_without,
+    settle_late_claims,
+    unknown_grants,
+)
 from fairlead.core.membership.members import shared_topics
+from fairlead.core.membership.strangers import hears_strangers
 from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue, Position
+from fairlead.core.positions.bounds import doubt_adopted, is_doubtful, settle_doubts
 from fairlead.core.records import Arrival, Claim, Claims, Heartbeat
+from fairlead.core.recovery.barrier_exit import adopt_queue, runs_before_reset, with_pending_reset
 from fairlead.core.recovery.remembered import (
     credit_in_barrier,
     is_impossible,
@@ -35,8 +41,11 @@ from fairlead.core.recovery.remembered import (
 )
 from fairlead.core.rules.group_rules import GroupRules
 from fairlead.core.state import Barrier, ClaimSet, QueueState
-from fairlead.core.membership.strangers import hears_strangers
-from fairlead.core.topics.topic_identity import in_its_life, lives_told, note_remade
+from fairlead.core.topics.topic_identity import (
+    note_recreated,
+    of_present_identity,
+    positions_by_identity,
+)
 
 __all__ = [
     "acknowledge_by_beat",
@@ -50,7 +59,7 @@ __all__ = [
 def enter_barrier(draft: Draft) -> None:
     """Start the barrier of the driver's generation.
 
-    Anew if one of an older generation is still in progress; a start inside a recovery stays one.
+    It replaces a barrier of an older generation; a start inside a recovery stays a recovery.
     """
     state, moment, generation = draft.state, draft.moment, draft.engine.generation
     before = state.barrier
@@ -63,13 +72,13 @@ def enter_barrier(draft: Draft) -> None:
     recovering = lost or state.recovering
     barrier = Barrier(generation, moment.clock_ms, recovering=recovering)
     if before is not None:
-        barrier = replace(barrier, releases=before.releases, told=before.told)
+        barrier = replace(barrier, releases=before.releases, reported=before.reported)
     state.barrier = barrier
     state.claims = {
         key: held for key, held in state.claims.items() if held.generation >= generation
     }
     for key in sorted(state.claims):
-        # What was claimed before the barrier counts as what is claimed in it.
+        # Claims from before the barrier count as those in it.
         for _, claims in sorted(state.claims[key].read.items()):
             for claim in claims:
                 credit_in_barrier(draft, key, claim)
@@ -77,10 +86,10 @@ def enter_barrier(draft: Draft) -> None:
 
 
 def apply_claims(draft: Draft, arrival: Arrival, claims: Claims) -> None:
-    """Take in one part of a member's acknowledgement.
+    """Apply one part of a member's acknowledgement.
 
-    Acknowledgements of a generation that this group has passed only say so; those of a newer one
-    are kept, since the driver that needs them may start from this state.
+    An acknowledgement of a passed generation changes nothing, unless the barrier passed without it.
+    One of a newer generation stays: the driver that needs it may start from this state.
     """
     state, clock_ms = draft.state, arrival.clock_ms
     # In a barrier its heartbeat may be read later: of those that waited only the newest is kept.
@@ -94,7 +103,7 @@ def apply_claims(draft: Draft, arrival: Arrival, claims: Claims) -> None:
     if state.barrier is not None:
         # A group that lost records passes the barrier of its own generation once more.
         passed = min(passed, state.barrier.generation - 1)
-    late = passed_without(state, claims) if claims.generation <= passed else None
+    late = queues_passed_without(state, claims) if claims.generation <= passed else None
     if late == []:
         draft.counts["claims", "duplicate"] += 1
         return
@@ -108,7 +117,7 @@ def apply_claims(draft: Draft, arrival: Arrival, claims: Claims) -> None:
     held = state.claims.get(claims.member)
     if held is not None and claims.generation < held.generation <= draft.engine.generation:
         return
-    # A generation that is not there yet may be invented: it never outlasts what is said after it.
+    # A future generation may be invented: it never outlasts a later acknowledgement.
     if held is None or (held.generation, held.parts) != (claims.generation, claims.parts):
         held = ClaimSet(claims.generation, claims.parts, {})
     state.claims[claims.member] = replace(held, read={**held.read, claims.part: claims.queues})
@@ -119,10 +128,10 @@ def apply_claims(draft: Draft, arrival: Arrival, claims: Claims) -> None:
 
 
 def acknowledge_by_beat(draft: Draft, beat: Heartbeat) -> None:
-    """Take the heartbeat of a newcomer that holds nothing for its acknowledgement.
+    """Count the heartbeat of a newcomer that holds nothing as its acknowledgement.
 
-    A client writes its claims once, behind its first heartbeat. If that one was refused, they were
-    a stranger's, and in a barrier that is held open nobody kept them: it would wait for good.
+    A client writes its claims once, after its first heartbeat. If the engine refused that one, it
+    dropped the claims as a stranger's: a barrier that stays open would wait for them for ever.
     """
     barrier, member = draft.state.barrier, draft.state.members.get(beat.member)
     if barrier is None or member is None or beat.digest or beat.generation < barrier.generation:
@@ -138,8 +147,8 @@ def acknowledge_by_beat(draft: Draft, beat: Heartbeat) -> None:
 def pass_barrier(draft: Draft) -> None:
     """Mark the barrier, raise the alarm on a mute member, or end it.
 
-    It ends when everybody who may be working has acknowledged; in a recovery not before everybody
-    who may be working must have been heard.
+    It ends when every member that may be working has acknowledged; in a recovery not before the
+    engine must have heard every such member.
     """
     state = draft.state
     barrier = _marked(draft)
@@ -153,10 +162,10 @@ def pass_barrier(draft: Draft) -> None:
     state.generation = barrier.generation
     state.barrier = None
     for queue, value in sorted(state.queues.items()):
-        # What lay beyond the end as it was known then may lie within it by now.
+        # A position beyond the end that was known then may lie within it by now.
         if not all(is_doubtful(value, each.position) for each in value.doubts):
             settle_doubts(draft, queue)
-    # Who is no member by now never lapses either: what it says would be kept for good.
+    # A sender that is no member by now never lapses either: its claims would stay for ever.
     state.claims = {
         key: held
         for key, held in state.claims.items()
@@ -165,14 +174,14 @@ def pass_barrier(draft: Draft) -> None:
     _drop_void(draft)
     if barrier.recovering:
         state.late_topics = tuple(sorted(shared_topics(state)))
-    # What was answered meanwhile did not count: it is asked for again, at once.
+    # Answers did not count meanwhile: the group asks again, at once.
     state.requests = {}
     draft.because("recovery_passed" if barrier.recovering else "generation_passed")
     draft.dirty = True
 
 
 def barrier_due_ms(barrier: Barrier, rules: GroupRules) -> int | None:
-    """Return the clock at which a barrier must be looked at without a record; None: never."""
+    """Return the clock at which a barrier may change without a record; None: never."""
     counted_from = barrier.counted_from_ms
     if counted_from is None:
         return 0
@@ -185,13 +194,13 @@ def barrier_due_ms(barrier: Barrier, rules: GroupRules) -> int | None:
 
 
 def _marked(draft: Draft) -> Barrier | None:
-    """Return the barrier with what the clock has made of it; None: the marker is not read yet."""
+    """Return the barrier with its waits at this clock; None: the marker is unread."""
     state, moment = draft.state, draft.moment
     barrier = state.barrier
     if barrier is None or (barrier.marked_ms is None and moment.marker < barrier.generation):
         return None
     if barrier.marked_ms is None:
-        # Of the marker's own record: when a batch ended that read it must not change anything.
+        # The clock at the marker's own record: the end of the batch that read it must not matter.
         marked_ms = moment.clock_ms if moment.marker_ms is None else moment.marker_ms
         barrier = replace(barrier, marked_ms=marked_ms)
     wait = draft.rules.lease_ms + draft.rules.margin_ms
@@ -209,8 +218,8 @@ def _silent_ms(draft: Draft, barrier: Barrier) -> int:
 def _waited_for(draft: Draft, generation: int) -> list[MemberKey]:
     """Return the members that have not acknowledged the generation.
 
-    Those that leave are among them: what they still work on may be in no state. Whoever broadcasts
-    was never granted anything.
+    Leaving members are among them: no state may know what they still work on. Broadcasting members
+    are not: they never had a grant.
     """
     claims = draft.state.claims
     sharing = (key for key, member in draft.state.members.items() if member.shares)
@@ -222,10 +231,9 @@ def _waited_for(draft: Draft, generation: int) -> list[MemberKey]:
 
 
 def _mute_among(draft: Draft, barrier: Barrier, waiting: list[MemberKey]) -> list[MemberKey]:
-    """Return those who heartbeat, have not acknowledged in time, and are not to be waited for.
+    """Return the members that heartbeat and are late, if a rule passes the barrier without them.
 
-    The first time that there are any who are late, whether or not they are waited for, an alarm is
-    raised.
+    The first late member raises an alarm, whether or not the barrier waits for it.
     """
     deadline_ms = draft.rules.drain_deadline_ms
     if deadline_ms is None or _silent_ms(draft, barrier) <= deadline_ms:
@@ -240,9 +248,9 @@ def _mute_among(draft: Draft, barrier: Barrier, waiting: list[MemberKey]) -> lis
 
 
 def _drop_void(draft: Draft) -> None:
-    """Drop what was claimed of a topic's former life.
+    """Drop the grants under a former identity of their topic.
 
-    Nothing is dropped inside a barrier, so a topic that is made anew there is kept until its end.
+    A barrier drops nothing before its end, so members keep the queues of a recreated topic so long.
     """
     for queue in sorted(draft.state.queues):
         value = draft.state.queues[queue]
@@ -256,7 +264,7 @@ def _adopt(draft: Draft, barrier: Barrier, mute: list[MemberKey]) -> None:
     for key in sorted(draft.state.members):
         held = draft.state.claims.get(key)
         if held is None or key in mute:
-            # What a mute member claimed in part is passed like everything else it may work on.
+            # The barrier passes over a mute member's claims in part, as over all it may work on.
             continue
         for part in sorted(held.read):
             for claim in held.read[part]:
@@ -269,39 +277,39 @@ def _adopt(draft: Draft, barrier: Barrier, mute: list[MemberKey]) -> None:
         if is_impossible(draft, fact[0]):
             continue
         facts.setdefault(queue, {})[member] = fact
-    told, lost = lives_told(draft.state), knows_nothing(draft.state)
-    for queue in sorted(set(draft.state.queues) | set(claimed) | set(told)):
+    reported, lost = positions_by_identity(draft.state), knows_nothing(draft.state)
+    for queue in sorted(set(draft.state.queues) | set(claimed) | set(reported)):
         value = draft.state.queues.get(queue) or unknown_queue(draft.state)
         present = draft.state.identity_of(queue.topic)
-        lives = told.get(queue, {})
-        if len({*lives, present} - {None}) > 1:
-            note_remade(draft, queue.topic)
-        alive = in_its_life(value, present, lives, lost=lost)
-        life = present or alive.identity
+        positions = reported.get(queue, {})
+        if len({*positions, present} - {None}) > 1:
+            note_recreated(draft, queue.topic)
+        alive = of_present_identity(value, present, positions, lost=lost)
+        identity = present or alive.identity
         claims = claimed.get(queue, [])
-        adopted = adopt_queue(alive, claims, facts.get(queue, {}), life, lost=lost)
-        # In this order: what is doubted does not tell that a reset was followed.
-        adopted = with_its_reset(doubt_adopted(value, adopted))
-        adopted = _past_the_mute(draft, queue, value, adopted, mute)
+        adopted = adopt_queue(alive, claims, facts.get(queue, {}), identity, lost=lost)
+        # In this order: a doubtful position does not prove that a reset was followed.
+        adopted = with_pending_reset(doubt_adopted(value, adopted))
+        adopted = _pass_over_mute(draft, queue, value, adopted, mute)
         left = {(grant.member, grant.epoch) for grant in (*adopted.overtaken, *adopted.chain)}
         before = (*value.overtaken, *value.chain)
         gone = [grant for grant in before if (grant.member, grant.epoch) not in left]
         draft.resolved(queue, [grant for grant in gone if grant.epoch != NOTHING], adopted.base)
         draft.set_queue(queue, adopted)
-        if is_from_before_its_reset(adopted, claims):
+        if runs_before_reset(adopted, claims):
             drop_owner(draft, queue, adopted)
 
 
-def _past_the_mute(
+def _pass_over_mute(
     draft: Draft,
     queue: MessageQueue,
     before: QueueState,
     adopted: QueueState,
     mute: Sequence[MemberKey],
 ) -> QueueState:
-    """Keep what those may be working on who have acknowledged nothing: on anything, if on nothing.
+    """Keep, as overtaken, what members without an acknowledgement may be working on.
 
-    Only a queue that somebody else claims to run is certainly nobody's among them.
+    They may work on any queue, whatever the state knows, unless another member claims to run it.
     """
     clock_ms = draft.moment.clock_ms
     known = tuple(
@@ -314,4 +322,6 @@ def _past_the_mute(
         draft.command_drop(queue, grant)
     named = {grant.member for grant in known}
     unknown = () if adopted.chain else [key for key in mute if key not in named]
-    return replace(adopted, overtaken=(*adopted.overtaken, *known, *marks(unknown, clock_ms)))
+    return replace(
+        adopted, overtaken=(*adopted.overtaken, *known, *unknown_grants(unknown, clock_ms))
+    )

@@ -1,8 +1,8 @@
 """What becomes of one queue when a barrier ends: its owner, its start, what is void.
 
 Claims are the truth: the highest running claim is the chain, every other grant is void, and the
-base is the greatest position that anybody reported in the present life of the topic. Functions of
-one queue; whose claims there are is decided by :mod:`fairlead.core.recovery.barrier`.
+base is the greatest position that anybody reported under the present identity of the topic. These
+are functions of one queue; :mod:`fairlead.core.recovery.barrier` gathers the claims.
 """
 
 from collections.abc import Mapping, Sequence
@@ -13,22 +13,22 @@ from fairlead.core.model import NOTHING, Epoch, MemberKey, Position
 from fairlead.core.records import Claim
 from fairlead.core.state import RESET, Grant, QueueState
 
-__all__ = ["Claimed", "Facts", "adopt_queue", "is_from_before_its_reset", "with_its_reset"]
+__all__ = ["Claimed", "Facts", "adopt_queue", "runs_before_reset", "with_pending_reset"]
 
 Claimed = Sequence[tuple[MemberKey, Claim]]
-"""Who claims a queue, and what."""
+"""The members that claim a queue, and their claims."""
 
 Facts = Mapping[MemberKey, tuple[Epoch, Position | None]]
-"""The newest release of each member that was read during the barrier."""
+"""The newest release of each member during the barrier."""
 
 
 def adopt_queue(
-    value: QueueState, claims: Claimed, facts: Facts, life: str | None, *, lost: bool
+    value: QueueState, claims: Claimed, facts: Facts, identity: str | None, *, lost: bool
 ) -> QueueState:
     """Return a queue as its members claim it.
 
-    ``life`` is the identity of its topic's present life as far as known, ``lost`` whether nothing
-    is known from before. Positions that say of which life they are count already.
+    ``identity`` is the present one of its topic, if known; ``lost``: the state knows nothing from
+    before. Positions that name an identity count already.
     """
     running: tuple[Epoch, MemberKey] | None = None
     for epoch, position in facts.values():
@@ -43,30 +43,30 @@ def adopt_queue(
         if running is None or claim.epoch > running[0]:
             running = (claim.epoch, key)
     if lost and value.base is not None:
-        # That older reports do not count was to be remembered until here.
+        # Until here ``void`` kept older reports from counting.
         value = replace(value, void=NOTHING)
     out = _still_running(value, claims, facts, running)
     if running is None:
         return replace(value, chain=(), overtaken=out)
-    # Not dropped, even if it was before: whoever learnt the generation before it read that drop
-    # obeys it no more. If the queue is wanted elsewhere it is dropped again.
+    # Not dropped, even if it was before: a member that learnt the generation before it read that
+    # drop no longer obeys it. If the queue has another target, the decision drops it again.
     chain = (Grant(running[1], running[0]),)
-    return _void_by_life(replace(value, chain=chain, overtaken=out), claims, life)
+    return _void_by_identity(replace(value, chain=chain, overtaken=out), claims, identity)
 
 
-def _void_by_life(adopted: QueueState, claims: Claimed, life: str | None) -> QueueState:
-    """Say whether what runs is of the present life, if its claim tells: it is void, or it is not.
+def _void_by_identity(adopted: QueueState, claims: Claimed, present: str | None) -> QueueState:
+    """Set ``void`` by the identity that the running claim names, if it names one.
 
-    A former state may have known neither the life nor the grant, and then takes both for void.
+    An older state may have known neither the identity nor the grant, and then holds both void.
     """
     runs = adopted.chain[0]
-    told = [
+    named = [
         claim.identity for key, claim in claims if (key, claim.epoch) == (runs.member, runs.epoch)
     ]
-    identity = told[0] if told else None
-    if identity is None or life is None:
+    identity = named[0] if named else None
+    if identity is None or present is None:
         return adopted
-    if identity != life:
+    if identity != present:
         return replace(adopted, void=max(adopted.void, runs.epoch))
     return replace(
         adopted, void=min(adopted.void, Epoch(runs.epoch.generation, runs.epoch.number - 1))
@@ -79,7 +79,7 @@ def _still_running(
     facts: Facts,
     newest: tuple[Epoch, MemberKey] | None,
 ) -> tuple[Grant, ...]:
-    """Return the grants that nobody waits for and that their members claim to work on still."""
+    """Return the overtaken grants that their members still claim to work on."""
     running = {
         (claim.epoch, key)
         for key, claim in claims
@@ -92,11 +92,11 @@ def _still_running(
     )
 
 
-def with_its_reset(adopted: QueueState) -> QueueState:
-    """Find out what is to be done with a reset of which it was not known whether it was followed.
+def with_pending_reset(adopted: QueueState) -> QueueState:
+    """Settle a pending reset: whether a member has followed it shows only now.
 
-    Whoever runs tells it. If nobody does, and nobody tells of having followed it, what the group
-    committed in the data plane does: until that is known the queue waits.
+    The running claim shows it. If there is none, and nobody reports having followed it, the group's
+    commit in the data plane shows it; the queue waits for that.
     """
     asked = adopted.asked
     if asked is None:
@@ -108,8 +108,8 @@ def with_its_reset(adopted: QueueState) -> QueueState:
     return replace(adopted, base=None)
 
 
-def is_from_before_its_reset(adopted: QueueState, claims: Claimed) -> bool:
-    """Whether what runs follows an older reset than the queue's: one came during the barrier."""
+def runs_before_reset(adopted: QueueState, claims: Claimed) -> bool:
+    """Tell whether the running grant is older than the queue's reset, which came in the barrier."""
     if not adopted.chain or adopted.base is None:
         return False
     runs = (adopted.chain[0].member, adopted.chain[0].epoch)

@@ -1,21 +1,21 @@
-"""What is remembered of the words that are read while a barrier lasts.
+"""What a group keeps of the reports that it reads while a barrier lasts.
 
-Nobody can tell then whose grants the state knows, nor which queues there are. So what is told is
-kept by itself, and counts at the barrier's end: decided in :mod:`fairlead.core.recovery.barrier`.
+Until its end the state may know neither all grants nor all queues. So the barrier keeps reports by
+themselves; :mod:`fairlead.core.recovery.barrier` decides at its end what they mean.
 """
 
 from dataclasses import replace
 
-from fairlead.core.positions.bounds import believe_end, doubt_in_barrier, is_doubtful
 from fairlead.core.draft import Draft
 from fairlead.core.handover.chain import credit
-from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position
-from fairlead.core.rules.quota import BUILT_IN, QUOTA_BOUNDS, QUOTA_QUEUES
-from fairlead.core.records import Arrival, Claim, Claims, Progress, QueueProgress, Release
-from fairlead.core.topics.routes import queue_count
-from fairlead.core.state import Barrier, GroupState, QueueState, Told
 from fairlead.core.membership.strangers import hears_strangers
-from fairlead.core.topics.topic_identity import note_told, of_newest
+from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position
+from fairlead.core.positions.bounds import believe_end, doubt_in_barrier, is_doubtful
+from fairlead.core.records import Arrival, Claim, Claims, Progress, QueueProgress, Release
+from fairlead.core.rules.quota import BUILT_IN, QUOTA_BOUNDS, QUOTA_QUEUES
+from fairlead.core.state import Barrier, GroupState, QueueState, ReportedPosition
+from fairlead.core.topics.routes import queue_count
+from fairlead.core.topics.topic_identity import note_reported, of_newest
 
 __all__ = [
     "credit_in_barrier",
@@ -32,19 +32,18 @@ __all__ = [
 
 
 def remembered_max(draft: Draft) -> int:
-    """Return how many queues, lives and releases are remembered that the state knows not of.
+    """Return how many unknown queues, identities and releases a barrier keeps.
 
-    They are more than the queues of any group that keeps its quota, and never as many as somebody
-    can invent.
+    The number exceeds the queues of any group within its quota, and bounds what anybody can invent.
     """
     return 2 * max(BUILT_IN.queues, draft.rules.quota.queues)
 
 
 def _claims_max(draft: Draft) -> int:
-    """Return how many claims are kept of one member.
+    """Return how many claims of one member the group keeps.
 
-    Queues that were let in before the quota was lowered count. Until the driver's marker counts,
-    the rules are perhaps not all read: a quota that is not known yet may allow as much as any does.
+    Queues from before the quota was lowered count. Until the driver's marker counts, the engine may
+    not have read all rules: an unread quota may allow as much as any does.
     """
     barrier, marker = draft.state.barrier, draft.moment.marker
     if barrier is not None and barrier.marked_ms is None and marker < barrier.generation:
@@ -54,16 +53,16 @@ def _claims_max(draft: Draft) -> int:
 
 
 def is_late(draft: Draft, member: MemberKey, clock_ms: int) -> bool:
-    """Tell whether a stranger speaks in a barrier after whoever is alive was heard."""
+    """Tell whether an unknown member speaks after the engine has heard every live member."""
     return member not in draft.state.members and not hears_strangers(draft, clock_ms)
 
 
 def may_keep_claims(draft: Draft, claims: Claims) -> bool:
-    """Tell whether a part of an acknowledgement may be kept until the barrier that needs it.
+    """Tell whether the group may keep a part of an acknowledgement until a barrier needs it.
 
-    A member claims each queue once that it ever started, so an honest one has no more claims than
-    its group has queues, however many members that has. Who is refused a part has not acknowledged:
-    it is waited for as a mute one is, and nobody else is given what it may work on.
+    A member claims each queue that it ever started once, so an honest one has no more claims than
+    its group has queues. A member with a refused part has not acknowledged: the barrier waits for
+    it as for a mute one, and nobody else gets what it may work on.
     """
     held = draft.state.claims.get(claims.member)
     of_it = {} if held is None or held.generation != claims.generation else held.read
@@ -72,15 +71,16 @@ def may_keep_claims(draft: Draft, claims: Claims) -> bool:
 
 
 def refuse_claims(draft: Draft, arrival: Arrival, claims: Claims) -> None:
-    """Refuse a part of an acknowledgement that may not be kept.
+    """Refuse a part of an acknowledgement.
 
-    The first in a step and second of the log has a dead letter: small parts can come by thousands.
+    Only the first one in a step and a second of the log gets a dead letter: parts may come by
+    thousands.
     """
     draft.counts["claims", "rejected"] += 1
     second = arrival.clock_ms // 1_000
-    if (QUOTA_QUEUES, second) in draft.told_once:
+    if (QUOTA_QUEUES, second) in draft.letters_sent:
         return
-    draft.told_once.add((QUOTA_QUEUES, second))
+    draft.letters_sent.add((QUOTA_QUEUES, second))
     detail = f"{claims.member.client_id} claims more than {_claims_max(draft)} queues"
     remedy = (
         "look for what wrote it; if the group reads so many, raise its quota of queues, then "
@@ -90,10 +90,10 @@ def refuse_claims(draft: Draft, arrival: Arrival, claims: Claims) -> None:
 
 
 def remember_progress(draft: Draft, made: Progress, clock_ms: int) -> None:
-    """Keep the positions of progress that is read while the barrier is in progress.
+    """Keep the positions of progress in a barrier.
 
-    Its grant may be one that the state does not know, and its member dead. No report is beyond what
-    was processed, so the greatest is right whoever made it (rule H7).
+    The state may not know its grant, and its member may be dead. No report exceeds what was
+    processed, so the greatest is right, whoever made it (rule H7).
     """
     if draft.state.barrier is None or is_late(draft, made.member, clock_ms):
         return
@@ -102,10 +102,7 @@ def remember_progress(draft: Draft, made: Progress, clock_ms: int) -> None:
 
 
 def remember_release(draft: Draft, release: Release) -> None:
-    """Keep a release that is read while the barrier is in progress.
-
-    A claim of the same grant may be read later.
-    """
+    """Keep a release in a barrier: a claim of the same grant may come later."""
     barrier = draft.state.barrier
     if barrier is None or release.position is None or is_impossible(draft, release.epoch):
         return
@@ -113,29 +110,29 @@ def remember_release(draft: Draft, release: Release) -> None:
     if not _may_keep(draft, release.queue, release.identity):
         return
     if release.identity is not None:
-        told = Told(release.epoch, release.position, "release")
-        _note_told(draft, release.member, release.queue, release.identity, told)
+        reported = ReportedPosition(release.epoch, release.position, "release")
+        _note_reported(draft, release.member, release.queue, release.identity, reported)
     elif knows_nothing(draft.state):
-        # Its position counts at the end, after all progress: which of the two is read first
-        # depends on how batches are cut.
+        # Its position counts at the end, after all progress: the cut of batches decides which of
+        # the two comes first.
         value = draft.state.queues.get(release.queue) or unknown_queue(draft.state)
         draft.set_queue(release.queue, of_newest(value, release.epoch))
 
 
 def _note_release(draft: Draft, barrier: Barrier, release: Release, position: Position) -> None:
-    # Copied once a step: whoever has the state of before may still look at it.
+    # Copied once a step: the state before the step must stay as it is.
     if draft.releases is None:
         draft.releases = dict(barrier.releases)
     key, value = (release.queue, release.member), draft.state.queues.get(release.queue)
-    told: Position | None = position if release.identity is None else None
+    kept: Position | None = position if release.identity is None else None
     counts = value is not None and release.epoch > value.void
-    if told is not None and value is not None and counts and is_doubtful(value, told):
-        doubted = doubt_in_barrier(value, release.member, release.epoch, told)
+    if kept is not None and value is not None and counts and is_doubtful(value, kept):
+        doubted = doubt_in_barrier(value, release.member, release.epoch, kept)
         draft.set_queue(release.queue, doubted)
-        told = None
+        kept = None
     known = value is not None and release.member in draft.state.members
     if known or key in draft.releases or len(draft.releases) < remembered_max(draft):
-        fact = release.epoch, told
+        fact = release.epoch, kept
         draft.releases[key] = max(draft.releases.get(key, fact), fact, key=_by_epoch_and_position)
     if barrier.releases is not draft.releases:
         draft.state.barrier = replace(barrier, releases=draft.releases)
@@ -149,7 +146,7 @@ def _by_epoch_and_position(
 
 
 def credit_in_barrier(draft: Draft, member: MemberKey, entry: QueueProgress | Claim) -> None:
-    """Let a position count that is told in a barrier: in the life that it names, if any."""
+    """Count a position that is reported in a barrier, under the identity that it names, if any."""
     queue, epoch, position = entry.queue, entry.epoch, entry.position
     if is_impossible(draft, epoch):
         return
@@ -160,7 +157,9 @@ def credit_in_barrier(draft: Draft, member: MemberKey, entry: QueueProgress | Cl
         if known is not None:
             draft.set_queue(queue, believe_end(known, entry))
     if entry.identity is not None:
-        _note_told(draft, member, queue, entry.identity, Told(epoch, position, "progress"))
+        _note_reported(
+            draft, member, queue, entry.identity, ReportedPosition(epoch, position, "progress")
+        )
         return
     value = draft.state.queues.get(queue) or unknown_queue(draft.state)
     if knows_nothing(draft.state):
@@ -171,28 +170,28 @@ def credit_in_barrier(draft: Draft, member: MemberKey, entry: QueueProgress | Cl
     draft.set_queue(queue, credit(value, epoch, position, "progress"))
 
 
-def _note_told(
-    draft: Draft, member: MemberKey, queue: MessageQueue, identity: str, told: Told
+def _note_reported(
+    draft: Draft, member: MemberKey, queue: MessageQueue, identity: str, reported: ReportedPosition
 ) -> None:
-    """Remember what is told of a life of a queue; put aside what cannot be believed yet.
+    """Keep a position under an identity; put it aside if the engine cannot believe it yet.
 
-    Of a life the greatest position alone is kept: one that nobody can have reached would hide those
-    that were.
+    Only the greatest position of an identity stays: one that nobody can have reached would hide the
+    honest ones.
     """
     value = draft.state.queues.get(queue)
     if (
         value is not None
         and value.base is not None
-        and _is_of_its_life(draft, queue, identity)
-        and is_doubtful(value, told.position)
+        and _is_of_its_identity(draft, queue, identity)
+        and is_doubtful(value, reported.position)
     ):
-        draft.set_queue(queue, doubt_in_barrier(value, member, told.epoch, told.position))
-        told = told._replace(position=value.base)
-    note_told(draft, queue, identity, told)
+        draft.set_queue(queue, doubt_in_barrier(value, member, reported.epoch, reported.position))
+        reported = reported._replace(position=value.base)
+    note_reported(draft, queue, identity, reported)
 
 
-def _is_of_its_life(draft: Draft, queue: MessageQueue, identity: str) -> bool:
-    """Tell whether a life is the one that is known of a queue."""
+def _is_of_its_identity(draft: Draft, queue: MessageQueue, identity: str) -> bool:
+    """Tell whether an identity is the one that the state knows of a queue."""
     value = draft.state.queues.get(queue)
     if value is None:
         return False
@@ -200,21 +199,21 @@ def _is_of_its_life(draft: Draft, queue: MessageQueue, identity: str) -> bool:
 
 
 def _may_keep(draft: Draft, queue: MessageQueue, identity: str | None) -> bool:
-    """Tell whether a queue, or a life of one, may be remembered that the state does not know.
+    """Tell whether the barrier may keep a queue or identity that the state may not know.
 
-    Anybody may invent some for as long as the barrier is held open. What is claimed is kept.
+    Anybody may invent some while the barrier is open. Claims do not come here: they are kept.
     """
     queues, barrier = draft.state.queues, draft.state.barrier
     if identity is None or barrier is None:
         return queue in queues or len(queues) < remembered_max(draft)
-    known = (queue, identity) in barrier.told or _is_of_its_life(draft, queue, identity)
-    return known or len(barrier.told) < remembered_max(draft)
+    known = (queue, identity) in barrier.reported or _is_of_its_identity(draft, queue, identity)
+    return known or len(barrier.reported) < remembered_max(draft)
 
 
 def is_impossible(draft: Draft, epoch: Epoch) -> bool:
-    """Tell whether an epoch is of a generation that is not there yet, or not granted yet.
+    """Tell whether no decision can have this epoch yet.
 
-    One such word must not outrank everything that is true (rule H5: epochs only grow).
+    An invented epoch must not outrank every true one (rule H5: epochs only grow).
     """
     generation = draft.engine.generation
     return epoch.generation > generation or (
@@ -223,13 +222,13 @@ def is_impossible(draft: Draft, epoch: Epoch) -> bool:
 
 
 def knows_nothing(state: GroupState) -> bool:
-    """Tell whether the group recovers without any state of before."""
+    """Tell whether the group recovers without any earlier state."""
     return state.recovering and not state.generation
 
 
 def unknown_queue(state: GroupState) -> QueueState:
     """Return a queue that the state does not know.
 
-    What it granted of it itself, it has forgotten since: the topic was made anew, perhaps.
+    Its own earlier grants of it are void: the topic may have been created again since.
     """
     return QueueState(late=True, void=state.epoch)

@@ -1,11 +1,10 @@
-"""The rule that only designated members consume: whom it names, and who shares which topic by it.
+"""The rule that only designated members consume: whom it names, and who shares which topic.
 
 Decides which values of the rule make sense, whether an entry names a client id, and what follows
-when a topic has no designated member. The strategy decides the rest, and never sees anybody else.
+when a topic has no designated member. The strategy decides the rest, and sees nobody else.
 
-Source: consumers that run the strategy themselves can only give their share up: of 9 queues and 4
-clients, one of them designated, AVG leaves 6 queues to nobody. Filtering before the strategy runs
-leaves none.
+Consumers that run the strategy themselves can only give their share up: of 9 queues and 4 clients,
+one of them designated, AVG leaves 6 queues to nobody. Filtering before the strategy leaves none.
 """
 
 import hashlib
@@ -34,25 +33,25 @@ ENTRIES_MAX = 1_000
 """No more entries, and no more topics, in one rule."""
 
 DESIGNATIONS_KEPT = 256
-"""So many rules are remembered as they were read."""
+"""The process keeps so many rules as values."""
 
 IF_NOBODY = ("nobody", "all")
-"""Who consumes a topic that no designated member subscribes to; the first is the default."""
+"""Who consumes a topic without a designated subscriber; the first is the default."""
 
 RELEASED = "(released)"
-"""The entry that says that the group was handed back to native consumers.
+"""The entry that hands the group back to native consumers.
 
-No client is called so: addresses and names have no brackets.
+No client has this name: addresses and names have no brackets.
 """
 
 _NAMES = ("only", "topics", "if_nobody")
 _MEANT_AS_ADDRESS = re.compile(r"[0-9]+(?:\.[0-9]+){3}|[0-9]+(?:\.[0-9]+)*/[0-9.]+")
-"""What nobody writes but for an IPv4 address or network: if it is none, it is a mistake."""
+"""What only an IPv4 address or network looks like: an entry that is none is a mistake."""
 
 
 @dataclass(frozen=True, slots=True)
 class Entries:
-    """Whom a list of entries names, sorted by the kinds of entries."""
+    """The clients that a list of entries names, by kinds of entries."""
 
     client_ids: frozenset[str]
     networks: Mapping[tuple[int, int], frozenset[int]]
@@ -93,16 +92,16 @@ class Designation:
 
     @property
     def is_release(self) -> bool:
-        """Whether it keeps the group's clients out because native consumers have taken over."""
+        """Whether it keeps all clients out because native consumers have taken over."""
         return RELEASED in self.entries.client_ids
 
 
 @dataclass(frozen=True, slots=True)
 class Sharing:
-    """Who shares which of a group's topics; those that are in neither belong to nobody.
+    """Who shares which of a group's topics; a topic in neither set belongs to nobody.
 
-    ``empty``: the topics of the rule without a designated member; ``idle``: the topics that would
-    be shared by all, if anybody could own them. Both are worth an alarm.
+    ``empty``: the rule's topics without a designated member. ``idle``: topics for all members, of
+    which no member may own any. Both raise an alarm.
     """
 
     common: frozenset[str]
@@ -115,7 +114,7 @@ class Sharing:
     idle: frozenset[str] = frozenset()
 
     def allows(self, topic: str, client_id: str) -> bool:
-        """Tell whether a member may be given queues of a topic."""
+        """Tell whether a member may own queues of a topic."""
         return topic in self.common or (topic in self.reserved and client_id in self.designated)
 
 
@@ -152,13 +151,13 @@ def sharing(
 def _subscribed(
     subscriptions: Mapping[str, Collection[str]], topics: frozenset[str]
 ) -> frozenset[str]:
-    """Return which topics anybody subscribes to; mostly the first few members say all of it."""
-    found: set[str] = set()
+    """Return the topics with a subscriber; the first few members mostly name them all."""
+    known: set[str] = set()
     for subscribed in subscriptions.values():
-        found.update(subscribed)
-        if topics <= found:
+        known.update(subscribed)
+        if topics <= known:
             break
-    return topics & found
+    return topics & known
 
 
 def read_designation(value: object) -> Designation:
@@ -184,7 +183,7 @@ def read_designation(value: object) -> Designation:
     return _designation(only, topics, if_nobody)
 
 
-# A group's rules are read at each of its steps: without this so would be a thousand entries.
+# Every step reads its group's rules: the cache saves reading up to a thousand entries.
 @lru_cache(maxsize=DESIGNATIONS_KEPT)
 def _designation(
     only: tuple[str, ...], topics: tuple[str, ...] | None, if_nobody: str
@@ -212,8 +211,8 @@ def read_entries(only: tuple[str, ...]) -> Entries:
     """Return whom these entries name.
 
     Raises:
-        RuleValueError: an entry looks like an address or a network and is none. Taken for a
-            client id it would name nobody, and stop the group.
+        RuleValueError: an entry looks like an address or a network and is none. As a client id
+            it would name nobody, and stop the group.
     """
     client_ids, globs = [], []
     networks: dict[tuple[int, int], set[int]] = {}
@@ -246,7 +245,7 @@ def _network(entry: str) -> IPv4Network | IPv6Network | None:
 
 
 def _is_meant_as_address(entry: str) -> bool:
-    """Tell whether what is neither address nor network was meant to be one."""
+    """Tell whether an entry that is neither address nor network was meant as one."""
     if _MEANT_AS_ADDRESS.fullmatch(entry):
         return True
     address, _, prefix = entry.partition("/")
@@ -256,8 +255,8 @@ def _is_meant_as_address(entry: str) -> bool:
 def _pattern(glob: str) -> str:
     """Return a glob as a regular expression: ``*`` any characters, ``?`` one, the rest itself.
 
-    Each piece between two stars is taken where it first fits and never moved again, which finds
-    every match, and no glob can keep the engine busy by trying all ways to fit.
+    Each piece between two stars matches where it first fits and never moves again. That finds every
+    match, and no glob can keep the engine busy with trying all ways to fit.
     """
     first, *rest = (
         "".join("." if character == "?" else re.escape(character) for character in piece)

@@ -1,7 +1,7 @@
-"""The rules under which a group is stepped, as values.
+"""The rules of a group as values.
 
 Decides which value of a rule is in force (group over all groups over default), and which rule
-records are acceptable.
+records the engine accepts.
 """
 
 from collections.abc import Mapping
@@ -9,11 +9,11 @@ from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 from fairlead.core.allocation import AllocationError, Strategy, described
-from fairlead.core.rules.designation import Designation, read_designation
 from fairlead.core.outputs import Cause
+from fairlead.core.records import RuleSet
+from fairlead.core.rules.designation import Designation, read_designation
 from fairlead.core.rules.queue_weights import BY_COUNT, Weighing, read_weighing
 from fairlead.core.rules.quota import BUILT_IN, Quota, read_quota
-from fairlead.core.records import RuleSet
 from fairlead.core.rules.rule_value import RuleValueError
 from fairlead.core.rules.single_rules import (
     OF_STRATEGIES,
@@ -54,38 +54,38 @@ class GroupRules:
     """The rules of one group. Times in milliseconds of the shard's clock."""
 
     strategy: str = "AVG"
-    """Without any rule; conf/ names another one, and the engine writes that to the log."""
+    """Counts without any rule; conf/ names another one, which the engine writes to the log."""
     strategy_options: Mapping[str, Any] = field(default_factory=dict)
     lease_ms: int = 10_000
     margin_ms: int = 3_000
     trigger_ms: int = 20_000
     drain_deadline_ms: int | None = 30_000
-    """After that a member that has not answered a drop is mute; None: never."""
+    """A member that has not answered a drop for so long is mute; None: never."""
     pull_max_idle_ms: int | None = 120_000
-    """A queue that a push member has not tried to pull for longer is taken anew; None: never."""
+    """A queue that a push member has not pulled for longer is dropped and added; None: never."""
     restart_grace_ms: int = 0
-    """So long the queues of a client that is gone wait for its client id; 0: not at all."""
+    """The queues of a client that is gone wait so long for its return; 0: not at all."""
     settle_ms: int = 0
-    """So long changes of who consumes what are gathered into one decision; 0: each at once."""
+    """The group gathers changes so long into one decision; 0: each counts at once."""
     slots: str = "subscribers"
     mode: str = "cooperative"
-    """``eager``: queues are granted without waiting for their holders."""
+    """``eager``: the group grants queues without waiting for their holders."""
     on_mute: str = "wait"
-    """``force``: queues are taken from members that are mute."""
+    """``force``: the group takes queues from mute members."""
     react: str = "on_change"
-    """``on_tick``: a change of who consumes what is shared out at the next trigger."""
+    """``on_tick``: a change of members or subscriptions waits for the next trigger."""
     start_policy: str = "fairlead"
     """``rocketmq``: a queue starts where RocketMQ's computePullFromWhere says."""
     retry_topics: str = "on_failure"
-    """``on_subscription``: made when a member subscribes to its group's, not when one is needed."""
+    """``on_subscription``: bridges create it for a subscription, not for the first message."""
     pause: bool = False
-    """Nothing is shared anew."""
+    """No queue moves."""
     designated: Designation | None = None
-    """Who alone consumes; None: every member does."""
+    """The members that alone consume; None: every member does."""
     weighing: Weighing = BY_COUNT
-    """What queues weigh, for a strategy that balances by weight."""
+    """How queues are weighed, for a strategy that balances by weight."""
     quota: Quota = BUILT_IN
-    """How much the group may have."""
+    """How many members, topics, queues, records and bytes the group may have."""
     single: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
     """Rules of single queues and clients, as :mod:`fairlead.core.rules.single_rules` keeps them."""
 
@@ -102,15 +102,17 @@ class DefaultsChange:
 class EngineRules:
     """What the driver gives to every step: its generation, the strategies it knows, and limits.
 
-    ``defaults`` are the rules of a group that has none of its own, after the rules set for every
-    group; ``defaults_change`` says what changed them just now. ``auto_create``: whether a heartbeat
-    may create its group. ``evict_after_ms``: how long a group without members is remembered.
-    ``turn_ms``: how long after one another members stop that hand queues over. ``switch_ms``: so
-    long a group waits for the bounds of queues that a route has brought; 0: not at all.
-    ``groups_max``: so many groups of all shards may heartbeats make; ``new_groups_per_second``: so
-    many a second; ``heartbeat_bytes_per_second``: so much may large heartbeats be; ``state_bytes``:
-    so much may be kept of all groups. Each shard has its share. 0: any number. ``group_bytes``: a
-    group grows to no more than this, since its shard has reached its share; 0: it has not.
+    ``defaults`` are the rules of a group without own ones: those of all groups over the built-in
+    ones; ``defaults_change`` says what changed them in this batch. ``auto_create``: a heartbeat may
+    create its group. ``evict_after_ms``: so long the engine remembers a group without members.
+    ``turn_ms``: the time between the stops of two members that hand queues over. ``switch_ms``: so
+    long a group waits for the bounds of new queues; 0: not at all.
+
+    Limits of all shards together; each shard has its share, and 0 is no limit. ``groups_max``: the
+    groups that heartbeats create; ``new_groups_per_second``: those in a second;
+    ``heartbeat_bytes_per_second``: the bytes of large heartbeats; ``state_bytes``: the state of all
+    groups. ``group_bytes``: no group may grow beyond this, since its shard has reached its share of
+    state; 0: it has not.
     """
 
     generation: int
@@ -155,9 +157,9 @@ class Moment:
 
 
 class RuleError(Exception):
-    """A rule record cannot be put in force: the rule in force stays.
+    """The engine refuses a rule record, and the rule in force stays.
 
-    ``field`` is the path of the offending value.
+    ``field_path`` is the path of the offending value.
     """
 
     def __init__(self, reason: str, field_path: str, detail: str, remedy: str) -> None:
@@ -171,8 +173,8 @@ class RuleError(Exception):
 def rules_of(own: Mapping[str, Any], engine: EngineRules) -> GroupRules:
     """Return the rules in force for a group: its own over those of all groups.
 
-    A rule that was accepted once and no longer makes sense (its strategy is gone) stays out of
-    force. This is read at every step: options were checked when their rule came.
+    A rule that no longer makes sense (its strategy is gone) is out of force. Every step calls this;
+    options were checked when their rule came.
     """
     single = {name: own[name] for name in SINGLE_RULES if name in own}
     rules = replace(engine.defaults, single=single) if single else engine.defaults
@@ -185,7 +187,7 @@ def rules_of(own: Mapping[str, Any], engine: EngineRules) -> GroupRules:
 
 
 def without_effect(own: Mapping[str, Any], strategy: Strategy | None) -> tuple[str, ...]:
-    """Return the names of a group's own rules that its strategy does not take, in their order."""
+    """Return the names of a group's own rules that its strategy ignores, in their order."""
     taken = {*getattr(strategy, "takes_rules", ())}
     if getattr(strategy, "takes_weights", False):
         taken.add("weighing")
@@ -207,16 +209,16 @@ def changed_rules(before: GroupRules, after: GroupRules) -> frozenset[str]:
 def put_rule(
     own: Mapping[str, Any], rule: RuleSet, rules: GroupRules, strategies: Mapping[str, Strategy]
 ) -> dict[str, Any]:
-    """Return a group's own rules after a record that has just come; they may be as before.
+    """Return a group's own rules after a new rule record; they may be as before.
 
     Args:
         own: rule -> value, or rule -> subject -> value for rules of single queues and clients.
         rule: the record.
         rules: those in force for the group.
-        strategies: those that there are.
+        strategies: those of the engine.
 
     Raises:
-        RuleError: the rule is not known, not supported, its value is bad, or it is one too many.
+        RuleError: the rule is unknown or unsupported, its value is bad, or it is one too many.
     """
     value = rule.value
     if rule.rule in SINGLE_RULES:
@@ -255,10 +257,10 @@ WORDS = {
 """The rules that are one word -> the words; the first one is built in."""
 
 NEVER = "never"
-"""What is said in place of a time of `MAY_BE_NEVER` where there shall be none."""
+"""The word that stands for no limit in a time of `MAY_BE_NEVER`."""
 
 MAY_BE_NEVER = frozenset(("drain_deadline_ms", "pull_max_idle_ms"))
-"""Times that a group may do without."""
+"""Times that may have no limit."""
 
 TIMING_MAX_MS = 3_600_000
 """No time of a rule may be longer than an hour."""
@@ -270,10 +272,10 @@ _MAY_BE_ZERO = frozenset(("restart_grace_ms", "settle_ms"))
 def with_rule(
     rules: GroupRules, rule: str, value: object, strategies: Mapping[str, Strategy]
 ) -> GroupRules:
-    """Return the rules with one rule's value put in force, a value that has just come.
+    """Return the rules with a new value of one rule in force.
 
     Raises:
-        RuleError: the rule is not known, not supported, or its value is bad.
+        RuleError: the rule is unknown or unsupported, or its value is bad.
     """
     changed = _in_force(rules, rule, value, strategies)
     if rule == "strategy":
@@ -305,7 +307,7 @@ def _in_force(
         if rule == "weighing":
             return replace(rules, weighing=read_weighing(value))
         if rule == "quota":
-            # What a group does not say of itself is as for all groups.
+            # A field that the group's rule leaves out is as for all groups.
             return replace(rules, quota=read_quota(value, rules.quota))
     except RuleValueError as error:
         raise _refused(error) from error

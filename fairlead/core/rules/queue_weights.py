@@ -1,14 +1,14 @@
 """What queues weigh, measured from what their owners report (ADR 0093).
 
 Decides the weight of each queue for strategies that balance by weight; decides no owner. Two rules
-keep an allocation still while a measure wobbles: what is measured is an average over a window, and
-a weight in force is replaced only by one that differs from it by more than a set share. It is
-looked at once in a trigger period, at the multiple of the period that the shard's clock passed:
-before the first progress behind it is counted. So records that led to no decision come to the same
-weights whether one step reads them or many, as a replay needs it.
+keep an allocation still while a measure wobbles: a measure is an average over a window, and a new
+weight replaces the one in force only if it differs by more than a set share. The engine weighs once
+in a trigger period, at the multiple of the period that the shard's clock passed, before it counts
+the first progress after that. So records without a decision give the same weights in one step or in
+many, as a replay needs it.
 
-A queue that nobody may write and that its group has read to the end weighs nothing: a topic that
-is about to shrink does not count any more while its old queues can still be read.
+A queue that nobody may write and that its group has read to the end weighs nothing: the old queues
+of a topic that shrinks do not count while they can still be read.
 """
 
 from collections.abc import Mapping
@@ -37,7 +37,7 @@ processed yet."""
 
 MS_PER_SECOND = 1_000
 LIGHTEST = 0.1
-"""A queue without traffic weighs a tenth of the mean: it costs its owner a little all the same."""
+"""A queue without traffic weighs a tenth of the mean: it still costs its owner a little."""
 
 DIGITS = 2
 """Significant digits of a weight; more would claim a precision that no window has."""
@@ -48,10 +48,10 @@ CHANGE_PERCENT = (0, 10_000)
 
 @dataclass(frozen=True, slots=True)
 class Weighing:
-    """The rule ``weighing``: what weighs, averaged over how long, and what change counts.
+    """The rule ``weighing``: what weighs, averaged over how long, and which change counts.
 
-    A weight is replaced by a measured one that is greater by more than ``change_percent`` of the
-    lesser of the two, or lesser by as much.
+    A measured weight replaces the one in force if the two differ by more than ``change_percent`` of
+    the lesser one.
     """
 
     by: WeighBy = "count"
@@ -65,11 +65,11 @@ BY_COUNT = Weighing()
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """What is known of one queue from its owners' progress, on the shard's clock.
+    """What the owners' progress says of one queue, on the shard's clock.
 
-    ``end`` is the next offset to be written when the report of ``at_ms`` was made, ``behind`` the
-    messages not processed then; ``rate`` (messages per second) and ``lag`` (messages) are averages
-    since ``since_ms``, over the window at most.
+    ``end`` is the next offset to be written at the report of ``at_ms``, ``behind`` the unprocessed
+    messages then. ``rate`` (messages per second) and ``lag`` (messages) are averages since
+    ``since_ms``, over the window at most.
     """
 
     since_ms: int
@@ -111,17 +111,17 @@ def _whole(value: dict[str, Any], name: str, default: int, bounds: tuple[int, in
 def measured(
     known: Measure | None, clock_ms: int, end: int, processed: int, over_ms: int
 ) -> Measure:
-    """Return what is known after a report of one queue.
+    """Return the measure of a queue after a report.
 
-    The averages weigh a report by the time it stands for: the plain mean until the window is full,
-    then exponentially. An end that went back is another log: it is measured from anew.
+    The averages weigh a report by the time since the last one: the plain mean until the window is
+    full, then exponentially. An end that went back is another log, and measuring starts again.
     """
     behind = max(0, end - processed)
     if known is None or end < known.end:
         return Measure(clock_ms, clock_ms, end, behind, lag=float(behind))
     passed = clock_ms - known.at_ms
     if passed <= 0:
-        # Counted with the next report: no time has passed in which it could have been written.
+        # The next report counts this one's end: no time has passed for a rate.
         return replace(known, behind=behind)
     share = max(passed / (passed + over_ms), passed / (clock_ms - known.since_ms))
     rate = (end - known.end) * MS_PER_SECOND / passed
@@ -144,26 +144,26 @@ def weigh(
     period_ms: int,
     at_ms: int,
 ) -> dict[MessageQueue, float]:
-    """Return the weights that come into force; a queue that is not named weighs 1.
+    """Return the weights that come into force; a queue without one weighs 1.
 
     Args:
-        measures: what is known.
-        in_force: the weights of now.
+        measures: those of the group's queues.
+        in_force: the present weights.
         writable: the readable queues, and whether producers may write to them.
         weighing: the rule.
-        period_ms: a queue known for less than this is not measured yet.
-        at_ms: the clock for which it is asked, on or after every report.
+        period_ms: a queue with a shorter history is not measured yet.
+        at_ms: the clock of the weights, at or after every report.
     """
-    found = {}
+    loads = {}
     for queue, ready in writable.items():
         measure = measures.get(queue)
         if measure is None or at_ms - measure.since_ms < period_ms:
             continue
         if weighing.by == "rate" and ready:
-            found[queue] = _rate(measure, at_ms, weighing.over_ms)
+            loads[queue] = _rate(measure, at_ms, weighing.over_ms)
         elif weighing.by == "lag":
-            found[queue] = measure.lag
-    mean = sum(found[queue] for queue in sorted(found, key=queue_order)) / max(1, len(found))
+            loads[queue] = measure.lag
+    mean = sum(loads[queue] for queue in sorted(loads, key=queue_order)) / max(1, len(loads))
     weights = {}
     for queue, ready in writable.items():
         measure = measures.get(queue)
@@ -172,15 +172,15 @@ def weigh(
             weights[queue] = 0.0
         elif weighing.by == "count":
             weights[queue] = 1.0
-        elif queue not in found or not mean:
+        elif queue not in loads or not mean:
             weights[queue] = before or 1.0
         else:
-            weights[queue] = _damped(before, found[queue] / mean, weighing.change_percent)
+            weights[queue] = _damped(before, loads[queue] / mean, weighing.change_percent)
     return {queue: weight for queue, weight in weights.items() if weight != 1}
 
 
 def _rate(measure: Measure, at_ms: int, over_ms: int) -> float:
-    """Return the rate at a later clock: what was not reported was not written."""
+    """Return the rate at a later clock: without a report nothing was written."""
     passed = max(0, at_ms - measure.at_ms)
     return measure.rate * over_ms / (passed + over_ms)
 

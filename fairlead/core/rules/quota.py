@@ -33,7 +33,7 @@ QUOTA: Final = "quota"
 QUOTA_GROUPS: Final = "quota_groups"
 """There are as many groups as there may be."""
 QUOTA_NEW_GROUPS: Final = "quota_new_groups"
-"""So many groups came just now that the next ones have to wait."""
+"""Too many new groups came just now: the next ones wait."""
 QUOTA_MEMBERS: Final = "quota_members"
 """The group has as many members as it may have."""
 QUOTA_TOPICS: Final = "quota_topics"
@@ -43,9 +43,9 @@ QUOTA_QUEUES: Final = "quota_queues"
 QUOTA_RECORDS: Final = "quota_records"
 """The group wrote more records in this second than it may."""
 QUOTA_BYTES: Final = "quota_bytes"
-"""Large heartbeats came just now of so many bytes that the next ones have to wait."""
+"""Large heartbeats brought too many bytes just now: the next ones wait."""
 QUOTA_STATE: Final = "quota_state_bytes"
-"""What the engine keeps of the group would be more than it may be."""
+"""The group's state would be greater than it may be."""
 
 QUOTA_REASONS: Final = (
     QUOTA_GROUPS,
@@ -57,7 +57,7 @@ QUOTA_REASONS: Final = (
     QUOTA_BYTES,
     QUOTA_STATE,
 )
-"""Why a record is refused that asks for more than there is for its sender."""
+"""Why a quota refuses a record."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,9 +68,9 @@ class Quota:
         members: clients (by client id) in the group.
         topics: topics that one member subscribes to.
         queues: queues of all topics that the group reads.
-        records_per_second: records of the heartbeats topic, on the clock of the log. Members that
-            are there have as many again for themselves.
-        state_bytes: what the engine keeps of the group, about as it is stored.
+        records_per_second: records of the heartbeats topic, on the clock of the log. Known members
+            have as many again for themselves.
+        state_bytes: about the size of the group's stored state.
     """
 
     members: int = 1_000
@@ -81,7 +81,7 @@ class Quota:
 
 
 BUILT_IN: Final = Quota()
-"""What holds without a rule."""
+"""The quota without a rule."""
 
 QUOTA_BOUNDS: Final[Mapping[str, tuple[int, int]]] = {
     "members": (1, 100_000),
@@ -94,7 +94,7 @@ QUOTA_BOUNDS: Final[Mapping[str, tuple[int, int]]] = {
 
 
 def read_quota(value: object, before: Quota = BUILT_IN) -> Quota:
-    """Return the rule of a plain value; what it leaves out stays as in ``before``.
+    """Return the rule of a plain value; fields that it leaves out stay as in ``before``.
 
     Raises:
         RuleValueError: names the field and what it must be.

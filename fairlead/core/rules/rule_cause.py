@@ -1,4 +1,4 @@
-"""What the audit record says of a rule that changed: which, for whom, by whom and why."""
+"""The cause of a decision that a changed rule is: which rule, for whom, by whom and why."""
 
 from fairlead.core.model import MessageQueue, Source
 from fairlead.core.outputs import Cause
@@ -16,7 +16,7 @@ _KINDS = {
 
 
 def cause_of_rule(rule: RuleSet, at: Source) -> Cause:
-    """Return the cause that a rule is, and the record that set it."""
+    """Return the cause that a rule record is."""
     client_id, queue = None, None
     match rule.subject:
         case (name,):

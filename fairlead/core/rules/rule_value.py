@@ -1,4 +1,4 @@
-"""The error of a rule's value, raised by whoever reads it."""
+"""The error of a rule's value."""
 
 __all__ = ["RuleValueError"]
 

@@ -1,10 +1,10 @@
-"""Rules of single queues and clients: pins, bans, weights, capacities, and who is drained.
+"""Rules of single queues and clients: pins, bans, weights, capacities, drains.
 
-Decides which of their values make sense, how many of them a group may have, and what all of them
-say together. Whether a pin or a weight moves anything is the strategy's affair; drained clients are
-kept from every strategy.
+Decides which of their values make sense, how many of them a group may have, and what they say
+together. The strategy decides whether a pin or a weight moves anything; it never sees drained
+clients.
 
-A group keeps them as they were set: rule -> subject -> value, where the subject is a client id or
+A group keeps them as operators set them: rule -> subject -> value. The subject is a client id or
 ``topic/broker name/queue id`` (a topic has no slash, and what follows the last one is the id).
 
 ADR 0092 gives the reasons.
@@ -32,13 +32,13 @@ __all__ = [
 ]
 
 SINGLE_RULES_MAX = 1_000
-"""So many pins, banned clients, weights, capacities and drained clients, each, has a group."""
+"""A group has at most so many pins, banned clients, weights, capacities and drains, each."""
 
 BANNED_MAX = 100
-"""So many clients are named by one ban."""
+"""One ban names at most so many clients."""
 
 OF_STRATEGIES = ("pin", "ban", "weight", "capacity")
-"""The rules that act through a strategy that takes them (``Strategy.takes_rules``)."""
+"""The rules that act only through a strategy that knows them (``Strategy.takes_rules``)."""
 
 _DECIMAL = re.compile(r"(?:0|[1-9][0-9]{0,8})(?:\.[0-9]{1,6})?")
 
@@ -47,14 +47,14 @@ Rules = Mapping[str, Mapping[str, Any]]
 
 
 def subject_text(subject: tuple[str, ...]) -> str:
-    """Return a client or queue as one text, different for different ones."""
+    """Return a client or queue as one text."""
     return "/".join(subject)
 
 
 def read_decimal(text: object) -> float | None:
-    """Read a number of a rule: digits as text, since records hold no fractions; None: it is none.
+    """Read a number of a rule: digits as text, since records hold no fractions; None: it is bad.
 
-    At most nine digits before the point and six after it.
+    It has at most nine digits before the point and six after it.
     """
     if not isinstance(text, str) or _DECIMAL.fullmatch(text) is None:
         return None
@@ -88,7 +88,7 @@ def check_single_rules(rule: str, held: Mapping[str, Any]) -> None:
 
 
 def placement_of(rules: Rules) -> Placement:
-    """Return what the rules say to a strategy that takes them, in one order however they came."""
+    """Return the rules as a strategy gets them, in a fixed order."""
     return Placement(
         pins=dict(_of_queues(rules, "pin")),
         bans=dict(_of_queues(rules, "ban")),
@@ -101,7 +101,7 @@ def placement_of(rules: Rules) -> Placement:
 
 
 def drained_of(rules: Rules) -> frozenset[str]:
-    """Return the client ids that shall own nothing."""
+    """Return the client ids of the drained clients."""
     return frozenset(rules.get("drain", ()))
 
 

@@ -1,9 +1,9 @@
 """Who should own which queue.
 
 Asks the group's strategy and checks its answer; decides nothing about when a queue moves. A topic
-whose allocation fails keeps its last assignment and is tried again at the next trigger, the other
-topics go on. Under the rule ``designated`` the strategy is shown the designated members alone, and
-drained members never.
+whose allocation fails keeps its last assignment until the next trigger; the other topics go on.
+Under the rule ``designated`` the strategy sees only the designated members; it never sees drained
+ones.
 """
 
 import json
@@ -16,7 +16,6 @@ from fairlead.core.allocation import (
     Candidate,
     described,
 )
-from fairlead.core.rules.designation import Sharing, sharing
 from fairlead.core.draft import Draft
 from fairlead.core.handover.forced_handover import MUTE_MEMBER, any_mute, has_ordered
 from fairlead.core.membership.member_disagreement import SUBSCRIPTION_DISAGREEMENT, any_odd
@@ -30,22 +29,23 @@ from fairlead.core.membership.members import (
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import java_order
 from fairlead.core.outputs import Failure
-from fairlead.core.targets.queue_measures import takes_weights
-from fairlead.core.topics.retry_topic import own_retry_topic
-from fairlead.core.topics.routes import can_be_read, is_lacking, queue_zones, readable_queues
+from fairlead.core.rules.designation import Sharing, sharing
 from fairlead.core.rules.group_rules import without_effect
 from fairlead.core.rules.single_rules import drained_of, placement_of
 from fairlead.core.state import GroupState, Member
+from fairlead.core.targets.queue_measures import takes_weights
 from fairlead.core.targets.strategy_answer import STRATEGY_ERROR, read_answer, refusal
+from fairlead.core.topics.retry_topic import own_retry_topic
+from fairlead.core.topics.routes import can_be_read, is_lacking, queue_zones, readable_queues
 
 FAILED_ALLOCATION = "failed_allocation"
-"""What each attempt to allocate a topic counts as if it fails, with the code of its failure."""
+"""Counter of failed attempts to allocate a topic, by the code of the failure."""
 
 DESIGNATION_EMPTY = "designation_empty"
 """The alarm that a topic has no designated member."""
 
 PAUSED_UNASSIGNED = "paused_unassigned"
-"""The alarm that a group is paused and has queues that nobody consumes."""
+"""The alarm that a paused group has queues that nobody consumes."""
 
 DRAINED_EMPTY = "drained_empty"
 """The alarm that every member that subscribes to a topic is drained."""
@@ -53,8 +53,8 @@ DRAINED_EMPTY = "drained_empty"
 RULE_WITHOUT_EFFECT = "rule_without_effect"
 """The alarm that a rule does nothing.
 
-The strategy in force does not take one that the group has of its own, or an ordered member keeps an
-eager group from handing over eagerly.
+The strategy in force does not know a rule of the group, or an ordered member prevents eager
+handovers.
 """
 
 CUT_SHORT = "allocation_cut_short"
@@ -71,7 +71,7 @@ __all__ = [
 
 
 def shared_queues(state: GroupState) -> dict[str, tuple[MessageQueue, ...]]:
-    """Return the readable queues of each shared topic of which the route is known."""
+    """Return the readable queues of each shared topic with a known route."""
     return {
         topic: readable_queues(state.routes[topic])
         for topic in shared_topics(state)
@@ -80,7 +80,7 @@ def shared_queues(state: GroupState) -> dict[str, tuple[MessageQueue, ...]]:
 
 
 def allocation_text(draft: Draft) -> str:
-    """Return what besides members and routes an allocation depends on, as one comparable text."""
+    """Return the rules that an allocation depends on, as one comparable text."""
     rules = draft.rules
     options = json.dumps(rules.strategy_options, sort_keys=True)
     text = f"{rules.strategy} {options} {rules.slots}"
@@ -88,7 +88,7 @@ def allocation_text(draft: Draft) -> str:
 
 
 def compute_targets(draft: Draft) -> None:
-    """Replace the group's targets by a new allocation of every topic that can be allocated."""
+    """Replace the group's targets by a new allocation; a topic that fails keeps its old ones."""
     state = draft.state
     queues = shared_queues(state)
     members = _possible_owners(draft)
@@ -105,10 +105,10 @@ def compute_targets(draft: Draft) -> None:
                 targets.update(dict.fromkeys(owned, client_id))
             continue
         failures[topic] = Failure(topic, error.code, error.message)
-        # After a loss of state the holder is all that is known of the last assignment.
+        # After a loss only the holder shows the last assignment.
         last = {queue: state.targets.get(queue) or _holder(state, queue) for queue in held}
         kept = {queue: owner for queue, owner in last.items() if owner is not None}
-        # A failing strategy is no reason for anybody else to go on consuming.
+        # A failing strategy lets no other member go on consuming.
         targets.update(
             (queue, owner)
             for queue, owner in kept.items()
@@ -136,18 +136,18 @@ def _refusal(
 
 
 def _holder(state: GroupState, queue: MessageQueue) -> str | None:
-    """Return the client that holds a queue and was not told to release it; None: nobody does."""
+    """Return the client with the newest grant of a queue, unless that is dropped; None: nobody."""
     value = state.queues.get(queue)
     newest = value.chain[-1] if value is not None and value.chain else None
     return None if newest is None or newest.dropped else newest.member.client_id
 
 
 def alarms_of(draft: Draft) -> tuple[str, ...]:
-    """Return the alarms of a decision: of what happened, and those that stand while they hold."""
+    """Return the alarms of a decision: those of events, and those that stand while they hold."""
     state, rules = draft.state, draft.rules
     strategy = draft.engine.strategies.get(rules.strategy)
     shares = Sharing(frozenset())
-    # A decision is written often, and most groups have neither rule.
+    # Decisions are frequent, and most groups have neither rule.
     if rules.designated is not None or "drain" in rules.single:
         routes = {
             topic: state.routes[topic] for topic in shared_topics(state) if topic in state.routes
@@ -186,9 +186,9 @@ def _possible_owners(draft: Draft) -> dict[str, Member]:
 
 
 def outsiders(draft: Draft) -> frozenset[str]:
-    """Return the clients that the rule ``designated`` keeps from every topic that they subscribe.
+    """Return the clients that the rule ``designated`` keeps from all topics that they subscribe to.
 
-    The group's own retry topic counts once it is there: it is no reason to expect anything before.
+    The group's own retry topic counts once it exists.
     """
     if draft.rules.designated is None:
         return frozenset()
@@ -219,7 +219,7 @@ def _allocate(
     shares: Sharing,
     queues: dict[str, tuple[MessageQueue, ...]],
 ) -> Allocation:
-    """Ask the strategy, and keep of each answer what it was asked for."""
+    """Ask the strategy each question, and join the answers."""
     allocated: dict[str, Mapping[str, tuple[MessageQueue, ...]]] = {}
     failures: dict[str, AllocationError] = {}
     for subscriptions, topics in _questions(draft.rules.slots, members, shares):
@@ -236,12 +236,11 @@ def _allocate(
 def _questions(
     slots: str, members: dict[str, Member], shares: Sharing
 ) -> list[tuple[dict[str, frozenset[str]], frozenset[str]]]:
-    """Return what the strategy is asked: the topics that each candidate subscribes, those to share.
+    """Return the questions for the strategy: (subscriptions by candidate, topics to share).
 
-    One question, so that what a member owns of one topic counts for the others: to who is not
-    designated the reserved topics are as if it did not subscribe them. Where every member of the
-    group counts for every topic, subscriptions say nothing, and the reserved topics are asked for
-    with the designated members alone.
+    It is one question, so that a member's queues of one topic count for the others; candidates that
+    are not designated appear without the reserved topics. With ``slots = group`` subscriptions say
+    nothing, so a second question has the reserved topics and the designated members alone.
     """
     subscriptions = {name: member.topics for name, member in members.items()}
     if not shares.reserved:
@@ -260,10 +259,10 @@ def _questions(
 def _uncounted(
     state: GroupState, queues: Mapping[str, tuple[MessageQueue, ...]]
 ) -> dict[MessageQueue, float]:
-    """Return the queues of the group's retry topic, which weigh nothing unless it is measured.
+    """Return the queues of the group's retry topic, which weigh nothing until they are measured.
 
-    One for each delay, most of them empty: as so many full queues they outweighed a topic, of
-    which one member then had all and another had only these.
+    There is one for each delay, most of them empty. As full queues they would outweigh a topic: one
+    member would get all of that topic, and another only these.
     """
     return dict.fromkeys(queues.get(own_retry_topic(state.group), ()), 0.0)
 

@@ -1,4 +1,4 @@
-"""What the members of a group report of its queues, and the weights that are in force.
+"""What the members of a group report of its queues, and the weights in force.
 
 Decides when queues are weighed; :mod:`fairlead.core.rules.queue_weights` decides what they weigh.
 Every report is kept under every strategy: one that balances by weight begins with what is known.
@@ -11,19 +11,19 @@ from fairlead.core.membership.members import subscribed_topics
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import queue_order
 from fairlead.core.outputs import Cause
-from fairlead.core.rules.queue_weights import measured, weigh
 from fairlead.core.records import QueueProgress
-from fairlead.core.topics.routes import writable_queues
+from fairlead.core.rules.queue_weights import measured, weigh
 from fairlead.core.state import GroupState
+from fairlead.core.topics.routes import writable_queues
 
 __all__ = ["forget", "measure", "takes_weights", "weigh_queues", "weigh_when_due"]
 
 NAMED_MAX = 3
-"""So many queues are named in the reason of a change."""
+"""The reason of a change names so many queues."""
 
 
 def measure(draft: Draft, clock_ms: int, made: QueueProgress) -> None:
-    """Keep what a member that holds the queue reports of it."""
+    """Keep what the holder of a queue reports of it."""
     if made.end is None:
         return
     known = draft.state.measures.get(made.queue)
@@ -33,7 +33,7 @@ def measure(draft: Draft, clock_ms: int, made: QueueProgress) -> None:
 
 
 def forget(draft: Draft, queue: MessageQueue) -> None:
-    """Forget what was known of a queue: it is gone, or another under its name."""
+    """Forget the measures of a queue: it is gone, or another one has its name."""
     draft.state.measures.pop(queue, None)
     draft.state.weights.pop(queue, None)
 
@@ -41,8 +41,8 @@ def forget(draft: Draft, queue: MessageQueue) -> None:
 def weigh_when_due(draft: Draft, clock_ms: int) -> None:
     """Put measured weights in force if the clock has passed a multiple of the trigger period.
 
-    Called before a report is kept and once at the end of a step, so that only what was reported
-    before the multiple counts, however the log was cut.
+    The step calls this before it keeps a report and once at its end, so that only reports from
+    before the multiple count, however the log is cut.
     """
     state, period = draft.state, draft.rules.trigger_ms
     if state.barrier is not None:
@@ -53,7 +53,7 @@ def weigh_when_due(draft: Draft, clock_ms: int) -> None:
 
 
 def weigh_queues(draft: Draft, at_ms: int) -> None:
-    """Put the weights in force that are measured at a clock; each changed topic is a cause."""
+    """Put the weights in force that were measured by a clock; each changed topic is a cause."""
     state, rules = draft.state, draft.rules
     weights: dict[MessageQueue, float] = {}
     if takes_weights(draft):
@@ -81,7 +81,7 @@ def weigh_queues(draft: Draft, at_ms: int) -> None:
 
 
 def takes_weights(draft: Draft) -> bool:
-    """Whether the strategy in force balances by weight."""
+    """Tell whether the strategy in force balances by weight."""
     strategy = draft.engine.strategies.get(draft.rules.strategy)
     return bool(getattr(strategy, "takes_weights", False))
 
@@ -96,7 +96,7 @@ def _writable(state: GroupState) -> dict[MessageQueue, bool]:
 
 
 def _worded(by: str, changes: list[tuple[MessageQueue, float, float]]) -> str:
-    """Word the greatest changes first: a record has room for some."""
+    """Describe the greatest changes first: a record has room for some."""
     changes.sort(key=lambda change: -abs(change[2] - change[1]))
     named = [
         f"{queue.broker_name}/{queue.queue_id} {before:g} to {after:g}"

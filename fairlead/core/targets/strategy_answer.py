@@ -1,6 +1,6 @@
-"""What a strategy answered, taken as far as it can be, and refused where it cannot.
+"""Checks of a strategy's answer: a user's own strategy may answer anything.
 
-A strategy of one's own may answer anything. Decides which of its topics fail; never who owns what.
+Decides which of its topics fail, never who owns what.
 """
 
 from collections.abc import Iterable, Mapping
@@ -8,15 +8,15 @@ from collections.abc import Set as AbstractSet
 from typing import Any
 
 from fairlead.core.allocation import Allocation, AllocationError, described
-from fairlead.core.rules.designation import Sharing
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import queue_order
+from fairlead.core.rules.designation import Sharing
 from fairlead.core.state import Member
 
 __all__ = ["STRATEGY_ERROR", "read_answer", "refusal"]
 
 STRATEGY_ERROR = "strategy_error"
-"""The code of a topic whose strategy raised, or answered what is no allocation."""
+"""The code of a topic whose strategy raised, or whose answer is no allocation."""
 
 TWO_OWNERS = (
     "two clients would own one queue, so nothing is changed: let one client consume (the rule "
@@ -25,10 +25,9 @@ TWO_OWNERS = (
 
 
 def read_answer(answer: object, asked: Iterable[str]) -> Allocation:
-    """Return what was answered for the topics asked for; a topic without an answer has failed.
+    """Return the answer for the topics in question; a topic without an answer has failed.
 
-    Of a share whatever gives queues one after another will do. What a strategy says of topics that
-    it was not asked for is no answer.
+    A share may be any iterable of queues. Answers for other topics do not count.
 
     Raises:
         AllocationError: ``strategy_error``, it is no allocation at all.
@@ -62,7 +61,7 @@ def refusal(
     topic: str,
     held: tuple[MessageQueue, ...],
 ) -> AllocationError | None:
-    """Return why a topic cannot be shared like this; None: it can."""
+    """Return why the engine refuses these shares of a topic; None: they are valid."""
     shared = set(held)
     owners: dict[MessageQueue, str] = {}
     for client_id, owned in shares.items():
@@ -90,13 +89,13 @@ def _shares(given: object, topic: str) -> Mapping[str, tuple[MessageQueue, ...]]
             raise _no_answer(f"of {topic} it has {_kind(owned)} for {_kind(client_id)}")
         try:
             shares[client_id] = tuple(owned)
-        except Exception as error:  # the share may be computed as it is looked at
+        except Exception as error:  # iterating a share may run the user's code
             raise AllocationError(STRATEGY_ERROR, described(error)) from error
-        # In C, for it is done for every queue: 100,000 of them in a big group.
+        # In C: a big group has 100,000 queues.
         if not {MessageQueue}.issuperset(map(type, shares[client_id])):
             raise _no_answer(f"of {topic} {client_id} is given what is no MessageQueue")
         if isinstance(owned, AbstractSet):
-            # Its order is another in each process; the decision must not be.
+            # The order of a set differs between processes; the decision must not.
             shares[client_id] = tuple(sorted(shares[client_id], key=queue_order))
     return shares
 

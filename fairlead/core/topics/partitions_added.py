@@ -1,10 +1,9 @@
-"""A route brings queues of which nothing is known: the old and the new set switch in one decision.
+"""A route brings new queues: the old and the new set switch in one decision.
 
-Decides how long the shares of before stay. A new queue can be granted only when its bounds are
-known, and they are asked for when its route is read. Shares that were worked out at once would move
-the queues that were there in one decision, and add the new ones in another; so every queue stays
-with its holder until the bounds are told, or the time for that is over. A queue that its route does
-not have any more is dropped at once in any case.
+Decides how long the old shares stay. The group can grant a new queue only when it knows its bounds,
+which it requests when it reads the route. New targets at once would move the old queues in one
+decision and add the new ones in another. So every queue stays with its holder until the bounds are
+there, or the time for that is over. A queue that is no longer in its route is dropped at once.
 
 ADR 0106 gives the reasons.
 """
@@ -13,8 +12,8 @@ from fairlead.core.draft import Draft
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import queue_order
 from fairlead.core.outputs import Cause
-from fairlead.core.topics.routes import readable_queues
 from fairlead.core.state import GroupState
+from fairlead.core.topics.routes import readable_queues
 
 __all__ = ["growth_end_ms", "is_growing", "note_growth", "queues_without_start"]
 
@@ -31,15 +30,15 @@ def note_growth(draft: Draft, topic: str, clock_ms: int) -> None:
 
 
 def growth_end_ms(state: GroupState, switch_ms: int) -> int | None:
-    """Return the clock at which bounds are waited for no longer; None: none are."""
+    """Return the clock at which the wait for bounds ends; None: there is none."""
     since_ms = state.growing_since_ms
     return None if since_ms is None else since_ms + switch_ms
 
 
 def is_growing(draft: Draft, *, hurried: bool) -> bool:
-    """Tell whether shares wait for bounds still; if that has just ended, they are to be worked out.
+    """Tell whether targets still wait for bounds; if that has just ended, compute them again.
 
-    ``hurried``: an operator has set a rule, and is not kept waiting.
+    ``hurried``: an operator has set a rule, which does not wait.
     """
     state, end_ms = draft.state, growth_end_ms(draft.state, draft.engine.switch_ms)
     if end_ms is None:
@@ -58,9 +57,9 @@ def is_growing(draft: Draft, *, hurried: bool) -> bool:
 
 
 def queues_without_start(state: GroupState) -> list[MessageQueue]:
-    """Return the readable queues that are new: nobody's, without a known start, never shared yet.
+    """Return the readable queues that are new: without an owner, a known start or a target.
 
-    One that was shared before and waits for its bounds is not what a route brings now.
+    A queue with a target that waits for its bounds is no new one.
     """
     free = [
         queue

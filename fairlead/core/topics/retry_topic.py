@@ -1,8 +1,8 @@
-"""The retry topic of a group: a topic that its members subscribe to before it is there (ADR 0141).
+"""The retry topic of a group: a topic that its members subscribe to before it exists (ADR 0141).
 
-A bridge makes it when a member has a message to send back, which that member asks for itself, or
-when the rule ``retry_topics`` says so. Until then nothing waits for it: the group is not short of
-anything, and its route is asked for ever more seldom.
+A bridge creates it when a member asks for it, to send a message back, or when the rule
+``retry_topics`` says so. Until then nothing waits for it, and the group requests its route ever
+more seldom.
 """
 
 from collections.abc import Mapping
@@ -23,7 +23,7 @@ RETRY_TOPIC_PREFIX: Final = "%RETRY%"
 """MixAll.RETRY_GROUP_TOPIC_PREFIX."""
 
 ON_SUBSCRIPTION: Final = "on_subscription"
-"""The value of the rule ``retry_topics`` under which topics are made beforehand."""
+"""The value of the rule ``retry_topics`` under which bridges create topics beforehand."""
 
 
 def own_retry_topic(group: str) -> str:
@@ -32,16 +32,16 @@ def own_retry_topic(group: str) -> str:
 
 
 def is_awaited(group: str, topic: str, retry_topics: str) -> bool:
-    """Tell whether a topic that a member subscribes to ought to be there.
+    """Tell whether a topic that a member subscribes to ought to exist.
 
     Args:
-        group: whose member it is.
-        topic: what it subscribes to.
+        group: the member's group.
+        topic: the subscribed topic.
         retry_topics: the rule in force.
     """
     return topic != own_retry_topic(group) or retry_topics == ON_SUBSCRIPTION
 
 
 def has_retry_topic(group: str, routes: Mapping[str, Route]) -> bool:
-    """Tell whether the group's retry topic is there, as far as its routes tell."""
+    """Tell whether the group's retry topic exists, by its routes."""
     return not is_lacking(routes, own_retry_topic(group))

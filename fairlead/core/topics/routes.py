@@ -30,9 +30,9 @@ PERM_WRITE = 2
 
 
 def is_lacking(routes: Mapping[str, Route], topic: str) -> bool:
-    """Tell whether a topic has no route: none was ever told, or it was deleted (ADR 0134).
+    """Tell whether a topic has no route: no bridge ever told one, or it was deleted (ADR 0134).
 
-    Of a deleted topic a route without brokers is kept, for its identity.
+    A deleted topic keeps a route without brokers, for its identity.
     """
     return topic not in routes or not routes[topic].brokers
 
@@ -72,10 +72,10 @@ def writable_queues(route: Route) -> dict[MessageQueue, bool]:
     """Return, for each readable queue in RocketMQ's order, whether a producer may write to it.
 
     Source: MQClientInstance#topicRouteData2TopicPublishInfo: the write bit, queues 0 to
-    writeQueueNums - 1. Its third condition, a master, is left out on purpose: this tells which
-    queues weigh nothing any more because an operator closed them. A master that is away comes back,
-    and each failover would move queues twice. Nor does orderTopicConf count, which RocketMQ's
-    producers follow without looking at the bit: their brokers refuse what it forbids.
+    writeQueueNums - 1. Its third condition, a master, does not count here on purpose: only queues
+    that an operator closed weigh nothing, a lost master comes back, and each failover would move
+    queues twice. orderTopicConf does not count either: RocketMQ's producers follow it whatever the
+    bit says, and their brokers refuse what the bit forbids.
     """
     brokers = {broker.broker_name: broker for broker in route.brokers}
     return {
@@ -86,7 +86,7 @@ def writable_queues(route: Route) -> dict[MessageQueue, bool]:
 
 
 def queue_zones(route: Route) -> dict[MessageQueue, str]:
-    """Return the zone of each readable queue's leader, as far as the route tells it."""
+    """Return the zone of each readable queue's leader, as far as the route says it."""
     return {
         MessageQueue(route.topic, broker.broker_name, queue_id): zone
         for broker in route.brokers
