@@ -2,7 +2,7 @@
 
 Layout: one byte version, four bytes CRC-32 (little-endian) of the version and the payload, the
 payload. The checksum finds damage; it is no protection against intent. There is one version of all
-that is stored: whoever changes a form counts it up, and older state is refused.
+stored bytes: every change of form counts it up, and the engine refuses state of another version.
 """
 
 from struct import Struct

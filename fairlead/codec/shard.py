@@ -36,11 +36,11 @@ _BODY, _LIVENESS = "the body column of a shard", "the liveness column of a shard
 
 
 class GroupSlot(NamedTuple):
-    """One group's place in a shard: its bytes, and what is known of it without decoding them.
+    """One group's place in a shard: its bytes, and what the shard needs without decoding them.
 
-    ``topics`` are those whose routes concern it, sorted; ``phase`` is where its newest decision
-    left it. ``due_ms`` is the earliest clock at which it must be stepped although none of its
-    records is read. An empty ``body``: it has no state yet, which only a quarantined group can be.
+    ``topics`` are those whose routes concern it, sorted; ``phase`` is that of its newest decision.
+    ``due_ms`` is the earliest clock at which it must be stepped even without a record. ``body`` is
+    empty if a group in quarantine has no state yet.
     """
 
     group: str
@@ -56,20 +56,18 @@ class GroupSlot(NamedTuple):
 class ShardHeader:
     """What a shard remembers apart from its groups and its clock.
 
-    ``generation`` is that of the driver that ran it last, ``defaults`` the rules set for all
-    groups, ``marker`` the highest generation of which a tick was read, ``positions`` topic ->
-    partition -> next offset to read, ``step`` how many cuts with a decision there were,
-    ``newest_ms`` the newest append time read. ``jumps`` counts how often a broker's clock jumped
-    ahead between two ticks of one driver, ``jumps_told`` how many of these a decision has told;
-    ``jumps_open`` are those since the newest tick, which count if the same driver ticks again.
-    ``number_floor`` is the greatest decision number of a group that was forgotten: a group that is
-    made counts on from there, so that no epoch of its name is ever used twice.
-    ``marker_ms`` is the clock at the first tick of ``marker``, ``control_end`` up to where control
-    must have been read before that tick counts. ``origin`` says where the state began after a loss,
-    ``recovering`` that clients may be working that the shard has not heard of yet. ``intake`` and
-    ``released`` are how much came of late, for the quotas. ``bridges`` is what the bridge of each
-    cluster said last of itself: (when, its state). ``group_bytes``: what groups may grow to, since
-    the shard has reached its share of state; 0: it has not.
+    ``generation`` is that of the driver that ran it last, ``defaults`` the rules of all groups,
+    ``marker`` the highest generation with a tick, ``positions`` topic -> partition -> next offset
+    to read, ``step`` the number of cuts with a decision, ``newest_ms`` the newest append time.
+    ``jumps`` counts jumps of a broker's clock between two ticks of one driver, ``jumps_told`` those
+    that a decision has told, and ``jumps_open`` those since the newest tick, which count if the
+    same driver ticks again. ``number_floor`` is the greatest decision number of a forgotten group:
+    a new group counts on from there, so that no epoch of its name comes twice. ``marker_ms`` is the
+    clock at the first tick of ``marker``; before that tick counts, control must be read up to
+    ``control_end``. ``origin`` is the beginning of the state after a loss; ``recovering``: unknown
+    clients may be working. ``intake`` and ``released`` are recent counts for the quotas.
+    ``bridges`` has the newest sign of each cluster's bridge: (when, its state). ``group_bytes``: no
+    group may grow beyond this, since the shard has reached its share of state; 0: it has not.
     """
 
     generation: int = 0

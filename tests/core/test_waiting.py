@@ -177,7 +177,7 @@ def test_paused() -> None:
     ((client, reason, message),) = _told(world)
     assert (client, reason) == ("b", "paused")
     assert message == (
-        "the group is paused by the rule pause of group orders: nothing is shared anew until "
+        "the group is paused by the rule pause of group orders: no queue moves until "
         "`fairlead group resume orders`"
     )
     _beat_on(world, 3_000, "ab", "orders")

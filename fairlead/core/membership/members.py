@@ -159,7 +159,7 @@ def _apply_beat_of_gone(draft: Draft, arrival: Arrival, beat: Heartbeat, stone: 
     if not stone.lapsed or stone.notified:
         return
     draft.state.tombstones[beat.member] = replace(stone, notified=True)
-    message = "this incarnation was taken for dead: stop all work and start a new one"
+    message = "the lease of this incarnation has ended: stop all work and start a new one"
     draft.notices.append(notice_to(draft, beat.member, "lapsed", message))
     draft.because("client_expired", client_id=beat.member.client_id, at=arrival.source)
 

@@ -176,7 +176,7 @@ def _holding(state: GroupState) -> frozenset[MemberKey]:
 def _paused(state: GroupState) -> _Reason:
     scope, whose, group = _whose(state, _PAUSE)
     words = (
-        f"the group is paused by the rule pause {whose}: nothing is shared anew until "
+        f"the group is paused by the rule pause {whose}: no queue moves until "
         f"`fairlead group resume {group}`"
     )
     return _Reason("paused", (scope,), words)
