@@ -23,12 +23,7 @@ _SHARD_ERROR: Final = re.compile(r"fairlead\.(?:engine|codec)\.errors\.(\w+): ([
 """How Python prints an error of the engine at the end of a worker's traceback."""
 
 _SUPERSEDED: Final = "HigherGenerationError"
-_REFUSED: Final = {
-    "AppendTimeMissingError": None,
-    "UnknownVersionError": "Run that version, or move the folder of engine.checkpoint away and "
-    "start again: the engine recovers from its topics within seconds, and owners work on.",
-}
-"""The errors that no restart mends, and what to do."""
+_REFUSED: Final = frozenset({"AppendTimeMissingError", "UnknownVersionError"})
 _TEXT_CHARACTERS_MAX: Final = 500
 _CAUSES_MAX: Final = 20
 
@@ -107,7 +102,7 @@ def classify(text: str) -> FairleadError:
         if name == _SUPERSEDED:
             return SupersededError(message, remedy=NEWER_STATE_REMEDY)
         if name in _REFUSED:
-            return RefusedError(message, remedy=_REFUSED[name])
+            return RefusedError(message)
     return QueryDiedError(
         f"the streaming query ended: {_last_words(text)}",
         remedy="The log above has the whole text. With --supervise it is started again.",
