@@ -132,7 +132,7 @@ class Draft:
         self.rejections.append(Rejection(arrival.source, reason, field_path, detail, remedy))
 
     def new_epoch(self) -> Epoch:
-        """Return this decision's epoch, drawing the group's next number at the first call."""
+        """Return this decision's epoch; the first call draws the group's next number (rule H5)."""
         if not self.epoch_drawn:
             self.epoch_drawn = True
             self.state.number += 1

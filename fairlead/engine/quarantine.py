@@ -2,9 +2,9 @@
 
 First the engine looks for the few records on which the step fails, and refuses them. If that does
 not help, it rolls the group back to its state before the batch and sets it aside: heartbeats still
-count for leases, nobody lapses, and rows wait. The engine tries again at each trigger period, when
-a driver starts, and when the rules of all groups change. Every failed attempt is in the audit
-record, so that a replay tries at the same cuts.
+count for leases, nobody lapses, and rows wait (rule H20). The engine tries again at each trigger
+period, when a driver starts, and when the rules of all groups change. Every failed attempt is in
+the audit record, so that a replay tries at the same cuts.
 """
 
 from collections.abc import Sequence

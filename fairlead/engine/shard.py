@@ -1,8 +1,8 @@
 """One batch of one shard, from bytes to bytes (ADR 0041).
 
 :func:`run_shard` is pure: the same state and the same rows, in any order and any chunking, give
-the same bytes. It reads no clock, no environment and no chance, and iterates no set. Groups that
-neither have a record in the batch nor are due pass as the bytes they are.
+the same bytes (rule H16). It reads no clock, no environment and no chance, and iterates no set.
+Groups that neither have a record in the batch nor are due pass as the bytes they are.
 """
 
 from collections.abc import Sequence

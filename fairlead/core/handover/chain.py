@@ -1,10 +1,10 @@
 """How one queue goes from one member to another: the list rule, as functions of one queue's state.
 
 A queue keeps all of its unresolved grants in a chain, oldest first. A newer grant names all older
-ones, and its member waits for their releases. :data:`TRANSITIONS` lists what may happen in which
-phase; anything else is a bug and raises. Nothing here knows of records, liveness or targets. No
-shortcut is safe: each rule (H1 to H7 of docs/handover.md) has a test with a run that breaks without
-it.
+ones, and its member waits for their releases (rule H1). :data:`TRANSITIONS` lists what may happen
+in which phase; anything else is a bug and raises. Nothing here knows of records, liveness or
+targets. No shortcut is safe: each rule (H1 to H7 of docs/handover.md) has a test with a run that
+breaks without it.
 
 An overtaken grant is out of the chain: nobody waits for it, no other release or progress proves
 anything about it, and only a report of its own member ends it (rule H26).

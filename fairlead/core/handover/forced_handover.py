@@ -108,9 +108,9 @@ def _force(draft: Draft, queue: MessageQueue) -> None:
 
 
 def may_be_forced(draft: Draft, member: MemberKey) -> bool:
-    """Tell whether a rule takes queues from a mute member; from an ordered one it never does.
+    """Tell whether a rule takes queues from a mute member (rules H26 and H27).
 
-    An ordered member has no drain deadline, so nobody can tell whether it is mute or slow.
+    It never takes them from an ordered one, which has no drain deadline: it may be mute or slow.
     """
     return draft.rules.on_mute == "force" and not draft.state.members[member].profile.ordered
 

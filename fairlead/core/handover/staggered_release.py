@@ -2,7 +2,7 @@
 
 All members read a decision in the same moment. If all stopped, released and started at once, each
 would wait for the others' processor time, connections and broker, and a queue would stand still for
-as long as the whole group takes. So they take turns, and work on until their turn comes.
+as long as the whole group takes. So they take turns, and work on until their own (rule H29).
 """
 
 from collections.abc import Iterable

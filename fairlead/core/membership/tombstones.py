@@ -1,4 +1,4 @@
-"""How long the engine remembers members that are gone, and how many bytes that takes."""
+"""How long the engine remembers members that are gone, and how many bytes that takes (rule H13)."""
 
 from typing import Final
 

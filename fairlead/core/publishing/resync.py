@@ -2,7 +2,7 @@
 
 A heartbeat carries a digest of what its member holds. If it differs from the engine's view for two
 seconds, one side has lost a record, and the engine writes the member's whole assignment again, with
-the original epochs. All commands are idempotent, so a needless resync changes nothing.
+the original epochs (rule H17). All commands are idempotent, so a needless resync changes nothing.
 
 A heartbeat also says up to which epoch its member has read. A member that has not read the newest
 epoch may not have had the time: while a batch runs for seconds, every heartbeat is appended before

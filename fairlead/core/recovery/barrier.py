@@ -231,7 +231,7 @@ def _waited_for(draft: Draft, generation: int) -> list[MemberKey]:
 
 
 def _mute_among(draft: Draft, barrier: Barrier, waiting: list[MemberKey]) -> list[MemberKey]:
-    """Return the members that heartbeat and are late, if a rule passes the barrier without them.
+    """Return the late members that heartbeat, if a rule passes the barrier without them (H27).
 
     The first late member raises an alarm, whether or not the barrier waits for it.
     """

@@ -1,8 +1,9 @@
 """What becomes of one queue when a barrier ends: its owner, its start, what is void.
 
 Claims are the truth: the highest running claim is the chain, every other grant is void, and the
-base is the greatest position that anybody reported under the present identity of the topic. These
-are functions of one queue; :mod:`fairlead.core.recovery.barrier` gathers the claims.
+base is the greatest position that anybody reported under the present identity of the topic (rules
+H15 and H19). These are functions of one queue; :mod:`fairlead.core.recovery.barrier` gathers the
+claims.
 """
 
 from collections.abc import Mapping, Sequence

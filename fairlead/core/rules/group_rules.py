@@ -42,7 +42,7 @@ TURN_MS = 4
 """After so long the next member stops; 2 and 3 were tried too (ADR 0081)."""
 
 CHAIN_CAP = 2
-"""How many unresolved grants a queue may have.
+"""How many unresolved grants a queue may have (rule H6).
 
 2 = the holder and one successor, which is granted with the drop and waits for the release itself;
 1 = a successor is granted only after the release.
