@@ -17,7 +17,7 @@ def keys_of(state: GroupState) -> list[MemberKey]:
     """Return every member key that a state mentions, sorted."""
     found = {*state.members, *state.tombstones, *state.claims}
     for queue in state.queues.values():
-        found.update(grant.member for grant in (*queue.chain, *queue.overtaken))
+        found.update(grant.member for grant in queue.grants)
         found.update(doubt.member for doubt in queue.doubts)
     if state.barrier is not None:
         found.update(member for _, member in state.barrier.releases)

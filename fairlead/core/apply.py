@@ -12,6 +12,7 @@ from fairlead.core.handover.chain import Resolved, answer_never, based, progress
 from fairlead.core.handover.fencing import FENCED, fenced_reason
 from fairlead.core.handover.forced_handover import has_ordered
 from fairlead.core.handover.pull_idle import note_idle
+from fairlead.core.handover.resolution import apply_resolution
 from fairlead.core.membership.leaving import apply_leave, note_leaver
 from fairlead.core.membership.member_disagreement import kept_profile
 from fairlead.core.membership.members import apply_heartbeat, shared_topics, subscribed_topics
@@ -127,8 +128,7 @@ def _apply_progress(draft: Draft, arrival: Arrival, made: Progress) -> None:
             reason = fenced_reason(draft.state, entry.queue, made.member, entry.epoch)
             draft.counts[FENCED, f"progress/{reason}"] += 1
             continue
-        draft.set_queue(entry.queue, ended.queue)
-        draft.resolved(entry.queue, ended.grants, ended.queue.base)
+        apply_resolution(draft, entry.queue, ended)
         if ended.grants:
             draft.counts[GATE, "by_client"] += 1
         if unknown_reset:
@@ -169,20 +169,16 @@ def _apply_release(draft: Draft, arrival: Arrival, released: Release) -> None:
         reason = fenced_reason(draft.state, released.queue, released.member, released.epoch)
         draft.counts[FENCED, f"release/{reason}"] += 1
         return
-    draft.set_queue(released.queue, ended.queue)
-    draft.resolved(released.queue, ended.grants, ended.queue.base)
+    apply_resolution(draft, released.queue, ended)
     draft.because("released", client_id=released.member.client_id, at=arrival.source)
-    if ended.granted is not None and draft.state.barrier is None:
-        draft.shortened[released.queue] = None
     if grant is not None:
         note_unasked(draft, grant, Spoken(arrival.clock_ms, arrival.source.append_ms))
 
 
 def _grant_of(value: QueueState, released: Release) -> Grant | None:
     """Return the grant that a release ends; None: it is resolved, or never was."""
-    grants = (*value.chain, *value.overtaken)
     member, epoch = released.member, released.epoch
-    return next((one for one in grants if (one.member, one.epoch) == (member, epoch)), None)
+    return next((one for one in value.grants if (one.member, one.epoch) == (member, epoch)), None)
 
 
 def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:

@@ -231,6 +231,11 @@ class QueueState:
     """Reports that wait until a bridge tells the bounds, in the order of their records."""
 
     @property
+    def grants(self) -> tuple[Grant, ...]:
+        """All unresolved grants: those overtaken, then those in the chain."""
+        return (*self.overtaken, *self.chain)
+
+    @property
     def has_pending_reset(self) -> bool:
         """Whether a reset is pending: accepted, and no work has started from it."""
         return self.asked is not None or self.set_aside is not None or self.why == RESET

@@ -202,7 +202,7 @@ def _is_awaited(row: SurplusRow, state: GroupState) -> bool:
         return False
     queue, member, epoch = ended
     value = state.queues.get(queue)
-    grants = () if value is None else (*value.chain, *value.overtaken)
+    grants = () if value is None else value.grants
     return any((grant.member, grant.epoch) == (member, epoch) for grant in grants)
 
 

@@ -121,7 +121,7 @@ def any_mute(state: GroupState) -> bool:
         grant.mute
         for value in state.queues.values()
         if value.overtaken or (value.chain and value.chain[0].dropped)
-        for grant in (*value.chain, *value.overtaken)
+        for grant in value.grants
     )
 
 

@@ -1,7 +1,7 @@
 """Drained clients that hold nothing any more: their operator waits for this cause."""
 
 from fairlead.core.draft import Draft
-from fairlead.core.membership.members import effective_members
+from fairlead.core.membership.members import effective_members, holders
 from fairlead.core.rules.single_rules import drained_of
 
 __all__ = ["DRAINED", "report_drained"]
@@ -21,11 +21,7 @@ def report_drained(draft: Draft) -> None:
         for cause in draft.causes.values()
         if cause.rule == "drain" and cause.client_id is not None
     )
-    holding = {
-        grant.member.client_id
-        for value in draft.state.queues.values()
-        for grant in (*value.overtaken, *value.chain)
-    }
+    holding = {member.client_id for member in holders(draft.state)}
     members = effective_members(draft.state.members)
     for client_id in sorted(drained & ended & members.keys() - holding):
         draft.because(DRAINED, client_id=client_id)

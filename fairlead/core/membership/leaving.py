@@ -10,6 +10,7 @@ ADR 0120 gives the reasons.
 
 from fairlead.core.draft import Draft
 from fairlead.core.handover.chain import answer_never
+from fairlead.core.handover.resolution import apply_resolution
 from fairlead.core.membership.members import may_concern_shares
 from fairlead.core.membership.rebalance_delay import note_change
 from fairlead.core.membership.restart_grace import await_return
@@ -50,7 +51,7 @@ def free_unstarted(draft: Draft) -> None:
             _take_out(draft, members[key], source, draft.moment.clock_ms)
     for queue in sorted(draft.state.queues) if leavers else ():
         value = draft.state.queues[queue]
-        for grant in (*value.overtaken, *value.chain):
+        for grant in value.grants:
             last = leavers.get(grant.member)
             if last is not None and grant.epoch > last[0]:
                 _end_unstarted(draft, queue, grant, last[1])
@@ -66,8 +67,5 @@ def _take_out(draft: Draft, member: Member, source: Source, clock_ms: int) -> No
 def _end_unstarted(draft: Draft, queue: MessageQueue, grant: Grant, source: Source) -> None:
     ended = answer_never(draft.state.queues[queue], grant.member, grant.epoch)
     assert ended is not None, "the grant was found in this queue"
-    draft.set_queue(queue, ended.queue)
-    draft.resolved(queue, ended.grants, ended.queue.base)
+    apply_resolution(draft, queue, ended)
     draft.because("released", client_id=grant.member.client_id, at=source)
-    if ended.granted is not None and draft.state.barrier is None:
-        draft.shortened[queue] = None

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from fairlead.core.draft import Draft
 from fairlead.core.handover.chain import lapse
+from fairlead.core.handover.resolution import apply_resolution
 from fairlead.core.membership.rebalance_delay import note_change
 from fairlead.core.membership.restart_grace import await_return, end_wait
 from fairlead.core.membership.subscriptions import newest_subscriptions
@@ -217,12 +218,8 @@ def lapse_members(draft: Draft) -> None:
         member, seen_ms = state.members[key], state.liveness[key].seen_ms
         for queue in held[key]:
             ended = lapse(state.queues[queue], key)
-            if ended is None:
-                continue
-            draft.set_queue(queue, ended.queue)
-            draft.resolved(queue, ended.grants, ended.queue.base)
-            if ended.granted is not None and state.barrier is None:
-                draft.shortened[queue] = None
+            if ended is not None:
+                apply_resolution(draft, queue, ended)
         _bury(draft, key, lapsed=True)
         draft.counts["member", "lapsed"] += 1
         if member.leaving:
@@ -248,7 +245,7 @@ def _held(state: GroupState, members: Sequence[MemberKey]) -> dict[MemberKey, li
     held: dict[MemberKey, list[MessageQueue]] = {key: [] for key in members}
     for queue in sorted(state.queues) if held else ():
         value = state.queues[queue]
-        for member in dict.fromkeys(grant.member for grant in (*value.overtaken, *value.chain)):
+        for member in dict.fromkeys(grant.member for grant in value.grants):
             if member in held:
                 held[member].append(queue)
     return held
@@ -256,11 +253,7 @@ def _held(state: GroupState, members: Sequence[MemberKey]) -> dict[MemberKey, li
 
 def holders(state: GroupState) -> set[MemberKey]:
     """Return the members with an unresolved grant."""
-    return {
-        grant.member
-        for value in state.queues.values()
-        for grant in (*value.overtaken, *value.chain)
-    }
+    return {grant.member for value in state.queues.values() for grant in value.grants}
 
 
 def forget_leavers(draft: Draft) -> None:

@@ -17,6 +17,7 @@ from typing import Final
 
 from fairlead.core.draft import GATE, Draft
 from fairlead.core.handover.chain import Resolved, based, credit, progress, release
+from fairlead.core.handover.resolution import apply_resolution
 from fairlead.core.membership.spoken_for import note_unasked
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position, Source
 from fairlead.core.outputs import Cause, Rejection
@@ -298,8 +299,7 @@ def _apply(draft: Draft, queue: MessageQueue, word: Doubt, *, believed: bool) ->
         if believed:
             draft.set_queue(queue, credit(value, word.epoch, word.position, word.kind))
         return
-    draft.set_queue(queue, ended.queue)
-    draft.resolved(queue, ended.grants, ended.queue.base)
+    apply_resolution(draft, queue, ended)
     if word.kind == "progress":
         draft.counts[GATE, "by_client"] += bool(ended.grants)
         return
@@ -308,8 +308,6 @@ def _apply(draft: Draft, queue: MessageQueue, word: Doubt, *, believed: bool) ->
         if (grant.member, grant.epoch) == (word.member, word.epoch):
             note_unasked(draft, grant, Spoken(moment.clock_ms, moment.append_ms))
     draft.because("released", client_id=word.member.client_id, at=word.source)
-    if ended.granted is not None:
-        draft.shortened[queue] = None
 
 
 def _report(

@@ -108,7 +108,7 @@ def _commands_of(
     waiting = None if newest is None or newest.dropped else newest.member.client_id
     drops = [
         Drop(queue, grant.epoch, waiting if grant in value.chain else None)
-        for grant in (*value.overtaken, *value.chain)
+        for grant in value.grants
         if grant.member == key and grant.dropped and grant.epoch != NOTHING
     ]
     if newest is None or newest.member != key or newest.dropped:

@@ -291,9 +291,8 @@ def _adopt(draft: Draft, barrier: Barrier, mute: list[MemberKey]) -> None:
         # In this order: a doubtful position does not prove that a reset was followed.
         adopted = with_pending_reset(doubt_adopted(value, adopted))
         adopted = _pass_over_mute(draft, queue, value, adopted, mute)
-        left = {(grant.member, grant.epoch) for grant in (*adopted.overtaken, *adopted.chain)}
-        before = (*value.overtaken, *value.chain)
-        gone = [grant for grant in before if (grant.member, grant.epoch) not in left]
+        left = {(grant.member, grant.epoch) for grant in adopted.grants}
+        gone = [grant for grant in value.grants if (grant.member, grant.epoch) not in left]
         draft.resolved(queue, [grant for grant in gone if grant.epoch != NOTHING], adopted.base)
         draft.set_queue(queue, adopted)
         if runs_before_reset(adopted, claims):
@@ -314,7 +313,7 @@ def _pass_over_mute(
     clock_ms = draft.moment.clock_ms
     known = tuple(
         replace(grant, dropped=True, dropped_ms=clock_ms, mute=True)
-        for grant in (*before.overtaken, *before.chain)
+        for grant in before.grants
         if grant.member in mute and grant.epoch != NOTHING
     )
     for grant in known:
