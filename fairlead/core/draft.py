@@ -9,6 +9,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
 
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position, Source
+from fairlead.core.moment import Moment
 from fairlead.core.outputs import (
     Add,
     After,
@@ -22,7 +23,7 @@ from fairlead.core.outputs import (
     Stage,
 )
 from fairlead.core.records import Arrival
-from fairlead.core.rules.group_rules import EngineRules, GroupRules, Moment
+from fairlead.core.rules.group_rules import EngineRules, GroupRules
 from fairlead.core.state import Grant, GroupState, Member, QueueState, ReportedPosition
 
 __all__ = ["GATE", "HANDOVER", "HANDOVER_MS", "SLOW_HANDOVER", "Draft"]

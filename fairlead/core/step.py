@@ -42,6 +42,7 @@ from fairlead.core.membership.rebalance_delay import keep_targets, may_share, wi
 from fairlead.core.membership.restart_grace import end_restart_grace
 from fairlead.core.membership.tombstones import expire_tombstones
 from fairlead.core.model import Source
+from fairlead.core.moment import Moment
 from fairlead.core.outputs import Output, Rejection, Request
 from fairlead.core.positions.bounds import judge_doubts
 from fairlead.core.positions.resets import settle_unrouted_resets
@@ -59,7 +60,7 @@ from fairlead.core.records import (
     RuleSet,
 )
 from fairlead.core.recovery.barrier import barrier_due_ms, enter_barrier, pass_barrier
-from fairlead.core.rules.group_rules import EngineRules, Moment, changed_rules, rules_of
+from fairlead.core.rules.group_rules import EngineRules, changed_rules, rules_of
 from fairlead.core.rules.quota import QUOTA
 from fairlead.core.state import GroupState
 from fairlead.core.targets.compute import allocation_text, compute_targets

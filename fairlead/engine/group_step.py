@@ -12,8 +12,9 @@ from fairlead.codec.liveness import encode_liveness
 from fairlead.codec.shard import GroupSlot
 from fairlead.core.invariants import check
 from fairlead.core.model import Source
+from fairlead.core.moment import Moment
 from fairlead.core.outputs import Decision, Output
-from fairlead.core.rules.group_rules import EngineRules, Moment
+from fairlead.core.rules.group_rules import EngineRules
 from fairlead.core.state import GroupState
 from fairlead.core.step import due_ms, step
 from fairlead.engine.context import ShardContext

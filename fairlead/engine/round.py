@@ -11,8 +11,9 @@ from dataclasses import replace
 from fairlead.codec.group import decode_group
 from fairlead.codec.shard import GroupSlot, OpenShard, ShardHeader, close_shard
 from fairlead.core.apply import KINDS
+from fairlead.core.moment import Moment
 from fairlead.core.outputs import Decision, Output, Rejection
-from fairlead.core.rules.group_rules import EngineRules, Moment
+from fairlead.core.rules.group_rules import EngineRules
 from fairlead.core.rules.quota import QUOTA_BYTES, QUOTA_RECORDS
 from fairlead.core.state import GroupState
 from fairlead.engine.context import DecisionSummary, ShardContext, ShardResult, StepFailure

@@ -10,7 +10,8 @@ from fairlead.core.allocation import Strategy
 from fairlead.core.draft import Draft
 from fairlead.core.membership.members import lapse_members
 from fairlead.core.membership.restart_grace import await_return, end_restart_grace
-from fairlead.core.rules.group_rules import EngineRules, GroupRules, Moment, rules_of
+from fairlead.core.moment import Moment
+from fairlead.core.rules.group_rules import EngineRules, GroupRules, rules_of
 from fairlead.core.state import GroupState, Liveness
 from fairlead.engine.defaults import rules_for_all
 from fairlead.observed.observed_group import ObservedGroup

@@ -15,8 +15,9 @@ from fairlead.core.model import (
     Process,
     Subscription,
 )
+from fairlead.core.moment import Moment
 from fairlead.core.records import Heartbeat
-from fairlead.core.rules.group_rules import EngineRules, GroupRules, Moment, rules_of
+from fairlead.core.rules.group_rules import EngineRules, GroupRules, rules_of
 from fairlead.core.state import Grant, GroupState, Member, QueueState
 from fairlead.core.targets.compute import shared_queues
 

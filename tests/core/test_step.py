@@ -3,10 +3,10 @@
 from dataclasses import replace
 
 from fairlead.core.model import Epoch, MemberProfile, Position
+from fairlead.core.moment import Moment
 from fairlead.core.outputs import Decision, Gone, Rejection, Request
 from fairlead.core.publishing.digest import digest
 from fairlead.core.publishing.resync import entries_by_member
-from fairlead.core.rules.group_rules import Moment
 from fairlead.core.step import due_ms, step
 from tests.core.world import World, key_of, queue_of, settled
 

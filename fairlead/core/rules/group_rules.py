@@ -29,7 +29,6 @@ __all__ = [
     "DefaultsChange",
     "EngineRules",
     "GroupRules",
-    "Moment",
     "RuleError",
     "changed_rules",
     "put_rule",
@@ -129,31 +128,6 @@ class EngineRules:
     state_bytes: int = 0
     group_bytes: int = 0
     defaults_change: DefaultsChange | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Moment:
-    """The now of a step: the shard's clock after the last record, and what had been read.
-
-    ``marker`` is the highest generation whose marker was read, ``marker_ms`` the clock at its
-    record (None: now); ``shard``, ``step`` and ``positions`` make the cut. ``number_floor`` is
-    where a group that is made begins to count. ``recovering``: this shard's state was lost, and not
-    every client that may be working is known yet; ``incomplete``: records of this group were given
-    up, or it had no state while they waited. ``bridges``: what each cluster's bridge said last of
-    itself, and when.
-    """
-
-    clock_ms: int
-    append_ms: int
-    marker: int
-    shard: int = 0
-    step: int = 1
-    positions: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
-    number_floor: int = 0
-    marker_ms: int | None = None
-    recovering: bool = False
-    incomplete: bool = False
-    bridges: Mapping[str, tuple[int, str]] = field(default_factory=dict)
 
 
 class RuleError(Exception):
