@@ -163,7 +163,7 @@ GOLDEN_BODY = bytes.fromhex("01aa6c0e89") + (
     b's":[[0,[1,20],"release",true,[2,9],[[0,3,40,true,77,false],[2,3,41,false]]],[1,null,""'
     b',false,[0,0],[],[[0,3,7,true,75,true]],[8,3],"id0",["id2",9,4],true,null,[]]],"targets'
     b'":[[0,1],[1,0]],"tombstones":[[1,500,true,true,false,null]],"weights":[[0,2.5],[1,0.0]'
-    b"]}"
+    b']}'
 )
 GOLDEN_LIVENESS = bytes.fromhex(
     "010f5a97295f0000000000000064000000000000001100000000000000ffffffffffffffff000000"
