@@ -110,7 +110,7 @@ def plain_claims(row: int, claims: ClaimSet, queues: Queues) -> list[Any]:
                         *claim.epoch,
                         *claim.position,
                         claim.running,
-                        claim.identity,
+                        *(() if claim.identity is None else (claim.identity,)),
                     ]
                     for claim in claims.read[part]
                 ],
@@ -128,8 +128,10 @@ def read_claims(plain: Sequence[Any], queues: Sequence[MessageQueue]) -> ClaimSe
         parts,
         {
             part: tuple(
-                Claim(queues[row], Epoch(epoch, number), Position(reset, offset), running, identity)
-                for row, epoch, number, reset, offset, running, identity in claims
+                Claim(
+                    queues[row], Epoch(epoch, number), Position(reset, offset), running, *identity
+                )
+                for row, epoch, number, reset, offset, running, *identity in claims
             )
             for part, claims in read
         },

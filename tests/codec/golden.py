@@ -141,29 +141,28 @@ def golden_state() -> GroupState:
     )
 
 
-GOLDEN_BODY = bytes.fromhex("01aa6c0e89") + (
+GOLDEN_BODY = bytes.fromhex("01f9fbd7d4") + (
     b'{"absent":[["returns",["main","other"]]],"allocated_by":"AVG {} subscribers","awaited"'
     b':[[88,[3,3,"u3",1,0,false,false,0,["push","clustering","last_offset",null,false,"other'
     b'","0","",null,1,10000],[],0,false,[],null,[]]]],"barrier":[3,50,60,true,[[0,0,2,1,0,6]'
     b',[1,0,2,2]],true,true,[[1,"id1",2,2,0,7,"release"]]],"claims":[[0,3,2,[[1,[[0,2,1,0,5,'
-    b'true,null],[1,2,1,0,5,true,"id1"]]]]]],"clients":["c1","c2"],"created_ms":1,"empty_sin'
-    b'ce_ms":null,"epoch":[3,41],"established":[["consume_from","",["timestamp",5]],["expres'
-    b'sion","orders",["tag","a","b"]],["ordered","",[true]]],"failures":[["orders","no_membe'
-    b'rs","nobody"]],"group":"orders","growing_since_ms":94,"keys":[["c1","i1"],["c2","i0"],'
-    b'["c2","i1"],["c3","i1"]],"late_topics":["payments"],"measures":[[0,10,90,26,6,0.25,5.5'
-    b']],"members":[[0,1,"u1",1,3,false,true,0,["push","clustering","timestamp",5,true,"othe'
-    b'r","0","",null,1,10000],[["orders","tag","a||b",["a","b"],7]],0,false,[],null,["topic"'
-    b',"returns","on","main","other"]],[2,2,"u2",2,0,true,false,1,["push","clustering","last'
-    b'_offset",null,false,"other","0","","z",1,10000],[],77,true,["ordered 8a39d2abd3999ab7"'
-    b',"expression of orders 3f5a1e9fd3a2c4b6"],null,[]]],"queues":[["orders","main",[0,1]]]'
-    b',"remade":["payments"],"requests":[["offsets","orders",70,2,60],["route","returns",71,'
-    b'1,null]],"routes":[["orders","id1","main:2",[["main",6,2,2,"main",{"0":"h:1"},["1",nul'
-    b'l],[null,"z"]],["other",4,0,0,"",{},null,null]]]],"rules":{"pause":null,"timing":{"lea'
-    b'se_ms":1000,"margin_ms":5}},"settling":[91,{"client_joined":2,"client_left":1}],"state'
-    b's":[[0,[1,20],"release",true,[2,9],[[0,3,40,true,77,false],[2,3,41,false]]],[1,null,""'
-    b',false,[0,0],[],[[0,3,7,true,75,true]],[8,3],"id0",["id2",9,4],true,null,[]]],"targets'
-    b'":[[0,1],[1,0]],"tombstones":[[1,500,true,true,false,null]],"weights":[[0,2.5],[1,0.0]'
-    b']}'
+    b'true],[1,2,1,0,5,true,"id1"]]]]]],"clients":["c1","c2"],"created_ms":1,"empty_since_ms'
+    b'":null,"epoch":[3,41],"established":[["consume_from","",["timestamp",5]],["expression"'
+    b',"orders",["tag","a","b"]],["ordered","",[true]]],"failures":[["orders","no_members","'
+    b'nobody"]],"group":"orders","growing_since_ms":94,"keys":[["c1","i1"],["c2","i0"],["c2"'
+    b',"i1"],["c3","i1"]],"late_topics":["payments"],"measures":[[0,10,90,26,6,0.25,5.5]],"m'
+    b'embers":[[0,1,"u1",1,3,false,true,0,["push","clustering","timestamp",5,true,"other","0'
+    b'","",null,1,10000],[["orders","tag","a||b",["a","b"],7]],0,false,[],null,["topic","ret'
+    b'urns","on","main","other"]],[2,2,"u2",2,0,true,false,1,["push","clustering","last_offs'
+    b'et",null,false,"other","0","","z",1,10000],[],77,true,["ordered 8a39d2abd3999ab7","exp'
+    b'ression of orders 3f5a1e9fd3a2c4b6"],null,[]]],"queues":[["orders","main",[0,1]]],"rem'
+    b'ade":["payments"],"requests":[["offsets","orders",70,2,60],["route","returns",71,1,nul'
+    b'l]],"routes":[["orders","id1","main:2",[["main",6,2,2,"main",{"0":"h:1"},["1",null],[n'
+    b'ull,"z"]],["other",4,0,0,"",{},null,null]]]],"rules":{"pause":null,"timing":{"lease_ms'
+    b'":1000,"margin_ms":5}},"settling":[91,{"client_joined":2,"client_left":1}],"states":[['
+    b'0,[1,20],"release",true,[2,9],[[0,3,40,true,77,false],[2,3,41,false]]],[1,null,"",fals'
+    b'e,[0,0],[],[[0,3,7,true,75,true]],[8,3],"id0",["id2",9,4],true,null,[]]],"targets":[[0'
+    b',1],[1,0]],"tombstones":[[1,500,true,true,false,null]],"weights":[[0,2.5],[1,0.0]]}'
 )
 GOLDEN_LIVENESS = bytes.fromhex(
     "010f5a97295f0000000000000064000000000000001100000000000000ffffffffffffffff000000"
