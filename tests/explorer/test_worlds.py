@@ -13,8 +13,7 @@ from fairlead_proof.explorer.world import Restart, World
 from fairlead_proof.explorer.world_state import CLIENTS, ENGINE, JUDGE, Joint, Moment
 
 from fairlead.core import apply
-from fairlead.core.handover import forced_handover
-from fairlead.core.handover.chain import Resolved, overtake
+from fairlead.core.handover.chain import Resolved, forced_handover, overtake
 from fairlead.core.state import Grant, QueueState
 from tests.hash_seeds import printed_under
 
