@@ -9,10 +9,10 @@ from typing import Final
 
 from fairlead.core.draft import GATE, Draft
 from fairlead.core.handover.chain import Resolved, answer_never, based, progress, release
-from fairlead.core.handover.chain.resolution import apply_resolution
 from fairlead.core.handover.fencing import FENCED, fenced_reason
 from fairlead.core.handover.forced_handover import has_ordered
 from fairlead.core.handover.pull_idle import note_idle
+from fairlead.core.handover.resolution import apply_resolution
 from fairlead.core.membership.leaving import apply_leave, note_leaver
 from fairlead.core.membership.member_disagreement import kept_profile
 from fairlead.core.membership.members import apply_heartbeat, shared_topics, subscribed_topics

@@ -10,7 +10,7 @@ ADR 0120 gives the reasons.
 
 from fairlead.core.draft import Draft
 from fairlead.core.handover.chain import answer_never
-from fairlead.core.handover.chain.resolution import apply_resolution
+from fairlead.core.handover.resolution import apply_resolution
 from fairlead.core.membership.members import may_concern_shares
 from fairlead.core.membership.rebalance_delay import note_change
 from fairlead.core.membership.restart_grace import await_return

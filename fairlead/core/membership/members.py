@@ -10,7 +10,7 @@ from dataclasses import replace
 
 from fairlead.core.draft import Draft
 from fairlead.core.handover.chain import lapse
-from fairlead.core.handover.chain.resolution import apply_resolution
+from fairlead.core.handover.resolution import apply_resolution
 from fairlead.core.membership.rebalance_delay import note_change
 from fairlead.core.membership.restart_grace import await_return, end_wait
 from fairlead.core.membership.subscriptions import newest_subscriptions

@@ -17,7 +17,7 @@ from typing import Final
 
 from fairlead.core.draft import GATE, Draft
 from fairlead.core.handover.chain import Resolved, based, credit, progress, release
-from fairlead.core.handover.chain.resolution import apply_resolution
+from fairlead.core.handover.resolution import apply_resolution
 from fairlead.core.membership.spoken_for import note_unasked
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position, Source
 from fairlead.core.outputs import Cause, Rejection
