@@ -1,6 +1,6 @@
-"""Fairlead's client: join a group and read the queues it is given; send around what is broken.
+"""Fairlead's client: consumers that join a group, and a producer that goes around broken brokers.
 
-Each name is imported when it is first asked for: whoever needs one room loads no other.
+Each name is imported when it is first used, so a consumer does not load the producer's modules.
 """
 
 import importlib
@@ -165,10 +165,10 @@ _MODULES: Final = {
 
 
 if not TYPE_CHECKING:
-    # Type checkers read the imports above, and say so of a name that does not exist.
+    # Type checkers read the imports above, and report a name that does not exist.
 
     def __getattr__(name: str) -> Any:
-        """Import what is asked for (PEP 562)."""
+        """Import a public name when it is first used (PEP 562)."""
         if name not in _MODULES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         value = getattr(importlib.import_module(_MODULES[name]), name)
@@ -177,5 +177,5 @@ if not TYPE_CHECKING:
 
 
 def __dir__() -> list[str]:
-    """Return the names there are, whether they were imported or not."""
+    """Return all public names, imported or not."""
     return sorted({*globals(), *__all__})

@@ -26,14 +26,14 @@ pytestmark = pytest.mark.broker
 USER: Final = "somebody"
 FAULTS: Final = {
     "password": ("sasl_plain_password", "refuses the login of 'somebody' by SCRAM-SHA-512"),
-    "authority": ("ssl_cafile", r"nobody in .*stranger.pem vouches for the certificate"),
+    "authority": ("ssl_cafile", r"no authority in .*stranger.pem has signed the certificate"),
     "name": ("bootstrap_servers", r"is for another name .*'localhost'"),
     "expired": ("bootstrap_servers", "is no longer valid .certificate has expired."),
     "plain-to-tls": ("security_protocol", "speaks TLS, and security_protocol is PLAINTEXT"),
     "tls-to-plain": ("security_protocol", "speaks no TLS, and security_protocol is SASL_SSL"),
-    "mechanism": ("sasl_mechanism", "takes no login by PLAIN"),
+    "mechanism": ("sasl_mechanism", "accepts no login by PLAIN"),
     "no-login": ("security_protocol", "wants a login, and security_protocol is SSL"),
-    "login-to-plain": ("security_protocol", "takes no login, and .* SASL_PLAINTEXT"),
+    "login-to-plain": ("security_protocol", "accepts no login, and .* SASL_PLAINTEXT"),
     "no-file": ("ssl_cafile", "cannot be used .No such file"),
 }
 """What is wrong -> the option to look at, and the words that say it."""

@@ -111,7 +111,7 @@ def _release_nothing(consumer: Consumer) -> None:
     thread = consumer._thread  # noqa: SLF001 - to own a queue takes an engine
     assert thread is not None
     assert thread._writer is not None  # noqa: SLF001
-    thread._writer._hand_over(b"{}", None)  # noqa: SLF001
+    thread._writer._send_handover(b"{}", None)  # noqa: SLF001
 
 
 def _found(settings: Settings, role: Role, groups: tuple[str, ...] = ()) -> list[Answer]:

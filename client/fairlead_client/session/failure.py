@@ -1,4 +1,4 @@
-"""What went wrong, and when: it is told for as long as nothing else goes wrong."""
+"""The last error of a client, and its time."""
 
 from typing import NamedTuple, Self
 
@@ -8,12 +8,12 @@ __all__ = ["Failure"]
 
 
 class Failure(NamedTuple):
-    """An error, and when it came, in ms since 1970."""
+    """An error and its time in ms since 1970."""
 
     error: Exception
     at_ms: int
 
     @classmethod
     def now(cls, error: Exception) -> Self:
-        """Return an error that has just come."""
+        """Return an error with the present time."""
         return cls(error, wall_ms())

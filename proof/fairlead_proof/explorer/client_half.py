@@ -13,7 +13,7 @@ from typing import Any
 from fairlead_client.model import Process as ClientProcess
 from fairlead_client.session import actions as act
 from fairlead_client.session import events as on
-from fairlead_client.session.life_steps import held_digest
+from fairlead_client.session.lifecycle_steps import held_digest
 from fairlead_client.session.memory import OWNED, Memory
 from fairlead_client.session.session import LEASED, Session
 from fairlead_client.session.states import QueueState, SessionState

@@ -10,7 +10,7 @@ from copy import copy
 from dataclasses import fields
 from typing import Any
 
-from fairlead_client.session.assignment_assembler import PartAssembler
+from fairlead_client.session.assignment_assembler import AssignmentAssembler
 from fairlead_client.session.memory import Memory, QueueMemory, SessionSettings
 from fairlead_client.session.records import Release
 from fairlead_client.session.seen_releases import SeenReleases
@@ -108,7 +108,7 @@ def copied(memory: Memory) -> Memory:
         if isinstance(value, dict):
             held = {key: _copied(entry) for key, entry in value.items()}
             setattr(fresh, each.name, Counter(held) if isinstance(value, Counter) else held)
-    fresh.actions, fresh.signals, fresh.parts = [], deque(), PartAssembler()
+    fresh.actions, fresh.signals, fresh.parts = [], deque(), AssignmentAssembler()
     fresh.seen = _seen_by_gates(memory)
     return fresh
 

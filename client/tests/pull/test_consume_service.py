@@ -7,11 +7,11 @@ from threading import Event, Lock
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from fairlead_client.consume.pull import consumption
-from fairlead_client.consume.pull.consumption import (
-    ConcurrentConsuming,
-    Consuming,
-    OrderlyConsuming,
+from fairlead_client.consume.pull import consume_service
+from fairlead_client.consume.pull.consume_service import (
+    ConcurrentConsumeService,
+    ConsumeService,
+    OrderlyConsumeService,
     Workers,
 )
 from fairlead_client.consume.pull.failed_messages import BY_ATTEMPT, DEAD_LETTER
@@ -33,7 +33,7 @@ def test_success(scene: "Callable[..., Scene]", work: ProcessQueue, pulled: Pull
     """Every message is handed out once, in batches of the size asked for at most."""
     one = scene(3)
     work.put(pulled(range(10, 20)), 10, 20)
-    ConcurrentConsuming(one.listen, **one.common).deliver(work, 10)
+    ConcurrentConsumeService(one.listen, **one.common).deliver(work, 10)
     batches = [one.seen.get(timeout=WAIT)[0] for _ in range(4)]
     assert sorted(offset for batch in batches for offset in batch) == list(range(10, 20))
     assert max(map(len, batches)) == 3
@@ -71,7 +71,7 @@ def test_sent_back(
 
     one.answers = [answer]
     work.put(pulled([10, 11, 12]), 10, 13)
-    consuming = ConcurrentConsuming(one.listen, **one.common)
+    consuming = ConcurrentConsumeService(one.listen, **one.common)
     consuming.deliver(work, 3)
     assert one.settled.get(timeout=WAIT) == 13
     assert kept.sent == [(offset, 1, BY_ATTEMPT) for offset in sent_back]
@@ -97,9 +97,9 @@ def test_no_error_ends_a_thread(
         return SUCCESS
 
     consuming = (
-        OrderlyConsuming(listen, max_reconsume_times=None, **one.common)
+        OrderlyConsumeService(listen, max_reconsume_times=None, **one.common)
         if kind == "ordered"
-        else ConcurrentConsuming(listen, **one.common)
+        else ConcurrentConsumeService(listen, **one.common)
     )
     work.put(pulled([10]), 10, 11)
     consuming.deliver(work, 1)
@@ -119,7 +119,7 @@ def test_no_number_in_the_context(
 ) -> None:
     """What is no number in a context is logged, and its default holds: nothing stays in hand."""
     one = scene(1)
-    monkeypatch.setitem(consumption.DEFAULTS, "suspend_ms", 10)
+    monkeypatch.setitem(consume_service.DEFAULTS, "suspend_ms", 10)
 
     def answer(context: ConsumeContext) -> ConsumeResult:
         context.ack_index = context.delay = context.suspend_ms = None  # type: ignore[assignment]
@@ -127,15 +127,15 @@ def test_no_number_in_the_context(
 
     one.answers = [answer] * 3
     work.put(pulled([10]), 10, 11)
-    OrderlyConsuming(one.listen, max_reconsume_times=None, **one.common).deliver(work, 1)
+    OrderlyConsumeService(one.listen, max_reconsume_times=None, **one.common).deliver(work, 1)
     assert [one.settled.get(timeout=WAIT) for _ in range(2)] == [10, 11]
     work.put(pulled([11]), 11, 12)
-    ConcurrentConsuming(one.listen, **one.common).deliver(work, 1)
+    ConcurrentConsumeService(one.listen, **one.common).deliver(work, 1)
     assert one.settled.get(timeout=WAIT) == 12
     assert kept.sent == [(11, 1, BY_ATTEMPT)]
     assert work.idle
     # A client of an earlier test may still end, and its library says so.
-    told = [record for record in caplog.records if record.name == consumption.__name__]
+    told = [record for record in caplog.records if record.name == consume_service.__name__]
     warned = [record.args[0] for record in told if record.args]  # type: ignore[index]
     assert warned == ["ack_index", "delay", "suspend_ms"] * 3
 
@@ -149,7 +149,7 @@ def test_not_sent_back(
     one.answers = [answer]
     kept.broken_at = {11}
     work.put(pulled([10, 11, 12]), 10, 13)
-    ConcurrentConsuming(one.listen, **one.common).deliver(work, 3)
+    ConcurrentConsumeService(one.listen, **one.common).deliver(work, 3)
     assert one.seen.get(timeout=WAIT) == ([10, 11, 12], 1)
     assert one.settled.get(timeout=WAIT) == 11
     assert one.seen.get(timeout=WAIT) == ([11], 2)
@@ -164,7 +164,7 @@ def test_nowhere_to_send_back(
     one = scene(1, sends_back=False)
     one.answers = [LATER, LATER]
     work.put(pulled([10]), 10, 11)
-    ConcurrentConsuming(one.listen, **one.common).deliver(work, 1)
+    ConcurrentConsumeService(one.listen, **one.common).deliver(work, 1)
     assert [one.seen.get(timeout=WAIT)[1] for _ in range(3)] == [1, 2, 3]
     assert [one.settled.get(timeout=WAIT) for _ in range(3)] == [10, 10, 11]
 
@@ -179,7 +179,7 @@ def test_after_the_lease(scene: "Callable[..., Scene]", work: ProcessQueue, pull
 
     one.answers = [lose]
     work.put(pulled([10, 11]), 10, 12)
-    consuming = ConcurrentConsuming(one.listen, **one.common)
+    consuming = ConcurrentConsumeService(one.listen, **one.common)
     consuming.deliver(work, 1)
     assert one.settled.get(timeout=WAIT) == 10
     assert work.count == 2
@@ -199,7 +199,7 @@ def test_in_order(scene: "Callable[..., Scene]", work: ProcessQueue, pulled: Pul
         running.clear()
         return ConsumeResult.SUSPEND_CURRENT_QUEUE_A_MOMENT if failed else SUCCESS
 
-    consuming = OrderlyConsuming(listen, max_reconsume_times=None, **one.common)
+    consuming = OrderlyConsumeService(listen, max_reconsume_times=None, **one.common)
     for start in range(10, 30, 4):
         work.put(pulled(range(start, start + 4)), start, start + 4)
         consuming.deliver(work, 4)
@@ -222,7 +222,7 @@ def test_buried(
 
     one.answers = [suspend] * 3
     work.put(pulled([10, 11]), 10, 12)
-    consuming = OrderlyConsuming(one.listen, max_reconsume_times=2, **one.common)
+    consuming = OrderlyConsumeService(one.listen, max_reconsume_times=2, **one.common)
     consuming.deliver(work, 2)
     while one.settled.get(timeout=WAIT) < 12:
         pass
@@ -237,10 +237,10 @@ def test_buried(
 
 @pytest.mark.parametrize(
     "consuming_of",
-    [ConcurrentConsuming, partial(OrderlyConsuming, max_reconsume_times=None)],
+    [ConcurrentConsumeService, partial(OrderlyConsumeService, max_reconsume_times=None)],
     ids=["concurrent", "orderly"],
 )
-@pytest.mark.parametrize("seconds, turn", [(WAIT, consumption.TURN_MESSAGES), (0.0, 1)])
+@pytest.mark.parametrize("seconds, turn", [(WAIT, consume_service.TURN_MESSAGES), (0.0, 1)])
 def test_queues_take_turns(
     scene: "Callable[..., Scene]",
     work: ProcessQueue,
@@ -248,16 +248,16 @@ def test_queues_take_turns(
     pulled: Pull,
     *,
     monkeypatch: pytest.MonkeyPatch,
-    consuming_of: Callable[..., Consuming],
+    consuming_of: Callable[..., ConsumeService],
     seconds: float,
     turn: int,
 ) -> None:
     """A queue with much to do leaves others their turn on the same thread; if slow, the sooner."""
-    monkeypatch.setattr(consumption, "TURN_SECONDS", seconds)
+    monkeypatch.setattr(consume_service, "TURN_SECONDS", seconds)
     one = scene(1)
     one.common["workers"] = alone = Workers(1)
     other = ProcessQueue(queue._replace(queue_id=2), work.epoch, 0)
-    many = 2 * consumption.TURN_MESSAGES
+    many = 2 * consume_service.TURN_MESSAGES
     work.put(pulled(range(10, 10 + many)), 10, 10 + many)
     other.put(pulled([0]), 0, 1)
     consuming = consuming_of(one.listen, **one.common)
@@ -277,10 +277,10 @@ def test_a_backlog_starves_nobody(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Beside a queue that is always full another waits for one turn of each thread at most."""
-    monkeypatch.setattr(consumption, "TURN_SECONDS", WAIT)
+    monkeypatch.setattr(consume_service, "TURN_SECONDS", WAIT)
     one = scene(1)
     other = ProcessQueue(queue._replace(queue_id=2), work.epoch, 0)
-    bound = len(one.workers.threads) * consumption.TURN_MESSAGES
+    bound = len(one.workers.threads) * consume_service.TURN_MESSAGES
     lock, came = Lock(), Event()
     seen = begun_at = came_at = 0
 
@@ -304,7 +304,7 @@ def test_a_backlog_starves_nobody(
                 consuming.deliver(work, 1)
         return SUCCESS
 
-    consuming = ConcurrentConsuming(listen, **one.common)
+    consuming = ConcurrentConsumeService(listen, **one.common)
     work.put(pulled(range(10, 510)), 10, 510)
     consuming.deliver(work, 500)
     assert came.wait(WAIT)

@@ -1,7 +1,7 @@
-"""What happens to the client as a whole: start, lease, heartbeats, leave, new incarnations.
+"""Steps of the client as a whole: start, lease, heartbeats, leave, new incarnations.
 
-Handlers of the session half of the transition table. Each takes the session's memory and the event,
-and returns the session's next state; the machine checks that the table lists it.
+They are handlers of the session half of the transition table. Each takes the session's memory and
+the event, and returns the session's next state; the session checks that the table lists it.
 """
 
 from typing import Final
@@ -33,20 +33,20 @@ from fairlead_client.session.memory import OWNED, Memory
 from fairlead_client.session.states import QueueState, SessionState, Signal
 
 REFUSALS: Final = frozenset({"wrong_partition", "rejected", "unsupported"})
-"""Codes of the notices that a record of this client was rejected."""
+"""The codes of notices that say that the engine rejected a record of this client."""
 
 
 def ignore(memory: Memory, _event: object) -> SessionState:
-    """The event has no meaning any more, or not yet."""
+    """Ignore an event that means nothing in this state."""
     return memory.state
 
 
 def start(memory: Memory, event: Started) -> SessionState:
-    """Begin an incarnation with a blank memory; only what others released stays known.
+    """Begin an incarnation with an empty memory, except for the releases of others.
 
-    The lease counts from before the first heartbeat until one is acknowledged: an incarnation whose
-    heartbeats were appended but never acknowledged may have been given queues, and have lost them
-    again, without knowing.
+    Until a heartbeat is acknowledged, the lease counts from before the first one. Otherwise an
+    incarnation whose heartbeats reached the log, but whose acknowledgements got lost, could get
+    queues and lose them again without knowing.
     """
     assert memory.state is SessionState.NEW or memory.new_incarnation_asked
     assert event.incarnation != memory.incarnation, "an incarnation is never used twice"
@@ -58,12 +58,12 @@ def start(memory: Memory, event: Started) -> SessionState:
     memory.decision_asked = None
     memory.applied = None
     memory.asked_ms = memory.now_ms
-    memory.told_waiting = memory.refusal = None
+    memory.waiting_notice = memory.refusal = None
     memory.queues.clear()
     memory.pending.clear()
     memory.parts.clear()
     memory.claims_due_ms = memory.leave_due_ms = None
-    memory.leave_told = False
+    memory.leave_appended = False
     memory.lease_until_ms = memory.now_ms + memory.settings.lease_ms
     memory.read_to_end_ms = memory.now_ms
     memory.progress_at_ms = memory.now_ms + memory.settings.progress_ms
@@ -95,7 +95,7 @@ def send_heartbeat(memory: Memory) -> None:
 
 
 def held_digest(memory: Memory) -> str:
-    """Return the digest of what the client holds now."""
+    """Return the digest of the queues that the client holds now."""
     words = {
         QueueState.COMMITTING: "held",
         QueueState.WORKING: "held",
@@ -116,9 +116,9 @@ def held_digest(memory: Memory) -> str:
 
 
 def extend_lease(memory: Memory, event: HeartbeatAppended) -> SessionState:
-    """A heartbeat is in the log: the lease counts from before it was sent.
+    """Extend the lease, counted from before the heartbeat was sent.
 
-    The machine has tested the old deadline before this runs, so a late answer revives nothing.
+    The session has tested the old deadline before, so a late answer does not revive a lease.
     """
     if event.incarnation == memory.incarnation:
         until_ms = event.sent_at_ms + memory.settings.lease_ms
@@ -129,11 +129,11 @@ def extend_lease(memory: Memory, event: HeartbeatAppended) -> SessionState:
 
 
 def first_lease(memory: Memory, event: HeartbeatAppended) -> SessionState:
-    """The first heartbeat is in the log: the client may work, gates may open."""
+    """Begin the lease after the first heartbeat: the client may work, gates may open."""
     if event.incarnation != memory.incarnation:
         return memory.state
     extend_lease(memory, event)
-    # Nobody can have answered whom nobody has heard.
+    # Before its first heartbeat no engine could answer this client.
     memory.asked_ms = memory.now_ms
     for queue in memory.queues.values():
         memory.signal(queue, Signal.SCAN)
@@ -141,7 +141,7 @@ def first_lease(memory: Memory, event: HeartbeatAppended) -> SessionState:
 
 
 def retry_heartbeat(memory: Memory, event: HeartbeatFailed) -> SessionState:
-    """Send another soon; it has a sequence number of its own."""
+    """Send another heartbeat soon, with its own sequence number."""
     if event.incarnation == memory.incarnation:
         soon = memory.now_ms + memory.settings.retry_ms
         memory.heartbeat_at_ms = min(memory.heartbeat_at_ms, soon)
@@ -149,22 +149,23 @@ def retry_heartbeat(memory: Memory, event: HeartbeatFailed) -> SessionState:
 
 
 def read_to_end(memory: Memory, event: AssignmentsReadToEnd) -> SessionState:
-    """Assignments are known up to this time; a client that cannot read must not look alive."""
+    """Note up to when assignments are read: a client that cannot read must not look alive."""
     memory.read_to_end_ms = max(memory.read_to_end_ms, event.at_ms)
     return memory.state
 
 
 def change_subscription(memory: Memory, event: SubscriptionChanged) -> SessionState:
-    """Tell the engine at once."""
+    """Report the new subscription to the engine at once."""
     memory.subscriptions = event.subscriptions
     memory.heartbeat_at_ms = memory.now_ms
     return memory.state
 
 
 def want_decision(memory: Memory, _event: object) -> SessionState:
-    """Ask the engine for a decision in a heartbeat at once, and until one that asks is appended.
+    """Ask the engine for a decision in every heartbeat from now on, until one of them is appended.
 
-    One that is under way may be read before what the application waits for: another is sent.
+    A heartbeat under way may precede the change that the application waits for, so this sends
+    another one.
     """
     memory.decision_wanted, memory.decision_asked = True, None
     memory.heartbeat_at_ms = memory.now_ms
@@ -172,7 +173,7 @@ def want_decision(memory: Memory, _event: object) -> SessionState:
 
 
 def end_lease(memory: Memory, event: LeaseEnded) -> SessionState:
-    """Stop all, forget all gates and adds; a new incarnation comes after the work has stopped."""
+    """Stop all work and forget all gates; a new incarnation begins after the work has stopped."""
     work = tuple(
         (queue.queue, queue.started) for queue in memory.queues.values() if queue.state in OWNED
     )
@@ -181,7 +182,7 @@ def end_lease(memory: Memory, event: LeaseEnded) -> SessionState:
     for queue in memory.queues.values():
         memory.signal(queue, Signal.FENCE)
     for release in memory.pending.values():
-        # True all the same, and it spares the successor a wait; but it is not tried again.
+        # The release is true, and spares the successor a wait; but the client does not repeat it.
         if not release.sent and release.position is not None:
             memory.send_release(release)
     memory.pending.clear()
@@ -191,7 +192,7 @@ def end_lease(memory: Memory, event: LeaseEnded) -> SessionState:
 
 
 def all_stopped(memory: Memory, _event: object) -> SessionState:
-    """A fenced client works on nothing: it begins anew, or closes if it was leaving."""
+    """Begin a new incarnation after all work of a fenced client has stopped, or close."""
     if memory.closing:
         memory.actions.append(Stopped(memory.error))
         return SessionState.CLOSED
@@ -201,10 +202,10 @@ def all_stopped(memory: Memory, _event: object) -> SessionState:
 
 
 def request_leave(memory: Memory, _event: object) -> SessionState:
-    """Say so first, then stop and release everything.
+    """Write the leave first, then stop and release everything.
 
-    A release that the engine reads before it knows of the leave would make it grant the queue to
-    this client again, which would answer no more.
+    An engine that read a release before the leave would grant the queue to this client again, and
+    get no answer.
     """
     memory.closing = True
     send_leave(memory)
@@ -214,60 +215,60 @@ def request_leave(memory: Memory, _event: object) -> SessionState:
 
 
 def leave_fenced(memory: Memory, _event: object) -> SessionState:
-    """The lease is over already: close when the work has stopped."""
+    """Close when the work has stopped: the lease is already over."""
     memory.closing = True
     memory.new_incarnation_asked = False
     return SessionState.FENCED
 
 
 def close_new(memory: Memory, _event: object) -> SessionState:
-    """Nothing was started: close."""
+    """Close at once: the client has not started."""
     memory.actions.append(Stopped(None))
     return SessionState.CLOSED
 
 
 def fail_work(memory: Memory, event: WorkFailed) -> SessionState:
-    """The application cannot take queues: leave, so that others can."""
+    """Leave, so that others get the queues: the application cannot start work."""
     memory.error = event.error
     return request_leave(memory, event)
 
 
 def fail_fenced(memory: Memory, event: WorkFailed) -> SessionState:
-    """The application cannot take queues, and the lease is over already: close."""
+    """Close: the application cannot start work, and the lease is already over."""
     memory.error = event.error
     return leave_fenced(memory, event)
 
 
 def send_leave(memory: Memory) -> None:
-    """Write the leave; the client heartbeats on until it has released everything."""
+    """Write the leave; the client sends heartbeats until it has released everything."""
     memory.sequence += 1
     memory.leave_due_ms = memory.lease_until_ms
     memory.actions.append(SendLeave(memory.incarnation, memory.sequence, memory.last_started))
 
 
 def left(memory: Memory, event: LeaveAppended) -> SessionState:
-    """The leave is in the log: what is left to do is to release."""
+    """Note that the leave is in the log; now only releases are left."""
     if event.incarnation == memory.incarnation:
-        memory.leave_told = True
+        memory.leave_appended = True
         memory.leave_due_ms = None
     return memory.state
 
 
 def close_released(memory: Memory, _event: object) -> SessionState:
-    """The leave and every release are in the log: done."""
+    """Close: the leave and every release are in the log."""
     memory.actions.append(Stopped(memory.error))
     return SessionState.CLOSED
 
 
 def retry_leave(memory: Memory, event: LeaveFailed) -> SessionState:
-    """Try again, until the lease ends."""
+    """Write the leave again soon, until the lease ends."""
     if event.incarnation == memory.incarnation:
         memory.leave_due_ms = memory.now_ms + memory.settings.retry_ms
     return memory.state
 
 
 def read_notice(memory: Memory, event: NoticeRead) -> SessionState:
-    """Obey a notice to this incarnation; pass on what is for people."""
+    """Obey a notice to this incarnation, or pass it on to the application."""
     notice = event.record
     settings = memory.settings
     mine = (notice.group, notice.client_id, notice.incarnation)
@@ -278,9 +279,9 @@ def read_notice(memory: Memory, event: NoticeRead) -> SessionState:
         return memory.state
     memory.asked_ms = memory.now_ms
     if notice.code == "lapsed":
-        return end_lease(memory, LeaseEnded("the engine took this client for dead"))
+        return end_lease(memory, LeaseEnded("the engine declared this client dead"))
     if notice.code == "waiting":
-        memory.told_waiting = None if notice.reason is None else notice
+        memory.waiting_notice = None if notice.reason is None else notice
         return memory.state
     if notice.code in REFUSALS:
         memory.refusal, memory.refused_ms = notice, memory.now_ms
@@ -288,13 +289,13 @@ def read_notice(memory: Memory, event: NoticeRead) -> SessionState:
         memory.actions.append(ReportNotice(notice.code, notice.message))
         return memory.state
     if notice.winner is None or notice.winner <= settings.process.rank:
-        # The other one stops; this one's application shall know that there was one.
+        # The other process stops; this application learns that there was one.
         memory.counts["duplicates_told"] += 1
         memory.actions.append(ReportNotice(notice.code, notice.message))
         return memory.state
     memory.error = DuplicateClientIdError(
         f"client id {settings.client_id!r} is used by another process"
-        f" (started {notice.winner[0]} ms, {notice.winner[1]}); give each process its own",
+        f" (started {notice.winner[0]} ms, {notice.winner[1]}); give each process its own id",
     )
     if memory.state is SessionState.LEAVING:
         return memory.state

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 from fairlead_client.consume.retry.delay_level import delay_ms
 from fairlead_client.consume.retry.redelivery import send_back
-from fairlead_client.consume.retry.retry_schedule import Parking
+from fairlead_client.consume.retry.retry_schedule import RetrySchedule
 from fairlead_client.message import Message
 from fairlead_client.model import Epoch, Queue
 from hypothesis import given
@@ -30,7 +30,7 @@ def delayed(offset: int, sent_ms: int, level: int) -> Delayed:
 
 def test_up_to_the_first() -> None:
     """What is due before the first that is not is consumed; that one waits until its time."""
-    parking = Parking()
+    parking = RetrySchedule()
     records = [delayed(0, 0, 1), delayed(1, 500, 1), delayed(2, 5_000, 1)]
     assert parking.due(SHORT, records, 2_000) == records[:2]
     assert parking.waits(SHORT, 2, 2_999)
@@ -40,7 +40,7 @@ def test_up_to_the_first() -> None:
 
 def test_others_go_on() -> None:
     """A queue of long delays keeps no other queue waiting."""
-    parking = Parking()
+    parking = RetrySchedule()
     assert parking.due(LONG, [delayed(0, 0, 18)], 1_000) == []
     short = [delayed(0, 0, 1)]
     assert parking.due(SHORT, short, 1_000) == short
@@ -50,7 +50,7 @@ def test_others_go_on() -> None:
 
 def test_next_due() -> None:
     """Whoever sleeps is woken by the first queue that goes on."""
-    parking = Parking()
+    parking = RetrySchedule()
     assert parking.next_due_ms(0) is None
     parking.due(LONG, [delayed(0, 0, 18)], 0)
     parking.due(SHORT, [delayed(0, 0, 3)], 0)
@@ -60,7 +60,7 @@ def test_next_due() -> None:
 
 def test_moved_elsewhere() -> None:
     """A queue that begins elsewhere, or is another's, waits for nothing that was seen before."""
-    parking = Parking()
+    parking = RetrySchedule()
     parking.due(SHORT, [delayed(5, 0, 3)], 0)
     assert not parking.waits(SHORT, 4, 0)
     parking.follow([LONG])
@@ -69,7 +69,7 @@ def test_moved_elsewhere() -> None:
 
 def test_clock_ahead() -> None:
     """A message whose sender's clock is a day ahead waits its delay from when it was seen."""
-    parking = Parking()
+    parking = RetrySchedule()
     day_ms = 24 * 3_600 * 1_000
     record = delayed(0, day_ms, 3)
     assert parking.due(SHORT, [record], 0) == []
@@ -81,13 +81,13 @@ def test_clock_ahead() -> None:
 def test_plain_messages() -> None:
     """What somebody wrote to the topic by hand is due at once."""
     records = [Delayed(0), Delayed(1, (("fairlead-due-ms", b"soon"),))]
-    assert Parking().due(SHORT, records, 0) == records
+    assert RetrySchedule().due(SHORT, records, 0) == records
 
 
 @given(st.lists(st.tuples(st.integers(0, 60_000), st.integers(1, 18)), min_size=1, max_size=20))
 def test_nobody_starves(sent: list[tuple[int, int]]) -> None:
     """Whatever stands in the queues of the levels, each message comes when it is due, in order."""
-    parking = Parking()
+    parking = RetrySchedule()
     queues: dict[Queue, list[Delayed]] = {}
     due: dict[tuple[Queue, int], int] = {}
     for sent_ms, level in sorted(sent):

@@ -13,43 +13,43 @@ from fairlead_client.produce.producer_settings import ProducerSettings
 from fairlead_client.produce.publish_table import PublishTable
 from fairlead_client.produce.queue_choice import QueueSelector
 from fairlead_client.produce.route_refresher import RouteRefresher
-from fairlead_client.produce.selector import Chooser
+from fairlead_client.produce.selector import Selector
 from fairlead_client.produce.send_attempts import Mode, SendAttempts
 from fairlead_client.produce.sender import Sender
-from fairlead_client.produce.sending import Sending, Ways
-from fairlead_client.produce.timer import Agenda
+from fairlead_client.produce.sending import SendContext, Sending
 from fairlead_client.session.clock import now_ms
 from fairlead_client.session.observer import ProducerObserver
+from fairlead_client.session.timer import Timer
 from fairlead_client.transport.requester import Requester
 from fairlead_client.transport.route_reader import RouteReader
 
 
 @dataclass(frozen=True, slots=True)
-class Parts:
-    """What a producer made before it was started."""
+class ProducerParts:
+    """The parts that a producer creates before its start."""
 
     settings: ProducerSettings
     client_id: str
     table: PublishTable
-    selector: Chooser
+    selector: Selector
     make_sender: Callable[[ProducerSettings, str], Sender]
     observer: ProducerObserver
 
 
-class Machinery:
-    """Everything of a producer that runs.
+class RunningProducer:
+    """The threads and connections of a started producer.
 
     Raises:
-        StartFailedError: no connection, or the routes could not be read in time.
+        StartFailedError: no connection, or no routes within `start_timeout_ms`.
     """
 
-    def __init__(self, parts: Parts) -> None:
+    def __init__(self, parts: ProducerParts) -> None:
         settings = parts.settings
         self._settings = settings
         self._open = True
         self._under_way: set[Sending] = set()
         self._changed = Condition()
-        self._agenda = Agenda()
+        self._timer = Timer("fairlead-producer-timer")
         self._reader = RouteReader(settings, parts.client_id, parts.table.note, "producers")
         self._requester = Requester(settings, parts.client_id, settings.group, "producers")
         self._refresher = RouteRefresher(
@@ -76,19 +76,19 @@ class Machinery:
             parts.table,
             self._refresher,
             self._sender,
-            self._agenda,
+            self._timer,
             creates=settings.create_topics,
             lack=lambda: self._requester.lack,
         )
-        self._ways = Ways(
+        self._context = SendContext(
             parts.table,
             parts.selector,
             self._sender,
-            self._agenda,
+            self._timer,
             self._refresher.ask,
             parts.observer,
         )
-        self._agenda.start()
+        self._timer.start()
         self._refresher.start()
 
     def begin(
@@ -98,11 +98,11 @@ class Machinery:
         timeout_ms: int | None,
         choice: QueueSelector | None,
     ) -> Future[SendResult]:
-        """Begin to send a checked message; wait for nothing.
+        """Begin to send a checked message, without waiting.
 
         Raises:
             ClientClosedError: the producer was closed meanwhile.
-            RouteError: the topic's route cannot be read.
+            RouteError: the topic's route is unreadable.
             TopicNameError: Kafka has another topic under this name.
         """
         settings = self._settings
@@ -113,11 +113,11 @@ class Machinery:
             attempt_timeout_ms=settings.attempt_timeout_ms,
             begun_ms=now_ms(),
         )
-        sending = Sending(self._ways, message, attempts, choice)
+        sending = Sending(self._context, message, attempts, choice)
         is_known = self._look_ups.knows(message.topic)
         with self._changed:
             if not self._open:
-                raise ClientClosedError("this producer is closed; make a new one")
+                raise ClientClosedError("this producer is closed; create a new one")
             self._under_way.add(sending)
         sending.result.add_done_callback(partial(self._ended, sending))
         if is_known:
@@ -128,7 +128,7 @@ class Machinery:
         return sending.result
 
     def close(self, timeout_ms: int) -> None:
-        """Let messages under way end within this time, fail the others, and disconnect."""
+        """Wait for unfinished messages for `timeout_ms`, fail the rest, and disconnect."""
         ends_ms = now_ms() + timeout_ms
         with self._changed:
             self._open = False
@@ -136,7 +136,7 @@ class Machinery:
             left = list(self._under_way)
         for sending in left:
             sending.give_up(ClientClosedError("the producer was closed before an answer came"))
-        self._agenda.stop()
+        self._timer.stop()
         self._look_ups.stop()
         self._stop_routes()
         self._sender.close(max(0, ends_ms - now_ms()))

@@ -7,8 +7,8 @@ from typing import Any
 import pytest
 from fairlead_client.session.observer import Observer
 from fairlead_client.settings.client_settings import Settings
-from fairlead_client.transport import reader
-from fairlead_client.transport.reader import CaughtUp, Reader
+from fairlead_client.transport import control_reader
+from fairlead_client.transport.control_reader import CaughtUp, ControlReader
 from kafka.errors import KafkaTimeoutError
 from kafka.structs import TopicPartition
 
@@ -47,10 +47,10 @@ class _Consumer:
 def _consumer(monkeypatch: pytest.MonkeyPatch, topic: str, *failures: Exception) -> _Consumer:
     """Return the consumer that a reader gets, which raises these when asked for a topic's end."""
     consumer = _Consumer(topic, list(failures))
-    monkeypatch.setattr(reader, "connect", lambda *_how: consumer)
-    monkeypatch.setattr(reader, "hidden_topics", lambda _consumer: frozenset())
-    monkeypatch.setattr(reader, "partition_count", lambda *_topic: 1)
-    monkeypatch.setattr(reader, "RETRY_SECONDS", 0.0)
+    monkeypatch.setattr(control_reader, "connect", lambda *_how: consumer)
+    monkeypatch.setattr(control_reader, "hidden_topics", lambda _consumer: frozenset())
+    monkeypatch.setattr(control_reader, "partition_count", lambda *_topic: 1)
+    monkeypatch.setattr(control_reader, "RETRY_SECONDS", 0.0)
     return consumer
 
 
@@ -66,7 +66,7 @@ def _read(monkeypatch: pytest.MonkeyPatch, topic: str, *failures: Exception) -> 
         if caught_up and not consumer.failures:
             reading.stop()
 
-    reading = Reader(SETTINGS, "a@1", report, told.append, Observer())
+    reading = ControlReader(SETTINGS, "a@1", report, told.append, Observer())
     reading.run()
     return told
 
@@ -79,10 +79,10 @@ def test_who_cannot_read_what(
     other = ValueError("x")
     with caplog.at_level(logging.WARNING):
         assert _read(monkeypatch, topic, LATE, LATE, other) == [LATE, LATE, other]
-    said = f"a@1 of orders cannot read {topic} for now: "
+    said = f"a@1 of orders cannot read {topic}: "
     assert caplog.messages == [
-        f"{said}KafkaTimeoutError: Failed to get offsets by timestamps in 1500 ms; tries again",
-        f"{said}ValueError: x; tries again",
+        f"{said}KafkaTimeoutError: Failed to get offsets by timestamps in 1500 ms; it tries again",
+        f"{said}ValueError: x; it tries again",
     ]
 
 
@@ -108,6 +108,6 @@ def test_a_deaf_client_begins_no_new_incarnation(
     def failed(_error: Exception) -> None:
         told.append("failed")
 
-    reading = Reader(SETTINGS, "a@1", report, failed, Observer())
+    reading = ControlReader(SETTINGS, "a@1", report, failed, Observer())
     reading.run()
     assert told == [*begun, "failed", "failed", "AssignmentsReadToEnd", "CaughtUp"]

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 from fairlead_client.model import Epoch
-from fairlead_client.session.assignment_assembler import PartAssembler
+from fairlead_client.session.assignment_assembler import AssignmentAssembler
 from fairlead_client.session.records import Assigned, Assignment
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ def part(index: int, parts: int, number: int = 5, generation: int = 1) -> Assign
 @pytest.mark.parametrize("order", list(permutations(range(3))))
 def test_any_order(order: tuple[int, ...]) -> None:
     """Three parts in any order make the set with the last of them, in the order of the parts."""
-    assembler = PartAssembler()
+    assembler = AssignmentAssembler()
     for index in order[:-1]:
         assert assembler.add(part(index, 3)) == ()
     assert assembler.add(part(order[-1], 3)) == tuple(part(index, 3) for index in range(3))
@@ -29,7 +29,7 @@ def test_any_order(order: tuple[int, ...]) -> None:
 
 def test_other_epoch() -> None:
     """A part whose epoch is not that of part 0 does not belong."""
-    assembler = PartAssembler()
+    assembler = AssignmentAssembler()
     assembler.add(part(1, 2, number=4))
     assert assembler.add(part(0, 2, number=5)) == ()
     assert assembler.add(part(1, 2, number=5)) == (part(0, 2, number=5), part(1, 2, number=5))
@@ -37,14 +37,14 @@ def test_other_epoch() -> None:
 
 def test_other_generation() -> None:
     """A part of another generation does not belong, though its number be the same."""
-    assembler = PartAssembler()
+    assembler = AssignmentAssembler()
     assembler.add(part(0, 2, generation=2))
     assert assembler.add(replace(part(1, 2, generation=2), generation=1)) == ()
 
 
 def test_late_part() -> None:
     """A late part of an older set does not take the place of a newer one."""
-    assembler = PartAssembler()
+    assembler = AssignmentAssembler()
     assembler.add(part(1, 2, number=5))
     assembler.add(part(1, 2, number=4))
     assert len(assembler.add(part(0, 2, number=5))) == 2
@@ -52,7 +52,7 @@ def test_late_part() -> None:
 
 def test_fewer_parts() -> None:
     """A newer set may have fewer parts; what is left of an older one does not matter."""
-    assembler = PartAssembler()
+    assembler = AssignmentAssembler()
     assembler.add(part(2, 3, number=4))
     assembler.add(part(0, 2, number=5))
     assert len(assembler.add(part(1, 2, number=5))) == 2

@@ -1,4 +1,4 @@
-"""Writes one incarnation's records and reports what became of each as events."""
+"""Writes one incarnation's records, and reports the result of each as an event."""
 
 import logging
 from collections.abc import Callable, Sequence
@@ -30,16 +30,16 @@ SendAction = (
 Report = Callable[[events.Event], None]
 
 
-class Writer:
-    """A producer for one incarnation: what an earlier one still had to send dies with it.
+class ControlWriter:
+    """A producer for one incarnation; unsent records of an earlier incarnation are dropped.
 
-    `send` never waits for a broker: partition counts were read when the writer was made.
+    `send` never waits for a broker, because the constructor reads the numbers of partitions.
 
     Args:
-        settings: what the application chose.
-        client_id: who writes.
-        encoder: makes the records.
-        report: takes events; called on this thread and on the producer's.
+        settings: the client's settings.
+        client_id: the client's id.
+        encoder: writes the records.
+        report: called with events, on this thread and on the producer's.
 
     Raises:
         KafkaError: no connection, or a topic is missing.
@@ -63,7 +63,7 @@ class Writer:
         try:
             self._counts[self._topics.handovers] = self._count(self._topics.handovers)
         except KafkaError as error:
-            self._hands_over_no_more(error)
+            self._stop_handovers(error)
 
     def _count(self, topic: str) -> int:
         try:
@@ -72,13 +72,13 @@ class Writer:
             raise self._named(topic, error) from error
 
     def _named(self, topic: str, error: BaseException) -> BaseException:
-        """Return the error with the name of the right that is missing, if that is what it says."""
+        """Return an error that names the missing right, if a right is missing."""
         if not isinstance(error, TopicAuthorizationFailedError):
             return error
         return missing_right(self._settings, "Write", f"topic {topic}", error)
 
     def send(self, action: SendAction) -> None:
-        """Write what the action says; its answer comes through `report`."""
+        """Write an action's records; `report` gets the result."""
         match action:
             case actions.SendHeartbeat(incarnation=incarnation, sequence=sequence):
                 sent_at_ms = now_ms()
@@ -110,7 +110,7 @@ class Writer:
                     events.ReleaseAppended(incarnation, queue, epoch, position),
                     events.ReleaseFailed(incarnation, queue, epoch),
                 )
-                self._hand_over(value, successor)
+                self._send_handover(value, successor)
             case actions.SendLeave(incarnation=incarnation):
                 self._send(
                     self._topics.heartbeats,
@@ -139,10 +139,10 @@ class Writer:
             future.add_callback(answers.appended)
             future.add_errback(answers.failed)
 
-    def _hand_over(self, value: bytes, successor: str | None) -> None:
-        """Tell a release to the client that waits for it or, if that is not known, to the group.
+    def _send_handover(self, value: bytes, successor: str | None) -> None:
+        """Write a release to the client that waits for it, or to the group if that is unknown.
 
-        Nothing depends on it: whom it does not reach hears of the release from the engine.
+        A client that misses it gets the release from the engine, later.
         """
         topic = self._topics.handovers
         count = self._counts.get(topic)
@@ -154,27 +154,27 @@ class Writer:
                 topic, value=value, key=self._group.encode(), partition=partition
             )
         except KafkaError as error:
-            self._hands_over_no_more(error)
+            self._stop_handovers(error)
         else:
-            sent.add_errback(self._not_handed_over)
+            sent.add_errback(self._handover_failed)
 
-    def _not_handed_over(self, error: BaseException) -> None:
+    def _handover_failed(self, error: BaseException) -> None:
         if isinstance(error, TopicAuthorizationFailedError):
-            self._hands_over_no_more(error)
+            self._stop_handovers(error)
 
-    def _hands_over_no_more(self, error: KafkaError) -> None:
-        """Write no copies from now on: to ask again for the topic would hold up heartbeats."""
+    def _stop_handovers(self, error: KafkaError) -> None:
+        """Write no handovers from now on: a new question for the topic would delay heartbeats."""
         if isinstance(error, TopicAuthorizationFailedError):
             error = self._named(self._topics.handovers, error)
         self._counts.pop(self._topics.handovers, None)
         logger.warning(
-            "no releases are handed over, so successors wait for the engine: topic %r: %s",
+            "cannot hand releases over, so successors wait for the engine: topic %r: %s",
             self._topics.handovers,
             error,
         )
 
     def close(self, timeout_ms: int) -> Thread:
-        """Close in the background, giving what is under way some time; return the thread."""
+        """Close in the background, with some time for unfinished records; return the thread."""
         thread = Thread(
             target=self._close,
             args=(timeout_ms / 1_000,),
@@ -193,7 +193,7 @@ class Writer:
 
 
 class _Answers:
-    """Waits for the answers to all records of one action; called on the producer's thread."""
+    """Waits for the answers to all records of one action, on the producer's thread."""
 
     def __init__(
         self,
@@ -211,7 +211,7 @@ class _Answers:
         self._lock = Lock()
 
     def appended(self, _metadata: Any) -> None:
-        """One more record is in the log."""
+        """Note that one more record is in the log."""
         with self._lock:
             self._missing -= 1
             done = self._missing == 0
@@ -219,7 +219,7 @@ class _Answers:
             self._report(self._appended)
 
     def failed(self, error: BaseException) -> None:
-        """One record is not known to be in the log; only the first failure is told."""
+        """Report that a record may not be in the log; only the first failure counts."""
         with self._lock:
             event, self._failed = self._failed, None
         if event is not None:

@@ -1,4 +1,4 @@
-"""What a session of a broadcasting member has to do with its work: nothing but its end."""
+"""The application's side of a broadcasting member's session, which grants no work."""
 
 from collections.abc import Callable, Iterable
 
@@ -6,8 +6,8 @@ from fairlead_client.model import Epoch, Position, Queue
 from fairlead_client.session.events import ProgressMade
 
 
-class Bystander:
-    """An application that is granted nothing: the engine shows such a member and gives it no queue.
+class PassiveApplication:
+    """Ignores all work: the engine shows a broadcasting member, but gives it no queues.
 
     Args:
         ended: called when the session has ended.
@@ -17,21 +17,21 @@ class Bystander:
         self._ended = ended
 
     def start_work(self, queue: Queue, epoch: Epoch, position: Position) -> None:
-        """Take no queue: all are read already."""
+        """Ignore it: the member reads all queues anyway."""
 
     def stop_work(self, queue: Queue, epoch: Epoch) -> None:
-        """Nothing was started."""
+        """Ignore it: the session started nothing."""
 
     def abandon_work(self, queue: Queue, epoch: Epoch) -> None:
-        """Nothing was started."""
+        """Ignore it: the session started nothing."""
 
     def stop_everything(self, work: Iterable[tuple[Queue, Epoch]]) -> None:
-        """Go on: no queue of this member is anybody else's."""
+        """Ignore it: a broadcasting member needs no lease for its queues."""
 
-    def take_progress(self) -> list[ProgressMade]:
-        """Return nothing: the offsets are the member's own."""
+    def collect_progress(self) -> list[ProgressMade]:
+        """Return nothing: the member keeps its own offsets."""
         return []
 
     def closed(self) -> None:
-        """The client has left, or another process has its id."""
+        """Report the end of the session."""
         self._ended()

@@ -1,7 +1,7 @@
-"""Reads what concerns one client: its assignments, the releases it waits for, the generations.
+"""Reads the control topics for one client: assignments, releases and generations.
 
-A thread of its own, because a poll cannot be woken: the session's thread waits on its inbox alone
-and so acts at once on whatever comes first.
+It has its own thread because a poll cannot be woken. The session's thread only waits for its inbox,
+and so acts at once on each event.
 """
 
 import logging
@@ -27,7 +27,11 @@ from fairlead_client.transport.decoding import (
     decode_release,
     is_generation,
 )
-from fairlead_client.transport.missing_right import denied_topics, hidden_topics, unreadable
+from fairlead_client.transport.missing_right import (
+    denied_topics,
+    hidden_topics,
+    unreadable_topics_error,
+)
 from fairlead_client.transport.partitioner import partition_of
 from fairlead_client.transport.topic_consumer import TopicConsumer, UnreadableBatch
 from fairlead_client.transport.topics import Topics
@@ -41,20 +45,20 @@ RETRY_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class CaughtUp:
-    """Generations were read to their end, and the other partitions are followed from theirs."""
+    """The reader has read all generations, and follows the other partitions from their ends."""
 
     generation: int
 
 
-class Reader(Thread):
-    """Follows a few partitions from the moment it is started.
+class ControlReader(Thread):
+    """Follows a client's partitions of the control topics from its start on.
 
     Args:
-        settings: what the application chose.
-        client_id: whose assignments are read.
-        report: takes events and CaughtUp; called on this thread.
-        failed: told of each error; called on this thread.
-        observer: told of each batch that nobody can read; called on this thread.
+        settings: the client's settings.
+        client_id: the client's id.
+        report: called on this thread with events and CaughtUp.
+        failed: called on this thread with each error.
+        observer: receives each unreadable batch, on this thread.
     """
 
     def __init__(
@@ -77,18 +81,18 @@ class Reader(Thread):
         self._catch_up = Event()
         self._catch_up.set()
         self._generation = 0
-        self._hears_of_releases = True
+        self._reads_handovers = True
         self._hidden: frozenset[str] = frozenset()
-        self._looked_at_ms = 0
+        self._confirmed_at_ms = 0
         self._has_caught_up = False
         self._asked = self._all
-        self._told = ""
+        self._last_failure = ""
         self.malformed = 0
         self.passed_over = 0
         self.records = 0
 
     def catch_up(self) -> None:
-        """Read generations and assignments to their present end, then report CaughtUp again."""
+        """Read generations and assignments to their present ends, then report CaughtUp again."""
         self._catch_up.set()
 
     def stop(self) -> None:
@@ -96,15 +100,15 @@ class Reader(Thread):
         self._stopping.set()
 
     def run(self) -> None:
-        """Follow the partitions until stopped; after any error, begin again where it was."""
+        """Follow the partitions until stopped; after an error, continue at the same place."""
         consumer: KafkaConsumer | None = None
         partitions: _Partitions | None = None
         while not self._stopping.is_set():
             try:
                 if consumer is None:
                     options = consumer_options(self._settings, self._client_id)
-                    # A broker answers one request after the other: asking where the end is waits
-                    # for the fetch under way.
+                    # A broker answers requests in turn, so a question for the end waits for the
+                    # fetch under way.
                     wait_ms = min(FETCH_WAIT_MS, self._settings.lease_ms // 12)
                     options["fetch_max_wait_ms"] = wait_ms
                     options["on_unreadable"] = self._note_unreadable
@@ -117,35 +121,35 @@ class Reader(Thread):
                         self._settings,
                         self._client_id,
                         self._hidden,
-                        self._hears_of_releases,
+                        self._reads_handovers,
                     )
                 self._follow(consumer, partitions)
-                # What could not be seen may have been allowed since.
+                # Somebody may have granted the right to see hidden topics.
                 self._hidden = frozenset()
-            except Exception as failure:  # noqa: BLE001 - whatever it was, reading goes on or time ends it
+            except Exception as failure:  # noqa: BLE001 - any error is reported and tried again
                 needed = (self._topics.assignments, self._topics.generations)
-                error = unreadable(self._settings, self._hidden, needed) or failure
+                error = unreadable_topics_error(self._settings, self._hidden, needed) or failure
                 if isinstance(failure, TopicAuthorizationFailedError):
                     denied = denied_topics(failure)
-                    error = unreadable(self._settings, denied, denied) or failure
+                    error = unreadable_topics_error(self._settings, denied, denied) or failure
                     if denied == {self._topics.handovers}:
-                        # Nothing depends on it: the engine tells of releases too, later.
-                        self._hears_of_releases, partitions = False, None
-                self._tell(error)
+                        # The client needs no handovers: the engine reports releases too, later.
+                        self._reads_handovers, partitions = False, None
+                self._log_failure(error)
                 self._failed(error)
                 self._stopping.wait(RETRY_SECONDS)
         if consumer is not None:
             consumer.close(autocommit=False, timeout_ms=0)
 
-    def _tell(self, error: Exception) -> None:
-        """Log why nothing is read, once until it is another reason."""
-        # The errors of others need not say what they are.
+    def _log_failure(self, error: Exception) -> None:
+        """Log why the client cannot read, once for each reason."""
+        # Errors of other libraries may not name themselves.
         plain = isinstance(error, FairleadClientError | KafkaError)
         why = str(error) if plain else f"{type(error).__name__}: {error}"
-        again, self._told = why == self._told, why
+        again, self._last_failure = why == self._last_failure, why
         logger.log(
             logging.DEBUG if again else logging.WARNING,
-            "%s of %s cannot read %s for now: %s; tries again",
+            "%s of %s cannot read %s: %s; it tries again",
             *(self._client_id, self._settings.group, self._asked, why),
         )
 
@@ -153,23 +157,23 @@ class Reader(Thread):
         if self._catch_up.is_set():
             self._read_to_end(consumer, partitions.generations)
             if self._has_caught_up:
-                # Who has become deaf begins no new incarnation: it would be given queues again and
-                # again, and not know. Before the first one the ends were asked for just now.
-                self._look(consumer, partitions)
+                # A client that cannot read must begin no new incarnation: it would get queues again
+                # and again without knowing. Before the first one, the ends are fresh.
+                self._confirm_assignments(consumer, partitions)
             self._catch_up.clear()
             self._has_caught_up = True
             self._report(CaughtUp(self._generation))
-        left_ms = self._looked_at_ms + self._settings.lease_ms // 10 - now_ms()
+        left_ms = self._confirmed_at_ms + self._settings.lease_ms // 10 - now_ms()
         if left_ms <= 0:
-            self._look(consumer, partitions)
+            self._confirm_assignments(consumer, partitions)
             left_ms = self._settings.lease_ms // 10
         self._deliver(consumer.poll(timeout_ms=min(POLL_MS, left_ms)))
 
-    def _look(self, consumer: KafkaConsumer, partitions: "_Partitions") -> None:
-        """Read the assignments to their end: to ask where it is proves that everything was read."""
+    def _confirm_assignments(self, consumer: KafkaConsumer, partitions: "_Partitions") -> None:
+        """Read the assignments to their end, and report when that end was asked for."""
         at_ms = now_ms()
         self._read_to_end(consumer, partitions.assignments)
-        self._looked_at_ms = at_ms
+        self._confirmed_at_ms = at_ms
         self._report(events.AssignmentsReadToEnd(at_ms))
 
     def _read_to_end(self, consumer: KafkaConsumer, partition: TopicPartition) -> None:
@@ -191,9 +195,9 @@ class Reader(Thread):
             for record in batch:
                 self.records += 1
                 try:
-                    found = list(self._events(partition.topic, record))
+                    read = list(self._events(partition.topic, record))
                 except (MalformedRecordError, RecursionError) as error:
-                    # Whatever it is, the records behind it are read.
+                    # The records behind it must still be read.
                     self.malformed += 1
                     logger.warning(
                         "ignored %s-%d@%d: %s",
@@ -203,7 +207,7 @@ class Reader(Thread):
                         error,
                     )
                     continue
-                for event in found:
+                for event in read:
                     self._report(event)
 
     def _events(self, topic: str, record: Any) -> Iterator[events.Event]:
@@ -230,8 +234,8 @@ class Reader(Thread):
 class _Partitions:
     assignments: TopicPartition
     handovers: frozenset[TopicPartition]
-    """What is handed to this client, and to the group: one partition at times, none if there is
-    no such topic: then the engine tells what was released."""
+    """The partitions of handovers to this client and to its group, which may be the same one. None
+    without such a topic; then the engine reports releases."""
     generations: TopicPartition
 
 
@@ -240,20 +244,20 @@ def _assign(
     settings: Settings,
     client_id: str,
     hidden: Collection[str],
-    hears_of_releases: bool,  # noqa: FBT001 - of one caller
+    reads_handovers: bool,  # noqa: FBT001 - of one caller
 ) -> _Partitions:
     """Follow the client's partitions: generations from the start, the others from their end."""
     topics = Topics(settings.prefix)
     group = settings.group
     member = group + client_id
-    heard = hears_of_releases and partition_count(consumer, topics.handovers)
-    told = (member, group) if heard else ()
-    unread = None if told else unreadable(settings, hidden, [topics.handovers])
+    readable = reads_handovers and partition_count(consumer, topics.handovers)
+    keys = (member, group) if readable else ()
+    unread = None if keys else unreadable_topics_error(settings, hidden, [topics.handovers])
     if unread is not None:
-        logger.warning("releases of others are heard of later, from the engine: %s", unread)
+        logger.warning("learning of others' releases later, from the engine: %s", unread)
     partitions = _Partitions(
         _partition(consumer, settings, topics.assignments, member, hidden),
-        frozenset(_partition(consumer, settings, topics.handovers, text, hidden) for text in told),
+        frozenset(_partition(consumer, settings, topics.handovers, key, hidden) for key in keys),
         TopicPartition(topics.generations, 0),
     )
     followed = [partitions.assignments, *partitions.handovers]
@@ -270,7 +274,7 @@ def _partition(
 ) -> TopicPartition:
     count = partition_count(consumer, topic)
     if not count:
-        unread = unreadable(settings, hidden, [topic])
+        unread = unreadable_topics_error(settings, hidden, [topic])
         if unread is not None:
             raise unread
         raise StartFailedError(

@@ -1,4 +1,4 @@
-"""Consumes what was pulled: the threads that call the listener, concurrently or in order."""
+"""Consumes pulled messages: threads call the listener, concurrently or in order."""
 
 import logging
 from collections import Counter
@@ -9,7 +9,6 @@ from threading import Thread, current_thread
 from time import monotonic
 from typing import Final, TypedDict, Unpack
 
-from fairlead_client.consume.pull.delays import UNDECIDED_MS, Delays
 from fairlead_client.consume.pull.failed_messages import BY_ATTEMPT, DEAD_LETTER, FailedMessages
 from fairlead_client.consume.pull.listener import (
     ACK_ALL,
@@ -19,21 +18,22 @@ from fairlead_client.consume.pull.listener import (
     Listener,
 )
 from fairlead_client.consume.pull.messages import Messages
-from fairlead_client.consume.pull.process_queue import Batch, ProcessQueue
+from fairlead_client.consume.pull.process_queue import UNDECIDED_MS, Batch, ProcessQueue
 from fairlead_client.message import Message, Record
 from fairlead_client.model import Epoch, Queue
 from fairlead_client.session.observer import Observer
+from fairlead_client.session.timer import Timer
 
 logger = logging.getLogger(__name__)
 
 AGAIN_MS: Final = 5_000
-"""A message that could not be sent back is consumed here again after so long."""
+"""When a message that could not be sent back is consumed again."""
 SUSPEND_LEAST_MS: Final = 10
 SUSPEND_MOST_MS: Final = 30_000
 TURN_MESSAGES: Final = 256
-"""So many messages of one queue on one thread, then it is another's turn."""
+"""How many messages of one queue a thread consumes before another queue has its turn."""
 TURN_SECONDS: Final = 0.05
-"""Nor does a turn begin another batch after so long: a slow listener ends it with the first."""
+"""A turn begins no further batch after this time, so a slow listener has one batch a turn."""
 DEFAULTS: Final = {"ack_index": ACK_ALL, "delay": BY_ATTEMPT, "suspend_ms": SUSPEND_MS}
 
 
@@ -41,7 +41,7 @@ class Workers:
     """Threads that serve one queue of tasks, first come first served.
 
     Args:
-        count: how many.
+        count: how many threads.
     """
 
     def __init__(self, count: int) -> None:
@@ -53,16 +53,16 @@ class Workers:
         ]
 
     def start(self) -> None:
-        """Start them."""
+        """Start the threads."""
         for thread in self.threads:
             thread.start()
 
     def submit(self, function: Callable[..., object], *arguments: object) -> None:
-        """Have a function called."""
+        """Let a thread call a function."""
         self._tasks.put((function, arguments))
 
     def stop(self) -> None:
-        """End each after what it does now and what was submitted before."""
+        """End the threads after all submitted tasks."""
         for _ in self.threads:
             self._tasks.put(None)
 
@@ -80,37 +80,37 @@ class Workers:
                 logger.exception("consuming failed")
 
 
-class Common(TypedDict):
-    """The keyword arguments of Consuming."""
+class ConsumeArguments(TypedDict):
+    """The keyword arguments of ConsumeService."""
 
     batch_max_size: int
     workers: Workers
-    delays: Delays
+    timer: Timer
     still_mine: Callable[[Queue], Epoch | None]
     settled: Callable[[ProcessQueue], None]
     failed_messages: FailedMessages | None
     observer: Observer
 
 
-class Consuming:
-    """How pulled messages come to the listener: what both ways of it share.
+class ConsumeService:
+    """Hands pulled messages to the listener; the base of the concurrent and the orderly way.
 
     Args:
         listener: the application's function.
-        batch_max_size: messages in one batch at most.
-        workers: who calls the listener.
-        delays: who brings back what is consumed again here.
-        still_mine: the epoch under which a queue is this client's now.
-        settled: told of a queue when a batch of it came out of hand.
-        failed_messages: where failed messages are sent back to; None: they are consumed again here.
-        observer: told of each message that was sent back.
+        batch_max_size: the most messages in one batch.
+        workers: the threads that call the listener.
+        timer: schedules batches that come again here.
+        still_mine: returns the epoch under which the client owns a queue now.
+        settled: called with a queue when one of its batches is no longer in hand.
+        failed_messages: keeps failed messages; None: they are consumed again here.
+        observer: receives each message that was sent back.
     """
 
-    def __init__(self, listener: Listener, **common: Unpack[Common]) -> None:
+    def __init__(self, listener: Listener, **common: Unpack[ConsumeArguments]) -> None:
         self._listener = listener
         self._size = common["batch_max_size"]
         self._workers = common["workers"]
-        self._delays = common["delays"]
+        self._timer = common["timer"]
         self._still_mine = common["still_mine"]
         self._settled = common["settled"]
         self._failed_messages = common["failed_messages"]
@@ -118,11 +118,11 @@ class Consuming:
         self.counts: Counter[str] = Counter()
 
     def deliver(self, work: ProcessQueue, count: int) -> None:
-        """So many messages were put into a queue."""
+        """Let threads consume a queue that just got `count` messages."""
         raise NotImplementedError
 
     def _consume(self, batch: Batch) -> bool:
-        """Have a batch consumed; return whether its queue goes on with what comes next."""
+        """Consume a batch; return whether its queue goes on with the next one."""
         raise NotImplementedError
 
     def _run(self, work: ProcessQueue) -> None:
@@ -131,7 +131,7 @@ class Consuming:
             if not self._mine(work) and self._is_undecided(work):
                 self._when_decided(work, self._run, work)
                 return
-            batch = work.take(self._size)
+            batch = work.hand_out(self._size)
             if batch is None:
                 if work.end_turn():
                     return
@@ -143,36 +143,36 @@ class Consuming:
                 break
         self._workers.submit(self._run, work)
 
-    def _again(self, batch: Batch) -> None:
-        """Have a batch that was put back consumed once more, unless its queue is taken away."""
+    def _consume_again(self, batch: Batch) -> None:
+        """Consume a put-back batch once more, unless its queue has moved."""
         raise NotImplementedError
 
     def _mine(self, work: ProcessQueue) -> bool:
         return self._still_mine(work.queue) == work.epoch
 
     def _is_undecided(self, work: ProcessQueue) -> bool:
-        """Whether a queue's lease ran out, and nobody has said yet that its tenure is over."""
+        """Whether a queue's lease ran out, and the session has not yet stopped its work."""
         return not (self._mine(work) or work.stopping or work.dropped)
 
     def _when_decided(
         self, work: ProcessQueue, function: Callable[..., object], *arguments: object
     ) -> None:
-        """Have a worker call a function when a queue is this client's after all, or taken away."""
+        """Let a worker call a function once the client owns a queue again, or has lost it."""
         if self._is_undecided(work):
             again = partial(self._when_decided, work, function, *arguments)
-            self._delays.call(UNDECIDED_MS, again)
+            self._timer.after(UNDECIDED_MS, again)
         else:
             self._workers.submit(function, *arguments)
 
     def _put_back(self, batch: Batch) -> None:
-        """Let a batch that does not count, for its lease ran out meanwhile, come again.
+        """Consume a batch again that does not count because its lease ran out meanwhile.
 
-        An application that asked `still_mine` before its side effect has left it out. Nothing has
-        failed: it is the same attempt.
+        An application that asked `still_mine` has left it out. Nothing has failed, so it stays the
+        same attempt.
         """
         if batch.work.put_back(batch):
             batch.attempt -= 1
-            self._when_decided(batch.work, self._again, batch)
+            self._when_decided(batch.work, self._consume_again, batch)
 
     def _call(self, batch: Batch, context: ConsumeContext) -> ConsumeResult:
         work = batch.work
@@ -180,18 +180,18 @@ class Consuming:
         try:
             result = self._listener(messages, context)
         except BaseException:
-            # SystemExit and CancelledError among them: this thread is not the listener's to end.
+            # This includes SystemExit and CancelledError: the listener must not end this thread.
             logger.exception("the listener raised for %r", messages)
             self.counts["listener_errors"] += 1
             result = ConsumeResult.RECONSUME_LATER
         if not type(context.ack_index) is type(context.delay) is type(context.suspend_ms) is int:
-            _put_right(context, messages)
+            _reset_bad_fields(context, messages)
         if isinstance(result, ConsumeResult):
             return result
-        logger.warning("the listener returned %r for %r: it is consumed again", result, messages)
+        logger.warning("the listener returned %r for %r, which fails", result, messages)
         return ConsumeResult.RECONSUME_LATER
 
-    def _sent_back(self, message: Message, attempt: int, delay: int) -> bool:
+    def _send_back(self, message: Message, attempt: int, delay: int) -> bool:
         if self._failed_messages is None:
             return False
         try:
@@ -206,25 +206,25 @@ class Consuming:
         return True
 
 
-class ConcurrentConsuming(Consuming):
-    """Batches of a queue are consumed side by side, handed out in the order of their offsets.
+class ConcurrentConsumeService(ConsumeService):
+    """Consumes several batches of a queue at a time, handed out in the order of their offsets.
 
-    A failed message is sent back; one that cannot be is consumed here again after 5 s.
+    It sends a failed message back, or consumes it again after 5 s if it cannot be sent back.
     """
 
     def deliver(self, work: ProcessQueue, count: int) -> None:
-        """Have so many more threads serve the queue as came batches; all of them do at most."""
+        """Let one more thread serve the queue for each batch, up to all threads."""
         threads = len(self._workers.threads)
         for _ in range(min(-(-count // self._size), threads)):
             if not work.begin_turn(threads):
                 return
             self._workers.submit(self._run, work)
 
-    def _again(self, batch: Batch) -> None:
+    def _consume_again(self, batch: Batch) -> None:
         work = batch.work
         if self._is_undecided(work):
-            self._when_decided(work, self._again, batch)
-        elif work.take_again(batch):
+            self._when_decided(work, self._consume_again, batch)
+        elif work.hand_out_again(batch):
             self._consume(batch)
 
     def _consume(self, batch: Batch) -> bool:
@@ -248,40 +248,44 @@ class ConcurrentConsuming(Consuming):
         remaining = [
             record
             for record, message in zip(records, failed, strict=True)
-            if not self._sent_back(message, batch.attempt, delay)
+            if not self._send_back(message, batch.attempt, delay)
         ]
         if not remaining:
             work.finish(batch)
         elif work.put_back(batch, remaining):
-            self._delays.call(AGAIN_MS, lambda: self._workers.submit(self._again, batch))
+            self._timer.after(AGAIN_MS, lambda: self._workers.submit(self._consume_again, batch))
 
 
-class OrderlyConsuming(Consuming):
-    """One thread at a time runs a queue; a batch that failed comes again before any later one.
+class OrderlyConsumeService(ConsumeService):
+    """Runs each queue on one thread at a time; a failed batch comes again before any later one.
 
     Args:
-        max_reconsume_times: so often a batch is consumed again; then its messages are sent to the
-            dead-letter topic. None: without end.
-        common: as for Consuming.
+        max_reconsume_times: how often a batch is consumed again before its messages go to the
+            dead-letter topic; None: without limit.
+        common: as for ConsumeService.
     """
 
     def __init__(
-        self, listener: Listener, *, max_reconsume_times: int | None, **common: Unpack[Common]
+        self,
+        listener: Listener,
+        *,
+        max_reconsume_times: int | None,
+        **common: Unpack[ConsumeArguments],
     ) -> None:
         super().__init__(listener, **common)
-        self._most_again = max_reconsume_times
+        self._max_reconsume_times = max_reconsume_times
 
     def deliver(self, work: ProcessQueue, count: int) -> None:
-        """Have a thread run the queue, unless one does."""
+        """Let a thread run the queue, unless one does."""
         del count
         if work.begin_turn():
             self._workers.submit(self._run, work)
 
-    def _again(self, batch: Batch) -> None:
+    def _consume_again(self, batch: Batch) -> None:
         work = batch.work
         if self._is_undecided(work):
-            self._when_decided(work, self._again, batch)
-        elif work.take_again(batch) and self._consume(batch):
+            self._when_decided(work, self._consume_again, batch)
+        elif work.hand_out_again(batch) and self._consume(batch):
             self._run(work)
 
     def _consume(self, batch: Batch) -> bool:
@@ -291,28 +295,28 @@ class OrderlyConsuming(Consuming):
         goes_on = False
         if batch.doubtful or not self._mine(work):
             self._put_back(batch)
-        elif result is ConsumeResult.CONSUME_SUCCESS or self._buried(batch):
+        elif result is ConsumeResult.CONSUME_SUCCESS or self._in_dead_letters(batch):
             goes_on = work.finish(batch)
         elif work.put_back(batch):
             self.counts["suspended"] += 1
             suspend_ms = min(max(context.suspend_ms, SUSPEND_LEAST_MS), SUSPEND_MOST_MS)
-            self._delays.call(suspend_ms, lambda: self._workers.submit(self._again, batch))
+            self._timer.after(suspend_ms, lambda: self._workers.submit(self._consume_again, batch))
         self._settled(work)
         return goes_on
 
-    def _buried(self, batch: Batch) -> bool:
-        """Whether a batch that failed too often is in the dead-letter topic, all of it."""
-        if self._most_again is None or batch.attempt <= self._most_again:
+    def _in_dead_letters(self, batch: Batch) -> bool:
+        """Send a batch that failed too often to the dead-letter topic; return whether all is."""
+        if self._max_reconsume_times is None or batch.attempt <= self._max_reconsume_times:
             return False
         work = batch.work
         messages = Messages(work.queue, work.epoch, batch.records)
-        return all(self._sent_back(message, batch.attempt, DEAD_LETTER) for message in messages)
+        return all(self._send_back(message, batch.attempt, DEAD_LETTER) for message in messages)
 
 
-def _put_right(context: ConsumeContext, messages: Messages) -> None:
+def _reset_bad_fields(context: ConsumeContext, messages: Messages) -> None:
     for name, default in DEFAULTS.items():
         value = getattr(context, name)
         if not isinstance(value, int):
-            problem = "context.%s is %r after %r: that is no int, %d holds"
+            problem = "context.%s is %r after %r, which is no int; using %d"
             logger.warning(problem, name, value, messages, default)
             setattr(context, name, default)

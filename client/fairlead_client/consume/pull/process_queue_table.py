@@ -1,7 +1,7 @@
-"""Which queues a pull service works on, and how far each is consumed: the session's application.
+"""The process queues of a pulling client, and their progress: its side of the session.
 
-Between three kinds of threads: the session's, which starts and stops work, the pull service's, and
-those that consume. Nothing here waits.
+Three kinds of threads use it: the session's starts and stops work, the pull service's pulls, and
+others consume. No method waits.
 """
 
 from collections.abc import Callable, Iterable
@@ -18,17 +18,17 @@ from fairlead_client.session.observer import Observer
 IDLE_MS: Final = 10_000
 
 
-class PullBook:
-    """The process queues of one client.
+class ProcessQueueTable:
+    """The process queues of one client (RocketMQ's processQueueTable).
 
-    A queue that comes back has a new one, which begins where its add says: nothing that an
-    earlier tenure pulled, consumed or remembered is in it.
+    A queue that comes back gets a new process queue, which begins where its add says and has
+    nothing of an earlier tenure.
 
     Args:
-        observer: is told when work begins and ends.
-        begun: told of each new process queue, on the session's thread; must not wait.
-        changed: told of the topic whenever a queue of it comes or goes; likewise.
-        clock: returns milliseconds.
+        observer: receives the starts and stops of work.
+        begun: called with each new process queue, on the session's thread; must not wait.
+        changed: called with the topic of each queue that comes or goes; must not wait.
+        clock: returns the time in ms.
     """
 
     def __init__(
@@ -47,28 +47,28 @@ class PullBook:
         self._report: Callable[[Event], None] = lambda _event: None
         self._ended: Callable[[], None] = lambda: None
         self._clock = clock
-        self._idle_told_ms = clock()
+        self._idle_reported_ms = clock()
         self._giving_up = False
         self.over = False
 
     def connect(self, report: Callable[[Event], None], ended: Callable[[], None]) -> None:
-        """Say where answers go, and whom to tell that nothing will be started any more."""
+        """Set where answers go, and what to call when the session has ended."""
         self._report = report
         self._ended = ended
 
-    # What the session's thread calls.
+    # The session's thread calls these.
     def start_work(self, queue: Queue, epoch: Epoch, position: Position) -> None:
-        """Messages of the queue may be pulled."""
+        """Let the client pull the queue."""
         with self._lock:
             self._observer.work_started(queue, epoch, position.offset)
             work = self._works[queue] = ProcessQueue(queue, epoch, position.offset)
-            # Until the first pull is tried it is idle from here on.
+            # Its idle time counts from here until the first pull.
             work.last_pull_ms = self._clock()
         self._begun(work)
         self._changed(queue.topic)
 
     def stop_work(self, queue: Queue, epoch: Epoch) -> None:
-        """Hand out nothing more; the work has stopped when nothing is in hand."""
+        """Hand out no more messages; the work has stopped when none is in hand."""
         with self._lock:
             work = self._works.get(queue)
             if work is None or work.epoch != epoch or work.stopping:
@@ -79,7 +79,7 @@ class PullBook:
         self._changed(queue.topic)
 
     def abandon_work(self, queue: Queue, epoch: Epoch) -> None:
-        """Forget the queue; what is in hand of it does not count any more."""
+        """Forget the queue; its messages in hand no longer count."""
         with self._lock:
             work = self._works.get(queue)
             if work is None or work.epoch != epoch:
@@ -90,31 +90,32 @@ class PullBook:
         self._changed(queue.topic)
 
     def stop_everything(self, work: Iterable[tuple[Queue, Epoch]]) -> None:
-        """Stop each; one that has stopped before has said so."""
+        """Stop each queue that has not stopped before."""
         for queue, epoch in work:
             self.stop_work(queue, epoch)
 
-    def take_progress(self) -> list[ProgressMade]:
-        """Return how far the queues are in which something was consumed since the last time.
+    def collect_progress(self) -> list[ProgressMade]:
+        """Return the progress of the queues that changed since the last call.
 
-        Every 10 s also those that nobody tried to pull for longer than that, and for how long.
+        Every 10 s it adds the queues that nobody has tried to pull for longer than that, with
+        their idle time.
         """
         at_ms = self._clock()
-        tells_idle = at_ms - self._idle_told_ms >= IDLE_MS
-        if not self._touched and not tells_idle:
+        reports_idle = at_ms - self._idle_reported_ms >= IDLE_MS
+        if not self._touched and not reports_idle:
             return []
         with self._lock:
             touched, self._touched = self._touched, []
             idle: list[ProcessQueue] = []
-            if tells_idle:
-                self._idle_told_ms = at_ms
+            if reports_idle:
+                self._idle_reported_ms = at_ms
                 idle = [
                     work
                     for work in self._works.values()
                     if work.last_pull_ms is not None and at_ms - work.last_pull_ms > IDLE_MS
                 ]
             made = [
-                ProgressMade(work.queue, work.epoch, work.reached(), work.end)
+                ProgressMade(work.queue, work.epoch, work.report_position(), work.end)
                 for work in touched
                 if self._works.get(work.queue) is work
             ]
@@ -122,7 +123,7 @@ class PullBook:
                 ProgressMade(
                     work.queue,
                     work.epoch,
-                    work.reached(),
+                    work.report_position(),
                     work.end,
                     idle_ms=at_ms - (work.last_pull_ms or 0),
                 )
@@ -130,7 +131,7 @@ class PullBook:
             ]
 
     def closed(self) -> None:
-        """Nothing is pulled or handed out any more."""
+        """End all work: nothing is pulled or handed out any more."""
         with self._lock:
             self.over = True
             for work in self._works.values():
@@ -138,15 +139,15 @@ class PullBook:
             self._works.clear()
         self._ended()
 
-    # What the other threads call.
+    # The other threads call these.
     def touch(self, work: ProcessQueue) -> None:
-        """Something of the queue was pulled or consumed: its position may have moved."""
-        if work.note():
+        """Note that messages were pulled or consumed, so the position may have moved."""
+        if work.mark_touched():
             with self._lock:
                 self._touched.append(work)
 
     def settle(self, work: ProcessQueue) -> None:
-        """A batch of the queue came out of hand."""
+        """Note that a batch is no longer in hand; a stopping queue may now have stopped."""
         self.touch(work)
         if work.stopping and work.idle:
             with self._lock:
@@ -154,20 +155,20 @@ class PullBook:
                     self._stopped(work)
 
     def doubt(self, queue: Queue) -> None:
-        """The application heard that a queue is not its: what is in hand of it does not count."""
+        """Note that the application heard it does not own a queue: messages in hand don't count."""
         work = self._works.get(queue)
         if work is not None:
             work.doubt = object()
 
     def give_up(self) -> None:
-        """Nothing in hand will be finished: whatever stops, stops where it is."""
+        """Stop all stopping queues where they are: nobody will finish the messages in hand."""
         with self._lock:
             self._giving_up = True
             for work in [work for work in self._works.values() if work.stopping]:
                 self._stopped(work)
 
     def works(self) -> list[ProcessQueue]:
-        """Return the queues of which messages may be handed out, in their order."""
+        """Return the process queues whose messages may be handed out, in order."""
         with self._lock:
             return sorted(
                 (work for work in self._works.values() if not work.stopping),
@@ -175,7 +176,7 @@ class PullBook:
             )
 
     def work(self, queue: Queue) -> ProcessQueue | None:
-        """Return the process queue of a queue of which messages may be handed out."""
+        """Return a queue's process queue if its messages may be handed out, else None."""
         work = self._works.get(queue)
         return None if work is None or work.stopping else work
 

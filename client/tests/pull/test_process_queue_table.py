@@ -4,7 +4,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from fairlead_client.consume.pull.process_queue import ProcessQueue
-from fairlead_client.consume.pull.pull_book import PullBook
+from fairlead_client.consume.pull.process_queue_table import ProcessQueueTable
 from fairlead_client.model import Epoch, Position, Queue
 from fairlead_client.session.events import Event, ProgressMade, WorkStopped
 from fairlead_client.session.observer import Observer
@@ -20,7 +20,9 @@ class Scene:
         self.begun: list[ProcessQueue] = []
         self.changed: list[str] = []
         self.events: list[Event] = []
-        self.book = PullBook(Observer(), self.begun.append, self.changed.append, lambda: self.at_ms)
+        self.book = ProcessQueueTable(
+            Observer(), self.begun.append, self.changed.append, lambda: self.at_ms
+        )
         self.book.connect(self.events.append, lambda: None)
         self.book.start_work(queue, EPOCH, Position(0, 5))
 
@@ -32,7 +34,7 @@ def test_stop_with_a_batch_in_hand(
     scene = Scene(queue)
     work = scene.begun[0]
     work.put(pulled(range(5, 9)), 5, 9)
-    batch = work.take(2)
+    batch = work.hand_out(2)
     assert batch is not None
     scene.book.stop_work(queue, EPOCH)
     assert (scene.events, scene.book.works()) == ([], [])
@@ -47,7 +49,7 @@ def test_comes_back(queue: Queue, pulled: Callable[[Iterable[int]], list[Any]]) 
     scene = Scene(queue)
     former = scene.begun[0]
     former.put(pulled([5, 6]), 5, 7)
-    batch = former.take(2)
+    batch = former.hand_out(2)
     assert batch is not None
     scene.book.abandon_work(queue, EPOCH)
     scene.book.start_work(queue, Epoch(1, 2), Position(0, 3))
@@ -56,20 +58,20 @@ def test_comes_back(queue: Queue, pulled: Callable[[Iterable[int]], list[Any]]) 
     work = scene.book.work(queue)
     assert work is not None
     assert (work.epoch, work.position, work.count) == (Epoch(1, 2), 3, 0)
-    assert scene.book.take_progress() == []
+    assert scene.book.collect_progress() == []
 
 
 def test_idle(queue: Queue) -> None:
     """A queue that nobody tries to pull is told every 10 s; one that is tried is not."""
     scene = Scene(queue)
     scene.at_ms += 10_000
-    assert scene.book.take_progress() == []
+    assert scene.book.collect_progress() == []
     scene.at_ms += 10_000
-    assert scene.book.take_progress() == [ProgressMade(queue, EPOCH, 5, None, idle_ms=20_000)]
+    assert scene.book.collect_progress() == [ProgressMade(queue, EPOCH, 5, None, idle_ms=20_000)]
     scene.at_ms += 9_999
-    assert scene.book.take_progress() == []
+    assert scene.book.collect_progress() == []
     scene.at_ms += 1
-    assert scene.book.take_progress() == [ProgressMade(queue, EPOCH, 5, None, idle_ms=30_000)]
+    assert scene.book.collect_progress() == [ProgressMade(queue, EPOCH, 5, None, idle_ms=30_000)]
     scene.begun[0].last_pull_ms = scene.at_ms
     scene.at_ms += 10_000
-    assert scene.book.take_progress() == []
+    assert scene.book.collect_progress() == []

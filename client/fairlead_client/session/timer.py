@@ -1,4 +1,4 @@
-"""Does things at their times, on one thread: ends attempts that take too long, begins others."""
+"""A thread that calls functions at their times."""
 
 import heapq
 import logging
@@ -11,39 +11,47 @@ from fairlead_client.session.clock import now_ms
 logger = logging.getLogger(__name__)
 
 
-class Agenda(Thread):
-    """A thread that calls each entry when its time has come; entries must not wait."""
+class Timer(Thread):
+    """Calls each function when its time has come, one after another; the functions must not wait.
 
-    def __init__(self) -> None:
-        super().__init__(name="fairlead-producer-agenda", daemon=True)
-        self._entries: list[tuple[int, int, Callable[[], None]]] = []
+    Args:
+        name: the name of the thread.
+    """
+
+    def __init__(self, name: str) -> None:
+        super().__init__(name=name, daemon=True)
+        self._entries: list[tuple[int, int, Callable[[], object]]] = []
         self._numbers = count()
         self._changed = Condition()
         self._stopped = False
 
-    def at(self, at_ms: int, call: Callable[[], None]) -> None:
-        """Call something at a time of `now_ms`, at once when it is over."""
+    def at(self, at_ms: int, function: Callable[[], object]) -> None:
+        """Call a function at a time of `now_ms`; at once if that time is over."""
         with self._changed:
-            entry = (at_ms, next(self._numbers), call)
+            entry = (at_ms, next(self._numbers), function)
             heapq.heappush(self._entries, entry)
             if self._entries[0] is entry:
                 self._changed.notify()
 
+    def after(self, delay_ms: int, function: Callable[[], object]) -> None:
+        """Call a function after this many milliseconds."""
+        self.at(now_ms() + delay_ms, function)
+
     def stop(self) -> None:
-        """End soon; what is not yet due is never called."""
+        """End soon; the timer never calls what is not yet due."""
         with self._changed:
             self._stopped = True
             self._changed.notify()
 
     def run(self) -> None:
         """Serve until stopped."""
-        while (call := self._next()) is not None:
+        while (function := self._next()) is not None:
             try:
-                call()
+                function()
             except Exception:
-                logger.exception("an entry of the agenda failed")
+                logger.exception("%s raised", function)
 
-    def _next(self) -> Callable[[], None] | None:
+    def _next(self) -> Callable[[], object] | None:
         with self._changed:
             while not self._stopped:
                 if not self._entries:
