@@ -312,5 +312,5 @@ def test_from_the_topics(bootstrap: str, topics: TopicNames) -> None:
     (found,) = orjson.loads(ended.stdout)
     assert (found["group"], found["epoch"], found["problems"]) == ("orders", [3, 41], [])
     said = ended.stderr.decode()
-    assert "nobody answers at" in said
+    assert "nothing answers at" in said
     assert "of the topics in " in said

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fairlead.cli.render.decision import decision_words
 from fairlead.cli.render.rule import unusual_rules
-from fairlead.counts import counted
+from fairlead.counts import counted, listed
 from fairlead.durations import duration_words, since_words
 from fairlead.history.formatting import epoch_words
 from fairlead.observed.phase_words import ALARMS, PHASES
@@ -149,8 +149,7 @@ def _converged_words(standing: "GroupStanding") -> str:
     reasons = standing.behind
     if not reasons:
         return "yes" if standing.members else "yes, without members"
-    more = f" and {len(reasons) - _LIST_MAX} more" if len(reasons) > _LIST_MAX else ""
-    return f"no: {'; '.join(reasons[:_LIST_MAX])}{more}"
+    return f"no: {listed(reasons, '; ', _LIST_MAX)}"
 
 
 def engine_words(standing: "GroupStanding") -> str:

@@ -1,4 +1,4 @@
-"""What the checks look at: the settings, and the cluster, asked once for all of them."""
+"""The context of the checks: the settings, and the cluster, asked once for all of them."""
 
 import contextlib
 import threading
@@ -25,12 +25,12 @@ from fairlead.observed.bridges import Bridges, look_at_bridges
 from fairlead.settings import Problem, Settings
 from fairlead.wire.topics import ALL_TOPICS, TopicNames
 
-__all__ = ["Cluster", "SeenTick", "Surroundings", "TickEvidence"]
+__all__ = ["CheckContext", "Cluster", "SeenTick", "TickEvidence"]
 
 ANSWER_MS_MAX: Final = 4_000
-"""How long one answer of a broker is waited for."""
+"""How long a check waits for one answer of a broker."""
 _BACK: Final = 40
-"""So many records before the end of a partition are looked through for a tick."""
+"""The doctor looks for a tick among this many records before the end of a partition."""
 _POLL_MS: Final = 100
 
 
@@ -43,12 +43,12 @@ class SeenTick(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class TickEvidence:
-    """What the heartbeats topic tells of the engine's pulse and of the brokers' clocks.
+    """Evidence in the heartbeats topic about the engine's ticks and the brokers' clocks.
 
     Attributes:
         newest: the newest tick of each partition that has one near its end.
-        arrivals: append time and this machine's time of each record that came while we looked.
-        looked_ms: until when on this machine's clock; None: until now.
+        arrivals: append time and this machine's time of each record that arrived during the check.
+        looked_ms: when the doctor stopped reading, on this machine's clock; None: now.
     """
 
     newest: Mapping[int, SeenTick]
@@ -57,7 +57,7 @@ class TickEvidence:
 
 
 class Cluster:
-    """The cluster, through one connection of each kind; each thing is asked for once."""
+    """The cluster, through one connection of each kind; it asks for each thing once."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -65,19 +65,19 @@ class Cluster:
         self._open = contextlib.ExitStack()
 
     def close(self) -> None:
-        """Close what was opened."""
+        """Close all open connections."""
         self._open.close()
 
     @cached_property
     def admin(self) -> KafkaAdminClient:
-        """An admin client; KafkaError if no broker answers it."""
+        """An admin client; raises KafkaError if no broker answers."""
         client = KafkaAdminClient(**self._options())
         self._open.callback(client.close)
         return client
 
     @cached_property
     def consumer(self) -> KafkaConsumer:
-        """A consumer that makes no topic and commits nothing."""
+        """A consumer that creates no topic and commits nothing."""
         client = KafkaConsumer(
             **self._options(), allow_auto_create_topics=False, enable_auto_commit=False
         )
@@ -86,24 +86,27 @@ class Cluster:
 
     @cached_property
     def described(self) -> dict[str, dict[str, Any]]:
-        """Each of Fairlead's topics that is there: its suffix -> what Kafka says of it."""
-        return {suffix: topic for suffix, topic in self.told.items() if topic["error_code"] == 0}
+        """Each existing topic of Fairlead: its suffix -> Kafka's description."""
+        return {
+            suffix: topic
+            for suffix, topic in self.topic_answers.items()
+            if topic["error_code"] == 0
+        }
 
     @property
     def hidden(self) -> tuple[str, ...]:
-        """The suffixes of topics that this user may not see, so that nobody knows of them."""
-        denied = TopicAuthorizationFailedError.errno
-        return tuple(suffix for suffix, topic in self.told.items() if topic["error_code"] == denied)
+        """The suffixes of topics that this user may not see."""
+        return tuple(self._answered_with(TopicAuthorizationFailedError.errno))
 
     @cached_property
-    def told(self) -> dict[str, dict[str, Any]]:
-        """What Kafka answers about each topic, also that it is not there or may not be seen."""
-        found = self.admin.describe_topics([self.names.name(suffix) for suffix in ALL_TOPICS])
-        answers = {str(self.names.suffix(topic["name"])): topic for topic in found}
+    def topic_answers(self) -> dict[str, dict[str, Any]]:
+        """Kafka's answer about each topic, also that it is missing or hidden from this user."""
+        described = self.admin.describe_topics([self.names.name(suffix) for suffix in ALL_TOPICS])
+        answers = {str(self.names.suffix(topic["name"])): topic for topic in described}
         return {suffix: answers[suffix] for suffix in ALL_TOPICS if suffix in answers}
 
-    def gone(self, suffixes: Sequence[str]) -> frozenset[str]:
-        """Return which of these topics were deleted after they were described."""
+    def deleted_since(self, suffixes: Sequence[str]) -> frozenset[str]:
+        """Return which of these topics were deleted since the first description."""
         names = [self.names.name(suffix) for suffix in suffixes]
         return frozenset(
             str(self.names.suffix(topic["name"]))
@@ -112,48 +115,50 @@ class Cluster:
         )
 
     def partitions(self, suffix: str) -> int:
-        """Return how many partitions a topic has; 0: it is not there."""
+        """Return how many partitions a topic has; 0: it does not exist."""
         topic = self.described.get(suffix)
         return 0 if topic is None else len(topic["partitions"])
 
-    def end(self, suffix: str, partition: int = 0) -> int:
-        """Return the end of a partition of a topic that is there."""
-        place = TopicPartition(self.names.name(suffix), partition)
-        end: int = self.consumer.end_offsets([place], timeout_ms=ANSWER_MS_MAX)[place]
-        return end
+    def end_offset(self, suffix: str, partition: int = 0) -> int:
+        """Return the end offset of a partition of an existing topic."""
+        topic_partition = TopicPartition(self.names.name(suffix), partition)
+        ends = self.consumer.end_offsets([topic_partition], timeout_ms=ANSWER_MS_MAX)
+        return int(ends[topic_partition])
 
     @cached_property
     def bridges(self) -> Bridges:
-        """What the topics tell of the bridges, of what exists in this cluster.
+        """The bridges by their records in the topics, for topics that exist in this cluster.
 
-        An older bridge tells nothing of a topic that does not exist; EnvironmentMissingError if a
-        topic cannot be read.
+        An older bridge reports nothing about a topic that does not exist. Raises
+        EnvironmentMissingError if a topic is unreadable.
         """
-        found = look_at_bridges(KafkaSource(self._settings.kafka))
-        if found.silence is None:
-            return found
+        bridges = look_at_bridges(KafkaSource(self._settings.kafka))
+        if bridges.silence is None:
+            return bridges
         kafka = self._settings.kafka
         data = DataCluster(
             kafka.bootstrap, timeout_ms=ANSWER_MS_MAX, options=library_options(kafka)
         )
         with contextlib.closing(data):
-            there = data.names()
-        return found if there is None else found.without({*found.silence.topics} - {*there})
+            existing = data.names()
+        if existing is None:
+            return bridges
+        return bridges.without({*bridges.silence.topics} - {*existing})
 
     @cached_property
     def routes(self) -> dict[str, Route]:
-        """The newest route of each topic that has one; empty where the topic of routes is not."""
+        """The newest route of each topic that has one; empty if the topic of routes is missing."""
         return read_routes(self._settings.kafka) if self.partitions("routes") else {}
 
     @cached_property
     def ticks(self) -> TickEvidence:
-        """What the ends of the heartbeats topic tell, with what arrives within some ticks."""
+        """Evidence from the ends of the heartbeats topic, and from arrivals of some ticks' time."""
         places = [("heartbeats", number) for number in range(self.partitions("heartbeats"))]
         tick_s = self._settings.engine.tick_ms / 1_000
         arrivals: list[tuple[int, int]] = []
         records = self._tail(places, _BACK, min(2.5 * tick_s, 4.0), arrivals)
-        # Clients may write heartbeats: a tick of a generation that nobody claimed is no engine's.
-        claimed = self.end("generations") if self.partitions("generations") else 0
+        # Clients may write to this topic: a tick of an unclaimed generation is no engine's.
+        claimed = self.end_offset("generations") if self.partitions("generations") else 0
         newest: dict[int, SeenTick] = {}
         for record in records:
             tick = _tick(record)
@@ -173,28 +178,33 @@ class Cluster:
         Args:
             places: topics and partitions.
             back: how many of each.
-            seconds: how long they are waited for.
-            arrivals: what comes after our first look is noted here, and waited for all the time.
+            seconds: how long to wait for them.
+            arrivals: collects later records; with it, wait for the whole time.
         """
         partitions = [TopicPartition(self.names.name(suffix), number) for suffix, number in places]
         consumer = self.consumer
         consumer.assign(partitions)
         firsts = consumer.beginning_offsets(partitions, timeout_ms=ANSWER_MS_MAX)
         ends = consumer.end_offsets(partitions, timeout_ms=ANSWER_MS_MAX)
-        for each in partitions:
-            consumer.seek(each, max(firsts[each], ends[each] - back))
+        for partition in partitions:
+            consumer.seek(partition, max(firsts[partition], ends[partition] - back))
         records: list[ConsumerRecord] = []
         until = time.monotonic() + seconds
         while time.monotonic() < until and (
             arrivals is not None
             or any(position_of(consumer, each) < ends[each] for each in partitions)
         ):
-            for each, batch in consumer.poll(timeout_ms=_POLL_MS).items():
+            for partition, batch in consumer.poll(timeout_ms=_POLL_MS).items():
                 records += batch
                 if arrivals is not None:
-                    now_ms = time.time_ns() // 1_000_000
-                    arrivals += ((r.timestamp, now_ms) for r in batch if r.offset >= ends[each])
+                    now_ms, end = time.time_ns() // 1_000_000, ends[partition]
+                    arrivals += ((r.timestamp, now_ms) for r in batch if r.offset >= end)
         return records
+
+    def _answered_with(self, code: int) -> dict[str, dict[str, Any]]:
+        """Return the topics with this error code in Kafka's answer, by suffix."""
+        topics = self.topic_answers.items()
+        return {suffix: topic for suffix, topic in topics if topic["error_code"] == code}
 
     def _options(self) -> dict[str, Any]:
         return {
@@ -205,16 +215,16 @@ class Cluster:
 
 
 @dataclass
-class Surroundings:
-    """All that a check is given.
+class CheckContext:
+    """Everything that a check may use.
 
     Attributes:
         settings: those in force.
-        doubts: what `fairlead config check` warns of.
-        groups: consumer groups on which this user's rights are looked at.
+        doubts: the warnings of `fairlead config check`.
+        groups: consumer groups for which to check this user's rights.
         role: whose rights this user must have.
-        cluster: the cluster that the settings name; nobody else has it while a check runs.
-        seen: its brokers, once somebody has looked.
+        cluster: the cluster of the settings; one check at a time uses it.
+        seen: its brokers, once a check has asked.
     """
 
     settings: Settings
@@ -227,30 +237,30 @@ class Surroundings:
 
     @property
     def options(self) -> dict[str, Any]:
-        """How a client of these settings connects."""
+        """The options of a Kafka client with these settings."""
         return client_options(self.settings.kafka, "doctor")
 
     def __post_init__(self) -> None:
         self.cluster = Cluster(self.settings)
 
     def nodes(self) -> Nodes:
-        """Return which brokers answer; all are asked once, by whoever wants to know first.
+        """Return which brokers answer; only the first call asks them.
 
         Raises:
-            KafkaError: the cluster does not tell its brokers.
+            KafkaError: the cluster does not name its brokers.
         """
         if self.seen is None:
             self.seen = look_at_nodes(described_by(self.cluster.admin), self.options)
         return self.seen
 
     def renew_cluster(self) -> None:
-        """Ask through new connections from now on: who hangs on the old ones keeps them."""
+        """Use new connections from now on; a stuck check keeps the old ones."""
         with self._lock:
             self.cluster = Cluster(self.settings)
 
 
 def _tick(record: ConsumerRecord) -> SeenTick | None:
-    """Return a record of the heartbeats topic as a tick; None: it is something else."""
+    """Return a record of the heartbeats topic as a tick; None: it is no tick."""
     if record.key is not None or record.value is None:
         return None
     try:

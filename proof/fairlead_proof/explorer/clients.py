@@ -1,8 +1,8 @@
-"""The clients of a world: real sessions, their states numbered, their steps remembered.
+"""The clients of a world: real sessions, with numbered states and remembered steps.
 
-A client is a chain of incarnations. Whatever its session wants done is done at once: a record is
-appended and acknowledged in the same step, since a client that dies before the append is one that
-died before the step. What stays open is what other parts do meanwhile.
+A client is a chain of incarnations. It carries out each action of its session at once: a broker
+appends and acknowledges a record in the same step, since a client that dies before the append is
+like one that dies before the step. Only the steps of other parts interleave.
 """
 
 from collections.abc import Iterator
@@ -21,7 +21,7 @@ from fairlead_client.session.states import QueueState, SessionState
 from fairlead.core import model, records
 from fairlead_proof.explorer.facts import epoch_text
 from fairlead_proof.explorer.memory_image import FOREVER_MS, copied, image, settings_of, settle
-from fairlead_proof.explorer.party import DEAF, WAITS, Half, Read
+from fairlead_proof.explorer.party import DEAF, WAITS, Party, Read
 from fairlead_proof.explorer.steps import Cost, Effect, Kind, Step
 from fairlead_proof.explorer.world import (
     CLIENT_SUBSCRIPTIONS,
@@ -31,11 +31,11 @@ from fairlead_proof.explorer.world import (
 )
 from fairlead_proof.sim.wire_shim import claim, progress
 
-__all__ = ["ClientHalf", "ClientState"]
+__all__ = ["ClientState", "Clients"]
 
 
 class _Session(Session):
-    """The real session, going on from what another one remembers."""
+    """The real session, continued from the memory of another one."""
 
     def __init__(self, memory: Memory) -> None:
         self._memory = memory
@@ -45,7 +45,7 @@ class _Session(Session):
 class ClientState:
     """One client at one moment.
 
-    ``birth`` is the newest generation that was claimed when its incarnation began; ``memory`` None:
+    ``birth`` is the newest claimed generation at the beginning of its incarnation; ``memory`` None:
     its process is dead.
     """
 
@@ -55,22 +55,22 @@ class ClientState:
     memory: Memory | None
     member: model.MemberKey
     works: tuple[tuple[int, model.Epoch], ...] = ()
-    """The queues that it works on under a lease that runs, and their epochs."""
+    """The queues that it works on under a running lease, and their epochs."""
     works_on: int = 0
     """The same queues as bits."""
     waits: bool = False
     """A gate or a drain of a live client is open."""
     digest: int | None = None
-    """What it says in its heartbeats of what it holds; None: it has no lease."""
+    """The digest in its heartbeats; None: it has no lease."""
 
     @property
     def stopped(self) -> bool:
-        """Whether this incarnation works no more and will not."""
+        """Whether this incarnation has stopped for good."""
         return self.memory is None or self.memory.state not in LEASED
 
     @property
     def knows(self) -> float:
-        """The newest generation that it knows, below which it obeys nobody; stopped: infinite."""
+        """The newest generation that it knows, and obeys; infinite if it has stopped."""
         return inf if self.stopped or self.memory is None else self.memory.generation
 
     @property
@@ -80,8 +80,8 @@ class ClientState:
 
 
 @dataclass(slots=True)
-class ClientHalf(Half[ClientState]):
-    """All states of all clients that were met, and the steps between them."""
+class Clients(Party[ClientState]):
+    """All reached states of all clients, and the steps between them."""
 
     own: dict[int, tuple[Step, ...]] = field(default_factory=dict)
 
@@ -112,18 +112,18 @@ class ClientHalf(Half[ClientState]):
         return self._number(client, life, generation, done), done.facts
 
     def readable(self) -> int:
-        """Return the facts that clients read."""
+        """Return the facts for clients."""
         return self.facts.for_clients
 
     def read(self, state: int, number: int) -> Read:
-        """Return what a fact means to a client; what is for the dead means nothing."""
+        """Return the effect of a fact on a client; a dead client ignores every fact."""
         held, fact = self.states[state], self.facts.known[number]
         if fact.event is None:
             return DEAF
         if held.stopped:
-            # What it learns it learns again when it begins anew; what it was told is still there.
-            told = fact.reader == held.member and self._may_return(held.memory)
-            return WAITS if told else DEAF
+            # A new incarnation learns everything again, and may still find its assignments.
+            mine = fact.reader == held.member and self._may_return(held.memory)
+            return WAITS if mine else DEAF
         kind = Kind.FAIR if fact.holding is None else Kind.CHANCE
         step = self._take(state, fact.event, f"{_name(held)} reads {fact.text}", kind)
         if step.matters(state, 1 << number):
@@ -132,10 +132,10 @@ class ClientHalf(Half[ClientState]):
         return WAITS if mine and self._may_yet(held, number) else DEAF
 
     def _may_yet(self, held: ClientState, number: int) -> bool:
-        """Whether a fact that has no effect now can have one later.
+        """Whether a fact without an effect now can have one later.
 
-        A claim of a generation and an assignment are over once something as new was taken. A
-        release matters to who waits for it, and who may wait for it is known elsewhere.
+        A claim or an assignment has none after a newer one. A release only matters to a client that
+        waits for it, and the gates of facts name those clients.
         """
         fact, memory = self.facts.known[number], held.memory
         assert memory is not None
@@ -153,7 +153,7 @@ class ClientHalf(Half[ClientState]):
         return len(tops) < self.world.queues or min(tops) < fact.event.record.epoch
 
     def steps(self, state: int) -> tuple[Step, ...]:
-        """Return what a client may do by itself, without reading anything."""
+        """Return the steps of a client that need no reading."""
         known = self.own.get(state)
         if known is None:
             known = self.own[state] = tuple(self._own_steps(state))
@@ -202,13 +202,13 @@ class ClientHalf(Half[ClientState]):
         done = _Doing(self, copied(held.memory), held.member)
         try:
             done.handle(event, now_ms)
-        except Exception as error:  # noqa: BLE001 - whatever the session raises is what is looked for
+        except Exception as error:  # noqa: BLE001 - any exception of the session is a defect
             return Step(f"{label}: {type(error).__name__}: {error}", state, kind=Kind.DEFECT)
         to = self._number(held.client, held.life, held.birth, done)
         return Step(label, to, done.facts, kind, tuple(done.effects))
 
     def _may_return(self, memory: Memory | None) -> bool:
-        """Whether a new incarnation may follow: what it remembers of this one is the session's."""
+        """Whether a new incarnation may follow this one."""
         if not self.world.comebacks or memory is None:
             return False
         return memory.state is SessionState.FENCED and not memory.closing
@@ -221,7 +221,7 @@ class ClientHalf(Half[ClientState]):
         settle(memory)
         forgets = memory.state not in LEASED and not self._may_return(memory)
         if forgets and self.world.prune:
-            # What a stopped incarnation knew it forgets, but for what it may yet have to release.
+            # A stopped incarnation forgets everything except queues that it may have to release.
             birth = 0
             idle = [queue for queue, held in memory.queues.items() if not held.works]
             for queue in idle:
@@ -238,16 +238,16 @@ class ClientHalf(Half[ClientState]):
 
 @dataclass(slots=True)
 class _Doing:
-    """One event and everything that follows from it at once."""
+    """One event and its immediate consequences."""
 
-    half: ClientHalf
+    party: Clients
     memory: Memory
     member: model.MemberKey
     facts: int = 0
     effects: list[Effect] = field(default_factory=list)
 
     def handle(self, event: on.Event, now_ms: int = 0) -> None:
-        """Feed the session, do what it says, then what is due without any time passing."""
+        """Pass an event to the session, and carry out its actions and what is due at once."""
         session = _Session(self.memory)
         self._do(session, session.handle(event, now_ms), now_ms)
         self._do(session, session.handle(on.TimePassed(), now_ms), now_ms)
@@ -264,13 +264,13 @@ class _Doing:
                 self.effects.append(start)
 
     def _write(self, action: act.Action) -> on.Event | None:
-        """Append what the session sends; return the answer of the log."""
-        sent, member = self.half.facts.sent, self.member
+        """Append a record of the session; return the broker's answer."""
+        sent, member = self.party.facts.sent, self.member
         incarnation = member.incarnation
         match action:
             case act.SendHeartbeat():
                 if action.sequence == 1:
-                    self.facts |= sent(self.half.world.heartbeat(member, action.incarnations))
+                    self.facts |= sent(self.party.world.heartbeat(member, action.incarnations))
             case act.SendProgress():
                 for entry in action.entries:
                     self.facts |= sent(records.Progress(GROUP, member, (progress(entry),)))
@@ -281,9 +281,9 @@ class _Doing:
             case act.SendRelease():
                 position = None if action.position is None else model.Position(*action.position)
                 queue, epoch = model.MessageQueue(*action.queue), model.Epoch(*action.epoch)
-                told = action.last_started and model.Epoch(*action.last_started)
+                last = action.last_started and model.Epoch(*action.last_started)
                 released = records.Release(
-                    GROUP, member, queue, epoch, position, told, identity=action.identity
+                    GROUP, member, queue, epoch, position, last, identity=action.identity
                 )
                 self.facts |= sent(released)
                 return on.ReleaseAppended(incarnation, action.queue, action.epoch, action.position)

@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 
-from fairlead.doctor import Answer, Status, Surroundings, liveness, permissions
-from fairlead.doctor.surroundings import SeenTick, TickEvidence
+from fairlead.doctor import Answer, CheckContext, Status, liveness, permissions
+from fairlead.doctor.context import SeenTick, TickEvidence
 from fairlead.observed.bridge_life import BridgeLife, BridgeVerdict
 from fairlead.observed.bridge_silence import BridgeSilence
 from fairlead.observed.bridges import Bridges
@@ -16,7 +16,7 @@ from fairlead.wire.topics import ALL_TOPICS, TopicNames
 ALL_OPERATIONS = ["READ", "WRITE", "DESCRIBE", "DESCRIBE_CONFIGS"]
 
 
-class Told:
+class FakeCluster:
     """A cluster of which only what a check is to read is told."""
 
     names = TopicNames()
@@ -30,16 +30,16 @@ class Told:
         shards: int = self.__dict__["shards"]
         return shards
 
-    def end(self, _suffix: str) -> int:
+    def end_offset(self, _suffix: str) -> int:
         """The generations that were claimed."""
         claimed: int = self.__dict__["claimed"]
         return claimed
 
 
-def _around(**told: Any) -> Surroundings:
-    around = Surroundings(load_settings())
-    around.cluster = Told(**told)  # type: ignore[assignment]
-    return around
+def _context(**told: Any) -> CheckContext:
+    context = CheckContext(load_settings())
+    context.cluster = FakeCluster(**told)  # type: ignore[assignment]
+    return context
 
 
 def _now_ms() -> int:
@@ -60,7 +60,7 @@ def _evidence(
     [
         ({"shards": 0}, Status.UNKNOWN, "missing"),
         ({"claimed": 0, "ticks": _evidence({})}, Status.WARN, "no engine has ever run"),
-        ({"ticks": _evidence({})}, Status.FAIL, "generation 3 was claimed"),
+        ({"ticks": _evidence({})}, Status.FAIL, "claimed generation 3"),
         ({"ticks": _evidence({0: 500, 1: 700})}, Status.OK, "generation 3, in every shard"),
         ({"ticks": _evidence({0: 60_000, 1: 61_000})}, Status.FAIL, "60.0 s ago"),
         ({"ticks": _evidence({0: 500, 1: 700}, generation=2)}, Status.WARN, "a newer engine"),
@@ -69,7 +69,7 @@ def _evidence(
 )
 def test_engine(told: dict[str, Any], status: Status, words: str) -> None:
     """The newest tick says whether an engine runs, which, and whether every shard has its pulse."""
-    (answer,) = liveness.engine(_around(**_fresh(told)))
+    (answer,) = liveness.engine(_context(**_fresh(told)))
     assert answer.status is status
     assert words in answer.says
     assert status is Status.OK or answer.remedy
@@ -102,16 +102,16 @@ READ_MS = _now_ms()
 )
 def test_skew(late: tuple[int, ...], status: Status, words: str) -> None:
     """The quickest arrival tells how far apart the clocks are."""
-    (answer,) = liveness.clock(_around(ticks=_evidence({0: 10, 1: 10}, arrivals=late)))
+    (answer,) = liveness.clock(_context(ticks=_evidence({0: 10, 1: 10}, arrivals=late)))
     assert answer.status is status
     assert words in answer.says
 
 
 def test_no_arrival() -> None:
     """Without an arrival only a date in the future proves anything; nothing is written to know."""
-    (answer,) = liveness.clock(_around(ticks=_evidence({0: 5_000})))
+    (answer,) = liveness.clock(_context(ticks=_evidence({0: 5_000})))
     assert answer.status is Status.UNKNOWN
-    (answer,) = liveness.clock(_around(ticks=_evidence({0: -30_000})))
+    (answer,) = liveness.clock(_context(ticks=_evidence({0: -30_000})))
     assert answer.status is Status.WARN
     assert "behind the brokers" in answer.says
 
@@ -119,7 +119,7 @@ def test_no_arrival() -> None:
 def test_brokers_apart() -> None:
     """Brokers whose clocks differ by more than the margin are a failure of their own."""
     told = _evidence({0: 100, 1: 8_000}, arrivals=(5,))
-    apart, _ = liveness.clock(_around(ticks=told))
+    apart, _ = liveness.clock(_context(ticks=told))
     assert apart.status is Status.FAIL
     assert "7.9 s apart" in apart.says
 
@@ -147,7 +147,7 @@ def test_bridge(lives: list[BridgeVerdict], *, silent: bool, status: Status, wor
     """What is wrong with the bridges, as `group check --all` finds it, is a failure here."""
     silence = BridgeSilence(NOW_MS - 30_000, None, ("orders",), NOW_MS) if silent else None
     found = Bridges(tuple(map(_life, lives)), silence, frozenset({"main"}))
-    answers = list(liveness.bridge(_around(bridges=found)))
+    answers = list(liveness.bridge(_context(bridges=found)))
     assert answers[0].status is status
     assert words in answers[0].says
     assert [answer.says for answer in answers if answer.status is Status.FAIL] == [
@@ -167,9 +167,9 @@ def _topics(**operations: list[str]) -> dict[str, Any]:
 
 
 def _permissions(described: dict[str, Any]) -> list[Answer]:
-    around = _around(described=described, told=described)
-    around.cluster.admin = Rights()
-    return list(permissions.permissions(around))
+    context = _context(described=described, topic_answers=described)
+    context.cluster.admin = Rights()
+    return list(permissions.permissions(context))
 
 
 class Rights:
@@ -211,5 +211,5 @@ def test_may_not_make() -> None:
     described = _topics()
     del described["rejects"]
     found, making = _permissions(described)
-    assert "not to be known of fairlead.rejects" in found.says
+    assert "unknown for fairlead.rejects" in found.says
     assert making.status is Status.WARN

@@ -1,4 +1,4 @@
-"""A whole world at one moment, and everything that can happen next in it."""
+"""A whole world at one moment, and every step that can come next."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
@@ -9,17 +9,17 @@ from fairlead_client.session.events import AssignmentRead
 from fairlead.core.model import Position
 from fairlead.core.records import Claims, Heartbeat, Reset
 from fairlead.core.state import GroupState
-from fairlead_proof.explorer.barrier_exit import Passing
-from fairlead_proof.explorer.client_half import ClientHalf, ClientState
-from fairlead_proof.explorer.engine_half import EngineHalf, owners
-from fairlead_proof.explorer.environment import Around, seen_by_engines
+from fairlead_proof.explorer.barrier_exit import BarrierExit
+from fairlead_proof.explorer.clients import Clients, ClientState
+from fairlead_proof.explorer.engines import Engines, owners
+from fairlead_proof.explorer.environment import Environment, seen_by_engines
 from fairlead_proof.explorer.facts import Facts, bits
-from fairlead_proof.explorer.oracle import Ghost, first_ghost, moved, spent, unfollowed
+from fairlead_proof.explorer.oracle import Oracle, first_oracle, moved, spent, unfollowed
 from fairlead_proof.explorer.steps import Cost, Kind, Step
 from fairlead_proof.explorer.two_owners import two_owners
-from fairlead_proof.explorer.world import GROUP, Restart, World
+from fairlead_proof.explorer.world import GROUP, Restart, WorldBounds
 
-__all__ = ["Joint", "Moment", "Next"]
+__all__ = ["Moment", "Next", "StateSpace"]
 
 Moment = tuple[int, ...]
 """A world at one moment: facts, engine, old engine, kept state, judge, and each client.
@@ -32,7 +32,7 @@ FACTS, ENGINE, ZOMBIE, KEPT, JUDGE, CLIENTS = range(6)
 
 
 class Next(NamedTuple):
-    """One thing that can happen, and what is violated by it."""
+    """One step that can come next, and its violation, if any."""
 
     label: str
     to: Moment
@@ -41,45 +41,45 @@ class Next(NamedTuple):
 
 
 @dataclass(slots=True)
-class Joint:
-    """The world that is searched: its parts, and the numbers of their states."""
+class StateSpace:
+    """The searched world: its parts, and the numbers of their states."""
 
-    world: World
+    world: WorldBounds
     facts: Facts = field(default_factory=Facts)
-    clients: ClientHalf = field(init=False)
-    engines: EngineHalf = field(init=False)
-    ghosts: list[Ghost] = field(default_factory=list)
-    ghost_numbers: dict[Ghost, int] = field(default_factory=dict)
+    clients: Clients = field(init=False)
+    engines: Engines = field(init=False)
+    oracles: list[Oracle] = field(default_factory=list)
+    oracle_numbers: dict[Oracle, int] = field(default_factory=dict)
     judged: dict[tuple[int, Step, bool, bool], tuple[int, str | None]] = field(default_factory=dict)
     tracked: dict[tuple[int, int], bool] = field(default_factory=dict)
-    passing: Passing = field(init=False)
+    barrier_exit: BarrierExit = field(init=False)
 
     def __post_init__(self) -> None:
-        """Make the two halves, over one log."""
-        self.clients = ClientHalf(self.world, self.facts)
-        self.engines = EngineHalf(self.world, self.facts)
-        self.passing = Passing(self.engines)
+        """Create the clients and the engines, over one log."""
+        self.clients = Clients(self.world, self.facts)
+        self.engines = Engines(self.world, self.facts)
+        self.barrier_exit = BarrierExit(self.engines)
 
     def begin(self) -> Moment:
-        """Return the first moment: everybody has joined, the first grants are written, unread."""
+        """Return the first moment: all clients have joined, the first grants are unread."""
         begun = [self.clients.begin(client, 1) for client in range(self.world.clients)]
         heartbeats = [
             fact.arrival.record
             for fact in self.facts.known
             if fact.arrival is not None and isinstance(fact.arrival.record, Heartbeat)
         ]
-        ghost = first_ghost(self.world)
-        engine, told = self.engines.begin(heartbeats, ghost.targets)
-        written = told | self.facts.claimed(1)
+        oracle = first_oracle(self.world)
+        engine, assigned = self.engines.begin(heartbeats, oracle.targets)
+        written = assigned | self.facts.claimed(1)
         for number, fact in enumerate(self.facts.known):
-            # The acknowledgements of the first generation were read with the first heartbeats.
+            # The engine read the first acknowledgements with the first heartbeats.
             if fact.arrival is not None and not isinstance(fact.arrival.record, Claims):
                 written |= 1 << number
-        parts = (engine, NONE, NONE, self._ghost(ghost), *(client for client, _ in begun))
+        parts = (engine, NONE, NONE, self._oracle(oracle), *(client for client, _ in begun))
         return self._pruned(written, parts)
 
     def nexts(self, moment: Moment) -> Iterator[Next]:
-        """Yield everything that can happen next; what changes nothing is left out."""
+        """Yield every step that can come next and changes something."""
         for index in range(CLIENTS, len(moment)):
             yield from self._of_client(moment, index)
         yield from self._of_engine(moment, ENGINE)
@@ -93,44 +93,44 @@ class Joint:
         yield from self._of_losses(moment)
 
     def _of_client(self, moment: Moment, index: int) -> Iterator[Next]:
-        half, state = self.clients, moment[index]
-        for number in bits(half.look(state, moment[FACTS])):
-            step = half.reads[state][number]
+        party, state = self.clients, moment[index]
+        for number in bits(party.effective(state, moment[FACTS])):
+            step = party.reads[state][number]
             if step.matters(state, moment[FACTS]):
                 yield self._next(moment, step, index)
-        ghost = self.ghosts[moment[JUDGE]]
-        for step in half.steps(state):
-            if step.cost is Cost.NOTHING or ghost.deaths:
+        oracle = self.oracles[moment[JUDGE]]
+        for step in party.steps(state):
+            if step.cost is Cost.NOTHING or oracle.deaths:
                 yield self._next(moment, step, index)
-        if ghost.comebacks:
+        if oracle.comebacks:
             generation = self.engines.states[moment[ENGINE]].generation
-            for step in half.comebacks(state, generation):
+            for step in party.comebacks(state, generation):
                 yield self._next(moment, step, index)
 
     def _of_engine(self, moment: Moment, index: int) -> Iterator[Next]:
-        half, state = self.engines, moment[index]
-        ghost = self.ghosts[moment[JUDGE]]
-        if self.world.prune and not half.states[state].granting:
-            around = self._around(moment)
-            for step in self.passing.ends(state, around):
+        party, state = self.engines, moment[index]
+        oracle = self.oracles[moment[JUDGE]]
+        if self.world.prune and not party.states[state].granting:
+            environment = self._environment(moment)
+            for step in self.barrier_exit.ends(state, environment):
                 yield self._next(moment, step, index)
             yield from self._of_operator(moment, index, unread=True)
             return
-        for number in bits(half.look(state, moment[FACTS])):
-            step = half.reads[state][number]
+        for number in bits(party.effective(state, moment[FACTS])):
+            step = party.reads[state][number]
             if step.matters(state, moment[FACTS]):
                 yield self._next(moment, step, index)
-        around = self._around(moment)
-        for step in around.steps(state):
+        environment = self._environment(moment)
+        for step in environment.steps(state):
             yield self._next(moment, step, index)
         yield from self._of_heartbeats(moment, index)
-        if half.states[state].targets != ghost.targets:
-            yield self._next(moment, half.word(state, ghost.targets), index)
+        if party.states[state].targets != oracle.targets:
+            yield self._next(moment, party.word(state, oracle.targets), index)
         yield from self._of_operator(moment, index, unread=False)
 
     def _of_heartbeats(self, moment: Moment, index: int) -> Iterator[Next]:
-        """Yield what an engine concludes from heartbeats: who is mute, who holds something else."""
-        state, mutes = moment[index], self.ghosts[moment[JUDGE]].mutes
+        """Yield what an engine concludes from heartbeats: mute members, differing digests."""
+        state, mutes = moment[index], self.oracles[moment[JUDGE]].mutes
         for client in map(self.clients.states.__getitem__, moment[CLIENTS:]):
             if client.digest is None:
                 continue
@@ -145,8 +145,8 @@ class Joint:
                 yield self._next(moment, heal, index)
 
     def _of_losses(self, moment: Moment) -> Iterator[Next]:
-        """Yield the losses of assignments for good, before anybody has read them."""
-        if not self.ghosts[moment[JUDGE]].lost:
+        """Yield the losses of assignments that nobody has read yet."""
+        if not self.oracles[moment[JUDGE]].lost:
             return
         for number in bits(moment[FACTS] & self.facts.for_clients):
             fact = self.facts.known[number]
@@ -156,35 +156,37 @@ class Joint:
                 step = Step(label, moment[ENGINE], kind=Kind.CHANCE, cost=Cost.RECORD)
                 yield self._next(left, step, ENGINE)
 
-    def _around(self, moment: Moment) -> Around:
+    def _environment(self, moment: Moment) -> Environment:
         held = tuple(map(self.clients.states.__getitem__, moment[CLIENTS:]))
-        ghost = self.ghosts[moment[JUDGE]]
-        return Around(self.engines, moment[FACTS], tuple(map(seen_by_engines, held)), ghost.targets)
+        oracle = self.oracles[moment[JUDGE]]
+        return Environment(
+            self.engines, moment[FACTS], tuple(map(seen_by_engines, held)), oracle.targets
+        )
 
     def _of_operator(self, moment: Moment, index: int, *, unread: bool) -> Iterator[Next]:
-        """Yield the operator's words; an engine that grants reads each at once."""
-        ghost = self.ghosts[moment[JUDGE]]
-        if not ghost.moves:
+        """Yield the operator's new targets; a granting engine reads them at once."""
+        oracle = self.oracles[moment[JUDGE]]
+        if not oracle.moves:
             return
-        for queue, wanted in enumerate(ghost.targets):
+        for queue, wanted in enumerate(oracle.targets):
             for state in moment[CLIENTS:]:
                 client = self.clients.states[state]
                 name = self.world.client_ids[client.client]
                 if name == wanted or client.stopped:
                     continue
-                targets = (*ghost.targets[:queue], name, *ghost.targets[queue + 1 :])
+                targets = (*oracle.targets[:queue], name, *oracle.targets[queue + 1 :])
                 step = Step(f"the operator aims {queue} at {name}", moment[index])
                 if not unread:
                     step = self.engines.word(moment[index], targets)
-                said = step._replace(cost=Cost.MOVE, kind=Kind.CHANCE, detail=targets)
-                yield self._next(moment, said, index)
+                move = step._replace(cost=Cost.MOVE, kind=Kind.CHANCE, detail=targets)
+                yield self._next(moment, move, index)
 
     def _of_resets(self, moment: Moment) -> Iterator[Next]:
         """Yield an operator's resets: to the first message of a queue, or behind its last."""
-        ghost = self.ghosts[moment[JUDGE]]
-        if not ghost.resets:
+        oracle = self.oracles[moment[JUDGE]]
+        if not oracle.resets:
             return
-        before = self.world.resets - ghost.resets
+        before = self.world.resets - oracle.resets
         for queue in self.world.message_queues:
             for offset in sorted({0, self.world.offsets}):
                 fact = self.facts.wanted(Reset(GROUP, queue, offset), before)
@@ -194,8 +196,8 @@ class Joint:
                 yield self._next(moment, step._replace(cost=Cost.RESET), ENGINE)
 
     def _of_drivers(self, moment: Moment) -> Iterator[Next]:
-        ghost = self.ghosts[moment[JUDGE]]
-        if not ghost.losses or moment[ZOMBIE] != NONE:
+        oracle = self.oracles[moment[JUDGE]]
+        if not oracle.losses or moment[ZOMBIE] != NONE:
             return
         world, state = self.world, moment[ENGINE]
         generation = self.engines.states[state].generation + 1
@@ -210,12 +212,12 @@ class Joint:
         yield self._next(aside, step, ENGINE)
 
     def _next(self, moment: Moment, step: Step, index: int) -> Next:
-        """Return what a step of one part makes of the whole."""
+        """Return the whole world after a step of one part."""
         judge, violation = self._judge(moment, step, index)
         parts = list(moment)
         parts[index] = step.to
         parts[JUDGE] = judge
-        if parts[KEPT] != NONE and not self.ghosts[judge].losses:
+        if parts[KEPT] != NONE and not self.oracles[judge].losses:
             parts[KEPT] = NONE
         if self.world.prune and parts[ZOMBIE] != NONE and not self._is_listened_to(parts):
             parts[ZOMBIE] = NONE
@@ -226,7 +228,7 @@ class Joint:
         return Next(step.label, to, fair, violation)
 
     def _is_listened_to(self, parts: Sequence[int]) -> bool:
-        """Whether some client would obey the old engine: it lives and knows of no later one."""
+        """Whether a live client would obey the old engine, since it knows no later one."""
         old = self.engines.states[parts[ZOMBIE]].generation
         return any(self.clients.states[state].knows <= old for state in parts[CLIENTS:])
 
@@ -234,28 +236,28 @@ class Joint:
         if step.kind is Kind.DEFECT:
             return moment[JUDGE], f"DEFECT: {step.label}"
         unsafe = index == ENGINE and bool(self.engines.states[step.to].overtaken)
-        excused = unsafe and self.ghosts[moment[JUDGE]].clean
+        excused = unsafe and self.oracles[moment[JUDGE]].clean
         if not step.effects and step.cost is Cost.NOTHING and not excused:
             return moment[JUDGE], None
         overtaken = index >= CLIENTS and self._starts_late(moment, step, index)
         known = self.judged.get((moment[JUDGE], step, excused, overtaken))
         if known is None:
-            ghost = spent(self.ghosts[moment[JUDGE]], step.cost, self.world)
-            assert ghost is not None, "a bound is looked at before a step"
+            oracle = spent(self.oracles[moment[JUDGE]], step.cost, self.world)
+            assert oracle is not None, "the bound was checked before the step"
             if step.cost is Cost.MOVE:
                 assert isinstance(step.detail, tuple)
-                ghost = ghost._replace(targets=step.detail)
+                oracle = oracle._replace(targets=step.detail)
             if step.cost is Cost.RESET:
-                ghost = _asked(ghost, step.detail)
+                oracle = _asked(oracle, step.detail)
             if excused:
-                ghost = ghost._replace(clean=False)
-            ghost, violation = moved(ghost, step.effects, step.label, overtaken=overtaken)
-            known = self._ghost(ghost), violation
+                oracle = oracle._replace(clean=False)
+            oracle, violation = moved(oracle, step.effects, step.label, overtaken=overtaken)
+            known = self._oracle(oracle), violation
             self.judged[moment[JUDGE], step, excused, overtaken] = known
         return known
 
     def _starts_late(self, moment: Moment, step: Step, index: int) -> bool:
-        """Whether a client starts what the engine has told another one not to wait for."""
+        """Whether a client starts under a grant that its successor does not wait for."""
         overtaken = self.engines.states[moment[ENGINE]].overtaken
         if not overtaken or not step.effects:
             return False
@@ -266,14 +268,14 @@ class Joint:
             if effect.started is not None
         )
 
-    def _ghost(self, ghost: Ghost) -> int:
-        number = self.ghost_numbers.setdefault(ghost, len(self.ghosts))
-        if number == len(self.ghosts):
-            self.ghosts.append(ghost)
+    def _oracle(self, oracle: Oracle) -> int:
+        number = self.oracle_numbers.setdefault(oracle, len(self.oracles))
+        if number == len(self.oracles):
+            self.oracles.append(oracle)
         return number
 
     def _violation(self, moment: Moment) -> str | None:
-        """Return what is violated by a moment as such."""
+        """Return the violation of a moment by itself."""
         seen = 0
         engine = moment[ENGINE]
         for state in moment[CLIENTS:]:
@@ -308,18 +310,18 @@ class Joint:
             return (facts, *parts)
         keep = 0
         engines, clients = self.engines, self.clients
-        if self.ghosts[parts[JUDGE - 1]].losses and self.world.restart is not Restart.INTACT:
+        if self.oracles[parts[JUDGE - 1]].losses and self.world.restart is not Restart.INTACT:
             keep = facts & self.facts.lasting
         for state in parts[: JUDGE - 1]:
             if state != NONE:
-                engines.look(state, facts)
+                engines.effective(state, facts)
                 keep |= facts & engines.alive[state]
         for state in parts[: JUDGE - 1]:
             if state != NONE:
                 for holding in engines.states[state].holdings:
                     keep |= facts & self.facts.releases.get(holding, 0)
         for state in parts[CLIENTS - 1 :]:
-            clients.look(state, facts)
+            clients.effective(state, facts)
             keep |= facts & clients.alive[state]
         for number in bits(keep & self.facts.gated):
             for holding in self.facts.known[number].gates:
@@ -327,16 +329,16 @@ class Joint:
         return (keep, *parts)
 
     def stays(self, moment: Moment) -> str | None:
-        """Return that the engine may never leave its barrier, if nobody else does anything more."""
+        """Return the text about an engine that would stay in its barrier for ever; None: none."""
         state = moment[ENGINE]
         if not self.world.prune or self.engines.states[state].granting:
             return None
-        if not self.passing.stays(state, self._around(moment)):
+        if not self.barrier_exit.stays(state, self._environment(moment)):
             return None
         return "an engine that has read everything stays in its barrier"
 
     def unsettled(self, moment: Moment) -> str | None:
-        """Return what is missing to a moment in which nothing more must happen; None: nothing."""
+        """Return why a moment without further steps is not settled; None: it is settled."""
         engine = self.engines.states[moment[ENGINE]]
         live = [
             client
@@ -348,7 +350,7 @@ class Joint:
         for client in live:
             if client.waits:
                 return f"{client.member.incarnation} still waits"
-        unread = unfollowed(self.ghosts[moment[JUDGE]])
+        unread = unfollowed(self.oracles[moment[JUDGE]])
         if live and unread is not None:
             return unread
         return self._unowned(engine.group, live)
@@ -375,8 +377,8 @@ class Joint:
         return None
 
 
-def _asked(ghost: Ghost, detail: object) -> Ghost:
+def _asked(oracle: Oracle, detail: object) -> Oracle:
     assert isinstance(detail, tuple)
     queue, position = detail
-    asked = (*ghost.asked[queue], position)
-    return ghost._replace(asked=(*ghost.asked[:queue], asked, *ghost.asked[queue + 1 :]))
+    asked = (*oracle.asked[queue], position)
+    return oracle._replace(asked=(*oracle.asked[:queue], asked, *oracle.asked[queue + 1 :]))

@@ -1,8 +1,7 @@
-"""The engines of a world: the real step, the states it leads to numbered, its steps remembered.
+"""The engines of a world: the real step, with numbered states and remembered steps.
 
-An engine reads one record in each step, in any order. What it asks a bridge for is answered at
-once. A driver that starts anew is another engine, of a higher generation, that goes on from a state
-that is intact, old or lost.
+An engine reads one record in each step, in any order. A bridge answers its requests at once. A new
+driver is another engine of a higher generation that continues from an intact, an old or no state.
 """
 
 from collections.abc import Sequence
@@ -30,44 +29,44 @@ from fairlead_proof.explorer.facts import Fact, Holding, arrival_of
 from fairlead_proof.explorer.following import FOLLOWING, Following, following
 from fairlead_proof.explorer.frozen import Images
 from fairlead_proof.explorer.group_image import aged, doubted, heard, image, overdue, settled
-from fairlead_proof.explorer.party import DEAF, WAITS, Half, Read
+from fairlead_proof.explorer.party import DEAF, WAITS, Party, Read
 from fairlead_proof.explorer.steps import Kind, Step
 from fairlead_proof.explorer.world import GROUP, life_of
 
-__all__ = ["EngineHalf", "EngineState"]
+__all__ = ["EngineState", "Engines"]
 
 WAITED_MS = 10**6
-"""Longer than lease and margin of any group in these worlds."""
+"""Longer than lease and margin of any group here."""
 
 ANSWERS_MAX = 8
-"""A group that asks more often in a row would ask for ever."""
+"""A group that asks more often in a row never stops asking."""
 
 
 @dataclass(frozen=True, slots=True)
 class EngineState:
-    """One engine at one moment. ``group`` None: it knows of no group yet."""
+    """One engine at one moment. ``group`` None: it knows no group yet."""
 
     generation: int
     marked: bool
     """Whether it has read its own first tick."""
     group: GroupState | None
     recovering: bool = False
-    """Whether its state was lost, and not everybody who may be working was heard yet."""
+    """Whether it started without a state and has not heard all live clients yet."""
     granting: bool = False
     """Whether no barrier holds it back."""
     holdings: frozenset[Holding] = frozenset()
-    """The unresolved grants, the overtaken ones among them."""
+    """The unresolved grants, including overtaken ones."""
     overtaken: frozenset[Holding] = frozenset()
-    """Those that nobody waits for: their queues are marked unsafe."""
+    """The grants that nobody waits for: their queues are marked unsafe."""
     targets: tuple[str, ...] = ()
-    """Whom the operator's word that it has read points each queue at."""
+    """The operator's targets that it has read: a client for each queue."""
     resets: int = 0
-    """The resets that it has read: control is read once in the life of a state."""
+    """The resets that it has read: a state reads control only once."""
 
 
 @dataclass(slots=True)
-class EngineHalf(Half[EngineState]):
-    """All states of all engines that were met, and the steps between them."""
+class Engines(Party[EngineState]):
+    """All reached states of all engines, and the steps between them."""
 
     words: dict[tuple[int, tuple[str, ...]], Step] = field(default_factory=dict)
     lapses: dict[tuple[int, MemberKey], Step] = field(default_factory=dict)
@@ -78,14 +77,14 @@ class EngineHalf(Half[EngineState]):
     strategies: dict[str, Following] = field(default_factory=lambda: {FOLLOWING: Following()})
 
     def begin(self, heartbeats: Sequence[Heartbeat], targets: tuple[str, ...]) -> tuple[int, int]:
-        """Return the first engine's state when all clients have joined, and what it has told."""
+        """Return the first engine's state after all clients have joined, and its assignments."""
         first = EngineState(1, marked=True, group=None)
         rule = RuleSet(GROUP, "strategy", (), following(targets))
         arrivals = [arrival_of(rule), *map(arrival_of, heartbeats)]
         return self._stepped(first, arrivals)
 
     def started(self, state: int | None, generation: int) -> Step:
-        """Return the start of a driver from an engine's state; None: from nothing."""
+        """Return the start of a driver from an engine's state; None: without a state."""
         held = None if state is None else self.states[state]
         if held is None or held.group is None:
             fresh = EngineState(generation, marked=False, group=None, recovering=True)
@@ -96,15 +95,15 @@ class EngineHalf(Half[EngineState]):
         return Step(f"driver {generation} starts", to, facts | self.facts.claimed(generation))
 
     def readable(self) -> int:
-        """Return the facts that engines read."""
+        """Return the facts for engines."""
         return self.facts.for_engines
 
     def read(self, state: int, number: int) -> Read:
-        """Return what a fact means to an engine."""
+        """Return the effect of a fact on an engine."""
         held, fact = self.states[state], self.facts.known[number]
         group = held.group
         if group is None or fact.arrival is None:
-            # The operator's words stand before everything else.
+            # The operator's records come before everything else.
             return WAITS
         record = fact.arrival.record
         if isinstance(record, Reset):
@@ -125,7 +124,7 @@ class EngineHalf(Half[EngineState]):
 
     @staticmethod
     def _may_yet(group: GroupState, fact: Fact) -> bool:
-        """Whether a fact that has no effect now can have one later, in this engine's life."""
+        """Whether a fact without an effect on this engine now can have one later."""
         assert fact.arrival is not None
         unheard = fact.sender not in group.members | group.tombstones
         match fact.arrival.record:
@@ -141,7 +140,7 @@ class EngineHalf(Half[EngineState]):
         return False
 
     def word(self, state: int, targets: tuple[str, ...]) -> Step:
-        """Return the step in which an engine reads the operator's word."""
+        """Return the step in which an engine reads the operator's targets."""
         known = self.words.get((state, targets))
         if known is None:
             held = self.states[state]
@@ -153,7 +152,7 @@ class EngineHalf(Half[EngineState]):
         return known
 
     def lapse(self, state: int, member: MemberKey) -> Step:
-        """Return the step in which an engine takes one of its members for dead."""
+        """Return the step in which an engine calls one of its members dead."""
         known = self.lapses.get((state, member))
         if known is None:
             held = self.states[state]
@@ -164,10 +163,7 @@ class EngineHalf(Half[EngineState]):
         return known
 
     def mute(self, state: int, member: MemberKey) -> Step | None:
-        """Return the step in which an engine finds that a member has not answered in time.
-
-        None: there is nothing that it has not answered.
-        """
+        """Return the step in which an engine finds a member mute; None: it has answered."""
         if (state, member) not in self.mutes:
             held = self.states[state]
             late = None if held.group is None else overdue(held.group, member)
@@ -178,9 +174,9 @@ class EngineHalf(Half[EngineState]):
         return self.mutes[state, member]
 
     def heal(self, state: int, member: MemberKey, digest: int) -> Step | None:
-        """Return the step in which an engine hears what a member holds, long after the last change.
+        """Return the step in which an engine compares a member's digest, long after a change.
 
-        None: it does not compare that now.
+        None: it does not compare digests now.
         """
         held = self.states[state]
         group = held.group
@@ -196,14 +192,14 @@ class EngineHalf(Half[EngineState]):
         return known
 
     def waits_for_all(self, state: int) -> bool:
-        """Whether an engine's next tick comes only when all who may be working were heard."""
+        """Whether an engine must hear every live client before its next tick."""
         held = self.states[state]
         return held.marked is held.recovering
 
     def tick(self, state: int) -> Step | None:
         """Return the step in which an engine reads its first tick, or has waited; None: neither.
 
-        Later ticks tell it nothing.
+        Later ticks have no effect.
         """
         held = self.states[state]
         if held.group is None or (held.marked and not held.recovering):
@@ -228,14 +224,14 @@ class EngineHalf(Half[EngineState]):
     ) -> Step:
         try:
             to, facts = self._stepped(held, arrivals, waited=waited)
-        except Exception as error:  # noqa: BLE001 - whatever the core raises is what is looked for
+        except Exception as error:  # noqa: BLE001 - any exception of the core is a defect
             return Step(f"{label}: {type(error).__name__}: {error}", state, kind=Kind.DEFECT)
         return Step(label, to, facts)
 
     def _stepped(
         self, held: EngineState, arrivals: Sequence[Arrival], *, waited: bool = False
     ) -> tuple[int, int]:
-        """Run the real step, answer what it asks for, and return where it led."""
+        """Run the real step, answer its requests, and return the state and the written facts."""
         rules = EngineRules(
             held.generation,
             self.strategies,
@@ -246,7 +242,7 @@ class EngineHalf(Half[EngineState]):
                 on_mute="force" if self.world.mutes else "wait",
             ),
             chain_cap=self.world.cap,
-            # Here a client stops whenever it likes, so nobody has to make it stop later.
+            # Here a client stops at any time, so the engine need not stagger releases.
             turn_ms=0,
         )
         marker = held.generation if held.marked else held.generation - 1
@@ -259,7 +255,7 @@ class EngineHalf(Half[EngineState]):
         for _ in range(ANSWERS_MAX):
             result = step(group, written, moment, rules)
             group = result.state
-            assert group is not None, "a group is forgotten only when much time has passed"
+            assert group is not None, "an engine forgets a group only after a long time"
             check(group, rules)
             for output in result.outputs:
                 if isinstance(output, Assignment | Notice):
@@ -271,7 +267,7 @@ class EngineHalf(Half[EngineState]):
             route = self.world.route
             answers = (RouteChanged(route.topic, route), self.world.offsets_known)
             written = [arrival_of(answer) for answer in answers]
-        message = "the group asks for what it was told"
+        message = "the group asks again for what a bridge has answered"
         raise AssertionError(message)
 
     def _number(self, fresh: EngineState) -> int:
@@ -307,7 +303,7 @@ def _described(fresh: EngineState) -> EngineState:
 
 
 def owners(group: GroupState) -> dict[MessageQueue, tuple[MemberKey, Epoch] | None]:
-    """Return of each queue its only grant if it is wanted, else None."""
+    """Return the only, undropped grant of each queue; None: it has another chain."""
     return {
         queue: (value.chain[0].member, value.chain[0].epoch)
         if len(value.chain) == 1 and not value.chain[0].dropped

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from fairlead.settings import Problem, examine
-from fairlead.settings.warnings import cautions
+from fairlead.settings.warnings import settings_warnings
 
 
 def _doubts(text: str, folder: Path) -> dict[str, Problem]:
@@ -13,7 +13,7 @@ def _doubts(text: str, folder: Path) -> dict[str, Problem]:
     path.write_text(text, encoding="utf-8")
     found = examine(files=[path])
     assert found.settings is not None, found.problems
-    return {problem.key: problem for problem in cautions(found.settings, found.layers)}
+    return {problem.key: problem for problem in settings_warnings(found.settings, found.layers)}
 
 
 def test_defaults(tmp_path: Path) -> None:
@@ -76,7 +76,7 @@ def test_secret_file(tmp_path: Path) -> None:
         f'sasl_plain_username = "a"\nsasl_plain_password_file = "{secret}"\n'
     )
     key = "kafka.security.sasl_plain_password_file"
-    assert "cannot be read" in _doubts(text, tmp_path)[key].reason
+    assert "cannot read" in _doubts(text, tmp_path)[key].reason
     secret.write_text("x", encoding="utf-8")
     secret.chmod(0o644)
     assert f"chmod 0400 {secret}" in _doubts(text, tmp_path)[key].remedy
