@@ -13,7 +13,8 @@ from fairlead_proof.explorer.state_space import CLIENTS, ENGINE, JUDGE, Moment, 
 from fairlead_proof.explorer.world import Restart, WorldBounds
 
 from fairlead.core import apply
-from fairlead.core.handover.chain import Resolved, forced_handover, overtake
+from fairlead.core.handover import forced_handover
+from fairlead.core.handover.chain import Resolved, overtake
 from fairlead.core.state import Grant, QueueState
 from tests.hash_seeds import printed_under
 
