@@ -289,7 +289,7 @@ def _following(serve: Serve, bootstrap: str, fleet: Fleet, seconds: float) -> di
     return {
         "records_per_second": round(rate),
         "following_cpu": round(busy, 2),
-        "behind_records": state["behind_records"],
+        "records_behind": state["records_behind"],
     }
 
 

@@ -8,7 +8,7 @@ not count.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from fairlead.bridges.kafka.committed import read_committed
 from fairlead.bridges.kafka.data_cluster import DataCluster
@@ -68,6 +68,19 @@ class QueuePlace:
         if self.position is None:
             return None
         return self.latest - min(max(self.position.offset, self.earliest), self.latest)
+
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            "queue": [*self.queue],
+            "position": None if self.position is None else [*self.position],
+            "why": self.told_by,
+            "earliest": self.earliest,
+            "end": self.latest,
+            "end_is_older": False,
+            "lag_messages": self.lag,
+            "identity": self.identity,
+        }
 
 
 @dataclass(slots=True)

@@ -57,8 +57,12 @@ class BridgeLife:
 
     def document(self) -> dict[str, Any]:
         """Return it as JSON tells it."""
-        told = {"cluster": self.cluster, "state": self.verdict, "last_sign_ms": self.at_ms}
-        return told | {"says": self.words()}
+        return {
+            "cluster": self.cluster,
+            "verdict": self.verdict,
+            "last_sign_ms": self.at_ms,
+            "says": self.words(),
+        }
 
 
 def is_sign(row: RawRecord) -> bool:

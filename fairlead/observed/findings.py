@@ -302,8 +302,8 @@ def _restarting(look: _Look, problem: str) -> Iterator[Finding]:
 
 def _failed(look: _Look, problem: str) -> Iterator[Finding]:
     newest = look.found.newest
-    for topic, why in ({} if newest is None else newest.failures).items():
-        text = f"it cannot be allocated and keeps what it has: {why}"
+    for topic, failure in ({} if newest is None else newest.failures).items():
+        text = f"it cannot be allocated and keeps what it has: {failure.message}"
         yield Finding(problem, topic, text, _FAILED)
 
 

@@ -36,7 +36,7 @@ class Skew:
             "most": self.most,
             "least": self.least,
             "mean": self.mean,
-            "spread": self.spread,
+            "skew": self.spread,
             "ratio": self.ratio,
         }
 
