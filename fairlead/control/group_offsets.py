@@ -18,7 +18,7 @@ from fairlead.control.strange_queues import routes_told
 from fairlead.core.model import MessageQueue, Position, Route
 from fairlead.core.ordering import queue_order
 from fairlead.core.records import Heartbeat, Progress, Record, Release, Reset, RuleSet
-from fairlead.core.routes import readable_queues
+from fairlead.core.topics.routes import readable_queues
 from fairlead.errors import EnvironmentMissingError, UsageError
 from fairlead.kafka.topic_source import TopicSource
 from fairlead.wire.decode import decode

@@ -13,10 +13,10 @@ from typing import Any, Final, Literal
 
 from fairlead.control.group_offsets import QueuePlace
 from fairlead.control.rules_in_force import RulesInForce
-from fairlead.core.designation import RELEASED
 from fairlead.core.model import MessageQueue, Position
+from fairlead.core.publishing.utc_words import utc_words
 from fairlead.core.records import RuleSet
-from fairlead.core.utc_words import utc_words
+from fairlead.core.rules.designation import RELEASED
 
 __all__ = [
     "GroupRelease",

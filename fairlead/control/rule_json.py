@@ -7,7 +7,7 @@ from typing import Any, Final
 from fairlead.control.rule_values import subject_words, value_words
 from fairlead.control.rules_in_force import RulesInForce, WrittenRule
 from fairlead.core.records import RuleSet
-from fairlead.core.rules import NEVER, TIMES, GroupRules
+from fairlead.core.rules.group_rules import NEVER, TIMES, GroupRules
 from strategies.registry import USUAL
 
 __all__ = ["rule_head", "rules_json", "unusual_rules_json"]

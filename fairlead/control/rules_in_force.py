@@ -10,7 +10,7 @@ from typing import Any
 
 from fairlead.core.allocation import Strategy
 from fairlead.core.records import ALL_GROUPS, RuleSet
-from fairlead.core.rules import (
+from fairlead.core.rules.group_rules import (
     EngineRules,
     GroupRules,
     RuleError,

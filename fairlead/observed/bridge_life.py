@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from fairlead.core.publishing.utc_words import utc_words
 from fairlead.core.records import BridgeSign
-from fairlead.core.utc_words import utc_words
 from fairlead.durations import duration_words
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError

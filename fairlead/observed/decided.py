@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from fairlead.core.forced_handover import MUTE_MEMBER
+from fairlead.core.handover.forced_handover import MUTE_MEMBER
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.observed.bounds import MANY, Bounds
 from fairlead.wire.decision_parts import DecisionParts

@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from fairlead.core.forced_handover import MUTE_MEMBER
-from fairlead.core.membership import DUPLICATE_CLIENT_ID
+from fairlead.core.handover.forced_handover import MUTE_MEMBER
+from fairlead.core.membership.members import DUPLICATE_CLIENT_ID
 from fairlead.core.model import Epoch, MemberKey, MessageQueue
 from fairlead.observed.counters import FALLBACKS, Happened
 from fairlead.observed.decided import Decided, Taken

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from fairlead.bridges.kafka.untold_queues import UNTOLD_REMEDY
-from fairlead.core.member_disagreement import worded
+from fairlead.core.membership.member_disagreement import worded
 from fairlead.core.model import MessageQueue
 from fairlead.counts import counted, listed
 from fairlead.durations import duration_words

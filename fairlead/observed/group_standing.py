@@ -6,7 +6,7 @@ from typing import Any, Final
 
 from fairlead.control.native_handback import GroupRelease, release_of
 from fairlead.control.rule_json import unusual_rules_json
-from fairlead.core.membership import shared_topics
+from fairlead.core.membership.members import shared_topics
 from fairlead.core.model import MessageQueue, Route
 from fairlead.counts import counted
 from fairlead.observed.decision_head import decision_head

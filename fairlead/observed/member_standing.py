@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fairlead.core.membership import effective_members
+from fairlead.core.membership.members import effective_members
 from fairlead.core.model import Epoch, MemberKey, MemberProfile
 from fairlead.core.ordering import java_order
-from fairlead.core.single_rules import drained_of
+from fairlead.core.rules.single_rules import drained_of
 from fairlead.core.state import Member
 from fairlead.counts import counted
 from fairlead.durations import duration_words

@@ -7,7 +7,7 @@ from typing import Any, Final
 from fairlead.control.native_handback import GroupRelease, release_of
 from fairlead.core.model import Epoch, MemberKey, MessageQueue
 from fairlead.core.ordering import java_order
-from fairlead.core.rules import GroupRules
+from fairlead.core.rules.group_rules import GroupRules
 from fairlead.observed.assignments import Told
 from fairlead.observed.decided import Decided, Decision
 from fairlead.observed.events import Watch

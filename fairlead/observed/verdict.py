@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from fairlead.core.membership import sharing_members
+from fairlead.core.membership.members import sharing_members
 from fairlead.core.ordering import java_order
-from fairlead.core.retry_topic import is_awaited
+from fairlead.core.topics.retry_topic import is_awaited
 from fairlead.counts import listed
 from fairlead.observed.finding import Finding
 from fairlead.observed.findings import standing_findings

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairlead.core.model import MessageQueue
-from fairlead.core.single_rules import placement_of
+from fairlead.core.rules.single_rules import placement_of
 from fairlead.observed.forecast import Forecast
 from strategies.sticky.options import sticky_options
 

@@ -8,7 +8,7 @@ from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import java_order, queue_order
 from fairlead.core.outputs import Failure
 from fairlead.core.records import GroupRecord, Leave, RuleSet
-from fairlead.core.rules import GroupRules
+from fairlead.core.rules.group_rules import GroupRules
 from fairlead.observed.forecast import forecast
 from fairlead.observed.live_group import Passing
 from fairlead.observed.planned_group import Picture

@@ -7,7 +7,7 @@ import pytest
 
 from fairlead.control.native_handback import release_rule
 from fairlead.core.model import MessageQueue, Position
-from fairlead.core.utc_words import utc_words
+from fairlead.core.publishing.utc_words import utc_words
 from fairlead.observed.verdict import checked
 from tests.engine.client import Client
 from tests.engine.lives import GROUPS, kill, live

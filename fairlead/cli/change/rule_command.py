@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from fairlead.control.rules_in_force import RulesInForce
     from fairlead.control.session import RuleOutcome
     from fairlead.core.records import RuleSet
-    from fairlead.core.rules import GroupRules
+    from fairlead.core.rules.group_rules import GroupRules
     from fairlead.observed.live_group import LiveGroup
 
 __all__ = ["RuleCommand", "report_outcomes", "signature", "warn_of_idle", "why_silent"]
@@ -190,7 +190,7 @@ class RuleCommand:
 
     def _check_times(self, rules: "GroupRules") -> None:
         """Refuse times that contradict each other, as conf/ does."""
-        from fairlead.core.rules import TIMES
+        from fairlead.core.rules.group_rules import TIMES
         from fairlead.settings.contradictions import rule_contradictions
 
         times = {name: getattr(rules, name) for name in TIMES}
