@@ -32,11 +32,11 @@ _SECONDS_BUCKETS: Final = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 2.0, 5.0, 
 
 
 GROUPS_NOW: Final = "groups_now"
-"""The word with which a shard reports its number of groups in each state."""
+"""The word with which a shard reports its number of groups in each phase."""
 
 
 class GroupsByState(Collector):
-    """The number of groups in each state, built at each scrape so that no old state stays."""
+    """The number of groups in each phase, built at each scrape so that no old phase stays."""
 
     def __init__(self) -> None:
         self._shards: dict[int, Mapping[str, int]] = {}
@@ -46,17 +46,17 @@ class GroupsByState(Collector):
         self._shards = {**self._shards, shard: groups}
 
     def collect(self) -> Iterator[Metric]:
-        """Yield one gauge with a series for each state that has groups."""
+        """Yield one gauge with a series for each phase that has groups."""
         total: Counts[str] = Counts()
         for groups in self._shards.values():
             total.update(groups)
         family = GaugeMetricFamily(
             "fairlead_groups",
             "Groups that the engine remembers, by the phase of their last decision.",
-            labels=["state"],
+            labels=["phase"],
         )
-        for state, count in sorted(total.items()):
-            family.add_metric([state], count)
+        for phase, count in sorted(total.items()):
+            family.add_metric([phase], count)
         yield family
 
 

@@ -106,10 +106,10 @@ def bridge(context: CheckContext) -> Iterator[Answer]:
         return
     yield from _untold(context)
     bridges = cluster.bridges
-    rows = bridges.rows()
-    for row in rows:
-        yield fail(row["says"], row["do"])
-    if rows:
+    findings = bridges.findings()
+    for finding in findings:
+        yield fail(finding.text, finding.remedy)
+    if findings:
         return
     if not bridges.lives:
         yield unknown("no bridge has ever given a sign of life, and no request lacks an answer")

@@ -8,7 +8,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fairlead.core.quota import BUILT_IN
+from fairlead.core.rules.quota import BUILT_IN
 from fairlead.settings.values import Matching
 
 LeaseMs = Annotated[

@@ -8,8 +8,8 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from fairlead.core.bounds import OUT_OF_BOUNDS
 from fairlead.core.model import Epoch, MessageQueue
+from fairlead.core.positions.bounds import OUT_OF_BOUNDS
 from fairlead.core.records import (
     ALL_GROUPS,
     Claims,
@@ -24,7 +24,7 @@ from fairlead.core.records import (
     RuleSet,
     Tick,
 )
-from fairlead.core.rules import GroupRules
+from fairlead.core.rules.group_rules import GroupRules
 from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
 from fairlead.verify.grant_facts import GrantFacts
 from fairlead.verify.group_facts import GroupFacts

@@ -7,7 +7,7 @@ from typing import Any, Final
 
 from fairlead.core.allocation import Strategy
 from fairlead.core.model import Epoch, MessageQueue
-from fairlead.core.rules import GroupRules
+from fairlead.core.rules.group_rules import GroupRules
 from fairlead.recording import RecordingError, RecordingFolder
 from fairlead.replay.shard_replay import Replayed, ReplayError
 from fairlead.verify.causes_judge import CausesJudge

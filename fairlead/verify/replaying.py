@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 
 from fairlead.core.allocation import Strategy
 from fairlead.core.records import Generation
-from fairlead.core.rules import GroupRules
+from fairlead.core.rules.group_rules import GroupRules
 from fairlead.engine.drivers import Drivers
 from fairlead.recording import RecordingFolder
 from fairlead.recording.log import FolderLog

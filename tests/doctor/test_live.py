@@ -21,6 +21,7 @@ from fairlead.settings import load_settings
 from fairlead.wire.encode import encode, encode_generation, encode_tick
 from fairlead.wire.raw import Partitions
 from fairlead.wire.topics import TopicNames
+from tests.answers.schema import assert_answers
 from tests.awaiting import await_seen
 from tests.fixtures.kafka import FEW_PARTITIONS
 from tests.topics.deletion import delete_topics
@@ -175,7 +176,9 @@ def test_no_broker(broker: str, tmp_path: Path, capsys: pytest.CaptureFixture[st
         assert time.monotonic() - begun < 15
     written = capsys.readouterr()
     assert end.value.code == ExitCode.ENVIRONMENT
-    rows = {row["check"]: row for row in json.loads(written.out)}
+    answers = json.loads(written.out)
+    assert_answers("Examined", answers)
+    rows = {row["check"]: row for row in answers}
     assert rows["broker"]["status"] == "FAIL"
     assert rows["broker"]["remedy"]
     assert rows["topics"]["status"] == "unknown"

@@ -151,7 +151,7 @@ def test_bridge(lives: list[BridgeVerdict], *, silent: bool, status: Status, wor
     assert answers[0].status is status
     assert words in answers[0].says
     assert [answer.says for answer in answers if answer.status is Status.FAIL] == [
-        row["says"] for row in found.rows()
+        each.text for each in found.findings()
     ]
 
 

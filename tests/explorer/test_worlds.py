@@ -12,8 +12,9 @@ from fairlead_proof.explorer.search import Progress, Searched, search
 from fairlead_proof.explorer.state_space import CLIENTS, ENGINE, JUDGE, Moment, StateSpace
 from fairlead_proof.explorer.world import Restart, WorldBounds
 
-from fairlead.core import apply, forced_handover
-from fairlead.core.handover import Resolved, overtake
+from fairlead.core import apply
+from fairlead.core.handover import forced_handover
+from fairlead.core.handover.chain import Resolved, overtake
 from fairlead.core.state import Grant, QueueState
 from tests.hash_seeds import printed_under
 
@@ -147,7 +148,7 @@ LOSSY = WorldBounds(clients=2, lost=1)
         (EAGER, (forced_handover, "overtake"), _unmarked, "UNTRACKED"),
         (FORCED, (forced_handover, "overtake"), _unmarked, "UNTRACKED"),
         (replace(EAGER, ordered=True), (forced_handover, "has_ordered"), lambda _: False, "DOUBLE"),
-        (LOSSY, (step, "heal_members"), lambda _draft, _members: None, "STUCK"),
+        (LOSSY, (step, "resend_assignments"), lambda _draft, _members: None, "STUCK"),
     ],
     ids=["eager unmarked", "forced unmarked", "eager beside ordered", "not healed"],
 )

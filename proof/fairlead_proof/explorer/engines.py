@@ -9,6 +9,7 @@ from dataclasses import dataclass, field, replace
 
 from fairlead.core.invariants import check
 from fairlead.core.model import Epoch, MemberKey, MessageQueue
+from fairlead.core.moment import Moment
 from fairlead.core.outputs import Assignment, Notice, Request
 from fairlead.core.records import (
     Arrival,
@@ -21,7 +22,7 @@ from fairlead.core.records import (
     RouteChanged,
     RuleSet,
 )
-from fairlead.core.rules import EngineRules, GroupRules, Moment
+from fairlead.core.rules.group_rules import EngineRules, GroupRules
 from fairlead.core.state import GroupState
 from fairlead.core.step import step
 from fairlead_proof.explorer.facts import Fact, Holding, arrival_of

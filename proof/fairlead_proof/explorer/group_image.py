@@ -32,7 +32,7 @@ SAME_IN_ALL = frozenset({"group", "routes", "liveness"})
 """Fields that are the same in all states, or follow from the members without times."""
 
 _ALIVE = Liveness(0, 1)
-_BURIED = Tombstone(FAR_MS, lapsed=True, told=True)
+_BURIED = Tombstone(FAR_MS, lapsed=True, notified=True)
 
 _KEPT = tuple(
     each.name for each in fields(GroupState) if each.name not in SAME_IN_ALL | SETTLED.keys()

@@ -14,7 +14,7 @@ import orjson
 
 from fairlead.codec.stored import StoredShard
 from fairlead.core.records import Generation, Tick
-from fairlead.core.rules import EngineRules
+from fairlead.core.rules.group_rules import EngineRules
 from fairlead.engine.context import ShardContext, ShardResult
 from fairlead.engine.seals import seal_of
 from fairlead.engine.shard import run_shard

@@ -10,7 +10,7 @@ from fairlead.codec.group import decode_group
 from fairlead.codec.shard import open_shard
 from fairlead.codec.stored import StoredShard
 from fairlead.core.model import MessageQueue
-from fairlead.core.offsets import ROCKETMQ
+from fairlead.core.positions.first_position import ROCKETMQ
 from fairlead.wire.raw import OutgoingRecord, RawRecord
 from fairlead.wire.topics import TopicNames
 from fairlead_proof.sim.application import Host, Work

@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, replace
 
-from fairlead.core.rules import GroupRules
+from fairlead.core.rules.group_rules import GroupRules
 from fairlead_proof.sim.chance import Chance
 
 __all__ = ["Scenario", "draw_scenario"]

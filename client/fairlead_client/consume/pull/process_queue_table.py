@@ -4,13 +4,14 @@ Three kinds of threads use it: the session's starts and stops work, the pull ser
 others consume. No method waits.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from threading import RLock
 from time import monotonic
 from typing import Final
 
 from fairlead_client.consume.pull.process_queue import ProcessQueue
 from fairlead_client.model import Epoch, Position, Queue
+from fairlead_client.session.application import Application
 from fairlead_client.session.clock import now_ms
 from fairlead_client.session.events import Event, ProgressMade, WorkStopped
 from fairlead_client.session.observer import Observer
@@ -18,7 +19,7 @@ from fairlead_client.session.observer import Observer
 IDLE_MS: Final = 10_000
 
 
-class ProcessQueueTable:
+class ProcessQueueTable(Application):
     """The process queues of one client (RocketMQ's processQueueTable).
 
     A queue that comes back gets a new process queue, which begins where its add says and has
@@ -89,11 +90,6 @@ class ProcessQueueTable:
             self._observer.work_stopped(queue, epoch, work.position)
         self._changed(queue.topic)
 
-    def stop_everything(self, work: Iterable[tuple[Queue, Epoch]]) -> None:
-        """Stop each queue that has not stopped before."""
-        for queue, epoch in work:
-            self.stop_work(queue, epoch)
-
     def collect_progress(self) -> list[ProgressMade]:
         """Return the progress of the queues that changed since the last call.
 
@@ -146,7 +142,7 @@ class ProcessQueueTable:
             with self._lock:
                 self._touched.append(work)
 
-    def settle(self, work: ProcessQueue) -> None:
+    def batch_ended(self, work: ProcessQueue) -> None:
         """Note that a batch is no longer in hand; a stopping queue may now have stopped."""
         self.touch(work)
         if work.stopping and work.idle:
@@ -154,7 +150,7 @@ class ProcessQueueTable:
                 if self._works.get(work.queue) is work:
                     self._stopped(work)
 
-    def doubt(self, queue: Queue) -> None:
+    def mark_doubtful(self, queue: Queue) -> None:
         """Note that the application heard it does not own a queue: messages in hand don't count."""
         work = self._works.get(queue)
         if work is not None:
@@ -167,7 +163,7 @@ class ProcessQueueTable:
             for work in [work for work in self._works.values() if work.stopping]:
                 self._stopped(work)
 
-    def works(self) -> list[ProcessQueue]:
+    def working(self) -> list[ProcessQueue]:
         """Return the process queues whose messages may be handed out, in order."""
         with self._lock:
             return sorted(
@@ -175,7 +171,7 @@ class ProcessQueueTable:
                 key=lambda work: work.queue,
             )
 
-    def work(self, queue: Queue) -> ProcessQueue | None:
+    def find(self, queue: Queue) -> ProcessQueue | None:
         """Return a queue's process queue if its messages may be handed out, else None."""
         work = self._works.get(queue)
         return None if work is None or work.stopping else work

@@ -10,9 +10,9 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
-from fairlead.core.digest import digest
 from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue, Position, Process
 from fairlead.core.outputs import Add, After, Assignment, Drop
+from fairlead.core.publishing.digest import digest
 from fairlead.core.records import GroupRecord, QueueProgress, Release
 from fairlead_proof.pitfalls.ledger import Ledger
 from fairlead_proof.pitfalls.scene import Scene

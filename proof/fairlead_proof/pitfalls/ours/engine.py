@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 
 from fairlead.core.invariants import check
 from fairlead.core.model import Source
+from fairlead.core.moment import Moment
 from fairlead.core.outputs import Output
 from fairlead.core.records import Arrival, GroupRecord
-from fairlead.core.rules import EngineRules, Moment
+from fairlead.core.rules.group_rules import EngineRules
 from fairlead.core.state import GroupState
 from fairlead.core.step import due_ms, step
 from strategies.registry import STRATEGIES
