@@ -12,7 +12,7 @@ from fairlead_client import BrokerConnectionError, Consumer, StartFailedError
 from fairlead_client.transport.connection_fault import first_contact
 
 from fairlead.bridges.kafka.control_topics import ControlTopics
-from fairlead.doctor import Status, Surroundings, examine_all
+from fairlead.doctor import CheckContext, Status, examine_all
 from fairlead.errors import EnvironmentMissingError
 from fairlead.kafka.connection import library_options
 from fairlead.kafka.partition_reading import partition_counts
@@ -122,9 +122,9 @@ def test_each_process_names_the_cause(broker: SecureKafka, fault: str, tmp_path:
         prepare_topics(settings, may_create=True)
     with pytest.raises(EnvironmentMissingError, match=named):
         bridge.__enter__()
-    around = Surroundings(settings)
-    with contextlib.closing(around.cluster):
-        answers = {each.check: each.answer for each in examine_all(around)}
+    context = CheckContext(settings)
+    with contextlib.closing(context.cluster):
+        answers = {each.check: each.answer for each in examine_all(context)}
     assert answers["broker"].status is Status.FAIL
     assert named.match(answers["broker"].says)
     assert answers["broker"].remedy

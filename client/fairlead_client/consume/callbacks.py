@@ -2,7 +2,7 @@
 
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from operator import index
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
@@ -10,6 +10,7 @@ from typing import Final
 
 from fairlead_client.errors import CallbackError
 from fairlead_client.model import Epoch, Position, Queue
+from fairlead_client.session.application import Application
 from fairlead_client.session.events import Event, ProgressMade, WorkFailed, WorkStopped
 from fairlead_client.session.observer import Observer
 
@@ -21,7 +22,7 @@ UNDECIDED_SECONDS: Final = 0.1
 """How often the client checks what became of a queue whose lease ran out."""
 
 
-class Callbacks:
+class Callbacks(Application):
     """The application as two functions.
 
     Args:
@@ -72,11 +73,6 @@ class Callbacks:
             known = self._progress.get(queue)
             if known is not None and known.epoch == epoch:
                 del self._progress[queue]
-
-    def stop_everything(self, work: Iterable[tuple[Queue, Epoch]]) -> None:
-        """Queue a call of on_revoked for each queue."""
-        for queue, epoch in work:
-            self.stop_work(queue, epoch)
 
     def collect_progress(self) -> list[ProgressMade]:
         """Return the progress reported by `processed` since the last call."""

@@ -5,13 +5,14 @@ messages. A queue without messages in hand stops at once, on the session's threa
 stops when its last message in hand is finished.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Condition, RLock
 from time import monotonic
 
 from fairlead_client.message import Message
 from fairlead_client.model import Epoch, Position, Queue
+from fairlead_client.session.application import Application
 from fairlead_client.session.events import Event, ProgressMade, WorkStopped
 from fairlead_client.session.observer import Observer
 
@@ -46,7 +47,7 @@ class QueueWork:
         return reached if self.given_back is None else min(reached, self.given_back)
 
 
-class InFlight:
+class InFlight(Application):
     """The messages in hand of all queues.
 
     Attributes:
@@ -103,11 +104,6 @@ class InFlight:
                 del self._works[queue]
                 self._observer.work_stopped(queue, epoch, work.position)
                 self._note_change()
-
-    def stop_everything(self, work: Iterable[tuple[Queue, Epoch]]) -> None:
-        """Stop each queue that has not stopped before."""
-        for queue, epoch in work:
-            self.stop_work(queue, epoch)
 
     def collect_progress(self) -> list[ProgressMade]:
         """Return the progress of the queues with finished messages since the last call."""

@@ -25,6 +25,8 @@ class Application(Protocol):
 
     def stop_everything(self, work: Iterable[tuple[Queue, Epoch]]) -> None:
         """Stop all this work at once: the lease is over."""
+        for queue, epoch in work:
+            self.stop_work(queue, epoch)
 
     def collect_progress(self) -> list[ProgressMade]:
         """Return the progress since the last call."""

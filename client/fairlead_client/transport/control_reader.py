@@ -17,6 +17,7 @@ from kafka.structs import TopicPartition
 from fairlead_client.errors import FairleadClientError, MalformedRecordError, StartFailedError
 from fairlead_client.session import events
 from fairlead_client.session.clock import now_ms
+from fairlead_client.session.failure import FailureLog
 from fairlead_client.session.observer import Observer
 from fairlead_client.session.records import Assignment
 from fairlead_client.settings.client_settings import Settings
@@ -86,7 +87,7 @@ class ControlReader(Thread):
         self._confirmed_at_ms = 0
         self._has_caught_up = False
         self._asked = self._all
-        self._last_failure = ""
+        self._failures = FailureLog(logger)
         self.malformed = 0
         self.passed_over = 0
         self.records = 0
@@ -146,9 +147,8 @@ class ControlReader(Thread):
         # Errors of other libraries may not name themselves.
         plain = isinstance(error, FairleadClientError | KafkaError)
         why = str(error) if plain else f"{type(error).__name__}: {error}"
-        again, self._last_failure = why == self._last_failure, why
-        logger.log(
-            logging.DEBUG if again else logging.WARNING,
+        self._failures.log(
+            why,
             "%s of %s cannot read %s: %s; it tries again",
             *(self._client_id, self._settings.group, self._asked, why),
         )

@@ -19,6 +19,7 @@ from fairlead_client.errors import (
 )
 from fairlead_client.routes.route_record import decode_route_record
 from fairlead_client.routes.topic_route import TopicRoute
+from fairlead_client.session.failure import FailureLog
 from fairlead_client.transport.connection import (
     Cluster,
     connect,
@@ -87,7 +88,7 @@ class RouteReader(Thread):
     def run(self) -> None:
         """Follow the topic until stopped; after an error, continue at the same place."""
         consumer: KafkaConsumer | None = None
-        logged = ""
+        failures = FailureLog(logger)
         while not self._stopping.is_set():
             try:
                 if consumer is None:
@@ -97,9 +98,7 @@ class RouteReader(Thread):
                 error: Exception = failure
                 if isinstance(failure, TopicAuthorizationFailedError):
                     error = self._unread
-                level = logging.DEBUG if repr(error) == logged else logging.WARNING
-                logged = repr(error)
-                logger.log(level, "cannot read routes: %s; trying again", logged)
+                failures.log(repr(error), "cannot read routes: %r; trying again", error)
                 self.last_error = error
                 self._stopping.wait(RETRY_SECONDS)
         if consumer is not None:

@@ -141,7 +141,7 @@ def members_of(command: "RuleCommand") -> list[str]:
     Raises:
         EnvironmentMissingError: the topics cannot be read.
     """
-    from fairlead.core.membership import effective_members
+    from fairlead.core.membership.members import effective_members
     from fairlead.kafka.kafka_source import KafkaSource
     from fairlead.observed.live_group import UnknownGroupError
     from fairlead.observed.reading import read_live_group

@@ -94,7 +94,7 @@ def _summary(
 ) -> str:
     from fairlead.history.moves import moves_by_trigger
 
-    moved = sum(each.moved for each in decided)
+    moved = sum(each.queues_moved for each in decided)
     if not decided:
         what = "such move" if filtered else "queue moved"
         return f"{group}: no {what} since {time_words(since_ms)}"

@@ -22,7 +22,7 @@ from fairlead_client.model import Epoch, Position, Queue
 from fairlead_client.routes.topic_route import TopicRoute
 from fairlead_client.session.application import Application
 from fairlead_client.session.events import Event, WorkStopped
-from fairlead_client.session.failure import Failure
+from fairlead_client.session.failure import Failure, FailureLog
 from fairlead_client.session.observer import Observer
 from fairlead_client.session.rebalance_log import RebalanceLog
 from fairlead_client.settings.client_settings import Settings
@@ -87,6 +87,7 @@ class BroadcastRunner(Thread):
         self._again_at = inf
         self._stopping = False
         self._numbers = count(1)
+        self._failures = FailureLog(logger)
         self.last_failure: Failure | None = None
 
     # Any thread calls these.
@@ -274,6 +275,5 @@ class BroadcastRunner(Thread):
         self._changed.notify_all()
 
     def _report_failure(self, error: Exception) -> None:
-        if self.last_failure is None or repr(error) != repr(self.last_failure.error):
-            logger.warning("broadcasting failed: %s: %s", type(error).__name__, error)
+        self._failures.log(repr(error), "broadcasting failed: %s: %s", type(error).__name__, error)
         self.last_failure = Failure.now(error)

@@ -4,13 +4,14 @@ Three kinds of threads use it: the session's starts and stops work, the pull ser
 others consume. No method waits.
 """
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from threading import RLock
 from time import monotonic
 from typing import Final
 
 from fairlead_client.consume.pull.process_queue import ProcessQueue
 from fairlead_client.model import Epoch, Position, Queue
+from fairlead_client.session.application import Application
 from fairlead_client.session.clock import now_ms
 from fairlead_client.session.events import Event, ProgressMade, WorkStopped
 from fairlead_client.session.observer import Observer
@@ -18,7 +19,7 @@ from fairlead_client.session.observer import Observer
 IDLE_MS: Final = 10_000
 
 
-class ProcessQueueTable:
+class ProcessQueueTable(Application):
     """The process queues of one client (RocketMQ's processQueueTable).
 
     A queue that comes back gets a new process queue, which begins where its add says and has
@@ -88,11 +89,6 @@ class ProcessQueueTable:
             del self._works[queue]
             self._observer.work_stopped(queue, epoch, work.position)
         self._changed(queue.topic)
-
-    def stop_everything(self, work: Iterable[tuple[Queue, Epoch]]) -> None:
-        """Stop each queue that has not stopped before."""
-        for queue, epoch in work:
-            self.stop_work(queue, epoch)
 
     def collect_progress(self) -> list[ProgressMade]:
         """Return the progress of the queues that changed since the last call.

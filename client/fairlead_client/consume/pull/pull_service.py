@@ -20,6 +20,7 @@ from fairlead_client.consume.pull.pull_schedule import PullSchedule
 from fairlead_client.errors import ClientClosedError, LifecycleError
 from fairlead_client.model import Epoch, Queue, Subscription
 from fairlead_client.session.clock import now_ms
+from fairlead_client.session.failure import FailureLog
 from fairlead_client.session.observer import Observer
 from fairlead_client.transport.offset_correction import report_correction
 
@@ -92,8 +93,8 @@ class PullService(Thread):
         self._pull_now = False
         self._followed = True
         self._over = False
-        self._last_failure = ""
-        self._last_failures: dict[Queue, str] = {}
+        self._failures = FailureLog(logger)
+        self._queue_failures: dict[Queue, FailureLog] = {}
         self.counts: Counter[str] = Counter()
 
     @property
@@ -219,7 +220,7 @@ class PullService(Thread):
         gone = [queue for queue, work in self._held.items() if work.stopping or work.dropped]
         for queue in gone:
             del self._held[queue]
-            self._last_failures.pop(queue, None)
+            self._queue_failures.pop(queue, None)
         for work in added:
             self._held[work.queue] = work
             self._schedule.now(work)
@@ -279,15 +280,16 @@ class PullService(Thread):
             for work in asked:
                 self._schedule.later(work, due_ms)
             return
-        self._last_failure = ""
+        self._failures.clear()
         for work, offset in asked.items():
             result = results.get(work.queue)
             if result is not None and result.error is not None:
-                self._report_queue_failure(work.queue, result.error)
+                failures = self._queue_failures.setdefault(work.queue, FailureLog(logger))
+                self._report_failure(result.error, failures)
                 self._schedule.later(work, now_ms() + EXCEPTION_MS)
                 continue
             if result is not None:
-                self._last_failures.pop(work.queue, None)
+                self._queue_failures.pop(work.queue, None)
                 self._store_result(work, offset, result)
             self._schedule.now(work)
 
@@ -346,18 +348,8 @@ class PullService(Thread):
             return
         request.answer.set_result(result)
 
-    def _report_queue_failure(self, queue: Queue, error: Exception) -> None:
-        """Report why one queue cannot be pulled, while others may be."""
-        again = self._last_failures.get(queue) == repr(error)
-        self._last_failures[queue] = repr(error)
-        self._log_failure(error, again=again)
-
-    def _report_failure(self, error: Exception) -> None:
-        again = repr(error) == self._last_failure
-        self._last_failure = repr(error)
-        self._log_failure(error, again=again)
-
-    def _log_failure(self, error: Exception, *, again: bool) -> None:
-        logger.log(logging.DEBUG if again else logging.WARNING, "pulling failed: %r", error)
+    def _report_failure(self, error: Exception, failures: FailureLog | None = None) -> None:
+        """Report an error, of one queue if its log is given."""
+        (failures or self._failures).log(repr(error), "pulling failed: %r", error)
         self.counts["failed_pulls"] += 1
         self._failed(error)

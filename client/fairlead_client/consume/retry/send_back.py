@@ -15,6 +15,7 @@ from fairlead_client.consume.retry.redelivery import SentBack, reconsume_limit, 
 from fairlead_client.errors import SendBackError
 from fairlead_client.message import Message
 from fairlead_client.session.clock import now_ms, wall_ms
+from fairlead_client.session.failure import FailureLog
 from fairlead_client.session.topic_names import kafka_topic, retry_topic
 from fairlead_client.settings.client_settings import Settings
 from fairlead_client.transport.connection import close_in_background, connect, producer_options
@@ -60,7 +61,7 @@ class KafkaFailedMessages:
         self._requester = Requester(settings, client_id, settings.group)
         # A connection may take long.
         self._asking = ThreadPoolExecutor(1, "fairlead-send-back-asking")
-        self._asking_failed = ""
+        self._asking_failures = FailureLog(logger)
         self._in_vain_ms: int | None = None
 
     def send_back(self, message: Message, attempt: int, delay: int) -> None:
@@ -177,6 +178,4 @@ class KafkaFailedMessages:
         try:
             self._requester.ask(topic, "retry")
         except Exception as error:  # noqa: BLE001 - the next message asks again
-            if self._asking_failed != str(error):
-                self._asking_failed = str(error)
-                logger.warning("cannot ask the bridges for %s: %s", topic, error)
+            self._asking_failures.log(str(error), "cannot ask the bridges for %s: %s", topic, error)
