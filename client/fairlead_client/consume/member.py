@@ -19,8 +19,8 @@ from fairlead_client.errors import (
 from fairlead_client.model import Epoch, Queue, Subscription
 from fairlead_client.session import events
 from fairlead_client.session.application import Application
+from fairlead_client.session.client_identity import ClientIdentity, new_client_identity
 from fairlead_client.session.failure import Failure
-from fairlead_client.session.identity import Identity, new_identity
 from fairlead_client.session.memory import SessionSettings
 from fairlead_client.session.observer import Observer
 from fairlead_client.session.session import Granted, Session
@@ -55,7 +55,7 @@ class Member:
         observer: Observer | None = None,
     ) -> None:
         self._settings = settings
-        self._identity = new_identity(settings.client_id)
+        self._identity = new_client_identity(settings.client_id)
         self._observer = observer or Observer()
         self._store = offset_store
         self._pid = os.getpid()
@@ -154,7 +154,7 @@ class Member:
         self._check_fork()
         mine = self._epoch_of(queue)
         if mine is None:
-            self._doubt(queue)
+            self._mark_doubtful(queue)
         return mine
 
     def _epoch_of(self, queue: Queue) -> Epoch | None:
@@ -167,7 +167,7 @@ class Member:
         """Return the grant of a queue that this client works on."""
         return Granted() if self._thread is None else self._thread.granted(queue)
 
-    def _doubt(self, queue: Queue) -> None:
+    def _mark_doubtful(self, queue: Queue) -> None:
         """Note that the application heard it does not own a queue, and skips messages in hand."""
 
     def start(self) -> None:
@@ -349,7 +349,9 @@ class Member:
         )
 
 
-def _session_settings(settings: Settings, identity: Identity, *, commits: bool) -> SessionSettings:
+def _session_settings(
+    settings: Settings, identity: ClientIdentity, *, commits: bool
+) -> SessionSettings:
     return SessionSettings(
         group=settings.group,
         client_id=identity.client_id,
