@@ -19,7 +19,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from benchmarks.view_load import NAMES, PARTITIONS, START_MS, GroupsLoad
 from fairlead.observed.observed_groups import ObservedGroups
-from fairlead.serve.answers import GARBAGE_THRESHOLDS
+from fairlead.serve.shared_view import GARBAGE_THRESHOLDS
 from fairlead.serve.group_metrics import GroupMetrics
 from fairlead.wire.raw import RawRecord
 

@@ -26,7 +26,7 @@ from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError
 
 if TYPE_CHECKING:
     from fairlead.kafka.topic_source import TopicSource
-    from fairlead.observed.planned_group import Picture
+    from fairlead.observed.planned_group import PlannedGroup
     from fairlead.planning.saved_plan import PlannedMove, SavedPlan
     from fairlead.wire.decision_records import DecisionRecord
 
@@ -76,7 +76,7 @@ def apply(
     if not absent_ok:
         coming = [each.client_id for each in saved.changes.joins]
         require_members(live, saved.changes.rules, coming)
-    planned = _planned(live.picture, saved)
+    planned = _planned(live.planned, saved)
     refuse_to_end_release(saved.group, work.session.present, saved.changes.rules)
     # Reading all that has taken its time: once more, as late as can be.
     _refuse_if_moved(source, saved)
@@ -203,7 +203,7 @@ def _refuse_if_empty(saved: "SavedPlan") -> None:
     )
 
 
-def _planned(picture: "Picture", saved: "SavedPlan") -> "tuple[PlannedMove, ...]":
+def _planned(planned: "PlannedGroup", saved: "SavedPlan") -> "tuple[PlannedMove, ...]":
     """Return what the rules of a plan move by themselves, if the whole is still what was shown.
 
     Raises:
@@ -213,7 +213,7 @@ def _planned(picture: "Picture", saved: "SavedPlan") -> "tuple[PlannedMove, ...]
     from fairlead.cli.plan import work_out
     from fairlead.planning.saved_plan import moves_of
 
-    now = moves_of(work_out(picture, saved.changes))
+    now = moves_of(work_out(planned, saved.changes))
     if now != saved.moves:
         raise VerdictError(
             f"{saved.group}: other queues would move than were planned, though the group has "
@@ -223,7 +223,7 @@ def _planned(picture: "Picture", saved: "SavedPlan") -> "tuple[PlannedMove, ...]
         )
     if not saved.of_others:
         return now
-    return moves_of(work_out(picture, replace(saved.changes, joins=(), leaves=(), routes=())))
+    return moves_of(work_out(planned, replace(saved.changes, joins=(), leaves=(), routes=())))
 
 
 def _tell(done: "AppliedPlan", change: ChangeOptions) -> None:

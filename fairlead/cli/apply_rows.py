@@ -10,7 +10,7 @@ from fairlead.cli.output import OutputFormat, write_document, write_rows
 from fairlead.cli.rule_rows import OUTCOME_COLUMNS, outcome_rows, time_words
 
 if TYPE_CHECKING:
-    from fairlead.control.session import RuleOutcome
+    from fairlead.control.control_session import RuleOutcome
     from fairlead.planning.changes import Changes
     from fairlead.planning.plan_outcome import QueueOutcome
     from fairlead.planning.saved_plan import PlannedMove, SavedPlan
@@ -76,10 +76,10 @@ class AppliedPlan:
     @property
     def strangers(self) -> tuple[bool, list[str]]:
         """Whether a decision came in between, and what else was counted, in words."""
-        from fairlead.planning.plan_outcome import strangers_among
+        from fairlead.planning.plan_outcome import unplanned_causes
 
         own = [(self.topic, *place) for each in self.outcomes for place in each.places]
-        return strangers_among(self.decisions, self.saved.epoch, own)
+        return unplanned_causes(self.decisions, self.saved.epoch, own)
 
 
 def show_applied(done: AppliedPlan, output: OutputFormat) -> None:
@@ -194,7 +194,7 @@ def _document(done: AppliedPlan, rules: list[dict[str, Any]]) -> dict[str, Any]:
         "decisions": [list(each.epoch) for each in done.decisions],
         "came_between": between,
         "beside": beside,
-        "moves": [row.document() for row in done.rows],
+        "moves": [row.to_json() for row in done.rows],
         "as_planned": not between and not done.differs and not done.held_up and not done.dry_run,
         "left": _left_lines(done.saved),
     }

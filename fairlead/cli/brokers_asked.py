@@ -10,7 +10,7 @@ from fairlead.cli.group_work import warn
 if TYPE_CHECKING:
     from fairlead.core.model import MessageQueue, Position
     from fairlead.observed.group_standing import GroupStanding
-    from fairlead.observed.positions import Place
+    from fairlead.observed.positions import QueuePosition
     from fairlead.settings import Settings
 
 __all__ = ["Asked", "ask_brokers", "offline_places"]
@@ -67,15 +67,15 @@ def ask_brokers(
 
 def offline_places(
     standings: "Iterable[GroupStanding]", settings: "Settings"
-) -> "dict[str, dict[MessageQueue, Place]]":
+) -> "dict[str, dict[MessageQueue, QueuePosition]]":
     """Return where the groups that nobody is in are, as far as the brokers say."""
-    from fairlead.observed.positions import Place
+    from fairlead.observed.positions import QueuePosition
 
     empty = {each.name: each for each in standings if not each.sharing and each.queues}
     asked = ask_brokers(
         {name: [one.queue for one in each.queues] for name, each in empty.items()}, settings
     )
-    found: dict[str, dict[MessageQueue, Place]] = {}
+    found: dict[str, dict[MessageQueue, QueuePosition]] = {}
     for name, positions in {} if asked is None else asked.committed.items():
         assert asked is not None, "there are positions"
         found[name] = {}
@@ -88,5 +88,5 @@ def offline_places(
                 position = None if release.elsewhere else committed
             if end is not None and position is not None:
                 by = told.told_by if position == told.position else "committed"
-                found[name][queue.queue] = Place(position, by, end, told.earliest, asked=True)
+                found[name][queue.queue] = QueuePosition(position, by, end, told.earliest, asked=True)
     return found

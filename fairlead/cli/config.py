@@ -72,7 +72,7 @@ def show(
     elif output is ConfigFormat.TABLE:
         _write_table(rows)
     else:
-        write_rows((row.document() for row in rows), (), OutputFormat(output.value))
+        write_rows((row.to_json() for row in rows), (), OutputFormat(output.value))
 
 
 @app.command()

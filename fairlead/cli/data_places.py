@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from fairlead.control.native_handback import GroupRelease
     from fairlead.core.model import MessageQueue
     from fairlead.kafka.topic_source import TopicSource
-    from fairlead.observed.positions import Place
+    from fairlead.observed.positions import QueuePosition
     from fairlead.settings import KafkaSettings
 
 __all__ = ["DataBootstrapOption", "data_places"]
@@ -32,7 +32,7 @@ def data_places(
     kafka: "KafkaSettings",
     data_bootstrap: str | None,
     release: "GroupRelease | None" = None,
-) -> "Mapping[MessageQueue, Place]":
+) -> "Mapping[MessageQueue, QueuePosition]":
     """Return how far the group is in each of its queues, and for how long messages wait there.
 
     Where the cluster does not tell, that is said, and what members and bridges told has to do.
@@ -62,8 +62,8 @@ def _native(found: "QueuePlace", release: "GroupRelease") -> "QueuePlace":
     return replace(found, position=committed, told_by=None if committed is None else "committed")
 
 
-def _place(found: "QueuePlace", lag_ms: int | None) -> "Place":
-    from fairlead.observed.positions import Place
+def _place(found: "QueuePlace", lag_ms: int | None) -> "QueuePosition":
+    from fairlead.observed.positions import QueuePosition
 
     lag_ms = 0 if found.lag == 0 else lag_ms
-    return Place(found.position, found.told_by, found.latest, found.earliest, lag_ms, asked=True)
+    return QueuePosition(found.position, found.told_by, found.latest, found.earliest, lag_ms, asked=True)

@@ -79,7 +79,7 @@ def doctor(
             _write(each)
     took = time.monotonic() - begun
     if output is not OutputFormat.TABLE:
-        write_rows((each.document() for each in examined), (), output)
+        write_rows((each.to_json() for each in examined), (), output)
     else:
         counts = Counter(each.answer.status.value for each in examined)
         told = ", ".join(f"{counts[word]} {word}" for word in ("ok", "warn", "FAIL", "unknown"))

@@ -25,8 +25,8 @@ if TYPE_CHECKING:
     from fairlead.observed.finding import Finding
     from fairlead.observed.group_standing import GroupStanding
     from fairlead.observed.observed_groups import ObservedGroups
-    from fairlead.observed.positions import Place
-    from fairlead.observed.verdict import Verdict
+    from fairlead.observed.positions import QueuePosition
+    from fairlead.observed.verdict import GroupVerdict
     from fairlead.settings import Settings
 
 __all__ = ["check", "folded_findings", "verdict_on"]
@@ -72,7 +72,7 @@ def check(
 
     Reads Fairlead's topics and writes nothing. Exit code 1 if anything is wrong. docs/groups.md
     says what each problem means; each line says what to do. JSON tells a verdict too: safe, nobody
-    (nobody is in it), problems, and of --all unreadable.
+    (nobody is in it), problems, and of --all unreadable_group.
     """
     if (name is None) != everything:
         raise UsageError(
@@ -90,7 +90,7 @@ def _check_one(
     group: str, source: "TopicSource", settings: "Settings", shared: SourceOptions
 ) -> None:
     from fairlead.observed.group_standing import standing_of
-    from fairlead.observed.verdict import checked
+    from fairlead.observed.verdict import check_group
 
     output, standing = shared.output, standing_from(group, source, settings)
     if shared.dump is None and not standing.sharing:
@@ -102,13 +102,13 @@ def _check_one(
         absent = absent_topics(standing.unrouted, source, settings)
         untold = untold_topics(standing.routes, settings)
         standing = replace(standing, absent=absent, untold=untold)
-    found = checked(standing)
+    found = check_group(standing)
     if shared.dump is None and standing.waits_for_bridge:
         found = _with_bridges(found, standing, _bridges(source, settings))
     for note in found.notes:
         warn(note)
     if output is not OutputFormat.TABLE:
-        write_document(found.document(), output)
+        write_document(found.to_json(), output)
     elif found.findings:
         rows = folded_findings(found.findings)
         write_fitting(rows, COLUMNS, output, prose=("says", "do"))
@@ -121,7 +121,7 @@ def _check_one(
         typer.echo(f"{group}: nothing found; {_who(standing)}")
 
 
-def _with_bridges(found: "Verdict", standing: "GroupStanding", bridges: "Bridges") -> "Verdict":
+def _with_bridges(found: "GroupVerdict", standing: "GroupStanding", bridges: "Bridges") -> "GroupVerdict":
     """Add to a verdict what is wrong with the bridges that the group waits for."""
     from fairlead.observed.finding import Finding
 
@@ -151,9 +151,9 @@ def _who(standing: "GroupStanding") -> str:
 
 def _bridges(source: "TopicSource", settings: "Settings") -> "Bridges":
     """Return what the topics tell of the bridges; what is asked of topics that exist counts."""
-    from fairlead.observed.bridges import look_at_bridges
+    from fairlead.observed.bridges import read_bridges
 
-    found = look_at_bridges(source)
+    found = read_bridges(source)
     if found.silence is None:
         return found
     return found.without(absent_topics(set(found.silence.topics), source, settings))
@@ -163,7 +163,7 @@ def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOption
     from fairlead.cli.plan_start import tick_ms_of
     from fairlead.observed.reading import observe_all
     from fairlead.observed.restarts import RESTARTS_OVER_MS
-    from fairlead.observed.verdict import worst
+    from fairlead.observed.verdict import worst_verdict
     from strategies.own_strategies import all_strategies
 
     groups, output = (
@@ -185,17 +185,17 @@ def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOption
     if shared.dump is None:
         verdicts = _checked_again(verdicts, groups, source, settings)
     if output is OutputFormat.JSON:
-        said = [each.document() for each in verdicts]
+        said = [each.to_json() for each in verdicts]
         bridge = wrong_bridges[0] if wrong_bridges else None
-        lives = [] if bridges is None else [each.document() for each in bridges.lives]
-        verdict = worst(verdicts)
+        lives = [] if bridges is None else [each.to_json() for each in bridges.lives]
+        verdict = worst_verdict(verdicts)
         if bridge and verdict in ("safe", "nobody"):
             verdict = "problems"
         found = {"verdict": verdict, "groups": said, "bridge": bridge, "bridges": lives}
         write_document(found, output)
     elif output is OutputFormat.JSONL:
         for each in verdicts:
-            write_document(each.document(), output)
+            write_document(each.to_json(), output)
         for row in wrong_bridges:
             write_document({"group": "*", "bridge": row}, output)
     elif wrong_bridges or any(each.findings for each in verdicts):
@@ -210,7 +210,7 @@ def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOption
 
 
 def _end_with_verdict(
-    verdicts: "Sequence[Verdict]", wrong_bridges: "Sequence[Row]", output: OutputFormat
+    verdicts: "Sequence[GroupVerdict]", wrong_bridges: "Sequence[Row]", output: OutputFormat
 ) -> None:
     if wrong_bridges:
         raise VerdictError(
@@ -231,11 +231,11 @@ def _end_with_verdict(
 
 
 def _checked_again(
-    verdicts: "Sequence[Verdict]",
+    verdicts: "Sequence[GroupVerdict]",
     groups: "ObservedGroups",
     source: "TopicSource",
     settings: "Settings",
-) -> "list[Verdict]":
+) -> "list[GroupVerdict]":
     """Ask the data cluster about all groups at once; judge anew those of which it says more."""
     standings = [each.standing for each in verdicts if each.standing is not None]
     places = offline_places(standings, settings)
@@ -262,9 +262,9 @@ def verdict_on(
     group: str,
     groups: "ObservedGroups",
     now_ms: int,
-    places: "Mapping[MessageQueue, Place] | None" = None,
+    places: "Mapping[MessageQueue, QueuePosition] | None" = None,
     told: DataTold | None = None,
-) -> "Verdict":
+) -> "GroupVerdict":
     """Return what is wrong with one of all groups; that it cannot be read is a finding as well.
 
     Args:
@@ -274,7 +274,7 @@ def verdict_on(
         places: where the data cluster says the group is.
         told: what it says of topics.
     """
-    from fairlead.observed.verdict import checked, unreadable
+    from fairlead.observed.verdict import check_group, unreadable_group
 
     try:
         standing = groups.any_group(group, now_ms, places or {})
@@ -285,15 +285,15 @@ def verdict_on(
                 topic: words for topic, words in told.untold.items() if topic in standing.routes
             }
             standing = replace(standing, absent=told.absent, untold=untold)
-        return checked(standing)
+        return check_group(standing)
     except FairleadError as error:
-        return unreadable(group, error.message, error.remedy)
-    except Exception as error:  # noqa: BLE001 - whatever one group does, the others are checked
+        return unreadable_group(group, error.message, error.remedy)
+    except Exception as error:  # noqa: BLE001 - whatever one group does, the others are check_group
         remedy = "this is a defect of fairlead; please report it with a recording of the topics"
-        return unreadable(group, f"{type(error).__name__}: {error}", remedy)
+        return unreadable_group(group, f"{type(error).__name__}: {error}", remedy)
 
 
-def _number(verdicts: "Iterable[Verdict]") -> int:
+def _number(verdicts: "Iterable[GroupVerdict]") -> int:
     return sum(len(each.findings) for each in verdicts)
 
 
@@ -304,5 +304,5 @@ def folded_findings(findings: "Iterable[Finding]") -> list[dict[str, Any]]:
     for each in findings:
         said = (each.problem, each.text, each.remedy)
         subjects.setdefault(said, []).append(each.subject)
-        rows.setdefault(said, each.document())
+        rows.setdefault(said, each.to_json())
     return [{**row, "for": listed(subjects[said])} for said, row in rows.items()]

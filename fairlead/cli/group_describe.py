@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from fairlead.core.model import MessageQueue
     from fairlead.kafka.topic_source import TopicSource
     from fairlead.observed.group_standing import GroupStanding
-    from fairlead.observed.positions import Place
+    from fairlead.observed.positions import QueuePosition
     from fairlead.settings import Settings
 
 __all__ = ["describe", "standing_from"]
@@ -92,9 +92,9 @@ def describe(
             write_fitting(rows, columns, output)
         return
     if queues:
-        write_rows([each.document() for each in found.queues], (), output)
+        write_rows([each.to_json() for each in found.queues], (), output)
     elif members:
-        write_rows([each.document() for each in found.members], (), output)
+        write_rows([each.to_json() for each in found.members], (), output)
     else:
         write_document(_document(found, source.names.name("control"), whole=everything), output)
 
@@ -102,7 +102,7 @@ def describe(
 def _document(found: "GroupStanding", control: str, *, whole: bool) -> dict[str, Any]:
     from fairlead.cli.standing_rows import state_rules
 
-    document = found.whole_document() if whole else found.document()
+    document = found.to_full_json() if whole else found.to_json()
     return {**document, "rules": state_rules(found, control)}
 
 
@@ -123,7 +123,7 @@ def _data_places(
     settings: "Settings",
     shared: SourceOptions,
     data_bootstrap: str | None,
-) -> "Mapping[MessageQueue, Place]":
+) -> "Mapping[MessageQueue, QueuePosition]":
     if shared.dump is None:
         return data_places(
             group, source, settings.kafka, data_bootstrap, _release(group, source, settings)

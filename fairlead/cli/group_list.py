@@ -101,7 +101,7 @@ def list_groups(
 
 def _check_phases(given: Sequence[str]) -> None:
     """Refuse a phase that no group is ever in: to find none would look like all well."""
-    from fairlead.control.known_groups import nearest_names
+    from fairlead.control.group_names import nearest_names
 
     for each in given:
         if each not in _PHASES:
@@ -119,7 +119,7 @@ def _none_line(names: Sequence[str], pattern: str | None) -> str:
         names: of all groups.
         pattern: what their names were to fit; None: anything.
     """
-    from fairlead.control.known_groups import nearest_names
+    from fairlead.control.group_names import nearest_names
 
     if not names:
         return "there is no group: a client's first heartbeat, or a rule, makes one"
@@ -277,5 +277,5 @@ def _read(
         if asked is not None:
             view.take_offsets(*asked)
     now_ms = source.now_ms()
-    bridges = [each.document() for each in view.bridges(now_ms)]
-    return [each.document() for each in view.groups(now_ms)], bridges, view.records
+    bridges = [each.to_json() for each in view.bridges(now_ms)]
+    return [each.to_json() for each in view.groups(now_ms)], bridges, view.records

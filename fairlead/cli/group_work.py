@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from fairlead.control.queue_resets import ResetOutcome
     from fairlead.control.rule_change import RuleChange
     from fairlead.control.rules_in_force import RulesInForce
-    from fairlead.control.session import RuleOutcome
+    from fairlead.control.control_session import RuleOutcome
     from fairlead.core.records import RuleSet
     from fairlead.core.rules import GroupRules
     from fairlead.observed.live_group import LiveGroup
@@ -58,7 +58,7 @@ class GroupWork:
             UsageError: the name is none of a group.
             EnvironmentMissingError: the control topic cannot be read.
         """
-        from fairlead.control.session import ControlSession
+        from fairlead.control.control_session import ControlSession
         from fairlead.wire.texts import GROUP_OR_ALL
         from strategies.own_strategies import all_strategies
 
@@ -96,7 +96,7 @@ class GroupWork:
         if presence is None and not rules:
             self._require_known(wanted)
         if not leave_unread and live is not None:
-            require_readers(live.picture, rules)
+            require_readers(live.planned, rules)
         outcomes = self.written(changes, change)
         write_rows(outcome_rows(outcomes, self.session.topic), OUTCOME_COLUMNS, self.output)
         self.warn_of(wanted, after, live)
@@ -156,7 +156,7 @@ class GroupWork:
         Raises:
             EnvironmentMissingError: the topics cannot be read or written.
         """
-        from fairlead.control.session import RuleOutcome
+        from fairlead.control.control_session import RuleOutcome
 
         if not change.dry_run:
             return self.session.write(changes, change.wait)
@@ -169,19 +169,19 @@ class GroupWork:
         self, wanted: Sequence["RuleSet"], after: "RulesInForce", live: "LiveGroup | None"
     ) -> None:
         """Say which rules do nothing now, and which conf/ sets back; ``live``: who is there."""
-        from fairlead.planning.vain_pins import vain_pins
+        from fairlead.planning.idle_pins import idle_pins
 
         warn_of_idle(after)
-        for text in () if live is None else vain_pins(wanted, live.picture.members):
+        for text in () if live is None else idle_pins(wanted, live.planned.members):
             warn(text)
         self._warn_of_strange(wanted)
         self._warn_of_conf(wanted)
 
     def _warn_of_strange(self, wanted: Sequence["RuleSet"]) -> None:
         """Say which queues are in no route: the rule waits for them."""
-        from fairlead.control.strange_queues import strange_queues
+        from fairlead.control.unknown_queues import unknown_queues
 
-        for queue, brokers in strange_queues(self.settings.kafka, wanted):
+        for queue, brokers in unknown_queues(self.settings.kafka, wanted):
             known = ", ".join(f"{name} (queues 0 to {n - 1})" for name, n in brokers.items())
             warn(
                 f"{'/'.join(map(str, queue))}: no route has this queue now; "

@@ -52,8 +52,8 @@ def moves(
     """
     from fairlead.cli.moves_text import moves_text
     from fairlead.history.formatting import time_words
-    from fairlead.history.grant_history import tenures_of
-    from fairlead.history.moves import decided_moves, only
+    from fairlead.history.grant_history import grant_history
+    from fairlead.history.moves import decided_moves, chosen_moves
     from fairlead.kafka.decision_log import read_decisions
     from fairlead.observed.sets import newest_entries, read_sets
 
@@ -67,21 +67,21 @@ def moves(
         _require_known(group, source, sets, read)
     if read.kept_since_ms is not None and read.kept_since_ms > since_ms:
         warn(f"decisions before {time_words(read.kept_since_ms)} are not kept any more")
-    tenures = tenures_of(read.audits)
+    tenures = grant_history(read.audits)
     newest = newest_entries(sets.told)
     standing = {each: member.client_id for each, (member, _) in newest.items()}
     decided = decided_moves(tenures, standing, since_ms)
     wanted = _queues(queue or (), {*tenures.of, *standing}, group)
-    shown = only(decided, wanted, frozenset(client or ()))
+    shown = chosen_moves(decided, wanted, frozenset(client or ()))
     if shared.output is OutputFormat.TABLE:
         typer.echo(moves_text(group, shown, since_ms, filtered=bool(queue or client)))
     else:
-        write_rows([move.document() for each in shown for move in each.moves], (), shared.output)
+        write_rows([move.to_json() for each in shown for move in each.moves], (), shared.output)
 
 
 def _require_known(group: str, source: "TopicSource", sets: "Sets", read: "Decisions") -> None:
     """Raise the error of a group without any decision; one that only rests is none."""
-    from fairlead.control.known_groups import unknown_group
+    from fairlead.control.group_names import unknown_group
     from fairlead.kafka.decision_log import read_decisions
 
     whole = read_decisions(source, group, None, ReadingNote())

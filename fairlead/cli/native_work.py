@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from fairlead.bridges.kafka.native_group import NativeGroup
     from fairlead.cli.group_work import GroupWork
     from fairlead.control.group_offsets import QueuePlace
-    from fairlead.control.native_side import NativeSide
+    from fairlead.control.native_consumers import NativeConsumers
     from fairlead.settings import Settings
 
 __all__ = [
@@ -52,7 +52,7 @@ class BothGroups:
     """Fairlead's group and the native one, on open connections."""
 
     name: str
-    native: "NativeSide"
+    native: "NativeConsumers"
     data: "DataCluster"
     settings: "Settings"
     topics: tuple[str, ...]
@@ -100,18 +100,18 @@ class BothGroups:
     def _ask(self, topics: Sequence[str], seconds_max: float) -> None:
         """Ask the bridge for the routes of topics that have none."""
         from fairlead.cli.group_work import warn
-        from fairlead.control.route_asking import ask_for_routes, unrouted
+        from fairlead.control.route_requests import ask_for_routes, topics_without_route
         from fairlead.kafka.kafka_source import KafkaSource
 
         kafka = self.settings.kafka
         source = KafkaSource(kafka)
-        missing = unrouted(source, topics)
+        missing = topics_without_route(source, topics)
         if missing:
             warn(f"no route of {', '.join(missing)} is known: the bridge is asked for it")
             ask_for_routes(kafka, source, self.name, missing, seconds_max)
 
     def _nearest(self) -> str:
-        from fairlead.control.known_groups import nearest_names
+        from fairlead.control.group_names import nearest_names
 
         nearest = nearest_names(self.native.group, self.data.groups() or ())
         return f" The nearest groups are {', '.join(nearest)}." if nearest else ""
@@ -128,7 +128,7 @@ def both_groups(
     """
     from fairlead.bridges.kafka.data_cluster import DataCluster
     from fairlead.cli.logging_up import secrets_of
-    from fairlead.control.native_side import NativeSide
+    from fairlead.control.native_consumers import NativeConsumers
     from fairlead.kafka.connection import library_options
     from fairlead.logs import logs_configured
     from fairlead.wire.texts import GROUP, TOPIC
@@ -144,7 +144,7 @@ def both_groups(
         timeout_ms=_LOOK_UP_MS_MAX,
         options=library_options(kafka),
     )
-    side = NativeSide(data, native or work.name)
+    side = NativeConsumers(data, native or work.name)
     # Of failed look-ups the data cluster tells the log; rows are all that goes to stdout.
     with contextlib.closing(data), logs_configured(secrets=secrets_of(kafka)):
         yield BothGroups(work.name, side, data, work.settings, tuple(options.topic or ()))
@@ -174,14 +174,14 @@ def members_of(work: "GroupWork") -> list[str]:
     return sorted({*effective_members(state.members), *holders, *state.awaited})
 
 
-def refuse_if_at_work(native: "NativeSide", since: str = "") -> None:
+def refuse_if_at_work(native: "NativeConsumers", since: str = "") -> None:
     """Refuse while somebody is in the native group; ``since`` says what was done before.
 
     Raises:
         RefusedError: somebody is; the message lists them.
         EnvironmentMissingError: the cluster does not answer.
     """
-    found = native.look()
+    found = native.read_members()
     if found.is_at_work:
         raise RefusedError(
             f"{native.group}: the native group is at work ({found.state}): {_names(found)}.{since}",

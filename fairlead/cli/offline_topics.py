@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Final
 if TYPE_CHECKING:
     from fairlead.kafka.topic_source import TopicSource
     from fairlead.observed.live_group import LiveGroup
-    from fairlead.observed.offline import LastTopics
+    from fairlead.observed.last_topics import LastTopics
     from fairlead.settings import Settings
 
 __all__ = ["offline_topics", "offline_words"]
@@ -25,7 +25,7 @@ def offline_topics(
     Raises:
         EnvironmentMissingError: a topic cannot be read.
     """
-    from fairlead.observed.offline import LastTopics, last_topics
+    from fairlead.observed.last_topics import LastTopics, last_topics
 
     found = last_topics(live, source)
     if recorded or (found is not None and found.topics):

@@ -18,7 +18,7 @@ from fairlead.cli.source_options import SourceOptions
 from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
-    from fairlead.observed.planned_group import Picture
+    from fairlead.observed.planned_group import PlannedGroup
     from fairlead.planning.changes import Changes
     from fairlead.planning.plan import Plan
 
@@ -83,7 +83,7 @@ def plan(
         strategy=strategy, options=options, slots=slots, weigh_by=weigh_by, **vars(named)
     )
     start = start_of(group, file, shared, measured=weigh_by is not None, dated=save_to is not None)
-    before = start.picture
+    before = start.planned
     changes = Changes(
         joins=joins_of(join or (), topics_of(topic, join) or start.topics),
         leaves=tuple(leave or ()),
@@ -97,7 +97,7 @@ def plan(
     _show(replace(found, passing=start.passing, remarks=remarks), shared.output)
 
 
-def work_out(before: "Picture", changes: "Changes") -> "Plan":
+def work_out(before: "PlannedGroup", changes: "Changes") -> "Plan":
     """Work a plan out; what does not fit the group is told by its flag."""
     from fairlead.planning.changes import BadChangeError, records_of
     from fairlead.planning.plan import plan as plan_of
@@ -115,4 +115,4 @@ def _show(found: "Plan", output: OutputFormat) -> None:
     if output is OutputFormat.TABLE:
         show_table(found)
     else:
-        write_document(found.document(), output)
+        write_document(found.to_json(), output)

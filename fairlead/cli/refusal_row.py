@@ -3,7 +3,7 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from fairlead.control.answers import Refusal
+    from fairlead.control.engine_answers import Refusal
 
 __all__ = ["refusal_row"]
 

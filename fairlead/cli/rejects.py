@@ -136,7 +136,7 @@ def _noted(rows: "Iterable[RawRecord]", before: "Mapping[int, int]") -> "Iterato
 def _following(
     source: "KafkaSource", which: WhichRejects, ends: "Mapping[int, int]"
 ) -> "Iterator[Rejected]":
-    for rows in source.follow("rejects", ends):
+    for rows in source.apply_or_note("rejects", ends):
         yield from _rejected(rows, which)
 
 
@@ -156,7 +156,7 @@ def _show(
     found: "list[Rejected]", which: WhichRejects, output: OutputFormat, source: "TopicSource"
 ) -> None:
     if output is not OutputFormat.TABLE:
-        write_rows([each.document() for each in found], (), output)
+        write_rows([each.to_json() for each in found], (), output)
         return
     for each in found:
         _write(each, output)
@@ -169,7 +169,7 @@ def _write(rejected: "Rejected", output: OutputFormat) -> None:
     if output is OutputFormat.TABLE:
         typer.echo("\n".join(visible(line) for line in _lines(rejected)))
     else:
-        write_rows([rejected.document()], (), output)
+        write_rows([rejected.to_json()], (), output)
 
 
 def _lines(rejected: "Rejected") -> Iterator[str]:

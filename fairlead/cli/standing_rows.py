@@ -11,8 +11,8 @@ from fairlead.observed.phase_words import ALARMS, PHASES, causes_words
 if TYPE_CHECKING:
     from fairlead.observed.group_standing import GroupStanding
     from fairlead.observed.member_standing import MemberStanding
-    from fairlead.observed.positions import Place
-    from fairlead.observed.queue_standing import Holder
+    from fairlead.observed.positions import QueuePosition
+    from fairlead.observed.queue_standing import GrantHolder
 
 __all__ = [
     "MEMBER_COLUMNS",
@@ -89,11 +89,11 @@ def _remarks(found: "GroupStanding", each: Any) -> Iterator[str]:
         yield "unsafe"
     if each.place.end_is_older:
         yield "its end was told before the position"
-    if not each.readable and found.live.picture.members:
+    if not each.readable and found.live.planned.members:
         yield "not shared"
 
 
-def _names(holders: Sequence["Holder"]) -> str | None:
+def _names(holders: Sequence["GrantHolder"]) -> str | None:
     names = (
         each.member.client_id if each.alive else f"{each.member.client_id} (silent)"
         for each in holders
@@ -101,7 +101,7 @@ def _names(holders: Sequence["Holder"]) -> str | None:
     return ", ".join(names) or None
 
 
-def _waiting(place: "Place") -> str | None:
+def _waiting(place: "QueuePosition") -> str | None:
     if place.lag_ms is None:
         return None
     return ("> " if place.lag_at_least else "") + duration_words(place.lag_ms)
@@ -143,7 +143,7 @@ def state_lines(
     found: "GroupStanding", rules: Sequence[Mapping[str, Any]]
 ) -> Iterator[tuple[str, str]]:
     """Yield the state of a group: a word, and what is to be said of it."""
-    said, now_ms = found.document(), found.now_ms
+    said, now_ms = found.to_json(), found.now_ms
     yield "group", found.name
     for_how_long = since_words(found.summary.phase_since_ms, now_ms)
     since = "" if for_how_long is None else f" for {for_how_long}"
@@ -207,7 +207,7 @@ def _decision_words(found: "GroupStanding") -> str:
         if epoch is None:
             return "none in the log"
         return f"{'.'.join(map(str, epoch))}; it stands farther back than was read"
-    moved = counted(found.document()["decision"]["queues_moved"], "queue")
+    moved = counted(found.to_json()["decision"]["queues_moved"], "queue")
     ago = since_words(newest.written_ms, found.now_ms)
     why = causes_words(newest.causes, newest.triggers)
     return f"{newest.epoch} at {time_words(newest.written_ms)}, {ago} ago: {why}; {moved} moved"

@@ -16,8 +16,8 @@ from fairlead.history.formatting import (
 
 if TYPE_CHECKING:
     from fairlead.core.model import MessageQueue
-    from fairlead.history.history_model import CauseTold, DecisionTold, Handover, TenureTold
-    from fairlead.history.ownerless import Loss
+    from fairlead.history.history_model import ExplainedCause, ExplainedDecision, Handover, ExplainedGrant
+    from fairlead.history.ownerless import LostQueue
     from fairlead.history.queue_story import QueueStory
     from fairlead.wire.decision_records import DecisionRecord
 
@@ -102,7 +102,7 @@ def _field(name: str, text: str | None) -> str:
     return f"  {name:<8} {text}"
 
 
-def _tenure(told: "TenureTold", *, is_newest: bool) -> Iterator[str]:
+def _tenure(told: "ExplainedGrant", *, is_newest: bool) -> Iterator[str]:
     tenure, given = told.tenure, told.tenure.given
     if given is None:
         before = "" if is_newest else "before: "
@@ -129,7 +129,7 @@ def _tenure(told: "TenureTold", *, is_newest: bool) -> Iterator[str]:
         yield from _handover(told.handover, tenure.client_id)
 
 
-def _causes(told: "DecisionTold", queue: "MessageQueue") -> Iterator[str]:
+def _causes(told: "ExplainedDecision", queue: "MessageQueue") -> Iterator[str]:
     """Tell the causes of a decision; of many orders such as resets that of the queue alone."""
     own = {each.cause["kind"] for each in told.causes if each.cause.get("queue") == [*queue]}
     ours = [
@@ -162,7 +162,7 @@ def _decision(audit: "DecisionRecord", *, before: bool = False) -> str:
     )
 
 
-def _cause(told: "CauseTold") -> Iterator[str]:
+def _cause(told: "ExplainedCause") -> Iterator[str]:
     yield f"      {told.says}"
     at, check = told.cause.get("at"), told.check
     place = "" if at is None else f" {at_words(*at)}"
@@ -173,7 +173,7 @@ def _cause(told: "CauseTold") -> Iterator[str]:
         yield f"        {_STATUS[check.status]}:{place}: {check.text}{when}"
 
 
-def _loss(loss: "Loss", queue: "MessageQueue") -> Iterator[str]:
+def _loss(loss: "LostQueue", queue: "MessageQueue") -> Iterator[str]:
     yield f"  why {loss.client_id} lost it"
     if loss.decision is None:
         yield "    the decision that took it is not among those that were read"

@@ -8,12 +8,12 @@ from fairlead.errors import RefusedError
 
 if TYPE_CHECKING:
     from fairlead.core.records import RuleSet
-    from fairlead.observed.planned_group import Picture
+    from fairlead.observed.planned_group import PlannedGroup
 
 __all__ = ["require_readers"]
 
 
-def require_readers(picture: "Picture", rules: "Sequence[RuleSet]") -> None:
+def require_readers(planned: "PlannedGroup", rules: "Sequence[RuleSet]") -> None:
     """Refuse a drain that takes the last reader from a queue.
 
     Args:
@@ -25,7 +25,7 @@ def require_readers(picture: "Picture", rules: "Sequence[RuleSet]") -> None:
     """
     from fairlead.planning.unread_queues import left_unread
 
-    unread = left_unread(picture, rules)
+    unread = left_unread(planned, rules)
     if unread:
         queues = [f"{counted(number, 'queue')} of {topic}" for topic, number in unread.items()]
         raise RefusedError(

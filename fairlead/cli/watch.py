@@ -154,10 +154,10 @@ class GroupWatch:
 
         The first are those that stood in the topics, when all of them was read.
         """
-        for rows, caught_up in self._topics.follow():
+        for rows, caught_up in self._topics.apply_or_note():
             if self._stop.is_set():
                 return
-            self._view.take(rows)
+            self._view.apply(rows)
             self.newest_ms = max([self.newest_ms, *(row.append_ms for row in rows)])
             if caught_up:
                 yield bool(rows), self._new_decisions()
@@ -174,7 +174,7 @@ class GroupWatch:
         ]
         if found:
             self._told = found[-1].place.offset
-        return [each.document() for each in found]
+        return [each.to_json() for each in found]
 
 
 def _tell(
@@ -202,12 +202,12 @@ def _tell(
 def _tell_again(source: "TopicSource", group: str, since: str | None, *, whole: bool) -> None:
     """Write a line for each decision of a recording, as a watch would have at its time."""
     from fairlead.cli.group_source import no_decision
-    from fairlead.control.known_groups import named_groups, unknown_group
+    from fairlead.control.group_names import named_groups, unknown_group
     from fairlead.observed.observed_groups import ObservedGroups
 
     view = ObservedGroups(source.names, source.partitions, _WHOLE_MS, only=group)
-    view.take(source.read("decisions", source.partitions_of("decisions")))
-    decisions = [each.document() for each in view.decisions(group) or ()]
+    view.apply(source.read("decisions", source.partitions_of("decisions")))
+    decisions = [each.to_json() for each in view.decisions(group) or ()]
     if not decisions:
         known = named_groups(source)
         if group in known:

@@ -13,8 +13,8 @@ from typing import Final, Literal
 from fairlead.bridges.kafka.committed import read_committed
 from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.bridges.kafka.snapshot import TopicSeen
-from fairlead.control.known_groups import named_groups, unknown_group
-from fairlead.control.strange_queues import routes_told
+from fairlead.control.group_names import named_groups, unknown_group
+from fairlead.control.unknown_queues import newest_routes
 from fairlead.core.model import MessageQueue, Position, Route
 from fairlead.core.ordering import queue_order
 from fairlead.core.records import Heartbeat, Progress, Record, Release, Reset, RuleSet
@@ -164,7 +164,7 @@ class GroupOffsets:
 
     def _routes(self, topics: Collection[str]) -> dict[str, Route]:
         rows = self._source.rows("routes", self._source.partitions_of("routes"))
-        return routes_told(rows, topics)
+        return newest_routes(rows, topics)
 
     def _committed_topics(self) -> Iterable[str]:
         found = self._data.committed_topics(self._group)

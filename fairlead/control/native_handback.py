@@ -34,7 +34,7 @@ _RULE: Final = "designated"
 _ELSEWHERE: Final = "(elsewhere)"
 """Stands beside `RELEASED` where the native group has another name."""
 
-Verdict = Literal["to_write", "stands", "ahead", "untold"]
+HandbackVerdict = Literal["to_write", "stands", "ahead", "untold"]
 """``stands``: the native group is there already. ``ahead``: it is further, and would read again.
 
 ``untold``: nobody has told a position of the queue, so the native consumers' own
@@ -50,13 +50,13 @@ class ReleasedQueue:
         place: what it holds, and where Fairlead's group is in it.
         native: where the native group is; None: it has committed nothing.
         position: where it shall go on, inside what the queue keeps; None: nobody knows.
-        verdict: see `Verdict`.
+        verdict: see `HandbackVerdict`.
     """
 
     place: QueuePlace
     native: int | None
     position: Position | None
-    verdict: Verdict
+    verdict: HandbackVerdict
 
     @property
     def lag(self) -> int | None:
@@ -75,7 +75,7 @@ def _released(place: QueuePlace, native: int | None) -> ReleasedQueue:
     if place.position is None:
         return ReleasedQueue(place, native, None, "untold")
     inside = min(max(place.position.offset, place.earliest), place.latest)
-    verdict: Verdict = "to_write"
+    verdict: HandbackVerdict = "to_write"
     if native is not None and native >= inside:
         verdict = "stands" if native == inside else "ahead"
     return ReleasedQueue(place, native, Position(place.position.reset, inside), verdict)
@@ -110,7 +110,7 @@ class GroupRelease:
             "these clients"
         )
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return JSON values."""
         return {"by": self.by, "because": self.because, "at_ms": self.written_ms}
 

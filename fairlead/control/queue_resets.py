@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from fairlead.control.answers import AnswerWatch, Place, Refusal
+from fairlead.control.engine_answers import AnswerWatch, ControlPlace, Refusal
 from fairlead.control.group_offsets import QueuePlace
 from fairlead.control.reset_target import ResetTarget
 from fairlead.core.records import Reset
@@ -22,7 +22,7 @@ from fairlead.wire.topics import TopicNames
 
 __all__ = ["PlannedReset", "ResetOutcome", "plan_resets", "write_planned"]
 
-Answer = Literal["followed", "refused", "unanswered", "not_written"]
+ResetAnswer = Literal["followed", "refused", "unanswered", "not_written"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +55,8 @@ class ResetOutcome:
     """
 
     planned: PlannedReset
-    answer: Answer
-    at: Place | None = None
+    answer: ResetAnswer
+    at: ControlPlace | None = None
     decision: DecisionRecord | None = None
     refusal: Refusal | None = None
     passed: bool = False
@@ -88,12 +88,12 @@ def write_planned(
     shards = partitions_of(kafka, TopicNames(kafka.topic_prefix).name("control"))
     shard = partition_of_group(resets[0].group, shards)
     with AnswerWatch(kafka, [shard]) as watch:
-        places = [Place(shard, offset) for offset in write_resets(kafka, resets, shards)]
+        places = [ControlPlace(shard, offset) for offset in write_resets(kafka, resets, shards)]
         answers = watch.wait(places, seconds)
     outcomes = []
     for each, place in zip(planned, places, strict=True):
         decisions, refusal = answers.decisions.get(place), answers.refusals.get(place)
-        answer: Answer = "unanswered"
+        answer: ResetAnswer = "unanswered"
         if refusal is not None:
             answer = "refused"
         elif decisions:

@@ -47,7 +47,7 @@ def changes_of(
         before = after.values_of(rule.group)
         try:
             read = as_read(rule)
-            after.take(WrittenRule(read, -1, -1, 0))
+            after.apply(WrittenRule(read, -1, -1, 0))
         except WireError as error:
             if error.reason == Reason.KEY_MISMATCH:
                 raise _nobody(rule) from error

@@ -94,7 +94,7 @@ class RulesInForce:
         """The names of own rules that the strategy in force does not take."""
         return without_effect(self.own_values, self.strategies.get(self.rules.strategy))
 
-    def take(self, written: WrittenRule) -> None:
+    def apply(self, written: WrittenRule) -> None:
         """Put a record in force, the next one of the log.
 
         Raises:
@@ -114,7 +114,7 @@ class RulesInForce:
         if rule.value is not None:
             records[rule.rule, rule.subject] = written
 
-    def follow(self, written: WrittenRule) -> None:
+    def apply_or_note(self, written: WrittenRule) -> None:
         """Take in the next record as the engine does; what it refuses is noted.
 
         It is a rule of the group or of all groups.
@@ -123,7 +123,7 @@ class RulesInForce:
         place = (rule.group, rule.rule, rule.subject)
         self.refused.pop(place, None)
         try:
-            self.take(written)
+            self.apply(written)
         except RuleError as error:
             self.refused[place] = RefusedRule(written, error)
 
@@ -171,7 +171,7 @@ def rules_in_force(
     for row in rows:
         written = written_rule(row, shards)
         if written is not None and written.rule.group in (group, ALL_GROUPS):
-            found.follow(written)
+            found.apply_or_note(written)
     return found
 
 

@@ -29,7 +29,7 @@ class Examined(NamedTuple):
     check: str
     answer: Answer
 
-    def document(self) -> dict[str, str]:
+    def to_json(self) -> dict[str, str]:
         """Return it as a program reads it."""
         return {
             "check": self.check,

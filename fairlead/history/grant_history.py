@@ -9,7 +9,7 @@ from fairlead.core.model import Epoch, MessageQueue, Position
 from fairlead.history.cause_words import is_consequence
 from fairlead.wire.decision_records import DecisionRecord, MoveRecord
 
-__all__ = ["Tenure", "TenureState", "Tenures", "tenures_of"]
+__all__ = ["GrantSpan", "GrantState", "GrantHistory", "grant_history"]
 
 _PASSED: Final = frozenset(("generation_passed", "recovery_passed"))
 _ASKING: Final = frozenset(("barrier", "recovering"))
@@ -18,11 +18,11 @@ _FIRST: Final = ("route_changed",)
 _PRELUDE_MS: Final = 600_000
 """What was decided longer ago has not led to a decision."""
 
-TenureState = Literal["gated", "held", "draining", "over"]
+GrantState = Literal["gated", "held", "draining", "over"]
 
 
 @dataclass(slots=True)
-class Tenure:
+class GrantSpan:
     """One grant of one queue, as far as decisions tell.
 
     Attributes:
@@ -55,7 +55,7 @@ class Tenure:
     unsafe: bool = False
 
     @property
-    def state(self) -> TenureState:
+    def state(self) -> GrantState:
         """How far it has come."""
         if self.ended is not None:
             return "over"
@@ -75,7 +75,7 @@ class Tenure:
 
 
 @dataclass(slots=True)
-class Tenures:
+class GrantHistory:
     """The grants of a group's queues, oldest first, from its decisions in their order.
 
     Attributes:
@@ -85,14 +85,14 @@ class Tenures:
         quiet: decisions since the last that moved anything.
     """
 
-    of: dict[MessageQueue, list[Tenure]] = field(default_factory=dict)
+    of: dict[MessageQueue, list[GrantSpan]] = field(default_factory=dict)
     newest: DecisionRecord | None = None
     preludes: dict[int, tuple[DecisionRecord, ...]] = field(default_factory=dict)
     quiet: list[DecisionRecord] = field(default_factory=list)
-    _by_name: dict[tuple[MessageQueue, Epoch], Tenure] = field(default_factory=dict)
-    _alive: dict[MessageQueue, list[Tenure]] = field(default_factory=dict)
+    _by_name: dict[tuple[MessageQueue, Epoch], GrantSpan] = field(default_factory=dict)
+    _alive: dict[MessageQueue, list[GrantSpan]] = field(default_factory=dict)
 
-    def take(self, audit: DecisionRecord) -> None:
+    def apply(self, audit: DecisionRecord) -> None:
         """Add the next decision; one of an engine that was superseded counts for nobody."""
         if audit.superseded:
             return
@@ -132,11 +132,11 @@ class Tenures:
             case "resolved":
                 tenure.ended = tenure.ended or audit
 
-    def _named(self, move: MoveRecord) -> Tenure:
+    def _named(self, move: MoveRecord) -> GrantSpan:
         """Return the grant that a line is of; one that was not seen before is put in its place."""
         found = self._by_name.get((move.queue, move.epoch))
         if found is None:
-            found = Tenure(move.queue, move.client_id, move.epoch)
+            found = GrantSpan(move.queue, move.client_id, move.epoch)
             self._by_name[move.queue, move.epoch] = found
             for tenures in (self.of, self._alive):
                 insort(tenures.setdefault(move.queue, []), found, key=lambda each: each.epoch)
@@ -178,9 +178,9 @@ class Tenures:
             self.quiet.append(audit)
 
 
-def tenures_of(audits: Iterable[DecisionRecord]) -> Tenures:
+def grant_history(audits: Iterable[DecisionRecord]) -> GrantHistory:
     """Return what decisions of one group add up to."""
-    found = Tenures()
+    found = GrantHistory()
     for audit in audits:
-        found.take(audit)
+        found.apply(audit)
     return found

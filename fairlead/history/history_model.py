@@ -7,33 +7,33 @@ from typing import Any, Literal
 from fairlead.core.model import Epoch
 from fairlead.history.cause_check import CauseCheck, place_of
 from fairlead.history.formatting import at_words, epoch_words
-from fairlead.history.grant_history import Tenure
+from fairlead.history.grant_history import GrantSpan
 from fairlead.kafka.missing_record import Place
 from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = [
-    "CauseTold",
-    "DecisionTold",
+    "ExplainedCause",
+    "ExplainedDecision",
     "Handover",
-    "Holder",
-    "Released",
-    "TenureTold",
+    "CurrentOwner",
+    "FoundRelease",
+    "ExplainedGrant",
     "begins_by_release",
-    "standing_of",
+    "current_owner",
 ]
 
 QueueState = Literal["held", "draining", "gated", "nobody"]
 
 
 @dataclass(frozen=True, slots=True)
-class CauseTold:
+class ExplainedCause:
     """One cause of a decision: what it means, and what its record is."""
 
     cause: Mapping[str, Any]
     says: str
     check: CauseCheck
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
         place, append_ms = place_of(self.cause), self.check.append_ms
         return {
@@ -47,7 +47,7 @@ class CauseTold:
 
 
 @dataclass(frozen=True, slots=True)
-class Released:
+class FoundRelease:
     """The record by which a holder gave a queue up. ``offset`` None: it had never started."""
 
     place: Place
@@ -71,15 +71,15 @@ class Handover:
             without one.
     """
 
-    before: Tenure
+    before: GrantSpan
     dropped_ms: int | None
-    released: Released | None
+    released: FoundRelease | None
     how: str | None
     granted_ms: int | None
     gap_ms: int | None
     by_release: bool
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
         released = self.released
         return {
@@ -97,7 +97,7 @@ class Handover:
         }
 
 
-def begins_by_release(tenure: Tenure, released: Released | None) -> bool:
+def begins_by_release(tenure: GrantSpan, released: FoundRelease | None) -> bool:
     """Tell whether a client began by the release that it waited for; note where, in that case.
 
     It did where no decision let it in. Where one did and knows a later position than the release,
@@ -116,40 +116,40 @@ def begins_by_release(tenure: Tenure, released: Released | None) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class DecisionTold:
+class ExplainedDecision:
     """One decision, and its causes."""
 
     audit: DecisionRecord
-    causes: tuple[CauseTold, ...]
+    causes: tuple[ExplainedCause, ...]
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
         return {
             **_decision(self.audit),
-            "causes": [each.document() for each in self.causes],
+            "causes": [each.to_json() for each in self.causes],
         }
 
 
 @dataclass(frozen=True, slots=True)
-class TenureTold:
+class ExplainedGrant:
     """One owner of the queue: the grant, why it was given, and the handover before it.
 
     ``given``: the decision that gave it; None: it was not found. ``led_by``: the decisions that
     this one only followed up.
     """
 
-    tenure: Tenure
-    given: DecisionTold | None
-    led_by: tuple[DecisionTold, ...]
+    tenure: GrantSpan
+    given: ExplainedDecision | None
+    led_by: tuple[ExplainedDecision, ...]
     handover: Handover | None
 
     @property
-    def causes(self) -> list[CauseTold]:
+    def causes(self) -> list[ExplainedCause]:
         """The causes of all decisions that are told of."""
         decisions = (*self.led_by, *([self.given] if self.given else ()))
         return [cause for each in decisions for cause in each.causes]
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
         tenure = self.tenure
         return {
@@ -163,9 +163,9 @@ class TenureTold:
             "granted_ms": _at_ms(tenure.granted),
             "dropped_ms": _at_ms(tenure.dropped),
             "ended_ms": _at_ms(tenure.ended),
-            "decision": None if self.given is None else self.given.document(),
-            "led_by": [each.document() for each in self.led_by],
-            "handover": None if self.handover is None else self.handover.document(),
+            "decision": None if self.given is None else self.given.to_json(),
+            "led_by": [each.to_json() for each in self.led_by],
+            "handover": None if self.handover is None else self.handover.to_json(),
         }
 
 
@@ -187,7 +187,7 @@ def _decision(audit: DecisionRecord) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class Holder:
+class CurrentOwner:
     """Who has a queue.
 
     Attributes:
@@ -207,7 +207,7 @@ class Holder:
     waits_for: tuple[str, ...] = ()
 
 
-def standing_of(known: Sequence[Tenure], told: tuple[str, Epoch, str] | None) -> Holder:
+def current_owner(known: Sequence[GrantSpan], told: tuple[str, Epoch, str] | None) -> CurrentOwner:
     """Return who has a queue now.
 
     Args:
@@ -218,16 +218,16 @@ def standing_of(known: Sequence[Tenure], told: tuple[str, Epoch, str] | None) ->
     if told is not None and (not known or known[-1].epoch < told[1]):
         client_id, epoch, word = told
         state: QueueState = "draining" if word == "draining" else "held"
-        return Holder("gated" if word == "gated" else state, client_id, epoch)
+        return CurrentOwner("gated" if word == "gated" else state, client_id, epoch)
     alive = [tenure for tenure in known if tenure.state != "over"]
     if not alive:
-        return Holder("nobody")
+        return CurrentOwner("nobody")
     first, last = alive[0], alive[-1]
     begun = first.granted or first.given
     since_ms = None if begun is None else begun.written_ms
     if first.state == "gated":
         before = tuple(each.client_id for each in known if each.epoch < first.epoch)
-        return Holder("gated", first.client_id, first.epoch, since_ms, waits_for=before[-1:])
+        return CurrentOwner("gated", first.client_id, first.epoch, since_ms, waits_for=before[-1:])
     successor = None if last is first else last.client_id
     state = "held" if first.state == "held" and successor is None else "draining"
-    return Holder(state, first.client_id, first.epoch, since_ms, successor)
+    return CurrentOwner(state, first.client_id, first.epoch, since_ms, successor)

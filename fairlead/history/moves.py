@@ -9,11 +9,11 @@ from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import queue_order
 from fairlead.history.cause_words import chief_cause, chief_trigger, headline
 from fairlead.history.formatting import at_words, epoch_words, iso_words, queue_words
-from fairlead.history.grant_history import Tenure, Tenures
+from fairlead.history.grant_history import GrantSpan, GrantHistory
 from fairlead.history.least_moves import least_moves
 from fairlead.wire.decision_records import DecisionRecord
 
-__all__ = ["DecidedMoves", "Move", "MoveKind", "decided_moves", "moves_by_trigger", "only"]
+__all__ = ["DecidedMoves", "Move", "MoveKind", "decided_moves", "moves_by_trigger", "chosen_moves"]
 
 MoveKind = Literal["moved", "renewed", "given_up"]
 """``moved``: another client has the queue. ``renewed``: the same client has it anew, under another
@@ -36,8 +36,8 @@ class Move:
     queue: MessageQueue
     kind: MoveKind
     audit: DecisionRecord
-    before: Tenure | None
-    after: Tenure | None
+    before: GrantSpan | None
+    after: GrantSpan | None
     prelude: tuple[DecisionRecord, ...] = ()
 
     @property
@@ -53,7 +53,7 @@ class Move:
         tenures = (each for each in (self.before, self.after) if each is not None)
         return frozenset(each.client_id for each in tenures)
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the move as JSON values, flat."""
         audit, before, after = self.audit, self.before, self.after
         causes = [cause for each in (*self.prelude, audit) for cause in each.causes]
@@ -103,7 +103,7 @@ class DecidedMoves:
 
 
 def decided_moves(
-    tenures: Tenures, standing: Mapping[MessageQueue, str], since_ms: int
+    tenures: GrantHistory, standing: Mapping[MessageQueue, str], since_ms: int
 ) -> list[DecidedMoves]:
     """Return the moves of each decision from a time on, the newest last.
 
@@ -127,7 +127,7 @@ def decided_moves(
     return found
 
 
-def only(
+def chosen_moves(
     decided: Iterable[DecidedMoves], queues: Collection[MessageQueue], client_ids: Collection[str]
 ) -> list[DecidedMoves]:
     """Return the moves of some queues and clients; none named: of all."""
@@ -152,14 +152,14 @@ def moves_by_trigger(decided: Iterable[DecidedMoves]) -> dict[str, int]:
     return {trigger: number for trigger, number in counts.most_common() if number}
 
 
-def _began(tenure: Tenure) -> str:
+def _began(tenure: GrantSpan) -> str:
     """Say how the client of a grant was let in: ``granted``, ``released``, ``no``."""
     if tenure.granted is not None:
         return "granted"
     return "released" if tenure.opened is not None else "no"
 
 
-def _moves(tenures: Tenures) -> Iterator[Move]:
+def _moves(tenures: GrantHistory) -> Iterator[Move]:
     for known in tenures.of.values():
         for place, tenure in enumerate(known):
             before = known[place - 1] if place else None

@@ -7,11 +7,11 @@ from fairlead.core.model import MessageQueue
 from fairlead.counts import counted
 from fairlead.durations import duration_words
 from fairlead.history.formatting import at_words, clock_words
-from fairlead.history.history_model import DecisionTold, Handover, Released
+from fairlead.history.history_model import ExplainedDecision, Handover, FoundRelease
 from fairlead.history.last_heard import LastHeard, Patience
 from fairlead.wire.decision_records import DecisionRecord
 
-__all__ = ["Loss", "Silence", "silence_of", "why_nobody"]
+__all__ = ["LostQueue", "SilentOwner", "silent_owner", "why_nobody"]
 
 _PHASES: Final = {
     "empty": "the group has no member",
@@ -51,7 +51,7 @@ def why_nobody(queue: MessageQueue, newest: DecisionRecord | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Silence:
+class SilentOwner:
     """A client that has not heartbeat for longer than its lease.
 
     ``heard``: its last heartbeat. ``silent_ms``: how long ago that was appended. ``taken_ms``: so
@@ -71,7 +71,7 @@ class Silence:
             "margin)"
         )
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
         return {
             "heard_ms": self.heard.append_ms,
@@ -81,7 +81,7 @@ class Silence:
         }
 
 
-def silence_of(heard: LastHeard | None, patience: Patience, now_ms: int) -> Silence | None:
+def silent_owner(heard: LastHeard | None, patience: Patience, now_ms: int) -> SilentOwner | None:
     """Return how silent a client is; None: its lease runs, or it was not heard at all.
 
     Args:
@@ -95,11 +95,11 @@ def silence_of(heard: LastHeard | None, patience: Patience, now_ms: int) -> Sile
     silent_ms = now_ms - heard.append_ms
     if silent_ms <= lease_ms:
         return None
-    return Silence(heard, silent_ms, lease_ms + patience.margin_ms)
+    return SilentOwner(heard, silent_ms, lease_ms + patience.margin_ms)
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
+class LostQueue:
     """What took a queue from its last owner.
 
     Attributes:
@@ -109,7 +109,7 @@ class Loss:
     """
 
     given_up: Handover
-    decision: DecisionTold | None
+    decision: ExplainedDecision | None
     ended: DecisionRecord | None
 
     @property
@@ -123,14 +123,14 @@ class Loss:
         return self.given_up.before.client_id
 
     @property
-    def waits_at(self) -> Released | None:
+    def waits_at(self) -> FoundRelease | None:
         """The release that says where the next owner begins; None: there is none that says so."""
         released = self.given_up.released
         return None if released is None or released.offset is None else released
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        said = self.given_up.document()
+        said = self.given_up.to_json()
         told = {name: said[name] for name in said if name not in _OF_SUCCESSORS}
-        decision = None if self.decision is None else self.decision.document()
+        decision = None if self.decision is None else self.decision.to_json()
         return {**told, "decision": decision}

@@ -11,19 +11,19 @@ from fairlead.core.records import Release, RouteChanged
 from fairlead.core.routes import readable_queues
 from fairlead.history.cause_check import CauseCheck, CauseChecks, place_of
 from fairlead.history.cause_words import is_consequence, sentence
-from fairlead.history.grant_history import Tenure, Tenures, tenures_of
+from fairlead.history.grant_history import GrantSpan, GrantHistory, grant_history
 from fairlead.history.history_model import (
-    CauseTold,
-    DecisionTold,
+    ExplainedCause,
+    ExplainedDecision,
     Handover,
-    Holder,
-    Released,
-    TenureTold,
+    CurrentOwner,
+    FoundRelease,
+    ExplainedGrant,
     begins_by_release,
-    standing_of,
+    current_owner,
 )
 from fairlead.history.last_heard import LastHeard, Patience, last_heard
-from fairlead.history.ownerless import Loss, Silence, silence_of
+from fairlead.history.ownerless import LostQueue, SilentOwner, silent_owner
 from fairlead.history.queue_names import UnknownQueueError, queue_named
 from fairlead.history.queue_story import QueueStory
 from fairlead.kafka.decision_log import Decisions, Reading, reaching_back, read_decisions
@@ -38,7 +38,7 @@ from fairlead.wire.limits import INT64_MAX, WireLimits
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["Asked", "group_queues", "tell_stories"]
+__all__ = ["HistoryQuestion", "group_queues", "queue_stories"]
 
 _RELEASES_MAX: Final = 20_000
 """In so many records of releases behind a drop the release is looked for."""
@@ -47,7 +47,7 @@ _HEARD_MS: Final = (120_000, 1_320_000)
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class HistoryQuestion:
     """What is to be told.
 
     Attributes:
@@ -65,7 +65,7 @@ class Asked:
     tick_ms: int
 
 
-def tell_stories(source: TopicSource, asked: Asked, reading: Reading) -> list[QueueStory]:
+def queue_stories(source: TopicSource, asked: HistoryQuestion, reading: Reading) -> list[QueueStory]:
     """Return the story of each queue, in the order in which they were asked for.
 
     Raises:
@@ -73,10 +73,10 @@ def tell_stories(source: TopicSource, asked: Asked, reading: Reading) -> list[Qu
         UnknownQueueError: the group has no such queue.
         EnvironmentMissingError: a topic cannot be read.
     """
-    return _Teller(source, asked, reading).tell()
+    return _StoryReader(source, asked, reading).tell()
 
 
-def group_queues(source: TopicSource, sets: Sets, tenures: Tenures) -> frozenset[MessageQueue]:
+def group_queues(source: TopicSource, sets: Sets, tenures: GrantHistory) -> frozenset[MessageQueue]:
     """Return every queue that a group has, had, or could have by the routes of its topics."""
     named = {*tenures.of, *newest_entries(sets.told)}
     topics = {queue.topic for queue in named}
@@ -92,12 +92,12 @@ def group_queues(source: TopicSource, sets: Sets, tenures: Tenures) -> frozenset
 
 
 @dataclass(slots=True)
-class _Teller:
+class _StoryReader:
     source: TopicSource
-    asked: Asked
+    asked: HistoryQuestion
     reading: Reading
     shard: int = field(init=False)
-    tenures: Tenures = field(init=False)
+    tenures: GrantHistory = field(init=False)
     decisions: Decisions = field(init=False)
     checks: CauseChecks = field(init=False)
     found: Mapping[Place, RawRecord | WhyMissing] = field(default_factory=dict)
@@ -154,7 +154,7 @@ class _Teller:
         reaches = [None] if self.asked.depth is None else list(reaching_back(now_ms))
         for since_ms in reaches:
             self.decisions = read_decisions(self.source, self.asked.group, since_ms, self.reading)
-            self.tenures = tenures_of(self.decisions.audits)
+            self.tenures = grant_history(self.decisions.audits)
             known = {*self.tenures.of, *told}
             try:
                 queues = [queue_named(text, known) for text in self.asked.queues]
@@ -176,7 +176,7 @@ class _Teller:
             return False
         return sum(tenure.given is not None for tenure in known) > self.asked.depth
 
-    def _shown(self, queue: MessageQueue) -> list[tuple[Tenure, Tenure | None]]:
+    def _shown(self, queue: MessageQueue) -> list[tuple[GrantSpan, GrantSpan | None]]:
         """Return the grants that are told of, each with the one before it, the newest first."""
         known = self.tenures.of.get(queue, [])
         pairs = [
@@ -187,19 +187,19 @@ class _Teller:
         number = len(pairs) if self.asked.depth is None else max(alive, 1) + self.asked.depth
         return pairs[:number]
 
-    def _holder(self, queue: MessageQueue, told: tuple[str, Epoch, str] | None) -> Holder:
-        return standing_of(self.tenures.of.get(queue, []), told)
+    def _holder(self, queue: MessageQueue, told: tuple[str, Epoch, str] | None) -> CurrentOwner:
+        return current_owner(self.tenures.of.get(queue, []), told)
 
-    def _silences(self, owners: set[str], now_ms: int) -> dict[str, Silence]:
+    def _silences(self, owners: set[str], now_ms: int) -> dict[str, SilentOwner]:
         """Return which of these clients have fallen silent."""
         if not owners:
             return {}
         patience = self._patience()
         found = self._last_heard(owners, now_ms, INT64_MAX)
-        silences = {each: silence_of(found.get(each), patience, now_ms) for each in owners}
+        silences = {each: silent_owner(found.get(each), patience, now_ms) for each in owners}
         return {each: silence for each, silence in silences.items() if silence is not None}
 
-    def _loss(self, queue: MessageQueue, heard: dict[int, Mapping[str, LastHeard]]) -> Loss | None:
+    def _loss(self, queue: MessageQueue, heard: dict[int, Mapping[str, LastHeard]]) -> LostQueue | None:
         """Return how its last owner lost a queue that nobody has; None: it never had one."""
         known = self.tenures.of.get(queue, [])
         if not known:
@@ -210,7 +210,7 @@ class _Teller:
         if known[-1].ended is taken:
             # What ended it stands among the causes of that decision.
             given_up = replace(given_up, how=None)
-        return Loss(given_up, decision, known[-1].ended)
+        return LostQueue(given_up, decision, known[-1].ended)
 
     def _loss_places(self, queue: MessageQueue) -> Iterator[Place]:
         known = self.tenures.of.get(queue, [])
@@ -219,7 +219,7 @@ class _Teller:
             yield from (place for place in places if place is not None)
             yield from self._release_places(known[-1])
 
-    def _places(self, tenure: Tenure, before: Tenure | None) -> Iterator[Place]:
+    def _places(self, tenure: GrantSpan, before: GrantSpan | None) -> Iterator[Place]:
         if tenure.given is not None:
             for audit in (*self.tenures.prelude_of(tenure.given), tenure.given):
                 places = map(place_of, audit.causes)
@@ -227,7 +227,7 @@ class _Teller:
         if before is not None:
             yield from self._release_places(before)
 
-    def _release_places(self, tenure: Tenure) -> Iterator[Place]:
+    def _release_places(self, tenure: GrantSpan) -> Iterator[Place]:
         """Yield where the release of a grant must stand that is known to be over."""
         first, last = tenure.taken_by, tenure.ended
         topic = self.source.names.name("releases")
@@ -239,26 +239,26 @@ class _Teller:
             yield topic, self.shard, offset
 
     def _told(
-        self, tenure: Tenure, before: Tenure | None, heard: dict[int, Mapping[str, LastHeard]]
-    ) -> TenureTold:
+        self, tenure: GrantSpan, before: GrantSpan | None, heard: dict[int, Mapping[str, LastHeard]]
+    ) -> ExplainedGrant:
         given = None if tenure.given is None else self._decision_told(tenure.given, heard)
         prelude = () if tenure.given is None else self.tenures.prelude_of(tenure.given)
         led_by = tuple(self._decision_told(each, heard) for each in prelude)
         handover = None if before is None else self._handover(before, tenure, heard)
-        return TenureTold(tenure, given, led_by, handover)
+        return ExplainedGrant(tenure, given, led_by, handover)
 
     def _decision_told(
         self, audit: DecisionRecord, heard: dict[int, Mapping[str, LastHeard]]
-    ) -> DecisionTold:
+    ) -> ExplainedDecision:
         lapsed = self._lapsed(audit, heard)
         ordered = sorted(audit.causes, key=is_consequence)
-        return DecisionTold(
+        return ExplainedDecision(
             audit, tuple(self._cause_told(cause, audit, lapsed) for cause in ordered)
         )
 
     def _cause_told(
         self, cause: Mapping[str, Any], audit: DecisionRecord, lapsed: Mapping[str, LastHeard]
-    ) -> CauseTold:
+    ) -> ExplainedCause:
         place = place_of(cause)
         found = None if place is None else self.found[place]
         check = self.checks.check(cause, audit.cut, found)
@@ -270,7 +270,7 @@ class _Teller:
                 else heard.words(self._patience())
             )
             check = CauseCheck("no_record", text)
-        return CauseTold(cause, sentence(cause, audit, deletes=check.deletes), check)
+        return ExplainedCause(cause, sentence(cause, audit, deletes=check.deletes), check)
 
     def _lapsed(
         self, audit: DecisionRecord, heard: dict[int, Mapping[str, LastHeard]]
@@ -315,7 +315,7 @@ class _Teller:
         return self.patience
 
     def _handover(
-        self, before: Tenure, tenure: Tenure | None, heard: dict[int, Mapping[str, LastHeard]]
+        self, before: GrantSpan, tenure: GrantSpan | None, heard: dict[int, Mapping[str, LastHeard]]
     ) -> Handover:
         """Return how a grant was given up, for the next one or, so far, for nobody (None)."""
         released = self._released(before)
@@ -333,7 +333,7 @@ class _Teller:
             by_release=by_release,
         )
 
-    def _released(self, tenure: Tenure) -> Released | None:
+    def _released(self, tenure: GrantSpan) -> FoundRelease | None:
         limits = WireLimits(self.source.partitions.shards)
         for place in self._release_places(tenure):
             row = self.found[place]
@@ -349,11 +349,11 @@ class _Teller:
                 and record.member.client_id == tenure.client_id
             ):
                 offset = None if record.position is None else record.position.offset
-                return Released(place, row.append_ms, tenure.client_id, offset)
+                return FoundRelease(place, row.append_ms, tenure.client_id, offset)
         return None
 
     def _end_words(
-        self, tenure: Tenure, after: Tenure | None, heard: dict[int, Mapping[str, LastHeard]]
+        self, tenure: GrantSpan, after: GrantSpan | None, heard: dict[int, Mapping[str, LastHeard]]
     ) -> str:
         """Say what ended a grant of which no release is found."""
         if tenure.ended is None:

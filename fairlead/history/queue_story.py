@@ -5,8 +5,8 @@ from typing import Any
 
 from fairlead.core.model import MessageQueue
 from fairlead.history.formatting import epoch_words, iso_words, queue_words
-from fairlead.history.history_model import CauseTold, Holder, TenureTold
-from fairlead.history.ownerless import Loss, Silence, why_nobody
+from fairlead.history.history_model import ExplainedCause, CurrentOwner, ExplainedGrant
+from fairlead.history.ownerless import LostQueue, SilentOwner, why_nobody
 from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = ["QueueStory"]
@@ -32,15 +32,15 @@ class QueueStory:
 
     group: str
     queue: MessageQueue
-    holder: Holder
-    tenures: tuple[TenureTold, ...]
+    holder: CurrentOwner
+    tenures: tuple[ExplainedGrant, ...]
     earlier: int
     reaches_back: bool
     newest: DecisionRecord | None
     as_of_ms: int
     orders_at: tuple[str, int]
-    loss: Loss | None = None
-    silence: Silence | None = None
+    loss: LostQueue | None = None
+    silence: SilentOwner | None = None
 
     @property
     def why_nobody(self) -> str | None:
@@ -55,14 +55,14 @@ class QueueStory:
         return self.loss.since_ms
 
     @property
-    def disagreements(self) -> list[CauseTold]:
+    def disagreements(self) -> list[ExplainedCause]:
         """The causes whose records are not what they say."""
         causes = [cause for told in self.tenures for cause in told.causes]
         if self.loss is not None and self.loss.decision is not None:
             causes += self.loss.decision.causes
         return [cause for cause in causes if cause.check.status == "disagrees"]
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the story as JSON values."""
         holder = self.holder
         newest = self.tenures[0].tenure if self.tenures else None
@@ -82,8 +82,8 @@ class QueueStory:
             "position": None if position is None else [*position],
             "why": None if here is None else here.why,
             "as_of_ms": self.as_of_ms,
-            "silence": None if self.silence is None else self.silence.document(),
-            "lost": None if self.loss is None else self.loss.document(),
-            "owners": [each.document() for each in self.tenures],
+            "silence": None if self.silence is None else self.silence.to_json(),
+            "lost": None if self.loss is None else self.loss.to_json(),
+            "owners": [each.to_json() for each in self.tenures],
             "earlier": self.earlier,
         }

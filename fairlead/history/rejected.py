@@ -77,7 +77,7 @@ class Rejected:
         """Whether the value is longer than its excerpt."""
         return self.excerpt is not None and (self.size or 0) > len(self.excerpt)
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON values, flat; what was sent as it can be read, and as it was."""
         return {
             "at": iso_words(self.row.append_ms),

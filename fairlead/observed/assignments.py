@@ -15,11 +15,11 @@ from fairlead.wire.assignment_records import AssignmentPart, HeldEntry
 from fairlead.wire.assignment_sets import ReadParts, ToldSet
 from fairlead.wire.quick_fields import member_of
 
-__all__ = ["Told"]
+__all__ = ["GroupAssignments"]
 
 
 @dataclass(slots=True)
-class Told:
+class GroupAssignments:
     """The sets of one group's members.
 
     Attributes:
@@ -34,7 +34,7 @@ class Told:
     odd: set[MemberKey] = field(default_factory=set)
     _parts: ReadParts = field(default_factory=ReadParts)
 
-    def take(self, part: AssignmentPart) -> None:
+    def put(self, part: AssignmentPart) -> None:
         """Put the newest record of a key in place."""
         if self._parts.put(part):
             self._join(part.member)

@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final
 
 from fairlead.kafka.topic_source import TopicSource
-from fairlead.observed.bridge_life import BridgeLife, is_sign
+from fairlead.observed.bridge_liveness import BridgeLiveness, is_sign
 from fairlead.wire.decode import decode_request
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
@@ -50,7 +50,7 @@ class BridgeSilence:
         )
         return f"no bridge has answered for {(self.now_ms - self.since_ms) // 1_000} s: {last}"
 
-    def row(self, lives: Sequence[BridgeLife]) -> dict[str, Any]:
+    def row(self, lives: Sequence[BridgeLiveness]) -> dict[str, Any]:
         """Return it as a row of `group check --all`, with what the bridges say of themselves."""
         start = lives[0].command if len(lives) == 1 else "fairlead bridge kafka"
         signs = [each.words() for each in lives] or ["no bridge has ever given a sign of life"]

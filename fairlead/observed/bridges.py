@@ -6,14 +6,14 @@ from typing import Any, Final
 
 from fairlead.core.records import RouteChanged
 from fairlead.kafka.topic_source import TopicSource
-from fairlead.observed.bridge_life import BridgeLife, BridgeSigns, is_sign
+from fairlead.observed.bridge_liveness import BridgeLiveness, BridgeSigns, is_sign
 from fairlead.observed.bridge_silence import LOOK_BACK_MS, BridgeSilence, bridge_silence
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["Bridges", "look_at_bridges"]
+__all__ = ["Bridges", "read_bridges"]
 
 _LIMITS: Final = WireLimits(shards=1)
 
@@ -28,12 +28,12 @@ class Bridges:
         routed: the clusters of which some route stands.
     """
 
-    lives: tuple[BridgeLife, ...]
+    lives: tuple[BridgeLiveness, ...]
     silence: BridgeSilence | None
     routed: frozenset[str]
 
     @property
-    def wrong(self) -> list[BridgeLife]:
+    def wrong(self) -> list[BridgeLiveness]:
         """Those that do not follow their clusters, though routes of these stand.
 
         One that was stopped is as somebody wanted it.
@@ -42,7 +42,7 @@ class Bridges:
         return [each for each in self.lives if each.verdict in bad and each.cluster in self.routed]
 
     @property
-    def stopped(self) -> list[BridgeLife]:
+    def stopped(self) -> list[BridgeLiveness]:
         """Those that were stopped in order, of clusters whose routes stand."""
         return [
             each for each in self.lives if each.verdict == "stopped" and each.cluster in self.routed
@@ -76,7 +76,7 @@ class Bridges:
         return rows
 
 
-def look_at_bridges(source: TopicSource, now_ms: int | None = None) -> Bridges:
+def read_bridges(source: TopicSource, now_ms: int | None = None) -> Bridges:
     """Return what the topics tell of the bridges.
 
     Raises:

@@ -39,17 +39,17 @@ class CoreGroup:
 
 def core_group(group: ObservedGroup) -> CoreGroup:
     """Return a group as the core has it when everything that was read has come to its time."""
-    around, in_force = group.around, group.around.ruled.of(group.name)
+    facts, in_force = group.facts, group.facts.rules.of(group.name)
     strategies: dict[str, Strategy] = dict(in_force.strategies)
     engine = rules_for_all(in_force.values_of_all, EngineRules(INT64_MAX, strategies))
-    clock_ms = around.clock_ms(group.name)
+    clock_ms = facts.clock_ms(group.name)
     state = empty_group(group.name)
     state.rules = dict(in_force.own_values)
-    state.routes = dict(around.full_routes)
+    state.routes = dict(facts.full_routes)
     heard = group.members.heard
     state.members = {key: heard[key].member for key in sorted(heard)}
     state.liveness = {key: Liveness(heard[key].seen_ms, 0) for key in sorted(heard)}
-    moment = Moment(clock_ms, append_ms=around.as_of_ms, marker=0)
+    moment = Moment(clock_ms, append_ms=facts.as_of_ms, marker=0)
     draft = Draft(state, moment, engine, rules_of(state.rules, engine))
     lapse_members(draft)
     gone = [(each.left_ms, key) for key, each in heard.items() if each.left_ms is not None]

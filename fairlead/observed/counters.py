@@ -11,10 +11,10 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Final
 
-__all__ = ["FALLBACKS", "OTHER", "PHASES", "Happened", "Times"]
+__all__ = ["FALLBACKS", "OTHER", "PHASES", "GroupCounters", "Durations"]
 
 PHASES: Final = ("detect", "decide", "release", "converge")
-"""What a rebalance spends its time with (:class:`Happened`)."""
+"""What a rebalance spends its time with (:class:`GroupCounters`)."""
 
 FALLBACKS: Final = ("first_offset", "last_offset", "timestamp", "minimum")
 """The words of ``why`` (docs/protocol.md §3.12) that say that nobody had told a position."""
@@ -26,7 +26,7 @@ _BOUNDS: Final = (0.01, 0.03, 0.1, 0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60
 
 
 @dataclass(slots=True)
-class Times:
+class Durations:
     """How long something took, in seconds, by bounds.
 
     ``counts``: how many took up to each bound and longer than the one before, and longer than all.
@@ -46,17 +46,17 @@ class Times:
         names = [*(str(bound) for bound in self.bounds), "+Inf"]
         return list(zip(names, accumulate(self.counts), strict=True))
 
-    def copy(self) -> "Times":
+    def copy(self) -> "Durations":
         """Return the same times, to be kept."""
-        return Times(self.bounds, list(self.counts), self.sum_seconds)
+        return Durations(self.bounds, list(self.counts), self.sum_seconds)
 
 
-def _no_times() -> dict[str, Times]:
-    return {phase: Times() for phase in PHASES}
+def _no_times() -> dict[str, Durations]:
+    return {phase: Durations() for phase in PHASES}
 
 
 @dataclass(slots=True)
-class Happened:
+class GroupCounters:
     """Counts by group and, where two are named, by another word.
 
     Attributes:
@@ -99,8 +99,8 @@ class Happened:
     expirations: Counter[str] = field(default_factory=Counter)
     conflicts: Counter[str] = field(default_factory=Counter)
     fallbacks: Counter[tuple[str, str]] = field(default_factory=Counter)
-    phases: dict[str, Times] = field(default_factory=_no_times)
-    gaps: Times = field(default_factory=Times)
+    phases: dict[str, Durations] = field(default_factory=_no_times)
+    gaps: Durations = field(default_factory=Durations)
     named: set[str] = field(default_factory=set)
     folded: set[str] = field(default_factory=set)
 
@@ -114,9 +114,9 @@ class Happened:
         if self.following:
             self.gaps.add(max(0, to_ms - from_ms) / 1000)
 
-    def copy(self) -> "Happened":
+    def copy(self) -> "GroupCounters":
         """Return the same counts, to be kept."""
-        return Happened(
+        return GroupCounters(
             self.following,
             self.rebalances.copy(),
             self.moves.copy(),

@@ -20,7 +20,7 @@ class Finding:
     text: str
     remedy: str = ""
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the finding as JSON values."""
         remedy = self.remedy or REMEDIES.get(self.problem)
         return {

@@ -17,9 +17,9 @@ from fairlead.observed.finding import Finding
 from fairlead.observed.group_standing import GroupStanding
 from fairlead.observed.member_standing import MemberStanding
 from fairlead.observed.phase_words import PHASES
-from fairlead.observed.problem_inputs import signs_of
-from fairlead.observed.problems import Signs, problems_of
-from fairlead.observed.queue_standing import Holder, QueueStanding
+from fairlead.observed.problem_inputs import problem_inputs
+from fairlead.observed.problems import ProblemInputs, problems_of
+from fairlead.observed.queue_standing import GrantHolder, QueueStanding
 from fairlead.observed.restarts import RESTARTS_OVER_MS
 
 __all__ = ["standing_findings"]
@@ -51,7 +51,7 @@ class _Look:
     """A group, and everything of it that may be wrong."""
 
     found: GroupStanding
-    signs: Signs
+    signs: ProblemInputs
 
     @property
     def paused(self) -> bool:
@@ -104,7 +104,7 @@ class _Look:
 
 def standing_findings(found: GroupStanding) -> tuple[Finding, ...]:
     """Return everything that is wrong, in a fixed order: what concerns all of it first."""
-    seen = signs_of(found.live.observed, found.engine, found.lag or 0)
+    seen = problem_inputs(found.live.observed, found.engine, found.lag or 0)
     signs = replace(seen, unrouted=(*seen.unrouted, *sorted(found.untold)))
     look = _Look(found, signs)
     return tuple(each for problem in problems_of(signs) for each in _SAID[problem](look, problem))
@@ -137,7 +137,7 @@ def _overlap(look: _Look, problem: str) -> Iterator[Finding]:
 
 
 def _disagreement(look: _Look, problem: str) -> Iterator[Finding]:
-    odd = look.found.live.observed.told.odd
+    odd = look.found.live.observed.assignments.odd
     for trait, values in look.signs.disagreements.items():
         subject = f"{trait.name} of {trait.topic}" if trait.topic else trait.name
         said = []
@@ -230,7 +230,7 @@ def _not_followed(look: _Look, problem: str) -> Iterator[Finding]:
     for deaf in look.signs.deaf:
         if deaf.is_problem(look.signs.rules):
             told, applied = (
-                observed.told.sets[deaf.member],
+                observed.assignments.sets[deaf.member],
                 observed.members.heard[deaf.member].applied,
             )
             read = "nothing yet" if applied is None else ".".join(map(str, applied))
@@ -245,7 +245,7 @@ def _not_followed(look: _Look, problem: str) -> Iterator[Finding]:
 
 def _silent_member(look: _Look, problem: str) -> Iterator[Finding]:
     """Yield the members that are gone and whose queues nobody takes, though an engine ticks."""
-    sets = look.found.live.told
+    sets = look.found.live.assigned
     for silence in look.signs.silences:
         if silence.is_problem(look.signs.rules):
             silent_ms = silence.silent_ms
@@ -312,7 +312,7 @@ def _step_failed(look: _Look, problem: str) -> Iterator[Finding]:
     yield Finding(problem, look.found.name, text, _PHASES["quarantined"])
 
 
-def _ids(holders: Iterable[Holder]) -> list[str]:
+def _ids(holders: Iterable[GrantHolder]) -> list[str]:
     return [each.member.client_id for each in holders]
 
 

@@ -21,7 +21,7 @@ from fairlead.core.routes import readable_queues
 from fairlead.core.rules import GroupRules
 from fairlead.core.state import QueueState
 from fairlead.core.targets import alarms_of, compute_targets
-from fairlead.observed.planned_group import SOMEWHERE, Picture
+from fairlead.observed.planned_group import SOMEWHERE, PlannedGroup
 
 __all__ = ["Forecast", "RefusedRecordError", "applied", "forecast", "notes_of", "settled"]
 
@@ -55,7 +55,7 @@ class Forecast:
         notes: what it said beside its answers.
     """
 
-    picture: Picture
+    planned: PlannedGroup
     rules: GroupRules
     dropped: tuple[MessageQueue, ...]
     failures: Mapping[str, Failure]
@@ -63,50 +63,50 @@ class Forecast:
     requests: tuple[AllocationRequest, ...]
     notes: tuple[str, ...]
 
-    def readable(self, before: Picture) -> frozenset[MessageQueue]:
+    def readable(self, before: PlannedGroup) -> frozenset[MessageQueue]:
         """Return the queues that can be read now, also of topics to which nobody subscribes now."""
-        routes = self.picture.state.routes
-        topics = {*shared_topics(before.state), *shared_topics(self.picture.state)}
+        routes = self.planned.state.routes
+        topics = {*shared_topics(before.state), *shared_topics(self.planned.state)}
         return frozenset(
             queue
             for topic in sorted(topics & routes.keys())
             for queue in readable_queues(routes[topic])
         )
 
-    def orphans(self, before: Picture) -> tuple[MessageQueue, ...]:
+    def orphans(self, before: PlannedGroup) -> tuple[MessageQueue, ...]:
         """Return the queues that can be read and belong to nobody, in RocketMQ's order."""
-        return tuple(sorted(self.readable(before) - self.picture.owners.keys(), key=queue_order))
+        return tuple(sorted(self.readable(before) - self.planned.owners.keys(), key=queue_order))
 
-    def moved(self, before: Picture) -> tuple[MessageQueue, ...]:
+    def moved(self, before: PlannedGroup) -> tuple[MessageQueue, ...]:
         """Return the queues whose holders are told to stop, and that can still be read."""
         readable = self.readable(before)
         return tuple(queue for queue in self.dropped if queue in readable)
 
 
-def applied(picture: Picture, records: Iterable[GroupRecord]) -> Picture:
+def applied(planned: PlannedGroup, records: Iterable[GroupRecord]) -> PlannedGroup:
     """Return the group after these records, before anything follows from them.
 
     Raises:
         RefusedRecordError: the engine would refuse one.
     """
-    draft = picture.draft()
+    draft = planned.draft()
     for number, record in enumerate(records):
         apply_record(draft, Arrival(Source("", 0, number, 0), 0, record))
         if draft.rejections:
             raise RefusedRecordError(record, draft.rejections[0])
     # Who leaves in a plan is meant to be gone: its queues are shown where they go in the end.
-    before = picture.state.awaited
+    before = planned.state.awaited
     draft.state.awaited = {
         client_id: awaited
         for client_id, awaited in draft.state.awaited.items()
         if before.get(client_id) == awaited
     }
     if draft.weigh_now:
-        weigh_queues(draft, picture.clock_ms)
-    return replace(picture, state=draft.state)
+        weigh_queues(draft, planned.clock_ms)
+    return replace(planned, state=draft.state)
 
 
-def forecast(picture: Picture, records: Sequence[GroupRecord] = ()) -> Forecast:
+def forecast(planned: PlannedGroup, records: Sequence[GroupRecord] = ()) -> Forecast:
     """Return what follows for a group from these records.
 
     Raises:
@@ -116,17 +116,17 @@ def forecast(picture: Picture, records: Sequence[GroupRecord] = ()) -> Forecast:
     notes: list[str] = []
     overheard = {
         name: _Overheard(strategy, requests, notes)
-        for name, strategy in picture.engine.strategies.items()
+        for name, strategy in planned.engine.strategies.items()
     }
-    engine = replace(picture.engine, strategies=overheard, chain_cap=_NO_CAP)
-    draft = applied(replace(picture, engine=engine), records).draft()
+    engine = replace(planned.engine, strategies=overheard, chain_cap=_NO_CAP)
+    draft = applied(replace(planned, engine=engine), records).draft()
     compute_targets(draft)
     for queue in draft.state.targets:
         value = draft.state.queues.get(queue, QueueState())
         draft.set_queue(queue, replace(value, base=SOMEWHERE))
     aim_queues(draft)
     return Forecast(
-        picture=replace(picture, state=draft.state),
+        planned=replace(planned, state=draft.state),
         rules=draft.rules,
         dropped=tuple(move.queue for move in draft.moves if move.stage == "dropped"),
         failures=dict(draft.state.failures),
@@ -136,9 +136,9 @@ def forecast(picture: Picture, records: Sequence[GroupRecord] = ()) -> Forecast:
     )
 
 
-def settled(picture: Picture) -> Picture:
+def settled(planned: PlannedGroup) -> PlannedGroup:
     """Return the group after the decision that its engine would make now."""
-    return picture.owned(forecast(picture).picture.owners)
+    return planned.owned(forecast(planned).planned.owners)
 
 
 def notes_of(answer: Allocation) -> tuple[str, ...]:

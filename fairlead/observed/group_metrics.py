@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from fairlead.observed.observed_group import ObservedGroup
-from fairlead.observed.problem_inputs import signs_of
+from fairlead.observed.problem_inputs import problem_inputs
 from fairlead.observed.problems import problems_of
 from fairlead.observed.standing import Standing
 from fairlead.observed.summary import GroupSummary
@@ -38,7 +38,7 @@ class TopicFigures:
     lag_ms: int | None
     lag_at_least: bool
 
-    def document(self) -> dict[str, str | float | bool | None]:
+    def to_json(self) -> dict[str, str | float | bool | None]:
         """Return it as JSON values."""
         return {
             "topic": self.topic,
@@ -84,7 +84,7 @@ def figures_of(group: ObservedGroup, history_ms: int, now_ms: int | None = None)
         topics=topics,
         generation=0 if newest is None else newest.epoch.generation,
         decided_ms=None if newest is None else newest.append_ms,
-        disagree=bool(standing.roll.disagreements),
+        disagree=bool(standing.live_members.disagreements),
     )
 
 
@@ -95,24 +95,24 @@ def _summary(
     history_ms: int,
     now_ms: int,
 ) -> GroupSummary:
-    roll, holds, newest = standing.roll, standing.holds, group.decided.newest
+    live_members, ownership, newest = standing.live_members, standing.ownership, group.decided.newest
     messages = [each.lag_messages for each in topics if each.lag_messages is not None]
     waited = [each for each in topics if each.lag_ms is not None]
     longest = max(waited, key=lambda each: each.lag_ms or 0, default=None)
-    lag, now_ms = sum(messages), max(now_ms, group.around.as_of_ms)
-    engine = group.around.engine(group.name, group.rules, now_ms)
+    lag, now_ms = sum(messages), max(now_ms, group.facts.as_of_ms)
+    engine = group.facts.engine(group.name, group.rules, now_ms)
     return GroupSummary(
         group=group.name,
         phase=standing.phase,
         strategy=group.rules.strategy if newest is None else newest.strategy,
         mode=standing.mode,
-        model=roll.model,
-        members=len(roll.members),
+        model=live_members.model,
+        members=len(live_members.members),
         members_idle=standing.idle,
         queues=sum(each.queues for each in topics),
         unassigned=sum(each.unassigned for each in topics),
-        draining=holds.draining,
-        gated=holds.gated,
+        draining=ownership.draining,
+        gated=ownership.gated,
         unsafe=0 if newest is None else newest.counts.unsafe,
         phase_since_ms=group.phase_since_ms,
         epoch=group.epoch,
@@ -123,8 +123,8 @@ def _summary(
         lag_ms=None if longest is None else longest.lag_ms,
         lag_at_least=longest is not None and longest.lag_at_least,
         last_rebalance=group.last_rebalance(history_ms),
-        as_of_ms=group.around.as_of_ms,
-        problems=problems_of(signs_of(group, engine, lag)),
+        as_of_ms=group.facts.as_of_ms,
+        problems=problems_of(problem_inputs(group, engine, lag)),
         engine=engine,
         release=group.release,
     )
@@ -132,12 +132,12 @@ def _summary(
 
 def _topics(group: ObservedGroup, standing: Standing) -> Iterator[TopicFigures]:
     """Yield the figures of each topic that the group shares, by the order of their names."""
-    as_of_ms = group.around.as_of_ms
-    anybody, release = bool(standing.roll.members), group.release
+    as_of_ms = group.facts.as_of_ms
+    anybody, release = bool(standing.live_members.members), group.release
     # Of a released group only its native consumers' commits tell how far it is.
     told = release is None or group.native_ms > release.written_ms
     for topic, queues in standing.queues.items():
-        known = group.measured.behind(topic) if told else None
+        known = group.positions.behind(topic) if told else None
         lag = None if known is None else known.lag(as_of_ms)
         yield TopicFigures(
             topic=topic,

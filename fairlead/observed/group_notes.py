@@ -15,7 +15,7 @@ from fairlead.durations import duration_words
 from fairlead.observed.live_group import LiveGroup
 from fairlead.observed.unrouted import unrouted_topics
 
-__all__ = ["notes_on", "remarks_on"]
+__all__ = ["check_notes", "plan_notes"]
 
 
 class _Remark(NamedTuple):
@@ -26,7 +26,7 @@ class _Remark(NamedTuple):
     now: str = ""
 
 
-def remarks_on(live: LiveGroup, now_ms: int) -> tuple[str, ...]:
+def plan_notes(live: LiveGroup, now_ms: int) -> tuple[str, ...]:
     """Return what a reader of a plan must know of the group that it starts from, a sentence each.
 
     Args:
@@ -41,7 +41,7 @@ def remarks_on(live: LiveGroup, now_ms: int) -> tuple[str, ...]:
     return (*engine, *(each.what + each.planned for each in (*found, *beside)))
 
 
-def notes_on(live: LiveGroup, unanswered: Collection[str]) -> tuple[str, ...]:
+def check_notes(live: LiveGroup, unanswered: Collection[str]) -> tuple[str, ...]:
     """Return what is unusual and no fault of the group as it stands, a sentence each.
 
     Whether an engine runs is told elsewhere, and a topic without a route is a finding.
@@ -69,7 +69,7 @@ def _rules(live: LiveGroup) -> Iterator[_Remark]:
 
 
 def _members(live: LiveGroup, unanswered: Collection[str] = ()) -> Iterator[_Remark]:
-    state, told = live.core.state, live.told
+    state, told = live.core.state, live.assigned
     heard = state.members
     for client_id in sorted(state.awaited, key=java_order):
         yield _Remark(
@@ -77,7 +77,7 @@ def _members(live: LiveGroup, unanswered: Collection[str] = ()) -> Iterator[_Rem
         )
     # Who has lapsed and has no set any more has been dealt with.
     for key in sorted(told.keys() - heard.keys()):
-        if key.client_id in live.picture.members:
+        if key.client_id in live.planned.members:
             yield _Remark(
                 f"{key.client_id} was started again: what its former life held is on its way"
             )
@@ -95,7 +95,7 @@ def _members(live: LiveGroup, unanswered: Collection[str] = ()) -> Iterator[_Rem
 
 
 def _leaving_and_joining(live: LiveGroup, unanswered: Collection[str]) -> Iterator[_Remark]:
-    told = live.told
+    told = live.assigned
     for key, member in sorted(live.core.state.members.items()):
         if member.leaving:
             # Who has nothing left to give up is gone, though its leave is still read.
@@ -134,14 +134,14 @@ def _broadcasters(live: LiveGroup) -> Iterator[_Remark]:
 
 
 def _topics(live: LiveGroup) -> Iterator[_Remark]:
-    for topic in unrouted_topics(live.picture.state, live.core.rules):
+    for topic in unrouted_topics(live.planned.state, live.core.rules):
         yield _Remark(
             f"the route of {topic} is not known", planned=": its queues are not in the plan"
         )
 
 
 def _weights(live: LiveGroup) -> Iterator[_Remark]:
-    if live.picture.state.measures:
+    if live.planned.state.measures:
         percent = live.core.rules.weighing.change_percent
         yield _Remark(
             f"queues weigh what the last {duration_words(live.measured_ms)} of progress say; the "

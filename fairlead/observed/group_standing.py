@@ -8,11 +8,11 @@ from fairlead.control.native_handback import GroupRelease, release_of
 from fairlead.core.membership import shared_topics
 from fairlead.core.model import MessageQueue, Route
 from fairlead.counts import counted
-from fairlead.observed.engine_life import EngineLife
+from fairlead.observed.engine_liveness import EngineLiveness
 from fairlead.observed.group_metrics import GroupFigures, figures_of
 from fairlead.observed.live_group import LiveGroup
 from fairlead.observed.member_standing import MemberStanding, member_standings
-from fairlead.observed.positions import Place
+from fairlead.observed.positions import QueuePosition
 from fairlead.observed.queue_standing import QueueStanding, queue_standings
 from fairlead.observed.summary import GroupSummary
 from fairlead.observed.unrouted import unrouted_topics
@@ -59,7 +59,7 @@ class GroupStanding:
         return self.live.core.state.group
 
     @property
-    def engine(self) -> EngineLife:
+    def engine(self) -> EngineLiveness:
         """Whether one runs."""
         return self.figures.summary.engine
 
@@ -136,7 +136,7 @@ class GroupStanding:
         return max((each.lag_ms for each in self._places if each.lag_ms is not None), default=None)
 
     @property
-    def _places(self) -> Iterator[Place]:
+    def _places(self) -> Iterator[QueuePosition]:
         """The places that tell how far the group is: of a released one, what brokers say alone."""
         for each in self.queues:
             if self.release is None or each.place.asked:
@@ -145,7 +145,7 @@ class GroupStanding:
     @property
     def unrouted(self) -> tuple[str, ...]:
         """The subscribed topics that ought to have a route, and of which none is known."""
-        return unrouted_topics(self.live.picture.state, self.live.core.rules)
+        return unrouted_topics(self.live.planned.state, self.live.core.rules)
 
     @property
     def waits_for_bridge(self) -> bool:
@@ -156,32 +156,32 @@ class GroupStanding:
     @property
     def routes(self) -> Mapping[str, Route]:
         """The routes of the topics that are subscribed to."""
-        state = self.live.picture.state
+        state = self.live.planned.state
         return {
             topic: state.routes[topic] for topic in shared_topics(state) if topic in state.routes
         }
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the state as JSON values, without single queues and members."""
         return {
-            **self.summary.document(),
+            **self.summary.to_json(),
             "awaited": sorted(self.live.core.state.awaited),
             "unrouted": [*self.unrouted],
             "behind": [*self.behind],
-            "decision": None if self.newest is None else _decision_document(self.newest),
+            "decision": None if self.newest is None else _decision_json(self.newest),
         }
 
-    def whole_document(self) -> dict[str, Any]:
+    def to_full_json(self) -> dict[str, Any]:
         """Return everything as JSON values."""
         return {
-            **self.document(),
-            "topics": [each.document() for each in self.figures.topics],
-            "member_list": [each.document() for each in self.members],
-            "queue_list": [each.document() for each in self.queues],
+            **self.to_json(),
+            "topics": [each.to_json() for each in self.figures.topics],
+            "member_list": [each.to_json() for each in self.members],
+            "queue_list": [each.to_json() for each in self.queues],
         }
 
 
-def _decision_document(decision: DecisionRecord) -> dict[str, Any]:
+def _decision_json(decision: DecisionRecord) -> dict[str, Any]:
     moved = {move.queue for move in decision.moves if move.stage in ("dropped", "gated", "granted")}
     return {
         "epoch": [*decision.epoch],
@@ -198,7 +198,7 @@ def _decision_document(decision: DecisionRecord) -> dict[str, Any]:
 
 
 def standing_of(
-    live: LiveGroup, now_ms: int, history_ms: int, places: Mapping[MessageQueue, Place]
+    live: LiveGroup, now_ms: int, history_ms: int, places: Mapping[MessageQueue, QueuePosition]
 ) -> GroupStanding:
     """Return how a live group stands.
 

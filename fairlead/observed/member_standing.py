@@ -70,7 +70,7 @@ class MemberStanding:
         """Whether it heartbeats."""
         return self.role not in ("awaited", "silent")
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return JSON values."""
         said = self.profile
         return {
@@ -110,9 +110,9 @@ def member_standings(
     counts = _counts(queues)
     state, heard = live.core.state, live.observed.members.heard
     # Who leaves is one until the engine has taken its record away.
-    keys = {key for key, each in state.members.items() if not each.leaving or key in live.told}
+    keys = {key for key, each in state.members.items() if not each.leaving or key in live.assigned}
     keys |= {each.member.key for each in state.awaited.values()}
-    keys |= {key for key, told in live.told.items() if told.entries or key in heard}
+    keys |= {key for key, told in live.assigned.items() if told.entries or key in heard}
     found = [_standing(live, key, counts.get(key, Counter()), now_ms) for key in keys]
     return tuple(sorted(found, key=lambda each: (java_order(each.key.client_id), each.key)))
 
@@ -131,7 +131,7 @@ def _standing(live: LiveGroup, key: MemberKey, counts: Counter[str], now_ms: int
     beat = live.observed.members.heard.get(key)
     profile = None if beat is None else beat.member.profile
     heard_ms = None if beat is None else beat.heard_ms
-    told = live.told.get(key)
+    told = live.assigned.get(key)
     since_ms = None if beat is None else beat.since_ms
     role, why = _role(live, key, member, counts, None if since_ms is None else now_ms - since_ms)
     lease_left_ms = None
@@ -177,7 +177,7 @@ def _role(
         return "drained", "a rule says so: it gives everything away and gets nothing"
     designated = live.core.rules.designated
     named = designated is None or designated.entries.names(key.client_id)
-    targets = sum(owner == key.client_id for owner in live.picture.owners.values())
+    targets = sum(owner == key.client_id for owner in live.planned.owners.values())
     if not named and not targets:
         return "not_designated", "a rule lets others alone consume (designated)"
     if counts["held"] or counts["draining"] or counts["gated"]:
@@ -197,7 +197,7 @@ def _why_idle(
 ) -> Iterator[str]:
     state, rules = live.core.state, live.core.rules
     topics, lease_ms = sorted(member.topics), max(rules.lease_ms, member.profile.lease_ms)
-    if member.key not in live.told and beaten_ms is not None and beaten_ms > lease_ms:
+    if member.key not in live.assigned and beaten_ms is not None and beaten_ms > lease_ms:
         # Whatever else may be so, an engine that is at work would have told it.
         yield f"it has heartbeat for {duration_words(beaten_ms)} and was not told anything yet"
     if not topics:
@@ -209,10 +209,10 @@ def _why_idle(
         yield f"it is given {targets} in the next decision"
     if rules.pause:
         yield "the group is paused: nothing is shared anew"
-    if member.key not in live.told:
+    if member.key not in live.assigned:
         yield "it has just joined and was not told anything yet"
-    sharers = len(live.picture.members)
-    queues = sum(queue.topic in member.topics for queue in live.picture.queues)
+    sharers = len(live.planned.members)
+    queues = sum(queue.topic in member.topics for queue in live.planned.queues)
     if queues < sharers:
         yield f"{sharers} members share {counted(queues, 'queue')}: there is none left"
     if rules.react == "on_tick":

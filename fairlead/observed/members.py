@@ -26,7 +26,7 @@ from fairlead.wire.quick_fields import (
 )
 from fairlead.wire.texts import TOPIC
 
-__all__ = ["EVERYTHING_MS", "Disagreements", "Heard", "Members", "Roll"]
+__all__ = ["EVERYTHING_MS", "Disagreements", "HeardMember", "Members", "LiveMembers"]
 
 EVERYTHING_MS: Final = LEASE_MS_MAX + 60_000
 """Who has been silent for longer than any lease is forgotten, unless nobody was heard since."""
@@ -51,7 +51,7 @@ Disagreements = Mapping[Trait, Mapping[TraitValue, Sequence[MemberKey]]]
 
 
 @dataclass(slots=True)
-class Heard:
+class HeardMember:
     """One incarnation of a client, as its heartbeats tell.
 
     Attributes:
@@ -77,7 +77,7 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
-class Roll:
+class LiveMembers:
     """Who is in a group now.
 
     Attributes:
@@ -90,7 +90,7 @@ class Roll:
         model: ``broadcasting`` if nobody shares queues, else ``clustering``.
     """
 
-    members: Mapping[str, Heard]
+    members: Mapping[str, HeardMember]
     topics: tuple[str, ...]
     candidates: tuple[MemberKey, ...]
     disagreements: Disagreements
@@ -102,9 +102,9 @@ class Members:
     """Everybody of one group who was heard within the longest lease, and who was heard last."""
 
     share: MemoryShare = field(default_factory=MemoryShare)
-    heard: dict[MemberKey, Heard] = field(default_factory=dict)
+    heard: dict[MemberKey, HeardMember] = field(default_factory=dict)
     newest_ms: int = 0
-    _roll: Roll | None = None
+    _roll: LiveMembers | None = None
     _rules: GroupRules | None = None
     _live: frozenset[MemberKey] = frozenset()
     _until_ms: int = 0
@@ -142,7 +142,7 @@ class Members:
     def _take(
         self,
         key: MemberKey,
-        known: Heard | None,
+        known: HeardMember | None,
         body: Mapping[str, Any],
         append_ms: int,
         clock_ms: int,
@@ -157,7 +157,7 @@ class Members:
             member = _member(key, body, clock_ms)
             if not self._takes(_room_of(member), clock_ms, rules):
                 return False
-            self.heard[key] = Heard(
+            self.heard[key] = HeardMember(
                 append_ms, append_ms, clock_ms, digest, append_ms, epoch, member, said
             )
             self._roll = None
@@ -195,7 +195,7 @@ class Members:
         self._count(self._bytes + more)
         return True
 
-    def _keep(self, heard: dict[MemberKey, Heard]) -> None:
+    def _keep(self, heard: dict[MemberKey, HeardMember]) -> None:
         self.heard = heard
         self._count(sum(_room_of(each.member) for each in heard.values()))
         self._roll = None
@@ -227,20 +227,20 @@ class Members:
             return
         self._keep(self.remembered(clock_ms))
 
-    def _counts(self, heard: Heard, clock_ms: int) -> bool:
+    def _counts(self, heard: HeardMember, clock_ms: int) -> bool:
         if heard.seen_ms >= clock_ms - EVERYTHING_MS:
             return True
         return heard.heard_ms >= self.newest_ms - EVERYTHING_MS
 
-    def remembered(self, clock_ms: int) -> dict[MemberKey, Heard]:
+    def remembered(self, clock_ms: int) -> dict[MemberKey, HeardMember]:
         """Return whoever is not to be forgotten."""
         return {key: heard for key, heard in self.heard.items() if self._counts(heard, clock_ms)}
 
-    def is_live(self, heard: Heard, clock_ms: int, rules: GroupRules) -> bool:
+    def is_live(self, heard: HeardMember, clock_ms: int, rules: GroupRules) -> bool:
         """Tell whether the lease of a member runs, as the engine reckons it."""
         return clock_ms <= _lapses_ms(heard, rules)
 
-    def roll(self, clock_ms: int, rules: GroupRules) -> Roll:
+    def live_members(self, clock_ms: int, rules: GroupRules) -> LiveMembers:
         """Return who is in the group at this time of the clock of its partition."""
         if self._roll is None or self._rules is not rules or clock_ms > self._until_ms:
             lapses = {key: _lapses_ms(heard, rules) for key, heard in self.heard.items()}
@@ -251,7 +251,7 @@ class Members:
             self._until_ms = min((lapses[key] for key in live), default=clock_ms)
         return self._roll
 
-    def _called(self, live: Iterable[MemberKey], rules: GroupRules, clock_ms: int) -> Roll:
+    def _called(self, live: Iterable[MemberKey], rules: GroupRules, clock_ms: int) -> LiveMembers:
         counted = effective_members({key: self.heard[key].member for key in live})
         sharing = [member for member in counted.values() if member.shares]
         last = sharing
@@ -259,7 +259,7 @@ class Members:
             last = [heard.member for heard in self.remembered(clock_ms).values()]
         topics = {topic for member in last for topic in member.topics}
         models = {member.shares for member in counted.values() or last}
-        return Roll(
+        return LiveMembers(
             members={client_id: self.heard[one.key] for client_id, one in sorted(counted.items())},
             topics=tuple(sorted(topics, key=java_order)),
             candidates=tuple(member.key for member in sharing if _may_own(member, rules)),
@@ -268,7 +268,7 @@ class Members:
         )
 
 
-def _lapses_ms(heard: Heard, rules: GroupRules) -> int:
+def _lapses_ms(heard: HeardMember, rules: GroupRules) -> int:
     """Return until when on the clock of its partition a member counts as alive."""
     lease_ms = max(rules.lease_ms, heard.member.profile.lease_ms)
     return heard.seen_ms + lease_ms + rules.margin_ms

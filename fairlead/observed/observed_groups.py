@@ -7,15 +7,15 @@ from fairlead.core.allocation import Strategy
 from fairlead.core.model import MessageQueue, Position
 from fairlead.core.records import ALL_GROUPS
 from fairlead.observed.bounds import MANY, ONE
-from fairlead.observed.bridge_life import BridgeLife, BridgeSigns
-from fairlead.observed.counters import Happened
-from fairlead.observed.decided import Decision
+from fairlead.observed.bridge_liveness import BridgeLiveness, BridgeSigns
+from fairlead.observed.counters import GroupCounters
+from fairlead.observed.group_decisions import LoggedDecision
 from fairlead.observed.group_metrics import GroupFigures, figures_of
 from fairlead.observed.group_standing import GroupStanding, standing_of
 from fairlead.observed.known_groups import KnownGroups
 from fairlead.observed.live_group import live_group
 from fairlead.observed.observed_group import ObservedGroup
-from fairlead.observed.positions import Place, Report
+from fairlead.observed.positions import QueuePosition, PositionReport
 from fairlead.observed.record_reader import RecordReader
 from fairlead.observed.rules import RulesOfGroups
 from fairlead.observed.shared_facts import SharedFacts
@@ -31,7 +31,7 @@ __all__ = ["ObservedGroups"]
 
 _SWEEP_MS: Final = 60_000
 _NONE_TOLD: Final[Mapping[str, str]] = {}
-_NO_PLACES: Final[Mapping[MessageQueue, Place]] = {}
+_NO_PLACES: Final[Mapping[MessageQueue, QueuePosition]] = {}
 
 
 class ObservedGroups:
@@ -64,11 +64,11 @@ class ObservedGroups:
             only: the one group of which records are read, and much is kept; None: all groups.
         """
         self._only, self._history_ms = only, history_ms
-        self._around = SharedFacts(RulesOfGroups(strategies, partitions.shards), tick_ms)
-        self._groups = KnownGroups(self._around, MANY if only is None else ONE)
+        self._facts = SharedFacts(RulesOfGroups(strategies, partitions.shards), tick_ms)
+        self._groups = KnownGroups(self._facts, MANY if only is None else ONE)
         self._bridges = BridgeSigns()
         limits = WireLimits(partitions.shards)
-        self._reader = RecordReader(names, limits, self._around, self._groups, self._bridges)
+        self._reader = RecordReader(names, limits, self._facts, self._groups, self._bridges)
         self._swept_ms = 0
         self.passed_over = 0
         """How many rows were no record of the protocol."""
@@ -80,38 +80,38 @@ class ObservedGroups:
         """How often a group could not be looked through; 0 unless something is wrong here."""
 
     @property
-    def happened(self) -> Happened:
+    def counters(self) -> GroupCounters:
         """What has happened since :meth:`follow`."""
-        return self._groups.happened
+        return self._groups.counters
 
     @property
     def as_of_ms(self) -> int:
         """The newest append time that was read; 0: nothing was."""
-        return self._around.as_of_ms
+        return self._facts.as_of_ms
 
     @property
     def generation(self) -> int:
         """The newest generation that a driver has claimed; 0: none was read."""
-        return self._around.generation
+        return self._facts.generation
 
-    def bridges(self, now_ms: int) -> list[BridgeLife]:
+    def bridges(self, now_ms: int) -> list[BridgeLiveness]:
         """Return what is to be said of the bridge of each cluster."""
         return self._bridges.lives(now_ms)
 
-    def take(self, rows: Sequence[RawRecord]) -> None:
+    def apply(self, rows: Sequence[RawRecord]) -> None:
         """Take in the next rows; those of topics that are not read here change nothing."""
         for row in rows:
             if not self._reader.reads(row):
                 continue
             self.records += 1
-            self._around.read(row)
+            self._facts.read(row)
             if not self._is_asked_for(row):
                 continue
             try:
                 self._reader.read(row)
             except Exception:  # noqa: BLE001 - no record of one group may blind all of them
                 self.passed_over += 1
-        if self.happened.following:
+        if self.counters.following:
             self._look_out()
         # What is kept of one group that is asked about is forgotten with all of it.
         if self._only is None and self.as_of_ms - self._swept_ms >= _SWEEP_MS:
@@ -128,18 +128,18 @@ class ObservedGroups:
         if row.value is not None:
             self.other_groups.add(name)
         if suffix == "heartbeats":
-            self._around.beat(row)
+            self._facts.beat(row)
         return False
 
-    def follow(self, happened: Happened | None = None) -> None:
+    def follow(self, counters: GroupCounters | None = None) -> None:
         """Count what is read from now on: what stood in the topics has been read.
 
         Args:
             happened: counts to go on with, of a view before this one.
         """
-        if happened is not None:
-            self._groups.count_on(happened)
-        self.happened.following = True
+        if counters is not None:
+            self._groups.count_on(counters)
+        self.counters.following = True
 
     def _look_out(self) -> None:
         for name in list(self._groups.stirred):
@@ -155,7 +155,7 @@ class ObservedGroups:
             self.failed += 1
             return False
 
-    def take_offsets(
+    def apply_offsets(
         self,
         at_ms: int,
         ends: Mapping[MessageQueue, int],
@@ -172,22 +172,22 @@ class ObservedGroups:
             identities: of which lives of their topics all this is; topics that are left out: not
                 told.
         """
-        self._around.as_of_ms = max(self._around.as_of_ms, at_ms)
-        self._around.take_ends(at_ms, ends, identities)
+        self._facts.as_of_ms = max(self._facts.as_of_ms, at_ms)
+        self._facts.take_ends(at_ms, ends, identities)
         for each in self._groups.by_name.values():
-            each.measured.take_lives(identities, at_ms)
-            each.measured.date(ends)
+            each.positions.apply_identities(identities, at_ms)
+            each.positions.date(ends)
         for name, positions in committed.items():
             group = self._groups.by_name.get(name)
             for queue, position in positions.items() if group is not None else ():
                 assert group is not None, "there is a group"
                 identity = identities.get(queue.topic)
-                report = Report(queue, None, position, identity=identity, by="committed")
+                report = PositionReport(queue, None, position, identity=identity, by="committed")
                 group.take_commit(report, at_ms)
 
     def unmeasured(self, silent_ms: int) -> dict[str, list[MessageQueue]]:
         """Return the queues of each group of which nobody has told anything for so long."""
-        since_ms = self._around.as_of_ms - silent_ms
+        since_ms = self._facts.as_of_ms - silent_ms
         found = {group.name: group.unmeasured(since_ms) for group in self._known()}
         return {name: queues for name, queues in found.items() if queues}
 
@@ -196,7 +196,7 @@ class ObservedGroups:
         return {
             queue
             for group in self._known()
-            if group.roll().members
+            if group.live_members().members
             for queues in group.standing().queues.values()
             for queue in queues
         }
@@ -221,11 +221,11 @@ class ObservedGroups:
         """
         figures = self.figures()
         names = [each.summary.group for each in figures]
-        self.happened.give_places(names, places, in_detail)
+        self.counters.give_places(names, places, in_detail)
         found = {name: self.group(name) for name in in_detail}
         return Snapshot(
             figures=tuple(figures),
-            happened=self.happened.copy(),
+            counters=self.counters.copy(),
             in_detail={name: each for name, each in found.items() if each is not None},
             passed_over=self.passed_over,
             failed=self.failed,
@@ -238,7 +238,7 @@ class ObservedGroups:
         return [each.name for each in groups if each.is_known() or not each.is_over(oldest_ms)]
 
     def group(
-        self, name: str, now_ms: int = 0, places: Mapping[MessageQueue, Place] = _NO_PLACES
+        self, name: str, now_ms: int = 0, places: Mapping[MessageQueue, QueuePosition] = _NO_PLACES
     ) -> GroupStanding | None:
         """Return how one group stands; None: there is none of this name that is not over.
 
@@ -250,7 +250,7 @@ class ObservedGroups:
         return self._standing(found, now_ms, places)
 
     def any_group(
-        self, name: str, now_ms: int = 0, places: Mapping[MessageQueue, Place] = _NO_PLACES
+        self, name: str, now_ms: int = 0, places: Mapping[MessageQueue, QueuePosition] = _NO_PLACES
     ) -> GroupStanding:
         """Return how one of `names` stands; the others are as `group`.
 
@@ -260,7 +260,7 @@ class ObservedGroups:
         return self._standing(self._groups.by_name[name], now_ms, places)
 
     def _standing(
-        self, found: ObservedGroup, now_ms: int, places: Mapping[MessageQueue, Place]
+        self, found: ObservedGroup, now_ms: int, places: Mapping[MessageQueue, QueuePosition]
     ) -> GroupStanding:
         now_ms = max(now_ms, self.as_of_ms)
         return standing_of(live_group(found), now_ms, self._history_ms, places)
@@ -269,7 +269,7 @@ class ObservedGroups:
         """Return what is known of a group, not to be changed; nothing is, of a strange one."""
         return self._groups.by_name.get(name) or self._groups.unknown(name)
 
-    def decisions(self, name: str) -> tuple[Decision, ...] | None:
+    def decisions(self, name: str) -> tuple[LoggedDecision, ...] | None:
         """Return what is remembered of a group's decisions, oldest first; None: no such group."""
         found = self._groups.by_name.get(name)
         if found is None or found.is_over(self._oldest_ms):
@@ -278,7 +278,7 @@ class ObservedGroups:
 
     @property
     def _oldest_ms(self) -> int:
-        return self._around.as_of_ms - self._history_ms
+        return self._facts.as_of_ms - self._history_ms
 
     def _known(self) -> list[ObservedGroup]:
         oldest_ms = self._oldest_ms
@@ -286,8 +286,8 @@ class ObservedGroups:
         return [group for group in groups if not group.is_over(oldest_ms)]
 
     def _sweep(self) -> None:
-        self._swept_ms, oldest_ms = self._around.as_of_ms, self._oldest_ms
-        self._around.forget_ends_before(oldest_ms)
+        self._swept_ms, oldest_ms = self._facts.as_of_ms, self._oldest_ms
+        self._facts.forget_ends_before(oldest_ms)
         for name, group in list(self._groups.by_name.items()):
             try:
                 group.sweep(oldest_ms)

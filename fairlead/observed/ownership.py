@@ -15,14 +15,14 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from fairlead.core.model import Epoch, MemberKey, MessageQueue
-from fairlead.observed.assignments import Told
-from fairlead.observed.decided import Decided
+from fairlead.observed.assignments import GroupAssignments
+from fairlead.observed.group_decisions import GroupDecisions
 from fairlead.observed.releases import Releases
 from fairlead.wire.assignment_records import HeldEntry
 
-__all__ = ["Ends", "Hold", "HoldState", "Holds", "Share", "holds_of", "shares_of"]
+__all__ = ["GrantEnds", "QueueOwnership", "ShareState", "GroupOwnership", "Share", "ownership_of", "shares_of"]
 
-HoldState = Literal["held", "gated", "draining"]
+ShareState = Literal["held", "gated", "draining"]
 
 _Entries = Sequence[tuple[MemberKey, HeldEntry]]
 
@@ -37,14 +37,14 @@ class Share(NamedTuple):
         waits_for: whose release a gated grant waits for.
     """
 
-    state: HoldState
+    state: ShareState
     member: MemberKey
     epoch: Epoch
     waits_for: tuple[MemberKey, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Ends:
+class GrantEnds:
     """What proves that a grant is over.
 
     Attributes:
@@ -55,7 +55,7 @@ class Ends:
     """
 
     released: Releases
-    decided: Decided
+    decided: GroupDecisions
     settled: Collection[MemberKey]
 
     def is_over(self, queue: MessageQueue, member: MemberKey, epoch: Epoch) -> bool:
@@ -63,7 +63,7 @@ class Ends:
         return self.released.has(queue, member, epoch) or self.decided.is_over(queue, epoch)
 
 
-def shares_of(queue: MessageQueue, entries: _Entries, ends: Ends) -> list[Share]:
+def shares_of(queue: MessageQueue, entries: _Entries, ends: GrantEnds) -> list[Share]:
     """Return everybody who has anything to do with a queue, by the epochs of their grants.
 
     Args:
@@ -94,12 +94,12 @@ def shares_of(queue: MessageQueue, entries: _Entries, ends: Ends) -> list[Share]
         if entry.state == "gated" and not settled:
             # Whose set does not name the queue any more has given it up.
             waits_for = tuple(each[0] for each in entry.after if each in told - ended)
-        state: HoldState = "gated" if waits_for else "held"
+        state: ShareState = "gated" if waits_for else "held"
         found.append(Share(state, member, entry.epoch, waits_for))
     return found
 
 
-class Hold(NamedTuple):
+class QueueOwnership(NamedTuple):
     """Where one queue is.
 
     Attributes:
@@ -110,7 +110,7 @@ class Hold(NamedTuple):
         also: other members that were told that they hold it.
     """
 
-    state: HoldState
+    state: ShareState
     owner: MemberKey | None
     epoch: Epoch
     holder: MemberKey | None = None
@@ -118,14 +118,14 @@ class Hold(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Holds:
+class GroupOwnership:
     """All queues of a group that anybody was told of.
 
     ``owned``: how many queues each member owns, those that it waits for included. ``contested``:
     the queues that somebody gives up, or that others were told to hold too, and all their shares.
     """
 
-    queues: Mapping[MessageQueue, Hold]
+    queues: Mapping[MessageQueue, QueueOwnership]
     owned: Mapping[MemberKey, int]
     draining: int
     gated: int
@@ -141,9 +141,9 @@ class Holds:
         }
 
 
-def holds_of(told: Told, ends: Ends) -> Holds:
+def ownership_of(told: GroupAssignments, ends: GrantEnds) -> GroupOwnership:
     """Return where every queue is that anybody was told of."""
-    queues: dict[MessageQueue, Hold] = {}
+    queues: dict[MessageQueue, QueueOwnership] = {}
     owned: Counter[MemberKey] = Counter()
     contested: dict[MessageQueue, Sequence[Share]] = {}
     for queue, entries in told.queues().items():
@@ -157,10 +157,10 @@ def holds_of(told: Told, ends: Ends) -> Holds:
         if hold.owner is not None:
             owned[hold.owner] += 1
     states = Counter(hold.state for hold in queues.values())
-    return Holds(queues, owned, states["draining"], states["gated"], contested)
+    return GroupOwnership(queues, owned, states["draining"], states["gated"], contested)
 
 
-def _hold(shares: Sequence[Share]) -> Hold | None:
+def _hold(shares: Sequence[Share]) -> QueueOwnership | None:
     holder = next((each.member for each in reversed(shares) if each.state == "draining"), None)
     owners = [each for each in shares if each.state != "draining"]
     if owners:
@@ -168,11 +168,11 @@ def _hold(shares: Sequence[Share]) -> Hold | None:
         # Who waits and has not started shares nothing.
         also = tuple(each.member for each in owners[:-1] if each.state == "held")
         also = tuple(member for member in also if member != newest.member)
-        return Hold(
+        return QueueOwnership(
             newest.state,
             newest.member,
             newest.epoch,
             holder,
             () if newest.state == "gated" else also,
         )
-    return None if holder is None else Hold("draining", None, shares[-1].epoch, holder)
+    return None if holder is None else QueueOwnership("draining", None, shares[-1].epoch, holder)

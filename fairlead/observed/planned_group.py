@@ -23,7 +23,7 @@ from fairlead.core.targets import shared_queues
 __all__ = [
     "GENERATION",
     "SOMEWHERE",
-    "Picture",
+    "PlannedGroup",
     "empty_group",
     "heartbeat_of",
     "owned_by",
@@ -39,7 +39,7 @@ _BEFORE = Epoch(GENERATION, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class PlannedGroup:
     """One state of a group, and the rules that the engine gives to each of its steps.
 
     ``state.routes`` may know topics that nobody subscribes to: a member that joins may.
@@ -88,7 +88,7 @@ class Picture:
         moment = Moment(self.clock_ms, append_ms=0, marker=GENERATION)
         return Draft(self.state.copy(), moment, self.engine, self.rules, dirty=True)
 
-    def owned(self, owners: Mapping[MessageQueue, str]) -> "Picture":
+    def owned(self, owners: Mapping[MessageQueue, str]) -> "PlannedGroup":
         """Return the picture in which these queues have these owners, and no other queue has one.
 
         Each owner is a member.

@@ -15,7 +15,7 @@ from fairlead.observed.end_history import EndHistory, Reached
 from fairlead.observed.topic_lag import Behind, Lag, TopicLag
 from fairlead.wire.quick_fields import epoch_of, integer_of, name_of, position_of, queue_of
 
-__all__ = ["Measure", "Measured", "Place", "Report", "ToldBy", "progress_of"]
+__all__ = ["ObservedQueue", "GroupPositions", "QueuePosition", "PositionReport", "ToldBy", "progress_of"]
 
 ToldBy = Literal["progress", "release", "committed", "reset"]
 """Who said a position: a member, or the group in the data plane, or an operator."""
@@ -29,7 +29,7 @@ _TELLERS: Final = ("committed", "progress", "release", "reset")
 """Of two who tell one position the later one here is named."""
 
 
-class Report(NamedTuple):
+class PositionReport(NamedTuple):
     """What somebody told of a queue; None: not told. ``by``: who told its position."""
 
     queue: MessageQueue
@@ -43,7 +43,7 @@ class Report(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class QueuePosition:
     """How far a group is in one queue.
 
     Attributes:
@@ -78,7 +78,7 @@ class Place:
         return max(self.end - max(self.position.offset, self.earliest or 0), 0)
 
 
-def progress_of(body: Mapping[str, Any]) -> list[Report]:
+def progress_of(body: Mapping[str, Any]) -> list[PositionReport]:
     """Return what a record of progress says.
 
     Raises:
@@ -87,9 +87,9 @@ def progress_of(body: Mapping[str, Any]) -> list[Report]:
     return [_report(entry) for entry in body["queues"]]
 
 
-def _report(entry: Mapping[str, Any]) -> Report:
+def _report(entry: Mapping[str, Any]) -> PositionReport:
     end, identity, idle_ms = entry.get("end"), entry.get("identity"), entry.get("idle_ms")
-    return Report(
+    return PositionReport(
         queue_of(entry["queue"]),
         epoch_of(entry["epoch"]),
         position_of(entry["position"]),
@@ -100,7 +100,7 @@ def _report(entry: Mapping[str, Any]) -> Report:
 
 
 @dataclass(slots=True)
-class Measure:
+class ObservedQueue:
     """One queue, as it was told of.
 
     Attributes:
@@ -134,11 +134,11 @@ class Measure:
     bounds: EndHistory = field(default_factory=EndHistory)
     topic: TopicLag = field(default_factory=TopicLag)
     slot: int = -1
-    vouched: bool = False
+    confirmed: bool = False
 
-    def take(self, report: Report, append_ms: int) -> bool:
+    def apply_report(self, report: PositionReport, append_ms: int) -> bool:
         """Take in where somebody was; return whether it is of the newest life of the topic."""
-        if report.identity is not None and not self.is_of_this_life(report.identity, append_ms):
+        if report.identity is not None and not self.is_of_this_identity(report.identity, append_ms):
             return False
         self.told_ms = max(self.told_ms, append_ms)
         if report.position is not None and self._is_further(report.position, report.by):
@@ -153,29 +153,29 @@ class Measure:
         known = self.position, _TELLERS.index(self.told_by)
         return (position, _TELLERS.index(by)) > known
 
-    def take_native(self, report: Report, append_ms: int) -> None:
+    def apply_native(self, report: PositionReport, append_ms: int) -> None:
         """Take in where native consumers are: of a released group nothing else counts."""
-        if self.take(report, append_ms):
+        if self.apply_report(report, append_ms):
             self.position, self.told_by = report.position, report.by
 
-    def take_bounds(self, report: Report, append_ms: int) -> None:
+    def apply_bounds(self, report: PositionReport, append_ms: int) -> None:
         """Take in what a bridge was asked for."""
-        if self.take(report, append_ms) and report.end is not None:
+        if self.apply_report(report, append_ms) and report.end is not None:
             self.earliest = report.earliest
             self.bounds.add(append_ms, report.end)
 
-    def take_progress(self, report: Report, append_ms: int) -> None:
+    def apply_progress(self, report: PositionReport, append_ms: int) -> None:
         """Take in progress, which also tells of the end, and whether the queue is pulled."""
         if report.end is not None and (
-            report.identity is None or self.is_of_this_life(report.identity, append_ms)
+            report.identity is None or self.is_of_this_identity(report.identity, append_ms)
         ):
             self._take_end(report.end, append_ms)
-        if not self.take(report, append_ms):
+        if not self.apply_report(report, append_ms):
             return
         if self.epoch is None or (report.epoch is not None and report.epoch >= self.epoch):
             self.epoch, self.idle_ms, self.worked = report.epoch, report.idle_ms, report.position
 
-    def is_of_this_life(self, identity: str, append_ms: int) -> bool:
+    def is_of_this_identity(self, identity: str, append_ms: int) -> bool:
         """Tell whether a record is of the newest life of the topic; a newer life begins anew."""
         if self.identity is not None and identity != self.identity:
             if append_ms < self.identity_ms or identity in self.former:
@@ -251,7 +251,7 @@ def _rank(found: Reached) -> tuple[bool, int]:
 
 
 @dataclass(slots=True)
-class Measured:
+class GroupPositions:
     """The queues of one group of which anybody told how far it is.
 
     ``polled``: the ends that somebody asked the data cluster for, of the queues of all groups;
@@ -261,16 +261,16 @@ class Measured:
 
     polled: Mapping[MessageQueue, EndHistory]
     identities: Mapping[str, tuple[str, int]] = field(default_factory=dict)
-    queues: dict[MessageQueue, Measure] = field(default_factory=dict)
+    queues: dict[MessageQueue, ObservedQueue] = field(default_factory=dict)
     topics: dict[str, TopicLag] = field(default_factory=dict)
 
-    def place(self, queue: MessageQueue, now_ms: int) -> Place:
+    def place(self, queue: MessageQueue, now_ms: int) -> QueuePosition:
         """Return how far the group is in a queue; ``now_ms``: up to when messages wait."""
         measure = self.queues.get(queue)
         if measure is None:
-            return Place()
+            return QueuePosition()
         lag = measure.lag(now_ms)
-        return Place(
+        return QueuePosition(
             measure.position,
             measure.told_by,
             measure.end(self.polled.get(queue)),
@@ -279,60 +279,60 @@ class Measured:
             lag_at_least=lag is not None and lag.at_least,
         )
 
-    def take(self, report: Report, append_ms: int) -> None:
+    def apply_report(self, report: PositionReport, append_ms: int) -> None:
         """Take in where somebody was in a queue."""
         found = self._of(report.queue)
-        found.take(report, append_ms)
+        found.apply_report(report, append_ms)
         found.date(self.polled.get(report.queue))
 
-    def take_native(self, report: Report, append_ms: int) -> None:
+    def apply_native(self, report: PositionReport, append_ms: int) -> None:
         """Take in where the native consumers of a released group are in a queue."""
         found = self._of(report.queue)
-        found.vouched = True
-        found.take_native(report, append_ms)
+        found.confirmed = True
+        found.apply_native(report, append_ms)
         found.date(self.polled.get(report.queue))
 
-    def take_bounds(self, report: Report, append_ms: int) -> None:
+    def apply_bounds(self, report: PositionReport, append_ms: int) -> None:
         """Take in what a bridge was asked for."""
         found = self._of(report.queue)
-        found.vouched = True
-        found.take_bounds(report, append_ms)
+        found.confirmed = True
+        found.apply_bounds(report, append_ms)
         found.date(self.polled.get(report.queue))
 
-    def take_progress(self, report: Report, append_ms: int) -> None:
+    def apply_progress(self, report: PositionReport, append_ms: int) -> None:
         """Take in how far a member is with a queue that it works on."""
         found = self._of(report.queue)
-        found.take_progress(report, append_ms)
+        found.apply_progress(report, append_ms)
         found.date(self.polled.get(report.queue))
 
-    def take_reset(self, reset: Reset, offset: int, append_ms: int) -> None:
+    def apply_reset(self, reset: Reset, offset: int, append_ms: int) -> None:
         """Take in that an operator moves a queue; a group that is offline starts there.
 
         ``offset``: of its control record. One for another life of the topic is never followed.
         """
         found = self._of(reset.queue)
-        found.vouched = True
+        found.confirmed = True
         if None not in (found.identity, reset.identity) and found.identity != reset.identity:
             return
         position = Position(offset + 1, reset.offset)
-        self.take(
-            Report(reset.queue, None, position, identity=reset.identity, by="reset"), append_ms
+        self.apply_report(
+            PositionReport(reset.queue, None, position, identity=reset.identity, by="reset"), append_ms
         )
 
-    def take_lives(self, identities: Mapping[str, str], at_ms: int) -> None:
+    def apply_identities(self, identities: Mapping[str, str], at_ms: int) -> None:
         """Take in which lives of their topics there are: what was told of others says nothing."""
         for queue, measure in self.queues.items():
             identity = identities.get(queue.topic)
             if identity is not None and measure.identity is not None:
-                measure.is_of_this_life(identity, at_ms)
+                measure.is_of_this_identity(identity, at_ms)
 
-    def _of(self, queue: MessageQueue) -> Measure:
+    def _of(self, queue: MessageQueue) -> ObservedQueue:
         """Return what is known of a queue, to be changed."""
         found = self.queues.get(queue)
         if found is None:
             topic = self.topics.setdefault(queue.topic, TopicLag())
             identity, told_ms = self.identities.get(queue.topic, (None, 0))
-            found = self.queues[queue] = Measure(
+            found = self.queues[queue] = ObservedQueue(
                 topic=topic, slot=topic.new_place(), identity=identity, identity_ms=told_ms
             )
         return found

@@ -13,10 +13,10 @@ from typing import Final
 
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.rules import GroupRules
-from fairlead.observed.engine_life import TICKS_SILENT
+from fairlead.observed.engine_liveness import TICKS_SILENT
 from fairlead.observed.members import Disagreements
 
-__all__ = ["Deaf", "Drain", "Signs", "Silence", "Unanswered", "other_alarms", "problems_of"]
+__all__ = ["BehindMember", "PendingDrain", "ProblemInputs", "SilentMember", "UnansweredMember", "other_alarms", "problems_of"]
 
 _STUCK: Final = ("recovering", "quarantined")
 """Phases in which nothing is decided, however short they are."""
@@ -31,7 +31,7 @@ _TOLD_OTHERWISE: Final = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Drain:
+class PendingDrain:
     """A member that was told to give queues up and has not.
 
     Attributes:
@@ -63,10 +63,10 @@ class Drain:
 
 
 @dataclass(frozen=True, slots=True)
-class Deaf:
+class BehindMember:
     """A member that heartbeats and has not taken in what it was told, or holds something else.
 
-    ``told_ms``: how long ago it was told that. ``lease_ms``: as of a `Drain`.
+    ``told_ms``: how long ago it was told that. ``lease_ms``: as of a `PendingDrain`.
     """
 
     member: MemberKey
@@ -79,11 +79,11 @@ class Deaf:
 
 
 @dataclass(frozen=True, slots=True)
-class Silence:
+class SilentMember:
     """A member that was told to hold queues and does not heartbeat any more.
 
     ``silent_ms``: for how long; None: since before everything that was read. ``lease_ms``: as of a
-    `Drain`.
+    `PendingDrain`.
     """
 
     member: MemberKey
@@ -101,10 +101,10 @@ class Silence:
 
 
 @dataclass(frozen=True, slots=True)
-class Unanswered:
+class UnansweredMember:
     """A member that heartbeats to share queues and was not told anything yet.
 
-    ``waited_ms``: for how long it heartbeats. ``lease_ms``: as of a `Drain`. ``tick_ms``: the
+    ``waited_ms``: for how long it heartbeats. ``lease_ms``: as of a `PendingDrain`. ``tick_ms``: the
     period of the engine's ticks.
     """
 
@@ -120,7 +120,7 @@ class Unanswered:
 
 
 @dataclass(frozen=True, slots=True)
-class Signs:
+class ProblemInputs:
     """What can be seen of a group, whoever looks.
 
     Attributes:
@@ -159,16 +159,16 @@ class Signs:
     disagreements: Disagreements
     duplicates: Mapping[str, int]
     unsafe: bool
-    drains: tuple[Drain, ...]
-    deaf: tuple[Deaf, ...]
+    drains: tuple[PendingDrain, ...]
+    deaf: tuple[BehindMember, ...]
     failed: bool
-    silences: tuple[Silence, ...]
-    unanswered: tuple[Unanswered, ...]
+    silences: tuple[SilentMember, ...]
+    unanswered: tuple[UnansweredMember, ...]
     restarting: Mapping[str, int]
     released: bool = False
 
 
-def problems_of(signs: Signs) -> tuple[str, ...]:
+def problems_of(signs: ProblemInputs) -> tuple[str, ...]:
     """Return what is wrong with a group, words of docs/groups.md: what concerns all of it first."""
     return tuple(_problems(signs))
 
@@ -178,7 +178,7 @@ def other_alarms(alarms: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(alarm for alarm in alarms if alarm not in _TOLD_OTHERWISE)
 
 
-def _problems(signs: Signs) -> Iterator[str]:
+def _problems(signs: ProblemInputs) -> Iterator[str]:
     paused = signs.rules.pause
     slow = {each.problem(signs.rules) for each in signs.drains}
     found = {
@@ -205,12 +205,12 @@ def _problems(signs: Signs) -> Iterator[str]:
     yield from (problem for problem, is_so in found.items() if is_so)
 
 
-def _decides(signs: Signs) -> bool:
+def _decides(signs: ProblemInputs) -> bool:
     """Tell whether an engine seems to be at work on the group."""
     return not signs.engine_silent and signs.phase not in (*_STUCK, "barrier")
 
 
-def _lasts(signs: Signs) -> bool:
+def _lasts(signs: ProblemInputs) -> bool:
     """Tell whether a barrier is a problem: every start of an engine passes through one."""
     brief_ms = signs.rules.lease_ms + signs.rules.margin_ms
     return signs.phase_ms is None or signs.phase_ms > brief_ms or "barrier_mute" in signs.alarms

@@ -6,16 +6,16 @@ from typing import Any
 
 from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue
 from fairlead.core.ordering import queue_order
-from fairlead.observed.decided import Tenure
+from fairlead.observed.group_decisions import LastGrant
 from fairlead.observed.live_group import LiveGroup
-from fairlead.observed.ownership import Hold, HoldState
-from fairlead.observed.positions import Place
+from fairlead.observed.ownership import QueueOwnership, ShareState
+from fairlead.observed.positions import QueuePosition
 
-__all__ = ["Holder", "QueueStanding", "queue_standings"]
+__all__ = ["GrantHolder", "QueueStanding", "queue_standings"]
 
 
 @dataclass(frozen=True, slots=True)
-class Holder:
+class GrantHolder:
     """A member that was told to hold, give up or wait for a queue.
 
     Attributes:
@@ -32,7 +32,7 @@ class Holder:
     alive: bool
     waits_for: tuple[MemberKey, ...] = ()
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return JSON values."""
         return {
             "client_id": self.member.client_id,
@@ -63,24 +63,24 @@ class QueueStanding:
     """
 
     queue: MessageQueue
-    held: tuple[Holder, ...]
-    draining: tuple[Holder, ...]
-    gated: tuple[Holder, ...]
+    held: tuple[GrantHolder, ...]
+    draining: tuple[GrantHolder, ...]
+    gated: tuple[GrantHolder, ...]
     target: str | None
-    place: Place
-    hold: Hold | None
-    tenure: Tenure | None
+    place: QueuePosition
+    hold: QueueOwnership | None
+    tenure: LastGrant | None
     idle_ms: int | None
     readable: bool
     unsafe: bool = False
 
     @property
-    def holders(self) -> tuple[Holder, ...]:
+    def holders(self) -> tuple[GrantHolder, ...]:
         """Everybody who has anything to do with it."""
         return (*self.held, *self.draining, *self.gated)
 
     @property
-    def newest(self) -> Holder | None:
+    def newest(self) -> GrantHolder | None:
         """Return the newest grant; None: nobody was granted it."""
         return max(self.holders, key=lambda holder: holder.epoch, default=None)
 
@@ -109,7 +109,7 @@ class QueueStanding:
         """Whether nobody holds it, and nobody gets it."""
         return self.readable and not self.held and not self.gated and self.target is None
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return JSON values."""
         newest, place = self.newest, self.place
         return {
@@ -117,10 +117,10 @@ class QueueStanding:
             "state": self.state,
             "owner": None if self.owner is None else self.owner.client_id,
             "owner_since_ms": self.owner_since_ms,
-            "decision": None if self.tenure is None else self.tenure.decision.document(),
-            "held": [each.document() for each in self.held],
-            "draining": [each.document() for each in self.draining],
-            "gated": [each.document() for each in self.gated],
+            "decision": None if self.tenure is None else self.tenure.decision.to_json(),
+            "held": [each.to_json() for each in self.held],
+            "draining": [each.to_json() for each in self.draining],
+            "gated": [each.to_json() for each in self.gated],
             "target": self.target,
             "epoch": None if newest is None else [*newest.epoch],
             "since_ms": None if newest is None else newest.since_ms,
@@ -143,7 +143,7 @@ class QueueStanding:
 def queue_standings(
     live: LiveGroup,
     now_ms: int,
-    places: Mapping[MessageQueue, Place],
+    places: Mapping[MessageQueue, QueuePosition],
 ) -> tuple[QueueStanding, ...]:
     """Return every queue that is shared, held by anybody, or in which the group has a position.
 
@@ -152,9 +152,9 @@ def queue_standings(
         now_ms: up to when messages wait.
         places: where the data cluster says the group is; it knows better than what was told.
     """
-    owners, readable = live.picture.owners, frozenset(live.picture.queues)
+    owners, readable = live.planned.owners, frozenset(live.planned.queues)
     shares = _holders(live)
-    measured = live.observed.measured
+    measured = live.observed.positions
     seen = frozenset().union(readable, shares, places, measured.queues)
     found = []
     for queue in sorted(seen, key=queue_order):
@@ -165,7 +165,7 @@ def queue_standings(
         of_queue = {word: tuple(held.get(word, ())) for word in ("held", "draining", "gated")}
         newest = max((one.epoch for each in of_queue.values() for one in each), default=NOTHING)
         granted = live.observed.decided.grant(queue, newest)
-        hold = live.observed.holds.queues.get(queue)
+        hold = live.observed.ownership.queues.get(queue)
         tenure = live.observed.decided.tenures.get(queue)
         measure = measured.queues.get(queue)
         found.append(
@@ -187,7 +187,7 @@ def queue_standings(
 
 
 def _target(
-    live: LiveGroup, of_queue: Mapping[str, tuple[Holder, ...]], owner: str | None
+    live: LiveGroup, of_queue: Mapping[str, tuple[GrantHolder, ...]], owner: str | None
 ) -> str | None:
     """Return where a queue goes; in a paused group it stays with whom it is or goes to."""
     if not live.core.rules.pause:
@@ -196,12 +196,12 @@ def _target(
     return holders[0].member.client_id if holders else None
 
 
-def _holders(live: LiveGroup) -> dict[MessageQueue, dict[HoldState, list[Holder]]]:
-    found: dict[MessageQueue, dict[HoldState, list[Holder]]] = {}
+def _holders(live: LiveGroup) -> dict[MessageQueue, dict[ShareState, list[GrantHolder]]]:
+    found: dict[MessageQueue, dict[ShareState, list[GrantHolder]]] = {}
     for queue, shares in live.observed.shares().items():
         for share in shares:
             since_ms = live.observed.since_ms(queue, share)
             alive = share.member in live.core.state.members
-            holder = Holder(share.member, share.epoch, since_ms, alive, share.waits_for)
+            holder = GrantHolder(share.member, share.epoch, since_ms, alive, share.waits_for)
             found.setdefault(queue, {}).setdefault(share.state, []).append(holder)
     return found

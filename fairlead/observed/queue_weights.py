@@ -19,7 +19,7 @@ from fairlead.engine.parsed_row import Line
 from fairlead.engine.reading import read_rows
 from fairlead.kafka.topic_source import TopicSource
 from fairlead.observed.core_group import CoreGroup
-from fairlead.observed.planned_group import Picture
+from fairlead.observed.planned_group import PlannedGroup
 from fairlead.wire.limits import INT64_MAX
 from fairlead.wire.partition import partition_of_group
 
@@ -45,11 +45,11 @@ def measured_for_ms(core: CoreGroup, *, measured: bool) -> int:
 
 
 def weighed(
-    picture: Picture, source: TopicSource, group: str, tick_ms: int, since_ms: int
-) -> Picture:
+    planned: PlannedGroup, source: TopicSource, group: str, tick_ms: int, since_ms: int
+) -> PlannedGroup:
     """Return the group with its queues weighed by the progress that was appended since a time."""
     shard = partition_of_group(group, source.partitions.shards)
-    engine = EngineRules(INT64_MAX, picture.engine.strategies)
+    engine = EngineRules(INT64_MAX, planned.engine.strategies)
     context = ShardContext(engine, shard, source.partitions, source.names, tick_ms)
     key = group.encode()
     rows = [
@@ -58,13 +58,13 @@ def weighed(
         for row in source.read("heartbeats", [shard], since_ms)
     ]
     batch = read_rows(None, rows, context)
-    draft, other_clock_ms = picture.draft(), picture.clock_ms - batch.clock.clock_ms
+    draft, other_clock_ms = planned.draft(), planned.clock_ms - batch.clock.clock_ms
     for arrival in _progress(batch.lines.get(group, ())):
         # These rows begin elsewhere than those that the group was made of, and so does their clock.
         apply_record(draft, replace(arrival, clock_ms=arrival.clock_ms + other_clock_ms))
-    weigh_queues(draft, picture.clock_ms)
-    state = replace(picture.state, measures=draft.state.measures, weights=draft.state.weights)
-    return replace(picture, state=state)
+    weigh_queues(draft, planned.clock_ms)
+    state = replace(planned.state, measures=draft.state.measures, weights=draft.state.weights)
+    return replace(planned, state=state)
 
 
 def _progress(lines: Iterable[Line]) -> Iterator[Arrival]:

@@ -15,10 +15,10 @@ from fairlead.observed.group_standing import GroupStanding, standing_of
 from fairlead.observed.live_group import LiveGroup, UnknownGroupError, live_group
 from fairlead.observed.observed_group import ObservedGroup
 from fairlead.observed.observed_groups import ObservedGroups
-from fairlead.observed.planned_group import Picture
-from fairlead.observed.positions import Place
+from fairlead.observed.planned_group import PlannedGroup
+from fairlead.observed.positions import QueuePosition
 from fairlead.observed.queue_weights import measured_for_ms, weighed
-from fairlead.observed.windows import WINDOWS_MS
+from fairlead.observed.read_windows import WINDOWS_MS
 from fairlead.wire.member_records import LEASE_MS_MAX
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.quick_decisions import read_part
@@ -66,16 +66,16 @@ def observe_group(
         only=group,
     )
     shard = partition_of_group(group, source.partitions.shards)
-    found.take(source.read("generations", [0]))
-    found.take(source.read("control", [shard]))
-    found.take(source.read("routes", [0]))
-    found.take(source.read("offsets", [0]))
-    found.take(source.read("assignments", range(source.partitions.assignments)))
+    found.apply(source.read("generations", [0]))
+    found.apply(source.read("control", [shard]))
+    found.apply(source.read("routes", [0]))
+    found.apply(source.read("offsets", [0]))
+    found.apply(source.read("assignments", range(source.partitions.assignments)))
     newest_ms = source.newest_ms("heartbeats", shard)
     if newest_ms is not None:
-        found.take(_heartbeats(source, found.fold(group), newest_ms, heard_ms))
+        found.apply(_heartbeats(source, found.fold(group), newest_ms, heard_ms))
         asked_ms = [newest_ms - LEASE_MS_MAX, *_asked_ms(found, group)]
-        found.take(source.read("releases", [shard], min(asked_ms)))
+        found.apply(source.read("releases", [shard], min(asked_ms)))
     _read_decisions(source, found, group, history_ms)
     return found
 
@@ -113,7 +113,7 @@ def observe_all(
             longest_ms = max(window_ms, heard_ms) if suffix == "heartbeats" else window_ms
             since_ms = max(now_ms - longest_ms, 0)
         rows = source.read(suffix, source.partitions_of(suffix), since_ms)
-        found.take(_dated(rows) if suffix == "heartbeats" else rows)
+        found.apply(_dated(rows) if suffix == "heartbeats" else rows)
     return found
 
 
@@ -121,7 +121,7 @@ def _heartbeats(
     source: TopicSource, group: ObservedGroup, newest_ms: int, heard_ms: int
 ) -> list[RawRecord]:
     """Return the heartbeats of the last lease, and older ones where these leave a member open."""
-    rules, tick_ms = group.rules, group.around.tick_ms
+    rules, tick_ms = group.rules, group.facts.tick_ms
     shard = partition_of_group(group.name, source.partitions.shards)
     patience_ms = max(rules.lease_ms, rules.restart_grace_ms) + rules.margin_ms
     since_ms = newest_ms - max(patience_ms + _TICKS_BESIDE * tick_ms, heard_ms)
@@ -135,7 +135,7 @@ def _heartbeats(
 def _open_since(group: ObservedGroup, rows: list[RawRecord], newest_ms: int) -> Iterator[int]:
     """Yield from when on heartbeats must be read to be sure of a member."""
     heard = set(_heard(rows, group.name))
-    for member, told in group.told.sets.items():
+    for member, told in group.assignments.sets.items():
         if not told.entries:
             continue
         if member not in heard:
@@ -182,7 +182,7 @@ def _read_decisions(
     if generation and hides_newer(source, generation):
         # From the first record: a shared source that is asked for no time gives what it has.
         decisions = source.read("decisions", [0], 0)
-    found.take(decisions)
+    found.apply(decisions)
 
 
 def _generations(rows: Iterable[RawRecord], group: str) -> Iterator[int]:
@@ -227,14 +227,14 @@ def read_live_group(
     )
     observed, others = groups.fold(group), frozenset(groups.other_groups)
     core = core_group(observed)
-    if not forgotten and not (observed.told.sets or core.state.members or core.state.rules):
+    if not forgotten and not (observed.assignments.sets or core.state.members or core.state.rules):
         raise UnknownGroupError(group, others)
     measured_ms, newest_ms = measured_for_ms(core, measured=measured), observed.newest_beat_ms
 
-    def with_weights(picture: Picture) -> Picture:
+    def with_weights(planned: PlannedGroup) -> PlannedGroup:
         if not measured_ms or newest_ms is None:
-            return picture
-        return weighed(picture, source, group, tick_ms, newest_ms - measured_ms)
+            return planned
+        return weighed(planned, source, group, tick_ms, newest_ms - measured_ms)
 
     return replace(live_group(observed, core, with_weights), measured_ms=measured_ms, others=others)
 
@@ -246,7 +246,7 @@ def read_standing(
     tick_ms: int,
     *,
     history_ms: int,
-    places: Mapping[MessageQueue, Place] | None = None,
+    places: Mapping[MessageQueue, QueuePosition] | None = None,
 ) -> GroupStanding:
     """Return how a group stands, also one without members.
 
@@ -273,8 +273,8 @@ def read_standing(
         forgotten=True,
     )
     observed = live.observed
-    if not (live.told or live.core.state.members or live.core.state.rules) and not (
-        places or observed.measured.queues or observed.decided.newest
+    if not (live.assigned or live.core.state.members or live.core.state.rules) and not (
+        places or observed.positions.queues or observed.decided.newest
     ):
         raise UnknownGroupError(observed.name, live.others)
     return standing_of(live, source.now_ms(), history_ms, places or {})

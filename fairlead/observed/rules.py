@@ -28,7 +28,7 @@ class RulesOfGroups:
     _own: dict[str, RulesInForce] = field(default_factory=dict)
     _in_force: dict[str | int, GroupRules] = field(default_factory=dict)
 
-    def take(self, row: RawRecord) -> str | None:
+    def apply_row(self, row: RawRecord) -> str | None:
         """Take in a record of the control topic; return the group that it is a rule of.
 
         Raises:
@@ -40,12 +40,12 @@ class RulesOfGroups:
         self._in_force.clear()
         group = written.rule.group
         if group != ALL_GROUPS:
-            self._own.setdefault(group, self._base(row.partition).copy()).follow(written)
+            self._own.setdefault(group, self._base(row.partition).copy()).apply_or_note(written)
             return group
-        self._base(row.partition).follow(written)
+        self._base(row.partition).apply_or_note(written)
         for name, rules in self._own.items():
             if partition_of_group(name, self.shards) == row.partition:
-                rules.follow(written)
+                rules.apply_or_note(written)
         return None
 
     def _base(self, partition: int) -> RulesInForce:

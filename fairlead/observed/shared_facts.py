@@ -10,7 +10,7 @@ from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
 from fairlead.engine.seals import is_believed
 from fairlead.observed.append_times import AppendTimes
 from fairlead.observed.end_history import EndHistory
-from fairlead.observed.engine_life import EngineLife, tick_generation
+from fairlead.observed.engine_liveness import EngineLiveness, tick_generation
 from fairlead.observed.memory_share import MemoryShare
 from fairlead.observed.rules import RulesOfGroups
 from fairlead.wire.partition import partition_of_group
@@ -44,13 +44,13 @@ class SharedFacts:
         share: how much is kept of the members of all groups.
     """
 
-    ruled: RulesOfGroups
+    rules: RulesOfGroups
     tick_ms: int
     routes: dict[str, tuple[MessageQueue, ...]] = field(default_factory=dict)
     full_routes: dict[str, Route] = field(default_factory=dict)
     identities: dict[str, tuple[str, int]] = field(default_factory=dict)
     polled: dict[MessageQueue, EndHistory] = field(default_factory=dict)
-    lives: dict[str, str] = field(default_factory=dict)
+    polled_identities: dict[str, str] = field(default_factory=dict)
     appended: dict[tuple[str, int], AppendTimes] = field(default_factory=dict)
     clocks: dict[int, ShardClock] = field(default_factory=dict)
     begun: dict[int, int] = field(default_factory=dict)
@@ -78,12 +78,12 @@ class SharedFacts:
 
     def clock_ms(self, group: str) -> int:
         """Return what time it is for a group, on the clock of its partition."""
-        clock = self.clocks.get(partition_of_group(group, self.ruled.shards))
+        clock = self.clocks.get(partition_of_group(group, self.rules.shards))
         return 0 if clock is None else clock.clock_ms
 
     def newest_beat_ms(self, group: str) -> int | None:
         """Return when the newest record of a group's partition of heartbeats was appended."""
-        clock = self.clocks.get(partition_of_group(group, self.ruled.shards))
+        clock = self.clocks.get(partition_of_group(group, self.rules.shards))
         return None if clock is None else clock.append_ms
 
     def beat(self, row: RawRecord) -> int:
@@ -104,11 +104,11 @@ class SharedFacts:
         believed = (ms for each, ms in ticks.items() if is_believed(each, self.generation))
         return max(believed, default=None)
 
-    def engine(self, group: str, rules: GroupRules, now_ms: int) -> EngineLife:
+    def engine(self, group: str, rules: GroupRules, now_ms: int) -> EngineLiveness:
         """Return whether an engine runs for a group; ``now_ms``: up to when its silence counts."""
-        shard = partition_of_group(group, self.ruled.shards)
+        shard = partition_of_group(group, self.rules.shards)
         clock = self.clocks.get(shard)
-        return EngineLife(
+        return EngineLiveness(
             ticked_ms=self._ticked_ms(shard),
             newest_ms=None if clock is None else clock.append_ms,
             since_ms=self.begun.get(shard),
@@ -139,9 +139,9 @@ class SharedFacts:
     ) -> None:
         """Take in where queues ended at this time, and in which lives of their topics."""
         remade = {
-            topic for topic, life in identities.items() if self.lives.get(topic, life) != life
+            topic for topic, life in identities.items() if self.polled_identities.get(topic, life) != life
         }
-        self.lives.update(identities)
+        self.polled_identities.update(identities)
         for queue, end in ends.items():
             history = self.polled.get(queue)
             if history is None or queue.topic in remade:
@@ -159,4 +159,4 @@ class SharedFacts:
         for queue in gone:
             del self.polled[queue]
         kept = {*self.routes, *(queue.topic for queue in self.polled)}
-        self.lives = {topic: life for topic, life in self.lives.items() if topic in kept}
+        self.polled_identities = {topic: life for topic, life in self.polled_identities.items() if topic in kept}

@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from fairlead.observed.counters import Happened
+from fairlead.observed.counters import GroupCounters
 from fairlead.observed.group_metrics import GroupFigures
 from fairlead.observed.group_standing import GroupStanding
 
@@ -23,7 +23,7 @@ class Snapshot:
     """
 
     figures: tuple[GroupFigures, ...]
-    happened: Happened
+    counters: GroupCounters
     in_detail: Mapping[str, GroupStanding]
     passed_over: int
     failed: int

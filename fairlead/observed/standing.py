@@ -5,8 +5,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fairlead.core.model import MessageQueue
-from fairlead.observed.members import Roll
-from fairlead.observed.ownership import Holds
+from fairlead.observed.members import LiveMembers
+from fairlead.observed.ownership import GroupOwnership
 
 __all__ = ["Standing", "unassigned_of"]
 
@@ -27,8 +27,8 @@ class Standing:
         skew: most queues of a member less fewest, of those that could own one.
     """
 
-    roll: Roll
-    holds: Holds
+    live_members: LiveMembers
+    ownership: GroupOwnership
     phase: str
     mode: str
     converged: bool
@@ -39,17 +39,17 @@ class Standing:
 
     def ownerless(self) -> Iterator[MessageQueue]:
         """Yield the queues that nobody holds and nobody is granted; of no members, none."""
-        if self.roll.members:
+        if self.live_members.members:
             for queues in self.queues.values():
-                yield from (queue for queue in queues if queue not in self.holds.queues)
+                yield from (queue for queue in queues if queue not in self.ownership.queues)
 
 
 def unassigned_of(
-    queues: dict[str, tuple[MessageQueue, ...]], roll: Roll, holds: Holds
+    queues: dict[str, tuple[MessageQueue, ...]], live_members: LiveMembers, ownership: GroupOwnership
 ) -> Counter[str]:
     """Return how many queues of each topic nobody holds; without members none is missed."""
     found: Counter[str] = Counter()
-    if roll.members:
+    if live_members.members:
         for topic, shared in queues.items():
-            found[topic] = sum(queue not in holds.queues for queue in shared)
+            found[topic] = sum(queue not in ownership.queues for queue in shared)
     return found

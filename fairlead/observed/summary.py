@@ -5,7 +5,7 @@ from typing import Any
 
 from fairlead.control.native_handback import GroupRelease
 from fairlead.core.model import Epoch
-from fairlead.observed.engine_life import EngineLife
+from fairlead.observed.engine_liveness import EngineLiveness
 from fairlead.observed.problems import other_alarms
 
 __all__ = ["GroupSummary", "LastRebalance"]
@@ -22,7 +22,7 @@ class LastRebalance:
     triggers: tuple[str, ...]
     moves: int
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
         return {"at_ms": self.at_ms, "triggers": [*self.triggers], "moves": self.moves}
 
@@ -84,10 +84,10 @@ class GroupSummary:
     last_rebalance: LastRebalance | None
     as_of_ms: int
     problems: tuple[str, ...]
-    engine: EngineLife
+    engine: EngineLiveness
     release: GroupRelease | None = None
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
         last = self.last_rebalance
         return {
@@ -111,10 +111,10 @@ class GroupSummary:
             "lag_messages": self.lag_messages,
             "lag_ms": self.lag_ms,
             "lag_at_least": self.lag_at_least,
-            "last_rebalance": None if last is None else last.document(),
+            "last_rebalance": None if last is None else last.to_json(),
             "as_of_ms": self.as_of_ms,
             "problems": [*self.problems],
             "other_alarms": [*other_alarms(self.alarms)],
-            "engine": self.engine.document(),
-            "released": None if self.release is None else self.release.document(),
+            "engine": self.engine.to_json(),
+            "released": None if self.release is None else self.release.to_json(),
         }

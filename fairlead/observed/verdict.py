@@ -14,26 +14,26 @@ from fairlead.core.retry_topic import is_awaited
 from fairlead.counts import listed
 from fairlead.observed.finding import Finding
 from fairlead.observed.findings import standing_findings
-from fairlead.observed.group_notes import notes_on
+from fairlead.observed.group_notes import check_notes
 from fairlead.observed.group_standing import GroupStanding
 from fairlead.observed.live_group import LiveGroup
 from fairlead.observed.phase_words import ALARMS
 from fairlead.observed.problems import other_alarms
 
-__all__ = ["Verdict", "Word", "checked", "unreadable", "worst"]
+__all__ = ["GroupVerdict", "VerdictWord", "check_group", "unreadable_group", "worst_verdict"]
 
-Word = Literal["safe", "nobody", "problems", "unreadable"]
+VerdictWord = Literal["safe", "nobody", "problems", "unreadable_group"]
 """Nothing is wrong and somebody is in it; nothing is wrong and nobody is; something is."""
 
 _STATE: Final = (
     *("as_of_ms", "phase", "phase_since_ms", "members", "members_idle", "queues", "unassigned"),
     *("lag_messages", "lag_ms", "epoch", "engine", "released"),
 )
-_ORDER: Final[tuple[Word, ...]] = ("unreadable", "problems", "nobody", "safe")
+_ORDER: Final[tuple[VerdictWord, ...]] = ("unreadable_group", "problems", "nobody", "safe")
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class GroupVerdict:
     """What a check found.
 
     Attributes:
@@ -49,27 +49,27 @@ class Verdict:
     standing: GroupStanding | None = None
 
     @property
-    def word(self) -> Word:
+    def word(self) -> VerdictWord:
         """The verdict."""
         if self.standing is None:
-            return "unreadable"
+            return "unreadable_group"
         if self.findings:
             return "problems"
         return "safe" if self.standing.sharing else "nobody"
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON values; of what cannot be read the state is null."""
-        said = {} if self.standing is None else self.standing.document()
+        said = {} if self.standing is None else self.standing.to_json()
         return {
             "group": self.group,
             "verdict": self.word,
             **{name: said.get(name) for name in _STATE},
-            "problems": [each.document() for each in self.findings],
+            "problems": [each.to_json() for each in self.findings],
             "notes": [*self.notes],
         }
 
 
-def checked(standing: GroupStanding) -> Verdict:
+def check_group(standing: GroupStanding) -> GroupVerdict:
     """Return the verdict on a group."""
     findings = standing_findings(standing)
     alarms = () if standing.newest is None else other_alarms(standing.newest.alarms)
@@ -80,14 +80,14 @@ def checked(standing: GroupStanding) -> Verdict:
     released = () if standing.release is None else (standing.release.words(),)
     live = standing.live
     unanswered = {each.subject for each in findings if each.problem == "unanswered"}
-    notes = (*released, *engine, *alarmed, *notes_on(live, unanswered), *_topics(live))
-    return Verdict(standing.name, findings, notes, standing)
+    notes = (*released, *engine, *alarmed, *check_notes(live, unanswered), *_topics(live))
+    return GroupVerdict(standing.name, findings, notes, standing)
 
 
 def _topics(live: LiveGroup) -> Iterator[str]:
     """Yield that members subscribe to different topics, which may be meant, and what each lacks."""
     members, rules = sharing_members(live.core.state), live.core.rules
-    state = live.picture.state
+    state = live.planned.state
     topics = sorted(
         {
             topic
@@ -109,12 +109,12 @@ def _topics(live: LiveGroup) -> Iterator[str]:
         )
 
 
-def unreadable(group: str, text: str, remedy: str) -> Verdict:
+def unreadable_group(group: str, text: str, remedy: str) -> GroupVerdict:
     """Return the verdict on a group whose records cannot be made sense of."""
-    return Verdict(group, (Finding("unreadable", group, text, remedy),))
+    return GroupVerdict(group, (Finding("unreadable_group", group, text, remedy),))
 
 
-def worst(verdicts: Iterable[Verdict]) -> Word:
+def worst_verdict(verdicts: Iterable[GroupVerdict]) -> VerdictWord:
     """Return the word for many groups; of none: nobody is there."""
     words = {each.word for each in verdicts}
     if words == {"nobody", "safe"}:

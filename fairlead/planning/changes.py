@@ -7,7 +7,7 @@ from fairlead.core.membership import shared_topics
 from fairlead.core.model import MemberProfile, Route, RouteBroker
 from fairlead.core.records import GroupRecord, Leave, RouteChanged, RuleSet
 from fairlead.core.routes import PERM_READ
-from fairlead.observed.planned_group import Picture, heartbeat_of
+from fairlead.observed.planned_group import PlannedGroup, heartbeat_of
 from fairlead.wire.limits import ROUTE_QUEUES_MAX
 
 __all__ = ["BadChangeError", "Changes", "Join", "RouteSize", "broker_of", "records_of"]
@@ -55,7 +55,7 @@ class Changes:
     rules: tuple[RuleSet, ...] = ()
 
 
-def records_of(picture: Picture, changes: Changes) -> tuple[GroupRecord, ...]:
+def records_of(planned: PlannedGroup, changes: Changes) -> tuple[GroupRecord, ...]:
     """Return the records that bring the changes about, in the order in which they apply.
 
     Raises:
@@ -63,16 +63,16 @@ def records_of(picture: Picture, changes: Changes) -> tuple[GroupRecord, ...]:
     """
     return (
         *changes.rules,
-        *_joins(picture, changes.joins),
-        *_leaves(picture, changes.leaves),
+        *_joins(planned, changes.joins),
+        *_leaves(planned, changes.leaves),
         # Last: a route counts only once somebody subscribes to its topic.
-        *_routes(picture, changes),
+        *_routes(planned, changes),
     )
 
 
-def _joins(picture: Picture, joins: Sequence[Join]) -> Iterable[GroupRecord]:
-    known = set(picture.members)
-    everything = tuple(shared_topics(picture.state))
+def _joins(planned: PlannedGroup, joins: Sequence[Join]) -> Iterable[GroupRecord]:
+    known = set(planned.members)
+    everything = tuple(shared_topics(planned.state))
     for join in joins:
         if join.client_id in known:
             raise BadChangeError("join", f"{join.client_id} is a member", "name a new client")
@@ -81,24 +81,24 @@ def _joins(picture: Picture, joins: Sequence[Join]) -> Iterable[GroupRecord]:
         if not topics:
             raise BadChangeError("join", f"{join.client_id} has no topic", "say --topic orders")
         profile = MemberProfile(zone=join.zone, capacity=join.capacity)
-        yield heartbeat_of(picture.state.group, join.client_id, topics, profile)
+        yield heartbeat_of(planned.state.group, join.client_id, topics, profile)
 
 
-def _leaves(picture: Picture, leaves: Sequence[str]) -> Iterable[GroupRecord]:
-    members = picture.state.members
-    known = picture.members
+def _leaves(planned: PlannedGroup, leaves: Sequence[str]) -> Iterable[GroupRecord]:
+    members = planned.state.members
+    known = planned.members
     for client_id in dict.fromkeys(leaves):
         if client_id not in known:
             names = ", ".join(sorted(known)) or "none"
             raise BadChangeError("leave", f"{client_id} is no member", f"members: {names}")
         for key in sorted(members):
             if key.client_id == client_id:
-                yield Leave(picture.state.group, key, _LAST)
+                yield Leave(planned.state.group, key, _LAST)
 
 
-def _routes(picture: Picture, changes: Changes) -> Iterable[GroupRecord]:
-    routes = dict(picture.state.routes)
-    subscribed = {*shared_topics(picture.state)}
+def _routes(planned: PlannedGroup, changes: Changes) -> Iterable[GroupRecord]:
+    routes = dict(planned.state.routes)
+    subscribed = {*shared_topics(planned.state)}
     subscribed.update(topic for join in changes.joins for topic in join.topics or ())
     for size in changes.routes:
         if size.topic not in subscribed:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fairlead.core.allocation import Allocation, AllocationRequest
 from fairlead.core.records import GroupRecord
 from fairlead.observed.forecast import applied, forecast, notes_of
-from fairlead.observed.planned_group import Picture
+from fairlead.observed.planned_group import PlannedGroup
 from strategies.registry import STRATEGIES
 from strategies.sticky.options import sticky_options
 from strategies.sticky.world import sticky_world
@@ -34,21 +34,21 @@ class EvenShare:
     by: str
 
 
-def even_share(picture: Picture, records: Sequence[GroupRecord]) -> EvenShare | None:
+def even_share(planned: PlannedGroup, records: Sequence[GroupRecord]) -> EvenShare | None:
     """Return what an even share would cost after these records; None: it cannot be allocated.
 
     Members, subscriptions and the rules that say who may own what are those of the group, as far as
     its strategy heeds them: pins, bans and capacities if it takes them, and the options of STICKY.
     """
-    rules = applied(picture, records).rules
-    own = picture.engine.strategies.get(rules.strategy)
+    rules = applied(planned, records).rules
+    own = planned.engine.strategies.get(rules.strategy)
     taken = tuple(rule for rule in _OF_OWNERS if rule in getattr(own, "takes_rules", ()))
     shares = _EvenShares(takes_rules=taken, sticky=rules.strategy == _STICKY)
-    engine = replace(picture.engine, strategies=dict.fromkeys(picture.engine.strategies, shares))
-    found = forecast(replace(picture, engine=engine), records)
+    engine = replace(planned.engine, strategies=dict.fromkeys(planned.engine.strategies, shares))
+    found = forecast(replace(planned, engine=engine), records)
     if found.failures:
         return None
-    moves = len(found.moved(picture))
+    moves = len(found.moved(planned))
     # Shared in two parts, each has the fewest; together the group may have fewer.
     exact = shares.exact and len(found.requests) <= 1
     return EvenShare(moves, exact, "queues" if shares.alike else "capacity")

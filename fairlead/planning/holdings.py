@@ -17,7 +17,7 @@ def holdings_of(
     A queue on its way is its holder's until the release stands in the log.
     """
     passing = {each.queue: each.holder for each in live.passing}
-    holders = {**live.picture.owners, **passing}
+    holders = {**live.planned.owners, **passing}
     found: dict[str, list[MessageQueue]] = {}
     for queue in sorted(holders, key=queue_order):
         holder = holders[queue]

@@ -30,7 +30,7 @@ class Skew:
         """Most / mean; None where nobody has anything."""
         return self.most / self.mean if self.mean else None
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The skew as JSON."""
         return {
             "most": self.most,
@@ -72,7 +72,7 @@ class Scales:
 
 def scales_of(found: Forecast) -> Scales:
     """Return the scales of a group: what rules and members say, also if its strategy ignores it."""
-    rules, state = found.rules, found.picture.state
+    rules, state = found.rules, found.planned.state
     given = rules.strategy_options if rules.strategy == "STICKY" else {}
     options = sticky_options(given).under(placement_of(rules.single))
     consumers = {
@@ -85,7 +85,7 @@ def scales_of(found: Forecast) -> Scales:
         weights={**state.weights, **options.weights},
         capacities={
             client_id: options.capacity.get(client_id, member.profile.capacity)
-            for client_id, member in found.picture.members.items()
+            for client_id, member in found.planned.members.items()
         },
         consumers=frozenset(consumers - options.drained),
     )

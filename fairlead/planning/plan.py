@@ -10,24 +10,24 @@ from fairlead.core.outputs import Failure
 from fairlead.core.records import GroupRecord, Leave, RuleSet
 from fairlead.core.rules import GroupRules
 from fairlead.observed.forecast import forecast
-from fairlead.observed.live_group import Passing
-from fairlead.observed.planned_group import Picture
+from fairlead.observed.live_group import MovingQueue
+from fairlead.observed.planned_group import PlannedGroup
 from fairlead.observed.unrouted import unrouted_topics
 from fairlead.planning.even_share import EvenShare, even_share
 from fairlead.planning.imbalance import Scales, Skew, scales_of, skew_of
-from fairlead.planning.vain_pins import vain_pins
+from fairlead.planning.idle_pins import idle_pins
 
-__all__ = ["Change", "MemberPlan", "Plan", "plan"]
+__all__ = ["BeforeAfter", "MemberPlan", "Plan", "plan"]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class BeforeAfter:
     """Something now, and what it would be."""
 
     before: Any
     after: Any
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The change as JSON."""
         return {"before": self.before, "after": self.after}
 
@@ -45,7 +45,7 @@ class MemberPlan:
     after: tuple[MessageQueue, ...]
     gained: tuple[MessageQueue, ...]
     lost: tuple[MessageQueue, ...]
-    weight: Change
+    weight: BeforeAfter
     capacity: float
 
     @property
@@ -53,7 +53,7 @@ class MemberPlan:
         """Whether one of its queues weighs more or less than 1."""
         return (self.weight.before, self.weight.after) != (len(self.before), len(self.after))
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The member as JSON."""
         return {
             "client_id": self.client_id,
@@ -62,7 +62,7 @@ class MemberPlan:
                 name: [list(queue) for queue in getattr(self, name)]
                 for name in ("before", "after", "gained", "lost")
             },
-            "weight": self.weight.document(),
+            "weight": self.weight.to_json(),
             "capacity": self.capacity,
         }
 
@@ -91,8 +91,8 @@ class Plan:
     """
 
     group: str
-    strategy: Change
-    queues: Change
+    strategy: BeforeAfter
+    queues: BeforeAfter
     members: tuple[MemberPlan, ...]
     moves: int
     moves_anyway: int
@@ -103,17 +103,17 @@ class Plan:
     gone: tuple[MessageQueue, ...]
     failures: Mapping[str, Failure] = field(default_factory=dict)
     alarms: tuple[str, ...] = ()
-    passing: tuple[Passing, ...] = ()
+    passing: tuple[MovingQueue, ...] = ()
     remarks: tuple[str, ...] = ()
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The plan as JSON."""
         even = self.even_share
         return {
             "group": self.group,
-            "strategy": self.strategy.document(),
-            "queues": self.queues.document(),
-            "members": [member.document() for member in self.members],
+            "strategy": self.strategy.to_json(),
+            "queues": self.queues.to_json(),
+            "members": [member.to_json() for member in self.members],
             "moves": self.moves,
             "moves_anyway": self.moves_anyway,
             "even_share": None
@@ -138,7 +138,7 @@ class Plan:
         }
 
 
-def plan(before: Picture, records: Sequence[GroupRecord]) -> Plan:
+def plan(before: PlannedGroup, records: Sequence[GroupRecord]) -> Plan:
     """Work out what follows for a group from some records; its owners are those of now.
 
     Raises:
@@ -146,15 +146,15 @@ def plan(before: Picture, records: Sequence[GroupRecord]) -> Plan:
     """
     now = forecast(before)
     found = forecast(before, records)
-    after = found.picture
+    after = found.planned
     readable = found.readable(before)
     old, new = before.owners, after.owners
     old_scales, scales = scales_of(now), scales_of(found)
     scales = replace(scales, capacities={**old_scales.capacities, **scales.capacities})
     return Plan(
         group=before.state.group,
-        strategy=Change(now.rules.strategy, found.rules.strategy),
-        queues=Change(len(before.queues), len(readable)),
+        strategy=BeforeAfter(now.rules.strategy, found.rules.strategy),
+        queues=BeforeAfter(len(before.queues), len(readable)),
         members=_members(before, after, scales),
         moves=len(found.moved(before)),
         moves_anyway=len(now.dropped),
@@ -174,7 +174,7 @@ def plan(before: Picture, records: Sequence[GroupRecord]) -> Plan:
         remarks=(
             *found.notes,
             *_strangers(records, after.members, readable),
-            *vain_pins(records, after.members),
+            *idle_pins(records, after.members),
             *_unrouted(before, after),
             *_delays(records, found.rules),
         ),
@@ -202,7 +202,7 @@ def _strangers(
                 yield f"{named}: {client_id} would be no member"
 
 
-def _unrouted(before: Picture, after: Picture) -> Iterator[str]:
+def _unrouted(before: PlannedGroup, after: PlannedGroup) -> Iterator[str]:
     """Yield the topics that a change brings and of which no route is known."""
     known = unrouted_topics(before.state, before.rules)
     for topic in unrouted_topics(after.state, after.rules):
@@ -224,7 +224,7 @@ def _delays(records: Sequence[GroupRecord], rules: GroupRules) -> Iterator[str]:
         yield f"settle_ms = {rules.settle_ms}: joins and leaves count so long after the first"
 
 
-def _members(before: Picture, after: Picture, scales: Scales) -> tuple[MemberPlan, ...]:
+def _members(before: PlannedGroup, after: PlannedGroup, scales: Scales) -> tuple[MemberPlan, ...]:
     were, are = before.members, after.members
     held, holds = _by_member(before.owners), _by_member(after.owners)
     found = []
@@ -240,7 +240,7 @@ def _members(before: Picture, after: Picture, scales: Scales) -> tuple[MemberPla
                 after=new,
                 gained=tuple(queue for queue in new if queue not in kept),
                 lost=tuple(queue for queue in old if queue not in kept),
-                weight=Change(scales.weight(old), scales.weight(new)),
+                weight=BeforeAfter(scales.weight(old), scales.weight(new)),
                 capacity=scales.capacity(client_id),
             )
         )
@@ -269,4 +269,4 @@ def _skew(
 
 def _skews(skews: tuple[Skew, Skew]) -> dict[str, Any]:
     before, after = skews
-    return {"before": before.document(), "after": after.document()}
+    return {"before": before.to_json(), "after": after.to_json()}

@@ -9,9 +9,9 @@ from fairlead.core.ordering import queue_order
 from fairlead.planning.saved_plan import PlannedMove
 from fairlead.wire.decision_records import DecisionRecord
 
-__all__ = ["QueueOutcome", "cause_words", "is_held_up", "outcomes_of", "strangers_among"]
+__all__ = ["QueueOutcome", "cause_words", "is_held_up", "outcomes_of", "unplanned_causes"]
 
-Verdict = Literal["as_planned", "otherwise", "not_planned", "not_moved", "held_up", "not_written"]
+MoveVerdict = Literal["as_planned", "otherwise", "not_planned", "not_moved", "held_up", "not_written"]
 """What came of a planned move.
 
 ``otherwise``: it goes to somebody else, or comes from somebody else. ``held_up``: it waits, because
@@ -29,9 +29,9 @@ class QueueOutcome:
     queue: MessageQueue
     planned: PlannedMove | None
     moved: PlannedMove | None
-    verdict: Verdict
+    verdict: MoveVerdict
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The outcome as JSON."""
         return {
             "queue": list(self.queue),
@@ -67,7 +67,7 @@ def is_held_up(decisions: Sequence[DecisionRecord]) -> bool:
     return bool(decisions) and decisions[-1].phase in _HELD_UP
 
 
-def strangers_among(
+def unplanned_causes(
     decisions: Iterable[DecisionRecord], epoch: Epoch | None, own: Iterable[tuple[str, int, int]]
 ) -> tuple[bool, list[str]]:
     """Tell whether a decision came between a plan and what was written for it, and what else led.
@@ -127,7 +127,7 @@ def _moved(decisions: Iterable[DecisionRecord]) -> Iterable[PlannedMove]:
     return [move for move in found.values() if move.holder != move.successor]
 
 
-def _verdict(planned: PlannedMove | None, moved: PlannedMove | None, *, held_up: bool) -> Verdict:
+def _verdict(planned: PlannedMove | None, moved: PlannedMove | None, *, held_up: bool) -> MoveVerdict:
     if planned is None:
         return "not_planned"
     if moved is None:

@@ -13,15 +13,15 @@ import orjson
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.core.ordering import queue_order
 from fairlead.core.records import RuleSet
-from fairlead.observed.planned_group import Picture
+from fairlead.observed.planned_group import PlannedGroup
 from fairlead.planning.changes import Changes, Join, RouteSize
-from fairlead.planning.group_file import BadGroupError, group_document
+from fairlead.planning.group_file import BadGroupError, group_json
 from fairlead.planning.plan import Plan
 from fairlead.wire.control_records import read_removed_rule, rule_key
 from fairlead.wire.errors import WireError
 from strategies.options import written_queue
 
-__all__ = ["PlannedMove", "SavedPlan", "moves_of", "plan_document", "read_saved_plan"]
+__all__ = ["PlannedMove", "SavedPlan", "moves_of", "plan_json", "read_saved_plan"]
 
 _FIELDS: Final = frozenset(("epoch", "made_ms", "rules", "joins", "leaves", "routes", "moves"))
 
@@ -70,11 +70,11 @@ def moves_of(found: Plan) -> tuple[PlannedMove, ...]:
     )
 
 
-def plan_document(picture: Picture, saved: SavedPlan) -> dict[str, Any]:
+def plan_json(planned: PlannedGroup, saved: SavedPlan) -> dict[str, Any]:
     """Return the group with the plan as one document, also readable as the group alone."""
     changes = saved.changes
     return {
-        **group_document(picture),
+        **group_json(planned),
         "plan": {
             "epoch": None if saved.epoch is None else list(saved.epoch),
             "made_ms": saved.made_ms,

@@ -5,12 +5,12 @@ from collections.abc import Mapping, Sequence
 
 from fairlead.core.records import RuleSet
 from fairlead.observed.forecast import forecast
-from fairlead.observed.planned_group import Picture
+from fairlead.observed.planned_group import PlannedGroup
 
 __all__ = ["left_unread"]
 
 
-def left_unread(before: Picture, rules: Sequence[RuleSet]) -> Mapping[str, int]:
+def left_unread(before: PlannedGroup, rules: Sequence[RuleSet]) -> Mapping[str, int]:
     """Return how many queues of each topic would lose their last reader by some rules.
 
     As `fairlead plan` tells them; queues that have nobody as it is do not count. None without a

@@ -83,7 +83,7 @@ class Manifest:
         """How many partitions the topics have."""
         return Partitions(len(self.topics["heartbeats"]), len(self.topics["assignments"]))
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON."""
         return {
             "v": _VERSION,

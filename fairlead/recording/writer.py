@@ -115,5 +115,5 @@ class RecordingWriter:
         """Write the manifest: from here on the folder is a recording."""
         staged = self.folder / f".{MANIFEST}.new"
         with os.fdopen(_create(staged), "wb") as stream:
-            stream.write(orjson.dumps(manifest.document(), option=orjson.OPT_INDENT_2) + b"\n")
+            stream.write(orjson.dumps(manifest.to_json(), option=orjson.OPT_INDENT_2) + b"\n")
         staged.rename(self.folder / MANIFEST)

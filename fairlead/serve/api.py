@@ -18,13 +18,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from fairlead.control.known_groups import unknown_group
+from fairlead.control.group_names import unknown_group
 from fairlead.http.metrics_answer import metrics_answer
-from fairlead.serve.answers import HeldView
+from fairlead.serve.shared_view import SharedView
 from fairlead.serve.event_streams import EventStreams
 from fairlead.serve.following import Following
 from fairlead.serve.readiness import readiness_of
-from fairlead.serve.requests_metrics import ServeMetrics
+from fairlead.serve.serve_metrics import ServeMetrics
 from fairlead.settings import KafkaSettings
 from fairlead.wire.texts import GROUP
 
@@ -39,7 +39,7 @@ _ALL_GROUPS: Final = "`fairlead group list` shows all."
 
 
 def application(
-    held: HeldView,
+    held: SharedView,
     following: Callable[[], Following],
     metrics: ServeMetrics,
     streams: EventStreams,
@@ -92,7 +92,7 @@ class _Counting(BaseHTTPMiddleware):
 class _Answers:
     def __init__(
         self,
-        held: HeldView,
+        held: SharedView,
         following: Callable[[], Following],
         metrics: ServeMetrics,
         streams: EventStreams,
@@ -118,7 +118,7 @@ class _Answers:
         """Tell whether the view may be asked; 503 if not."""
         del request
         found = readiness_of(self._following())
-        return _json(found.document(), 200 if found.ready else 503)
+        return _json(found.to_json(), 200 if found.ready else 503)
 
     async def metrics(self, request: Request) -> Response:
         """Write the series."""

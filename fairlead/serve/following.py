@@ -22,7 +22,7 @@ from fairlead.kafka.partition_reading import partition_counts
 from fairlead.kafka.reading_position import position_of
 from fairlead.kafka.topic_ids import TopicIds, read_topic_ids
 from fairlead.kafka.topic_reader import consumer_of
-from fairlead.observed.windows import WINDOWS_MS
+from fairlead.observed.read_windows import WINDOWS_MS
 from fairlead.settings import KafkaSettings
 from fairlead.wire.raw import Partitions, RawRecord, raw_record
 from fairlead.wire.topics import TopicNames

@@ -16,7 +16,7 @@ from fairlead.bridges.kafka.committed import read_committed
 from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.bridges.kafka.snapshot import TopicSeen, TopicUnclear
 from fairlead.core.model import MessageQueue, Position
-from fairlead.serve.answers import HeldView
+from fairlead.serve.shared_view import SharedView
 
 __all__ = ["ENDS_PERIODS", "SILENT_PERIODS", "OffsetPoller", "PolledTopics"]
 
@@ -41,7 +41,7 @@ class PolledTopics:
         """Topics that could not be looked at, and why."""
         self.ends: Ends = {}
 
-    def look(self, queues: Iterable[MessageQueue]) -> None:
+    def read_ends(self, queues: Iterable[MessageQueue]) -> None:
         """Learn the ends of these queues, and of which life of their topics they are."""
         by_topic: dict[str, list[MessageQueue]] = {}
         for queue in sorted(set(queues)):
@@ -84,7 +84,7 @@ class PolledTopics:
 class OffsetPoller:
     """Asks in rounds, on a thread of its own, until it is stopped."""
 
-    def __init__(self, held: HeldView, data: DataCluster, period_ms: int) -> None:
+    def __init__(self, held: SharedView, data: DataCluster, period_ms: int) -> None:
         """Describe it.
 
         Args:
@@ -129,7 +129,7 @@ class OffsetPoller:
         # Before anything is asked: what members tell of a newer life meanwhile is newer.
         at_ms = time.time_ns() // 1_000_000
         polled = PolledTopics(self._data)
-        polled.look(looked)
+        polled.read_ends(looked)
         for topic, why in polled.unclear.items() - self._unclear.items():
             log.warning("topic_not_seen", topic=topic, error=why)
         self._unclear = polled.unclear
@@ -139,5 +139,5 @@ class OffsetPoller:
                 return
             committed[group] = polled.committed(group, queues)
         self._held.asked(
-            lambda view: view.take_offsets(at_ms, polled.ends, committed, polled.identities), None
+            lambda view: view.apply_offsets(at_ms, polled.ends, committed, polled.identities), None
         )

@@ -7,13 +7,13 @@ import structlog
 
 from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.http.server import start_server
-from fairlead.serve.answers import HeldView
+from fairlead.serve.shared_view import SharedView
 from fairlead.serve.api import application
 from fairlead.serve.event_streams import EventStreams
 from fairlead.serve.following import TopicFollower
 from fairlead.serve.group_metrics import GroupMetrics
 from fairlead.serve.offset_poller import OffsetPoller
-from fairlead.serve.requests_metrics import ServeMetrics
+from fairlead.serve.serve_metrics import ServeMetrics
 from fairlead.settings import Settings
 from strategies.own_strategies import all_strategies
 
@@ -31,9 +31,9 @@ def run_serve(settings: Settings, data: DataCluster, stop: threading.Event) -> N
         RuntimeError: the HTTP server ended by itself.
     """
     strategies = all_strategies(settings.engine.strategies)
-    held = HeldView(settings.serve, settings.engine.tick_ms, strategies)
+    held = SharedView(settings.serve, settings.engine.tick_ms, strategies)
     follower = TopicFollower(
-        settings.kafka, settings.serve.history_ms, held.begin, held.take, held.follow
+        settings.kafka, settings.serve.history_ms, held.begin, held.apply, held.follow
     )
     metrics = ServeMetrics(lambda: follower.following)
     metrics.registry.register(GroupMetrics(held.snapshot))

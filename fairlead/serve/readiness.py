@@ -25,7 +25,7 @@ class Readiness:
     read: int
     wanted: int
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON values."""
         return {
             "ready": self.ready,

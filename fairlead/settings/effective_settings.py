@@ -47,7 +47,7 @@ class ShownSetting:
         """The key as TOML writes it: the name of a group in quotes where it needs them."""
         return ".".join(toml_key(name) for name in self.key)
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as a program reads it."""
         kind = None if self.kind is None else self.kind.value
         return {

@@ -96,7 +96,7 @@ class Judgement:
         """True if something was proved and nothing is broken."""
         return not self.broken and not self.nothing
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON."""
         return {
             "v": 1,
@@ -105,7 +105,7 @@ class Judgement:
             "invariants": [
                 {
                     **asdict(each),
-                    "findings": [finding.document() for finding in each.findings],
+                    "findings": [finding.to_json() for finding in each.findings],
                     "title": INVARIANTS[each.number].title,
                 }
                 for each in self.rulings

@@ -28,7 +28,7 @@ class Finding:
     text: str
     slice: tuple[Evidence, ...] = ()
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON."""
         return {"text": self.text, "slice": [each._asdict() for each in self.slice]}
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from fairlead.broker import EmbeddedKafka
     from fairlead.control.rule_change import RuleChange
-    from fairlead.control.session import RuleOutcome
+    from fairlead.control.control_session import RuleOutcome
 
 Capture = pytest.CaptureFixture[str]
 QUEUES = 4

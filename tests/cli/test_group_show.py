@@ -31,7 +31,7 @@ Capture = pytest.CaptureFixture[str]
 def _shown(rules: tuple[RuleSet, ...], output: OutputFormat, capsys: Capture) -> str:
     found = RulesInForce(STRATEGIES)
     for rule in rules:
-        found.take(WrittenRule(rule, 0, 7, WRITTEN_MS))
+        found.apply(WrittenRule(rule, 0, 7, WRITTEN_MS))
     rows = list(rule_rows(found, "fairlead.control"))
     write_fitting(rows, RULE_COLUMNS, output, prose=("says", "because"), width=COLUMNS)
     return capsys.readouterr().out

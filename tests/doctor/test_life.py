@@ -7,7 +7,7 @@ import pytest
 
 from fairlead.doctor import Answer, Status, Surroundings, liveness, permissions
 from fairlead.doctor.surroundings import SeenTick, TickEvidence
-from fairlead.observed.bridge_life import BridgeLife, BridgeVerdict
+from fairlead.observed.bridge_liveness import BridgeLiveness, BridgeVerdict
 from fairlead.observed.bridge_silence import BridgeSilence
 from fairlead.observed.bridges import Bridges
 from fairlead.settings import load_settings
@@ -127,8 +127,8 @@ def test_brokers_apart() -> None:
 NOW_MS = 1_781_000_000_000
 
 
-def _life(verdict: BridgeVerdict, cluster: str = "main") -> BridgeLife:
-    return BridgeLife(cluster, verdict, NOW_MS - 40_000, NOW_MS)
+def _life(verdict: BridgeVerdict, cluster: str = "main") -> BridgeLiveness:
+    return BridgeLiveness(cluster, verdict, NOW_MS - 40_000, NOW_MS)
 
 
 @pytest.mark.parametrize(

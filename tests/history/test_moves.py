@@ -5,9 +5,9 @@ import itertools
 import pytest
 
 from fairlead.core.model import MessageQueue
-from fairlead.history.grant_history import tenures_of
+from fairlead.history.grant_history import grant_history
 from fairlead.history.least_moves import least_moves
-from fairlead.history.moves import DecidedMoves, decided_moves, moves_by_trigger, only
+from fairlead.history.moves import DecidedMoves, decided_moves, moves_by_trigger, chosen_moves
 from tests.history.made import START_MS, audits, decision
 
 JOINED = {"kind": "client_joined", "client_id": "c2", "at": ["t.heartbeats", 0, 8]}
@@ -32,11 +32,11 @@ OPENED = decision(
 
 
 def _moves(*bodies: dict[str, object], since_ms: int = 0) -> list[DecidedMoves]:
-    return decided_moves(tenures_of(audits(*bodies)), {}, since_ms)
+    return decided_moves(grant_history(audits(*bodies)), {}, since_ms)
 
 
 def _told(decided: DecidedMoves) -> list[tuple[object, ...]]:
-    rows = [move.document() for move in decided.moves]
+    rows = [move.to_json() for move in decided.moves]
     return [(row["queue"], row["kind"], row["from"], row["to"]) for row in rows]
 
 
@@ -50,7 +50,7 @@ def test_handover() -> None:
     ]
     assert [move.handover_ms for move in handed.moves] == [400, None]
     assert (handed.moved, handed.least) == (2, 2)
-    row = handed.moves[0].document()
+    row = handed.moves[0].to_json()
     assert (row["trigger"], row["client"], row["cause_at"]) == (
         "client_joined",
         "c2",
@@ -79,7 +79,7 @@ def test_nobody_between() -> None:
 def test_windows() -> None:
     """From a time on, a move tells who had the queue before, and owners that stand count."""
     (handed,) = decided_moves(
-        tenures_of(audits(HANDED, OPENED)),
+        grant_history(audits(HANDED, OPENED)),
         {MessageQueue("orders", "main", number): "c1" for number in (0, 1)},
         START_MS + 1_500,
     )
@@ -92,9 +92,9 @@ def test_filters() -> None:
     """Of some queues and clients only their moves are left; a decision without any is left out."""
     decided = _moves(FIRST, HANDED)
     queue = MessageQueue("orders", "main", 3)
-    assert [len(each.moves) for each in only(decided, {queue}, ())] == [1, 1]
-    assert [len(each.moves) for each in only(decided, (), {"c2"})] == [2]
-    assert only(decided, {queue}, {"c9"}) == []
+    assert [len(each.moves) for each in chosen_moves(decided, {queue}, ())] == [1, 1]
+    assert [len(each.moves) for each in chosen_moves(decided, (), {"c2"})] == [2]
+    assert chosen_moves(decided, {queue}, {"c9"}) == []
 
 
 def test_triggers() -> None:

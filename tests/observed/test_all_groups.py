@@ -9,7 +9,7 @@ from fairlead.cli import group_check
 from fairlead.core.records import TopicAbsent
 from fairlead.observed.observed_groups import ObservedGroups
 from fairlead.observed.reading import observe_all
-from fairlead.observed.verdict import worst
+from fairlead.observed.verdict import worst_verdict
 from fairlead.wire.encode_bridge import encode_absent
 from strategies.registry import STRATEGIES
 from tests.engine.topics import NAMES, bounds
@@ -47,7 +47,7 @@ def test_each_as_it_is_alone() -> None:
     assert _names(world) == GROUPS
     for group in GROUPS:
         one, alone = groups.any_group(group, world.topics.now_ms), standing_of(world, group)
-        assert one.whole_document() == alone.whole_document()
+        assert one.to_full_json() == alone.to_full_json()
 
 
 def test_who_is_offline_counts() -> None:
@@ -113,11 +113,11 @@ def test_one_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     found = {group: group_check.verdict_on(group, groups, world.topics.now_ms) for group in GROUPS}
     words = {group: each.word for group, each in found.items()}
     assert words == {"billing": "safe", "orders": "unreadable", "payments": "safe"}
-    said = found["orders"].document()
-    assert said.keys() == found["billing"].document().keys()
+    said = found["orders"].to_json()
+    assert said.keys() == found["billing"].to_json().keys()
     assert said["phase"] is None
     (problem,) = said["problems"]
     assert (problem["for"], problem["problem"]) == ("orders", "unreadable")
     assert problem["says"] == "ZeroDivisionError: nobody expected this"
-    assert worst(found.values()) == "unreadable"
-    assert worst([found["billing"]]) == "safe"
+    assert worst_verdict(found.values()) == "unreadable"
+    assert worst_verdict([found["billing"]]) == "safe"

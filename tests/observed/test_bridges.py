@@ -3,7 +3,7 @@
 import orjson
 import pytest
 
-from fairlead.observed.bridges import Bridges, look_at_bridges
+from fairlead.observed.bridges import Bridges, read_bridges
 from tests.engine.topics import START_MS, Topics, bounds
 from tests.planning.memory_source import MemorySource
 
@@ -31,7 +31,7 @@ def _answer(topics: Topics, *, absent: bool = False) -> None:
 
 def _look(topics: Topics, after_ms: int = 0) -> Bridges:
     topics.now_ms += after_ms
-    return look_at_bridges(MemorySource(topics))
+    return read_bridges(MemorySource(topics))
 
 
 @pytest.fixture

@@ -10,7 +10,7 @@ import pytest
 from fairlead.cli.group_check import folded_findings
 from fairlead.observed.findings import standing_findings
 from fairlead.observed.group_standing import GroupStanding
-from fairlead.observed.verdict import checked
+from fairlead.observed.verdict import check_group
 from fairlead.wire.bodies import summary_body
 from tests.engine.client import Client
 from tests.engine.world import World
@@ -205,9 +205,9 @@ def test_a_retry_topic_that_nothing_has_failed_for() -> None:
     follow(world, "c3").subscribed = ("orders", "%RETRY%orders")
     two.subscribed = ("orders",)
     world.pass_seconds(8)
-    verdict = checked(standing_of(world))
+    verdict = check_group(standing_of(world))
     assert (verdict.word, verdict.notes) == ("safe", ())
-    assert standing_of(world).document()["unrouted"] == []
+    assert standing_of(world).to_json()["unrouted"] == []
     assert not any("route" in remark for remark in remarks(world))
     assert listed_in(world)[GROUP] == ()
 
@@ -260,7 +260,7 @@ def test_a_member_that_no_engine_answers() -> None:
     world = followers("c1")
     held, joining = world.clients[0], follow(world, "c2")
     heard_alone(world, 10, held, joining)
-    verdict = checked(standing_of(world))
+    verdict = check_group(standing_of(world))
     assert verdict.word == "safe"
     assert "c2 has just joined and was not told anything yet" in verdict.notes
     heard_alone(world, 65, held, joining)
@@ -271,7 +271,7 @@ def test_a_member_that_no_engine_answers() -> None:
     assert "fairlead doctor" in found.remedy
     (idle,) = standing_of(world).idle
     assert idle.why == "it has heartbeat for 1 min 15 s and was not told anything yet"
-    assert not any("c2" in note for note in checked(standing_of(world)).notes)
+    assert not any("c2" in note for note in check_group(standing_of(world)).notes)
     assert "c2 has heartbeat for more than 10 s and was not told anything yet" in remarks(world)
     heard_alone(world, 8, held, joining, ticking=False)
     assert _problems(world) == [("engine_silent", "engine")]
@@ -310,7 +310,7 @@ def test_members_with_different_topics() -> None:
     one, _ = world.clients
     one.subscribed = ("orders",)
     world.pass_seconds(4)
-    verdict = checked(standing_of(world))
+    verdict = check_group(standing_of(world))
     assert verdict.word == "safe"
     (note,) = [note for note in verdict.notes if "different topics" in note]
     assert note.endswith("and each is shared among those who do (payments: not c1)")

@@ -33,7 +33,7 @@ def test_at_rest() -> None:
     ]
     assert [each.target for each in found.queues] == ["c1"] * 3 + ["c2"] * 3
     assert found.behind == ()
-    said = found.document()
+    said = found.to_json()
     assert (said["phase"], said["members"], said["members_idle"]) == ("stable", 2, 0)
     assert (said["queues"], said["unassigned"], said["converged"]) == (6, 0, True)
     assert said["engine"]["silent"] is False
@@ -117,7 +117,7 @@ def test_a_group_without_members() -> None:
         client.leave()
     world.pass_seconds(4)
     found = standing_of(world)
-    assert (found.phase, found.members, found.document()["members"]) == ("empty", (), 0)
+    assert (found.phase, found.members, found.to_json()["members"]) == ("empty", (), 0)
     assert len(found.queues) == 6
     assert all(each.place.position is not None for each in found.queues)
     assert found.lag is not None

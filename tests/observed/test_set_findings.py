@@ -81,7 +81,7 @@ def test_two_owners() -> None:
     world = world_of("c1", "c2")
     world.pass_seconds(8)
     standing = standing_of(world)
-    told = standing.live.observed.told.sets
+    told = standing.live.observed.assignments.sets
     one, other = sorted(told)
     queue = told[one].entries[0].queue
     told[other] = told[one]

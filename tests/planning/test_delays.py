@@ -35,14 +35,14 @@ def test_absent_keeps_its_share(strategy: str, seconds: int) -> None:
     assert "c2 is gone and waited for (restart_grace_ms): its queues are kept for it" in remarks(
         world
     )
-    assert list(look(world).picture.state.awaited) == ["c2"]
-    assert owners_of(look(world).picture.state) == owners_of(state)
+    assert list(look(world).planned.state.awaited) == ["c2"]
+    assert owners_of(look(world).planned.state) == owners_of(state)
     found = planned(world, Changes())
     assert found.moves == 0
     assert len(found.orphans) == 17 - len(owners_of(state))
     world.pass_seconds(60)
     assert len(owners_of(state_of(world))) == 17
-    assert look(world).picture.state.awaited == {}
+    assert look(world).planned.state.awaited == {}
 
 
 def test_dead_client_is_waited_for() -> None:
@@ -52,7 +52,7 @@ def test_dead_client_is_waited_for() -> None:
     world.pass_seconds(2)
     dead = world.clients.pop(1)
     heard_alone(world, 30, world.clients[0])
-    assert list(look(world).picture.state.awaited) == [dead.client_id]
+    assert list(look(world).planned.state.awaited) == [dead.client_id]
     assert not any("does not heartbeat" in text for text in remarks(world))
 
 

@@ -60,7 +60,7 @@ def test_sound(life: Life, tmp_path: Path) -> None:
     assert killed.fault == "client-8 killed"
     assert killed.recovered_ms is not None
     assert killed.recovered_ms > 10_000
-    assert judgement.document()["passed"] is True
+    assert judgement.to_json()["passed"] is True
 
 
 def test_without_journals(life: Life, tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_early_grant(life: Life, tmp_path: Path) -> None:
     finding = ruling_of(judgement, "S2").findings[0]
     assert "may work under" in finding.text
     assert any("newest heartbeat" in each.says for each in finding.slice)
-    written = orjson.loads(orjson.dumps(judgement.document()))
+    written = orjson.loads(orjson.dumps(judgement.to_json()))
     (ruling,) = [each for each in written["invariants"] if each["number"] == "S2"]
     shown = [{"place": each.place, "says": each.says} for each in finding.slice]
     assert ruling["findings"][0] == {"text": finding.text, "slice": shown}

@@ -85,9 +85,9 @@ def _run(seed: int, schedules: int, jobs: int) -> "Campaign":
 
 def _show(campaign: "Campaign", output: OutputFormat) -> None:
     if output is not OutputFormat.TABLE:
-        write_rows([campaign.document()], (), output)
+        write_rows([campaign.to_json()], (), output)
         return
-    document = campaign.document()
+    document = campaign.to_json()
     kinds = [
         {
             "fault": kind.replace("_", " "),
@@ -95,7 +95,7 @@ def _show(campaign: "Campaign", output: OutputFormat) -> None:
             "schedules": campaign.struck[kind],
             "%": campaign.share(kind),
         }
-        for kind in campaign.document()["faults"]  # type: ignore[attr-defined]
+        for kind in campaign.to_json()["faults"]  # type: ignore[attr-defined]
     ]
     write_rows(kinds, ("fault", "times", "schedules", "%"), output)
     write_rows(_measures(campaign, document), ("measure", "figure", "least", "passed"), output)

@@ -39,7 +39,7 @@ class Report:
         """True if the script came to its end and every requirement holds."""
         return self.failure is None and self.verdict.passed
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The report as JSON."""
         verdict = self.verdict
         return {
@@ -64,7 +64,7 @@ class Report:
 def write_report(report: Report, path: Path) -> None:
     """Write the report as JSON, replacing an older one in one step."""
     staging = path.with_name(f".{path.name}.new")
-    staging.write_bytes(orjson.dumps(report.document(), option=orjson.OPT_INDENT_2) + b"\n")
+    staging.write_bytes(orjson.dumps(report.to_json(), option=orjson.OPT_INDENT_2) + b"\n")
     staging.replace(path)
 
 

@@ -94,7 +94,7 @@ class Campaign:
         """Whether no promise was broken, and enough happened to tell."""
         return not self.breaches and all(target.passed is not False for target in self.targets())
 
-    def document(self) -> Mapping[str, object]:
+    def to_json(self) -> Mapping[str, object]:
         """Return everything as one JSON object."""
         return {
             "schedules": self.schedules,

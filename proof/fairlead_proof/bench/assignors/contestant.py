@@ -134,7 +134,7 @@ class Conversation:
             warm_up_ms=effort.warm_up_ms,
             measure_ms=effort.measure_ms,
             runs_min=effort.runs_min,
-            **group.document(),
+            **group.to_json(),
         )
         patience = _SET_UP_SECONDS_MAX
         while True:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from fairlead.control.answers import Answers, AnswerWatch, Place, Refusal
+from fairlead.control.engine_answers import EngineAnswers, AnswerWatch, ControlPlace, Refusal
 from fairlead.control.rule_change import RuleChange
 from fairlead.control.rules_in_force import RulesInForce, read_rules_in_force
 from fairlead.core.allocation import Strategy
@@ -18,9 +18,9 @@ from fairlead.settings import KafkaSettings
 from fairlead.wire.decision_records import DecisionRecord
 from fairlead.wire.topics import TopicNames
 
-__all__ = ["Answer", "ControlSession", "RuleOutcome"]
+__all__ = ["RuleAnswer", "ControlSession", "RuleOutcome"]
 
-Answer = Literal["in_force", "refused", "unchanged", "unanswered", "not_written"]
+RuleAnswer = Literal["in_force", "refused", "unchanged", "unanswered", "not_written"]
 """What came of a rule.
 
 ``unchanged``: it was in force already and is not written again. ``unanswered``: it stands in the
@@ -34,7 +34,7 @@ class RuleOutcome:
 
     Attributes:
         rule: as the engine reads it.
-        answer: see `Answer`.
+        answer: see `RuleAnswer`.
         places: where it stands in the control topic.
         decisions: those that it led to, one for each group.
         refusal: why the engine rejected it.
@@ -43,8 +43,8 @@ class RuleOutcome:
     """
 
     rule: RuleSet
-    answer: Answer
-    places: tuple[Place, ...] = ()
+    answer: RuleAnswer
+    places: tuple[ControlPlace, ...] = ()
     decisions: tuple[DecisionRecord, ...] = ()
     refusal: Refusal | None = None
     passed: bool = False
@@ -87,9 +87,9 @@ class ControlSession:
         with AnswerWatch(self._kafka, sorted({partition for _, partition in records})) as watch:
             written = [(partition, changes[number].rule) for number, partition in records]
             offsets = write_rules(self._kafka, written)
-            places: dict[int, list[Place]] = {}
+            places: dict[int, list[ControlPlace]] = {}
             for (number, partition), offset in zip(records, offsets, strict=True):
-                places.setdefault(number, []).append(Place(partition, offset))
+                places.setdefault(number, []).append(ControlPlace(partition, offset))
             answers = watch.wait([place for each in places.values() for place in each], seconds_max)
         return [
             _outcome(change.rule, places[number], answers)
@@ -99,11 +99,11 @@ class ControlSession:
         ]
 
 
-def _outcome(rule: RuleSet, places: Sequence[Place], answers: Answers) -> RuleOutcome:
+def _outcome(rule: RuleSet, places: Sequence[ControlPlace], answers: EngineAnswers) -> RuleOutcome:
     refusals = [answers.refusals[place] for place in places if place in answers.refusals]
     decisions = [each for place in places for each in answers.decisions.get(place, ())]
     ticking = all(place.partition in answers.ticking for place in places)
-    answer: Answer = "unanswered"
+    answer: RuleAnswer = "unanswered"
     if refusals:
         answer = "refused"
     elif decisions or (rule.group == ALL_GROUPS and ticking):

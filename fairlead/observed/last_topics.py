@@ -36,7 +36,7 @@ def last_topics(live: LiveGroup, source: TopicSource) -> LastTopics | None:
         EnvironmentMissingError: a topic cannot be read.
     """
     group = live.core.state.group
-    told = {entry.queue.topic for held in live.told.values() for entry in held.entries}
+    told = {entry.queue.topic for held in live.assigned.values() for entry in held.entries}
     if told:
         return _sorted(told, "what its last members were told to hold")
     life = last_life(source, group)
@@ -45,7 +45,7 @@ def last_topics(live: LiveGroup, source: TopicSource) -> LastTopics | None:
         return _sorted(moved, f"its decisions up to {life[-1].epoch}")
     committed = {
         queue.topic
-        for queue, measure in live.observed.measured.queues.items()
+        for queue, measure in live.observed.positions.queues.items()
         if measure.position is not None
     }
     return _sorted(committed, "what it has committed") if committed else None

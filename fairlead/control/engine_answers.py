@@ -21,12 +21,12 @@ from fairlead.wire.decision_records import DecisionReader, DecisionRecord
 from fairlead.wire.raw import raw_record
 from fairlead.wire.topics import TopicNames
 
-__all__ = ["AnswerWatch", "Answers", "Place", "Refusal"]
+__all__ = ["AnswerWatch", "EngineAnswers", "ControlPlace", "Refusal"]
 
 _POLL_MS: Final = 200
 
 
-class Place(NamedTuple):
+class ControlPlace(NamedTuple):
     """Where a rule stands in the control topic."""
 
     partition: int
@@ -44,7 +44,7 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
+class EngineAnswers:
     """What was heard of some rules.
 
     Attributes:
@@ -54,12 +54,12 @@ class Answers:
         ticking: partitions in which an engine has ticked meanwhile.
     """
 
-    decisions: Mapping[Place, Sequence[DecisionRecord]] = field(default_factory=dict)
-    refusals: Mapping[Place, Refusal] = field(default_factory=dict)
-    passed: frozenset[Place] = frozenset()
+    decisions: Mapping[ControlPlace, Sequence[DecisionRecord]] = field(default_factory=dict)
+    refusals: Mapping[ControlPlace, Refusal] = field(default_factory=dict)
+    passed: frozenset[ControlPlace] = frozenset()
     ticking: frozenset[int] = frozenset()
 
-    def has(self, place: Place) -> bool:
+    def has(self, place: ControlPlace) -> bool:
         """Tell whether a rule was answered."""
         return place in self.decisions or place in self.refusals
 
@@ -82,7 +82,7 @@ class AnswerWatch:
         ]
         self._reader = DecisionReader()
         self._heard: list[DecisionRecord] = []
-        self._refused: dict[Place, Refusal] = {}
+        self._refused: dict[ControlPlace, Refusal] = {}
         self._ticking: set[int] = set()
 
     def __enter__(self) -> Self:
@@ -105,7 +105,7 @@ class AnswerWatch:
     def __exit__(self, *_: object) -> None:
         self._consumer.close()
 
-    def wait(self, places: Sequence[Place], seconds_max: float) -> Answers:
+    def wait(self, places: Sequence[ControlPlace], seconds_max: float) -> EngineAnswers:
         """Return what was heard when each rule is answered, or when the time is over.
 
         Raises:
@@ -145,25 +145,25 @@ class AnswerWatch:
         topic, partition, offset = body["at"]
         if topic == self._control:
             refusal = Refusal(body["reason"], body["field"], body["detail"], body["remedy"])
-            self._refused[Place(partition, offset)] = refusal
+            self._refused[ControlPlace(partition, offset)] = refusal
 
-    def _answers(self, places: Sequence[Place]) -> Answers:
-        decisions: dict[Place, list[DecisionRecord]] = {}
+    def _answers(self, places: Sequence[ControlPlace]) -> EngineAnswers:
+        decisions: dict[ControlPlace, list[DecisionRecord]] = {}
         for decision in self._heard:
             for topic, partition, offset in decision.places():
-                place = Place(partition, offset)
+                place = ControlPlace(partition, offset)
                 if topic == self._control and place in places:
                     found = decisions.setdefault(place, [])
                     if decision.group not in {each.group for each in found}:
                         found.append(decision)
-        return Answers(
+        return EngineAnswers(
             decisions,
             {place: self._refused[place] for place in places if place in self._refused},
             frozenset(place for place in places if self._is_behind(place)),
             frozenset(self._ticking),
         )
 
-    def _is_behind(self, place: Place) -> bool:
+    def _is_behind(self, place: ControlPlace) -> bool:
         return any(
             decision.cut.end_of(self._control, place.partition) > place.offset
             for decision in self._heard

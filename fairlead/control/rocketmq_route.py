@@ -21,14 +21,14 @@ from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import TopicNames
 
-__all__ = ["as_read", "told_route"]
+__all__ = ["as_read", "route_from_rocketmq"]
 
 _ONE_SHARD: Final = WireLimits(1)
 _KNOWN_PER_QUEUE: Final[Mapping[str, str]] = {"0": ""}
 """A static topic's master: which broker it is, `leaders` tell for each queue."""
 
 
-def told_route(topic: str, told: TopicRoute, identity: str) -> Route:
+def route_from_rocketmq(topic: str, told: TopicRoute, identity: str) -> Route:
     """Return the route that RocketMQ tells; brokers stand in the order of their names.
 
     A static topic's logical queues belong to the mock broker of their scope, as for its clients.

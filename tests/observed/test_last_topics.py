@@ -2,7 +2,7 @@
 
 import orjson
 
-from fairlead.observed.offline import LastTopics, last_topics
+from fairlead.observed.last_topics import LastTopics, last_topics
 from fairlead.observed.reading import read_live_group
 from fairlead.planning.changes import Changes, Join, records_of
 from fairlead.planning.plan import plan
@@ -68,7 +68,7 @@ def test_engine_and_clients_are_dead() -> None:
     found = last_topics(live, source)
     assert found == LastTopics(("orders", "payments"), "what its last members were told to hold")
     joined = Changes(joins=(Join("c9", found.topics),))
-    assert len(after_of(plan(live.picture, records_of(live.picture, joined)))) == 17
+    assert len(after_of(plan(live.planned, records_of(live.planned, joined)))) == 17
 
 
 def test_commits_alone() -> None:

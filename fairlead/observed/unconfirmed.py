@@ -9,7 +9,7 @@ from typing import Final, Generic, TypeVar
 
 from fairlead.core.model import MessageQueue
 
-__all__ = ["GROUPS_MAX", "QUEUES_MAX", "Strangers"]
+__all__ = ["GROUPS_MAX", "QUEUES_MAX", "Unconfirmed"]
 
 GROUPS_MAX: Final = 10_000
 """More than the groups of a cluster that wait for their first decision at once."""
@@ -46,7 +46,7 @@ class _Bounded(Generic[_Key]):
         self._keys.pop(key, None)
 
 
-class Strangers:
+class Unconfirmed:
     """The queues and the groups that clients alone have told of."""
 
     def __init__(self, groups_max: int = GROUPS_MAX, queues_max: int = QUEUES_MAX) -> None:
@@ -57,7 +57,7 @@ class Strangers:
         """A client names a group that was not known; return which are to be forgotten."""
         return self._groups.add(name, lambda _: False)
 
-    def vouch(self, name: str) -> None:
+    def confirm(self, name: str) -> None:
         """Somebody else than a client names this group."""
         self._groups.discard(name)
 

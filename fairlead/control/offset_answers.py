@@ -26,13 +26,13 @@ from fairlead.wire.raw import raw_record
 from fairlead.wire.topics import TopicNames
 
 __all__ = [
-    "Answers",
+    "OffsetAnswers",
     "StatusError",
-    "answers",
+    "answer_requests",
     "data_cluster",
     "kafka_lookup",
     "recent_requests",
-    "told_lookup",
+    "topic_status_lookup",
 ]
 
 LookUp = Callable[[str, Request, list[int]], OffsetLookup]
@@ -52,7 +52,7 @@ class StatusError(ValueError):
     """A line is none of topicStatus; the message says which and why."""
 
 
-class Answers(NamedTuple):
+class OffsetAnswers(NamedTuple):
     """What is to be written, and of how many queues each group goes on waiting for the bounds."""
 
     records: tuple[OffsetsKnown, ...]
@@ -79,7 +79,7 @@ def recent_requests(kafka: KafkaSettings, topic: str) -> list[Request]:
     return list(newest.values())
 
 
-def told_lookup(text: str) -> LookUp:
+def topic_status_lookup(text: str) -> LookUp:
     """Return the bounds that `mqadmin topicStatus` prints, of which no group has committed any.
 
     Raises:
@@ -148,7 +148,7 @@ def data_cluster(kafka: KafkaSettings, options: Mapping[str, Any]) -> DataCluste
     return DataCluster(kafka.bootstrap, timeout_ms=_TIMEOUT_MS, options=options)
 
 
-def answers(requests: Iterable[Request], route: Route, look_up: LookUp) -> Answers:
+def answer_requests(requests: Iterable[Request], route: Route, look_up: LookUp) -> OffsetAnswers:
     """Return the answer to each request for offsets, by what is known of each broker's queues."""
     records: list[OffsetsKnown] = []
     left: dict[str, int] = {}
@@ -165,7 +165,7 @@ def answers(requests: Iterable[Request], route: Route, look_up: LookUp) -> Answe
         if queues:
             known = OffsetsKnown(request.group, route.topic, route.identity, tuple(queues))
             records.append(known)
-    return Answers(tuple(records), {group: number for group, number in left.items() if number})
+    return OffsetAnswers(tuple(records), {group: number for group, number in left.items() if number})
 
 
 def _readable(route: Route) -> list[RouteBroker]:

@@ -13,7 +13,7 @@ from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["BridgeLife", "BridgeSigns", "BridgeVerdict", "is_sign"]
+__all__ = ["BridgeLiveness", "BridgeSigns", "BridgeVerdict", "is_sign"]
 
 _MISSED: Final = 3
 """So many signs in a row are missing of one that is dead."""
@@ -24,7 +24,7 @@ BridgeVerdict = Literal["running", "look_ups_fail", "stopped", "dead"]
 
 
 @dataclass(frozen=True, slots=True)
-class BridgeLife:
+class BridgeLiveness:
     """The bridge of one cluster, or the liveliest of several.
 
     Attributes:
@@ -55,7 +55,7 @@ class BridgeLife:
         """How it is started: under another name it would tell the same queues as others."""
         return f"fairlead bridge kafka --cluster-name {shlex.quote(self.cluster)}"
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as JSON tells it."""
         told = {"cluster": self.cluster, "state": self.verdict, "last_sign_ms": self.at_ms}
         return told | {"says": self.words()}
@@ -81,10 +81,10 @@ class BridgeSigns:
         """Return what these rows tell; those that are no signs tell nothing."""
         found = cls()
         for row in rows:
-            found.take(row)
+            found.apply_row(row)
         return found
 
-    def take(self, row: RawRecord) -> None:
+    def apply_row(self, row: RawRecord) -> None:
         """Take in one row, whatever it is."""
         if row.value is None or not is_sign(row):
             return
@@ -100,7 +100,7 @@ class BridgeSigns:
             if len(runs) > _RUNS_MAX:
                 del runs[next(iter(runs))]
 
-    def lives(self, now_ms: int) -> list[BridgeLife]:
+    def lives(self, now_ms: int) -> list[BridgeLiveness]:
         """Return what is to be said of each cluster's bridge, by the clusters' names.
 
         Of several bridges of one cluster one that is there counts; else the one heard last.
@@ -112,9 +112,9 @@ _RUNS_MAX: Final = 16
 """So many runs of bridges of one cluster are told apart; a run of long ago says nothing now."""
 
 
-def _life(cluster: str, runs: Mapping[str, tuple[int, BridgeSign]], now_ms: int) -> BridgeLife:
+def _life(cluster: str, runs: Mapping[str, tuple[int, BridgeSign]], now_ms: int) -> BridgeLiveness:
     lives = [
-        BridgeLife(cluster, _verdict(at_ms, sign, now_ms), at_ms, now_ms)
+        BridgeLiveness(cluster, _verdict(at_ms, sign, now_ms), at_ms, now_ms)
         for at_ms, sign in runs.values()
     ]
     return max(lives, key=lambda each: (_LIVELY.get(each.verdict, 0), each.at_ms))

@@ -17,7 +17,7 @@ from fairlead.durations import duration_words
 from fairlead.engine.seals import is_believed
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["NEVER_RAN", "TICKS_SILENT", "EngineLife", "newest_tick_ms", "tick_generation"]
+__all__ = ["NEVER_RAN", "TICKS_SILENT", "EngineLiveness", "newest_tick_ms", "tick_generation"]
 
 NEVER_RAN: Final = "no engine has ever run"
 """What is said where no generation was ever claimed: every engine claims one before all else."""
@@ -27,7 +27,7 @@ TICKS_SILENT: Final = 5
 
 
 @dataclass(frozen=True, slots=True)
-class EngineLife:
+class EngineLiveness:
     """What one partition of heartbeats, or all of them, tell of the engine.
 
     Attributes:
@@ -88,7 +88,7 @@ class EngineLife:
             return "no tick of an engine is in the log"
         return f"ticks, last {duration_words(max(self.now_ms - self.ticked_ms, 0))} ago"
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return JSON values."""
         return {
             "ticked_ms": self.ticked_ms,

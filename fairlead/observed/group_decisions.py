@@ -30,18 +30,18 @@ from fairlead.wire.quick_fields import Place, epoch_of
 from fairlead.wire.raw import RawRecord
 
 __all__ = [
-    "Decided",
-    "Decision",
-    "Grant",
-    "Taken",
-    "Tenure",
+    "GroupDecisions",
+    "LoggedDecision",
+    "OpenGrant",
+    "AppliedDecision",
+    "LastGrant",
 ]
 
 _BEGUN_MAX: Final = 8
 """So many beginnings of a shard's state are told apart."""
 
 
-class Grant(NamedTuple):
+class OpenGrant(NamedTuple):
     """An unresolved grant of a queue.
 
     Attributes:
@@ -57,7 +57,7 @@ class Grant(NamedTuple):
     unsafe: bool = False
 
 
-class Tenure(NamedTuple):
+class LastGrant(NamedTuple):
     """Who has been granted a queue last.
 
     Attributes:
@@ -76,7 +76,7 @@ class Tenure(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
+class LoggedDecision:
     """One complete decision. What it says in full is unpacked when it is asked for.
 
     Attributes:
@@ -124,29 +124,29 @@ class Decision:
         )
         return decision_record(self.body(), row)
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return the record with its place (``at``) and when it was appended."""
-        return {"at": self.place.document(), "append_ms": self.append_ms, **self.body()}
+        return {"at": self.place.to_json(), "append_ms": self.append_ms, **self.body()}
 
 
-class Granted(NamedTuple):
+class NewGrant(NamedTuple):
     """A grant that was not there before. ``before``: who was granted the queue last."""
 
     step: Step
     before: str | None
 
 
-class Taken(NamedTuple):
+class AppliedDecision(NamedTuple):
     """A decision that has just been taken in, and what it changed.
 
     ``given_up``: the grants that were dropped before, and are resolved now. ``again``: the decision
     of this step was read before, and its batch was run again.
     """
 
-    decision: Decision
+    decision: LoggedDecision
     parts: list[Part]
     steps: tuple[Step, ...]
-    granted: list[Granted]
+    granted: list[NewGrant]
     given_up: list[Step]
     again: bool = False
 
@@ -158,13 +158,13 @@ class Taken(NamedTuple):
 
 @dataclass(slots=True)
 class _Changes:
-    granted: list[Granted] = field(default_factory=list)
+    granted: list[NewGrant] = field(default_factory=list)
     given_up: list[Step] = field(default_factory=list)
     holders: dict[MessageQueue, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
-class Decided:
+class GroupDecisions:
     """The decisions of one group, in the order of the topic.
 
     Attributes:
@@ -182,19 +182,19 @@ class Decided:
     """
 
     bounds: Bounds = MANY
-    newest: Decision | None = None
-    history: deque[Decision] = field(default_factory=deque)
-    last_move: Decision | None = None
-    grants: dict[MessageQueue, tuple[Grant, ...]] = field(default_factory=dict)
-    tenures: dict[MessageQueue, Tenure] = field(default_factory=dict)
+    newest: LoggedDecision | None = None
+    history: deque[LoggedDecision] = field(default_factory=deque)
+    last_move: LoggedDecision | None = None
+    grants: dict[MessageQueue, tuple[OpenGrant, ...]] = field(default_factory=dict)
+    tenures: dict[MessageQueue, LastGrant] = field(default_factory=dict)
     ended: dict[MessageQueue, dict[Epoch, int]] = field(default_factory=dict)
     phase_since_ms: int | None = None
     muted: dict[str, int] = field(default_factory=dict)
-    _record: tuple[Decision | None, DecisionRecord | None] | None = None
+    _record: tuple[LoggedDecision | None, DecisionRecord | None] | None = None
     _parts: DecisionParts[Part] = field(default_factory=DecisionParts)
     _counted: dict[int, int] = field(default_factory=dict)
 
-    def take(self, group: str, part: Part) -> Taken | None:
+    def apply_part(self, group: str, part: Part) -> AppliedDecision | None:
         """Return the decision that this record completes; None: it completes none.
 
         A decision of an engine that was superseded stands in the history and changes nothing.
@@ -218,9 +218,9 @@ class Decided:
         if moves:
             self.last_move = decision
         again = self._was_counted(parts[0].cut)
-        return Taken(decision, parts, steps, changes.granted, changes.given_up, again=again)
+        return AppliedDecision(decision, parts, steps, changes.granted, changes.given_up, again=again)
 
-    def _note_mute(self, decision: Decision, parts: list[Part]) -> None:
+    def _note_mute(self, decision: LoggedDecision, parts: list[Part]) -> None:
         for part in parts:
             for cause in part.body["cause"]:
                 if cause["kind"] == MUTE_MEMBER and "client_id" in cause:
@@ -228,7 +228,7 @@ class Decided:
         if MUTE_MEMBER not in decision.alarms:
             self.muted.clear()
 
-    def _keep(self, decision: Decision) -> None:
+    def _keep(self, decision: LoggedDecision) -> None:
         self.history.append(decision)
         if len(self.history) > self.bounds.decisions:
             self.history.popleft()
@@ -293,7 +293,7 @@ class Decided:
             if before is not None:
                 unsafe |= before.unsafe
                 since_ms = before.since_ms if before.stage == stage else append_ms
-            others.append(Grant(step.client_id, step.epoch, stage, since_ms, unsafe))
+            others.append(OpenGrant(step.client_id, step.epoch, stage, since_ms, unsafe))
             others.sort(key=lambda grant: grant.epoch)
         if stage == "dropped":
             changes.holders[queue] = step.client_id
@@ -308,13 +308,13 @@ class Decided:
             return
         # Who had it before the first decision that was read is told by its drop.
         before = changes.holders.get(step.queue) if known is None else known.client_id
-        changes.granted.append(Granted(step, before))
+        changes.granted.append(NewGrant(step, before))
         since_ms = append_ms
         if known is not None and known.client_id == step.client_id:
             since_ms = known.since_ms
-        self.tenures[step.queue] = Tenure(step.client_id, step.epoch, place, append_ms, since_ms)
+        self.tenures[step.queue] = LastGrant(step.client_id, step.epoch, place, append_ms, since_ms)
 
-    def grant(self, queue: MessageQueue, epoch: Epoch) -> Grant | None:
+    def grant(self, queue: MessageQueue, epoch: Epoch) -> OpenGrant | None:
         """Return an unresolved grant of a queue; None: no decision that was read tells of it."""
         return next((each for each in self.grants.get(queue, ()) if each.epoch == epoch), None)
 
@@ -334,13 +334,13 @@ class Decided:
         return epoch in self.ended.get(queue, ())
 
 
-def _decision(group: str, parts: list[Part], moves: int, *, superseded: bool = False) -> Decision:
+def _decision(group: str, parts: list[Part], moves: int, *, superseded: bool = False) -> LoggedDecision:
     first, last = parts[0], parts[-1]
     body = dict(first.body)
     for name in JOINED:
         body[name] = [entry for each in parts for entry in each.body[name]]
     body["part"], body["parts"] = 0, 1
-    return Decision(
+    return LoggedDecision(
         group=group,
         place=Place(first.row.topic, first.row.partition, first.row.offset),
         append_ms=last.row.append_ms,

@@ -14,21 +14,21 @@ from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import RawRecord, raw_record
 from fairlead.wire.topics import TopicNames
 
-__all__ = ["StrangeQueue", "read_routes", "routes_told", "strange_queues"]
+__all__ = ["UnknownQueue", "read_routes", "newest_routes", "unknown_queues"]
 
 _QUEUE_FIELDS = 3
 _LIMITS = WireLimits(1)
 """Routes do not depend on the number of shards."""
 
 
-class StrangeQueue(NamedTuple):
+class UnknownQueue(NamedTuple):
     """A queue that is not readable, and how many readable ones each broker of its topic has."""
 
     queue: MessageQueue
     brokers: dict[str, int]
 
 
-def strange_queues(kafka: KafkaSettings, rules: Iterable[RuleSet]) -> list[StrangeQueue]:
+def unknown_queues(kafka: KafkaSettings, rules: Iterable[RuleSet]) -> list[UnknownQueue]:
     """Return the queues named by rules to be set that are in no route.
 
     Raises:
@@ -48,7 +48,7 @@ def strange_queues(kafka: KafkaSettings, rules: Iterable[RuleSet]) -> list[Stran
         readable = () if route is None else readable_queues(route)
         if queue not in readable:
             brokers = [each.broker_name for each in readable]
-            strange.append(StrangeQueue(queue, {name: brokers.count(name) for name in brokers}))
+            strange.append(UnknownQueue(queue, {name: brokers.count(name) for name in brokers}))
     return strange
 
 
@@ -63,10 +63,10 @@ def read_routes(kafka: KafkaSettings, topics: Collection[str] | None = None) -> 
     name = TopicNames(kafka.topic_prefix).name("routes")
     with TopicReader(kafka) as reader:
         parts = range(reader.partition_counts([name])[name])
-        return routes_told(map(raw_record, reader.read_to_end(name, parts)), topics)
+        return newest_routes(map(raw_record, reader.read_to_end(name, parts)), topics)
 
 
-def routes_told(
+def newest_routes(
     rows: Iterable[RawRecord], topics: Collection[str] | None = None
 ) -> dict[str, Route]:
     """Return the newest route of each topic that has one, from the records of routes.

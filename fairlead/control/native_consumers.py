@@ -16,7 +16,7 @@ from fairlead.bridges.kafka.native_group import NativeGroup
 from fairlead.control.group_offsets import QueuePlace
 from fairlead.core.model import MessageQueue, Position
 
-__all__ = ["NativeSide"]
+__all__ = ["NativeConsumers"]
 
 _PATIENCE_S: Final = 5.0
 _PAUSE_S: Final = 0.5
@@ -25,13 +25,13 @@ _Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True, slots=True)
-class NativeSide:
+class NativeConsumers:
     """One group of Kafka's own; asks when it is asked."""
 
     data: DataCluster
     group: str
 
-    def look(self) -> NativeGroup:
+    def read_members(self) -> NativeGroup:
         """Return who is in it now.
 
         Raises:

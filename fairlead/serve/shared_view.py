@@ -11,14 +11,14 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from fairlead.core.allocation import Strategy
-from fairlead.observed.counters import Happened
+from fairlead.observed.counters import GroupCounters
 from fairlead.observed.observed_groups import ObservedGroups
 from fairlead.observed.snapshot import Snapshot
 from fairlead.settings import ServeSettings
 from fairlead.wire.raw import Partitions, RawRecord
 from fairlead.wire.topics import TopicNames
 
-__all__ = ["FRESH_S", "GARBAGE_THRESHOLDS", "HeldView"]
+__all__ = ["FRESH_S", "GARBAGE_THRESHOLDS", "SharedView"]
 
 FRESH_S: Final = 0.5
 """An answer about all groups is given again for so long."""
@@ -29,7 +29,7 @@ GARBAGE_THRESHOLDS: Final = (50_000, 10, 100)
 _Answer = TypeVar("_Answer")
 
 
-class HeldView:
+class SharedView:
     """The view, shared by the thread that follows the topics and those that answer."""
 
     def __init__(
@@ -45,7 +45,7 @@ class HeldView:
         self._settings, self._tick_ms, self._strategies = settings, tick_ms, strategies
         self._lock = threading.Lock()
         self._view: ObservedGroups | None = None
-        self._counted: Happened | None = None
+        self._counted: GroupCounters | None = None
         self._snapshot: Snapshot | None = None
         self._snapshot_at = 0.0
         self._groups_at = 0.0
@@ -54,8 +54,8 @@ class HeldView:
     def begin(self, names: TopicNames, partitions: Partitions) -> None:
         """Forget everything but what was counted: the topics are read again."""
         with self._lock:
-            if self._view is not None and self._view.happened.following:
-                self._counted = self._view.happened
+            if self._view is not None and self._view.counters.following:
+                self._counted = self._view.counters
             gc.unfreeze()
             self._view = ObservedGroups(
                 names,
@@ -65,11 +65,11 @@ class HeldView:
                 strategies=self._strategies,
             )
 
-    def take(self, rows: Sequence[RawRecord]) -> None:
+    def apply(self, rows: Sequence[RawRecord]) -> None:
         """Take what was read."""
         with self._lock:
             assert self._view is not None, "the follower begins before it takes"
-            self._view.take(rows)
+            self._view.apply(rows)
 
     def follow(self) -> None:
         """Count from now on: what was read until now stood in the topics before."""
@@ -90,7 +90,7 @@ class HeldView:
         places, in_detail = self._settings.max_groups, self._settings.queue_series
         with self._lock:
             view = self._view
-            followed = view is not None and view.happened.following
+            followed = view is not None and view.counters.following
             if followed and time.monotonic() - self._snapshot_at > FRESH_S:
                 assert view is not None, "it follows"
                 self._snapshot = view.snapshot(places, in_detail)
@@ -106,19 +106,19 @@ class HeldView:
         """Return the summaries of all groups, sorted by name."""
         if time.monotonic() - self._groups_at > FRESH_S:
             self._groups = self.asked(
-                lambda view: [each.document() for each in view.groups(_now_ms())], []
+                lambda view: [each.to_json() for each in view.groups(_now_ms())], []
             )
             self._groups_at = time.monotonic()
         return self._groups
 
     def bridges(self) -> list[dict[str, Any]]:
         """Return what is to be said of the bridge of each cluster, by the clusters' names."""
-        return self.asked(lambda view: [each.document() for each in view.bridges(_now_ms())], [])
+        return self.asked(lambda view: [each.to_json() for each in view.bridges(_now_ms())], [])
 
     def group(self, name: str) -> dict[str, Any] | None:
         """Return the description of one group; None: nobody has heard of it."""
         found = self.asked(lambda view: view.group(name, _now_ms()), None)
-        return None if found is None else found.whole_document()
+        return None if found is None else found.to_full_json()
 
     def decisions(
         self, name: str, since_ms: int = 0, after: int = -1
@@ -134,7 +134,7 @@ class HeldView:
         if found is None:
             return None
         return [
-            each.document()
+            each.to_json()
             for each in found
             if each.append_ms >= since_ms and each.place.offset > after
         ]

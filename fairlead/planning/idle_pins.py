@@ -5,10 +5,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from fairlead.core.records import GroupRecord, RuleSet
 from fairlead.core.state import Member
 
-__all__ = ["vain_pins"]
+__all__ = ["idle_pins"]
 
 
-def vain_pins(records: Iterable[GroupRecord], members: Mapping[str, Member]) -> Iterator[str]:
+def idle_pins(records: Iterable[GroupRecord], members: Mapping[str, Member]) -> Iterator[str]:
     """Yield what is to be said of each such pin among records, beside the members of the group."""
     for rule in records:
         if not isinstance(rule, RuleSet) or rule.rule != "pin" or rule.value is None:
