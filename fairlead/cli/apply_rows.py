@@ -136,7 +136,7 @@ def _left_lines(saved: "SavedPlan") -> list[str]:
 
 def came_between(decisions: "Sequence[DecisionRecord]") -> str:
     """Return the decisions that came after a plan, a line for each, the newest of many."""
-    from fairlead.planning.plan_outcome import cause_words
+    from fairlead.observed.phase_words import cause_words
 
     lines = [
         f"\n  {each.epoch} at {time_words(each.written_ms)}: "

@@ -11,7 +11,7 @@ from fairlead.errors import FairleadError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fairlead.control.group_offsets import QueuePlace
+    from fairlead.control.queue_place import QueuePlace
     from fairlead.control.native_handback import GroupRelease
     from fairlead.core.model import MessageQueue
     from fairlead.kafka.topic_source import TopicSource

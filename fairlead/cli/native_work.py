@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from fairlead.bridges.kafka.data_cluster import DataCluster
     from fairlead.bridges.kafka.native_group import NativeGroup
     from fairlead.cli.group_work import GroupWork
-    from fairlead.control.group_offsets import QueuePlace
+    from fairlead.control.queue_place import QueuePlace
     from fairlead.control.native_consumers import NativeConsumers
     from fairlead.settings import Settings
 
@@ -68,10 +68,11 @@ class BothGroups:
             UsageError: neither of them has anything to do with a topic, or one has no route.
             EnvironmentMissingError: a cluster does not answer.
         """
-        from fairlead.control.group_offsets import GroupOffsets
+        from fairlead.observed.group_offsets import GroupOffsets
         from fairlead.kafka.kafka_source import KafkaSource
 
-        offsets = GroupOffsets(KafkaSource(self.settings.kafka), self.data, self.name)
+        source = KafkaSource(self.settings.kafka)
+        offsets = GroupOffsets(source, self.data, self.name)
         topics = self.topics or sorted({*self.native.topics(), *offsets.topics()})
         if not topics:
             raise UsageError(
@@ -79,8 +80,9 @@ class BothGroups:
                 f"{self.name} is known now.{self._nearest()}",
                 remedy="Check the names of both groups, and --data-bootstrap.",
             )
-        if ask_seconds:
-            self._ask(topics, ask_seconds)
+        if ask_seconds and self._ask(topics, ask_seconds):
+            # What was read before has no route of them.
+            offsets = GroupOffsets(source, self.data, self.name)
         return offsets.places(topics, (), ())
 
     def require_commits(self) -> None:
@@ -97,8 +99,8 @@ class BothGroups:
                 remedy="Name the native group (--from), or the cluster (--data-bootstrap).",
             )
 
-    def _ask(self, topics: Sequence[str], seconds_max: float) -> None:
-        """Ask the bridge for the routes of topics that have none."""
+    def _ask(self, topics: Sequence[str], seconds_max: float) -> bool:
+        """Ask the bridge for the routes of topics that have none; return whether there are any."""
         from fairlead.cli.group_work import warn
         from fairlead.control.route_requests import ask_for_routes, topics_without_route
         from fairlead.kafka.kafka_source import KafkaSource
@@ -109,6 +111,7 @@ class BothGroups:
         if missing:
             warn(f"no route of {', '.join(missing)} is known: the bridge is asked for it")
             ask_for_routes(kafka, source, self.name, missing, seconds_max)
+        return bool(missing)
 
     def _nearest(self) -> str:
         from fairlead.control.group_names import nearest_names

@@ -8,7 +8,7 @@ from fairlead.cli.refusal_row import refusal_row
 from fairlead.errors import EnvironmentMissingError, VerdictError
 
 if TYPE_CHECKING:
-    from fairlead.control.group_offsets import QueuePlace
+    from fairlead.control.queue_place import QueuePlace
     from fairlead.control.queue_resets import ResetOutcome
     from fairlead.core.records import Reset
     from fairlead.observed.group_standing import GroupStanding

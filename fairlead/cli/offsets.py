@@ -16,7 +16,7 @@ from fairlead.errors import UsageError
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairlead.control.group_offsets import QueuePlace
+    from fairlead.control.queue_place import QueuePlace
     from fairlead.control.queue_resets import PlannedReset
     from fairlead.core.model import MessageQueue
     from fairlead.core.records import Reset
@@ -79,7 +79,7 @@ class QueueOptions:
 
         from fairlead.bridges.kafka.data_cluster import DataCluster
         from fairlead.cli.logging_up import secrets_of
-        from fairlead.control.group_offsets import GroupOffsets
+        from fairlead.observed.group_offsets import GroupOffsets
         from fairlead.kafka.connection import library_options
         from fairlead.kafka.kafka_source import KafkaSource
         from fairlead.logs import logs_configured

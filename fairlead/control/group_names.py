@@ -9,11 +9,10 @@ import difflib
 from collections.abc import Iterable
 from typing import Final
 
-import orjson
-
 from fairlead.core.records import ALL_GROUPS
 from fairlead.errors import UsageError
 from fairlead.kafka.topic_source import TopicSource
+from fairlead.wire.record_keys import group_named
 
 __all__ = ["named_groups", "nearest_names", "unknown_group"]
 
@@ -31,7 +30,7 @@ def named_groups(source: TopicSource) -> frozenset[str]:
         EnvironmentMissingError: the topics cannot be read.
     """
     found = {
-        _group_of(row.key)
+        group_named(suffix, row.key)
         for suffix in ("control", "assignments")
         for row in source.rows(suffix, source.partitions_of(suffix))
         if row.value is not None
@@ -100,12 +99,3 @@ def _promising(
         matcher.set_seq1(each)
         letters.append((-matcher.quick_ratio(), each))
     return sorted(letters)
-
-
-def _group_of(key: bytes | None) -> str:
-    """Return the group of a key of control or assignments; "" if it is none of theirs."""
-    try:
-        named = orjson.loads(key or b"")
-    except orjson.JSONDecodeError:
-        return ""
-    return named[0] if isinstance(named, list) and named and isinstance(named[0], str) else ""

@@ -13,7 +13,7 @@ import orjson
 from fairlead.bridges.kafka.committed import Committed, read_committed
 from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.bridges.kafka.native_group import NativeGroup
-from fairlead.control.group_offsets import QueuePlace
+from fairlead.control.queue_place import QueuePlace
 from fairlead.core.model import MessageQueue, Position
 
 __all__ = ["NativeConsumers"]

@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from fairlead.control.group_offsets import QueuePlace
+from fairlead.control.queue_place import QueuePlace
 from fairlead.control.rules_in_force import RulesInForce
 from fairlead.core.designation import RELEASED
 from fairlead.core.model import MessageQueue, Position

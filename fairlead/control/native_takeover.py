@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from fairlead.control.group_offsets import QueuePlace
+from fairlead.control.queue_place import QueuePlace
 from fairlead.core.model import MessageQueue
 
 __all__ = ["AdoptedQueue", "Uncommitted", "plan_adoption"]

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from fairlead.control.engine_answers import AnswerWatch, ControlPlace, Refusal
-from fairlead.control.group_offsets import QueuePlace
+from fairlead.control.queue_place import QueuePlace
 from fairlead.control.reset_target import ResetTarget
 from fairlead.core.records import Reset
 from fairlead.kafka.partition_reading import partitions_of

@@ -10,7 +10,7 @@ from fairlead.core.ordering import queue_order
 from fairlead.history.cause_words import chief_cause, chief_trigger, headline
 from fairlead.history.formatting import at_words, epoch_words, iso_words, queue_words
 from fairlead.history.grant_history import GrantSpan, GrantHistory
-from fairlead.history.least_moves import least_moves
+from fairlead.observed.fewest_moves import fewest_moves
 from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = ["DecidedMoves", "Move", "MoveKind", "decided_moves", "moves_by_trigger", "chosen_moves"]
@@ -201,9 +201,4 @@ def _least(
     before: Mapping[MessageQueue, str | None], after: Mapping[MessageQueue, str | None]
 ) -> int:
     """Return the fewest moves to an even share among those who have a queue afterwards."""
-    queues = [queue for queue, owner in after.items() if owner is not None]
-    sharing = {owner for owner in after.values() if owner is not None}
-    held = Counter(owner for queue in queues if (owner := before.get(queue)) in sharing)
-    return least_moves(
-        {str(owner): count for owner, count in held.items()}, len(sharing), len(queues)
-    )
+    return fewest_moves(before, {queue: owner for queue, owner in after.items() if owner})

@@ -7,8 +7,7 @@ from typing import Any, Final
 from fairlead.control.rules_in_force import rules_in_force
 from fairlead.core.allocation import Strategy
 from fairlead.core.model import Epoch, MessageQueue
-from fairlead.core.records import Release, RouteChanged
-from fairlead.core.routes import readable_queues
+from fairlead.core.records import Release
 from fairlead.history.cause_check import CauseCheck, CauseChecks, place_of
 from fairlead.history.cause_words import is_consequence, sentence
 from fairlead.history.grant_history import GrantSpan, GrantHistory, grant_history
@@ -30,7 +29,8 @@ from fairlead.kafka.decision_log import Decisions, Reading, reaching_back, read_
 from fairlead.kafka.missing_record import Place, WhyMissing
 from fairlead.kafka.topic_source import TopicSource
 from fairlead.observed.live_group import UnknownGroupError
-from fairlead.observed.sets import Sets, newest_entries, read_sets
+from fairlead.observed.observed_groups import ObservedGroups
+from fairlead.observed.reading import observe_assignments
 from fairlead.wire.decision_records import DecisionRecord
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
@@ -38,7 +38,7 @@ from fairlead.wire.limits import INT64_MAX, WireLimits
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["HistoryQuestion", "group_queues", "queue_stories"]
+__all__ = ["HistoryQuestion", "queue_stories"]
 
 _RELEASES_MAX: Final = 20_000
 """In so many records of releases behind a drop the release is looked for."""
@@ -76,19 +76,15 @@ def queue_stories(source: TopicSource, asked: HistoryQuestion, reading: Reading)
     return _StoryReader(source, asked, reading).tell()
 
 
-def group_queues(source: TopicSource, sets: Sets, tenures: GrantHistory) -> frozenset[MessageQueue]:
+def _group_queues(
+    source: TopicSource, group: str, groups: ObservedGroups, tenures: GrantHistory
+) -> set[MessageQueue]:
     """Return every queue that a group has, had, or could have by the routes of its topics."""
-    named = {*tenures.of, *newest_entries(sets.told)}
-    topics = {queue.topic for queue in named}
-    limits = WireLimits(source.partitions.shards)
-    for row in source.rows("routes", [0]):
-        try:
-            record = decode("routes", row, limits)
-        except WireError:
-            continue
-        if isinstance(record, RouteChanged) and record.topic in topics and record.route:
-            named |= {*readable_queues(record.route)}
-    return frozenset(named)
+    groups.apply(source.read("routes", [0]))
+    observed = groups.fold(group)
+    named = {*tenures.of, *observed.assignments.queues()}
+    routes = observed.facts.routes
+    return named.union(*(routes.get(topic, ()) for topic in {queue.topic for queue in named}))
 
 
 @dataclass(slots=True)
@@ -110,14 +106,14 @@ class _StoryReader:
 
     def tell(self) -> list[QueueStory]:
         """Read, and tell."""
-        assignments = range(self.source.partitions.assignments)
-        sets = read_sets(self.source.rows("assignments", assignments), self.asked.group)
+        groups = observe_assignments(self.source, self.asked.group)
+        newest = groups.fold(self.asked.group).assignments.newest()
         told = {
             queue: (member.client_id, entry.epoch, entry.state)
-            for queue, (member, entry) in newest_entries(sets.told).items()
+            for queue, (member, entry) in newest.items()
         }
         now_ms = self.source.now_ms()
-        queues = self._read_back(sets, told, now_ms)
+        queues = self._read_back(groups, told, now_ms)
         shown = {queue: self._shown(queue) for queue in queues}
         places = {
             place for pairs in shown.values() for pair in pairs for place in self._places(*pair)
@@ -148,7 +144,7 @@ class _StoryReader:
         return stories
 
     def _read_back(
-        self, sets: Sets, told: Mapping[MessageQueue, tuple[str, Epoch, str]], now_ms: int
+        self, groups: ObservedGroups, told: Mapping[MessageQueue, tuple[str, Epoch, str]], now_ms: int
     ) -> list[MessageQueue]:
         """Read decisions, further and further back, until they tell enough of each queue."""
         reaches = [None] if self.asked.depth is None else list(reaching_back(now_ms))
@@ -165,9 +161,10 @@ class _StoryReader:
             enough = all(self._is_enough(queue, told.get(queue)) for queue in queues)
             if enough or self.decisions.is_whole:
                 return queues
-        if not sets.told and not self.decisions.records:
-            raise UnknownGroupError(self.asked.group, sets.groups | self.decisions.groups)
-        known = {*group_queues(self.source, sets, self.tenures)}
+        group = self.asked.group
+        if not groups.fold(group).assignments.sets and not self.decisions.records:
+            raise UnknownGroupError(group, frozenset(groups.other_groups | self.decisions.groups))
+        known = _group_queues(self.source, group, groups, self.tenures)
         return list(dict.fromkeys(queue_named(text, known) for text in self.asked.queues))
 
     def _is_enough(self, queue: MessageQueue, told: tuple[str, Epoch, str] | None) -> bool:

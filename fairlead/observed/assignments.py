@@ -69,6 +69,10 @@ class GroupAssignments:
             if entry.state != "draining"
         )
 
+    def newest(self) -> dict[MessageQueue, tuple[MemberKey, HeldEntry]]:
+        """Return per queue its newest grant: where the queue goes to."""
+        return {queue: entries[-1] for queue, entries in self.queues().items()}
+
     def queues(self) -> dict[MessageQueue, list[tuple[MemberKey, HeldEntry]]]:
         """Return per queue every entry of it, oldest grant first."""
         found: dict[MessageQueue, list[tuple[MemberKey, HeldEntry]]] = {}

@@ -2,20 +2,15 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Any
 
-from fairlead.core.records import RouteChanged
+from fairlead.control.unknown_queues import newest_routes
 from fairlead.kafka.topic_source import TopicSource
 from fairlead.observed.bridge_liveness import BridgeLiveness, BridgeSigns, is_sign
 from fairlead.observed.bridge_silence import LOOK_BACK_MS, BridgeSilence, bridge_silence
-from fairlead.wire.decode import decode
-from fairlead.wire.errors import WireError
-from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["Bridges", "read_bridges"]
-
-_LIMITS: Final = WireLimits(shards=1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,14 +89,6 @@ def read_bridges(source: TopicSource, now_ms: int | None = None) -> Bridges:
 
 
 def _routed(rows: Sequence[RawRecord]) -> frozenset[str]:
-    """Return the clusters of which some topic has a route."""
-    routes: dict[bytes | None, frozenset[str]] = {}
-    for row in rows:
-        try:
-            said = decode("routes", row, _LIMITS)
-        except WireError:
-            continue
-        assert isinstance(said, RouteChanged)
-        brokers = () if said.route is None else said.route.brokers
-        routes[row.key] = frozenset(each.broker_name for each in brokers)
-    return frozenset().union(*routes.values())
+    """Return the clusters that some route names."""
+    routes = newest_routes(rows).values()
+    return frozenset(each.broker_name for route in routes for each in route.brokers)

@@ -85,7 +85,8 @@ class LoggedDecision:
         at_ms: when the newest record was appended that it had read.
         moves: how many queues it gave to a client that did not have them.
         packed: all its parts, joined and compressed.
-        superseded: its engine was superseded before: it changes nothing.
+        generation: of the engine that wrote it; its epoch may be older.
+        superseded: its engine was superseded before, so it changes nothing.
     """
 
     group: str
@@ -102,6 +103,7 @@ class LoggedDecision:
     alarms: tuple[str, ...]
     moves: int
     packed: bytes
+    generation: int
     superseded: bool = False
 
     def body(self) -> dict[str, Any]:
@@ -355,5 +357,6 @@ def _decision(group: str, parts: list[Part], moves: int, *, superseded: bool = F
         alarms=tuple(body["alarms"]),
         moves=moves,
         packed=zlib.compress(orjson.dumps(body), 1),
+        generation=first.cut.generation,
         superseded=superseded,
     )

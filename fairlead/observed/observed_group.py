@@ -48,6 +48,16 @@ class ObservedGroup:
     _standing: Standing | None = None
     _structure: int = 0
 
+    @property
+    def is_recorded(self) -> bool:
+        """Whether any record told of this group."""
+        return self.touched_ms > 0
+
+    def forget_decisions(self) -> None:
+        """Forget the decisions: they are about to be read again, from further back."""
+        self.decided = GroupDecisions(self.decided.bounds)
+        self.changed()
+
     def changed(self) -> None:
         """Say that who holds what may have changed."""
         self._holds = None

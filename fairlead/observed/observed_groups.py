@@ -265,6 +265,31 @@ class ObservedGroups:
         now_ms = max(now_ms, self.as_of_ms)
         return standing_of(live_group(found), now_ms, self._history_ms, places)
 
+    def folds(self) -> list[ObservedGroup]:
+        """Return what is known of each group, not to be changed."""
+        return list(self._groups.by_name.values())
+
+    def trust_routes(self) -> None:
+        """From now on, believe nothing that is told of other identities than the routes tell."""
+        self._facts.trust_routes()
+
+    def may_hide_newer_engine(self) -> bool:
+        """Tell whether a newer engine may have decided before the decisions that were read.
+
+        For all groups, a decision counts as a superseded engine's only if it was written after a
+        newer engine had begun: else every group at rest would be in doubt after each restart.
+        """
+        newest = [group.decided.newest for group in self.folds()]
+        older = [each for each in newest if each and each.generation < self.generation]
+        if self._only is not None:
+            return bool(older)
+        return any(self._facts.is_superseded(each.generation, each.append_ms) for each in older)
+
+    def forget_decisions(self) -> None:
+        """Forget all decisions: they are about to be read again, from further back."""
+        for group in self.folds():
+            group.forget_decisions()
+
     def fold(self, name: str) -> ObservedGroup:
         """Return what is known of a group, not to be changed; nothing is, of a strange one."""
         return self._groups.by_name.get(name) or self._groups.unknown(name)

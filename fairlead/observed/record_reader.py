@@ -168,7 +168,7 @@ class RecordReader:
 
     def _take_generation(self, row: RawRecord) -> None:
         if row.value is not None and body_of(row.value)["kind"] == "generation":
-            self._facts.generation = max(self._facts.generation, row.offset + 1)
+            self._facts.claim(row.offset + 1, row.append_ms)
 
     def _take_assignment(self, row: RawRecord) -> None:
         if row.value is None:

@@ -13,11 +13,14 @@ from fairlead.observed.end_history import EndHistory
 from fairlead.observed.engine_liveness import EngineLiveness, tick_generation
 from fairlead.observed.memory_share import MemoryShare
 from fairlead.observed.rules import RulesOfGroups
+from fairlead.wire.limits import INT64_MAX
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["SharedFacts"]
 
+_CLOCKS_APART_MS = 60_000
+"""Decisions may carry the time of their writer, whose clock differs from the broker's."""
 _GENERATIONS_MAX = 64
 """Those whose ticks came last are kept: each start of an engine is one, and a forger has many."""
 
@@ -38,7 +41,8 @@ class SharedFacts:
         clocks: the clock of each partition of heartbeats.
         begun: when the first record of it was appended that was read.
         ticked: when the newest tick of each generation was appended.
-        generation: the newest that was claimed; 0: none.
+        generation: the newest claimed generation; 0: none.
+        claims: generation -> when its claim was appended, as far as the topic still has it.
         as_of_ms: the newest append time that was read.
         structure: changed whenever a route did.
         share: how much is kept of the members of all groups.
@@ -56,6 +60,7 @@ class SharedFacts:
     begun: dict[int, int] = field(default_factory=dict)
     ticked: dict[int, dict[int, int]] = field(default_factory=dict)
     generation: int = 0
+    claims: dict[int, int] = field(default_factory=dict)
     as_of_ms: int = 0
     structure: int = 0
     share: MemoryShare = field(default_factory=MemoryShare)
@@ -68,6 +73,22 @@ class SharedFacts:
         if times is None:
             times = self.appended[row.topic, row.partition] = AppendTimes()
         times.add(row.offset, row.append_ms)
+
+    def claim(self, generation: int, append_ms: int) -> None:
+        """Take note that a driver claimed a generation."""
+        self.generation = max(self.generation, generation)
+        self.claims[generation] = append_ms
+
+    def is_superseded(self, generation: int, append_ms: int) -> bool:
+        """Tell whether a newer engine had begun, perhaps, when this one wrote something."""
+        newer = [claimed_ms for each, claimed_ms in self.claims.items() if each > generation]
+        return bool(newer) and append_ms >= min(newer) - _CLOCKS_APART_MS
+
+    def trust_routes(self) -> None:
+        """From now on, believe nothing that is told of other identities than the routes tell."""
+        self.identities = {
+            topic: (identity, INT64_MAX) for topic, (identity, _) in self.identities.items()
+        }
 
     def clock(self, partition: int) -> ShardClock:
         """Return the clock of a partition of heartbeats."""

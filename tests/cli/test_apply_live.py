@@ -122,7 +122,7 @@ def test_applied(engine: Engine, capsys: Capture, tmp_path: Path) -> None:
     assert done["left"] == ["start client c3 (its application's operator)"]
     text = group.say("apply", saved)
     assert "planned: the plan is applied already; nothing is written. Its rules are in" in text
-    assert "pins_changed pin orders/main/0 (by alice, because a warm cache)" in text
+    assert "pins_changed pin orders/main/0 by alice (a warm cache)" in text
     assert "to be done: start client c3" in text
     assert {(body["by"], body["because"]) for body in group.rules()} == {("alice", "a warm cache")}
     group.await_rest("c1", "c2")

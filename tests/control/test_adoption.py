@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from fairlead.cli.released_group import refuse_to_end_release
-from fairlead.control.group_offsets import From, QueuePlace
+from fairlead.control.queue_place import PositionTeller, QueuePlace
 from fairlead.control.native_handback import (
     ends_release,
     foreign_designation,
@@ -25,7 +25,7 @@ from strategies.registry import STRATEGIES
 QUEUE = MessageQueue("orders", "main", 0)
 
 
-def place_of(position: Position | None = None, told_by: From | None = None) -> QueuePlace:
+def place_of(position: Position | None = None, told_by: PositionTeller | None = None) -> QueuePlace:
     """Return a queue that keeps the offsets 10 to 99."""
     return QueuePlace(QUEUE, "life", 10, 100, position, told_by)
 
@@ -66,7 +66,7 @@ def test_where_it_begins(
         (Position(7, 90), "reset", False),
     ],
 )
-def test_moved_on_already(position: Position, told_by: From, ahead: bool) -> None:  # noqa: FBT001 - a case
+def test_moved_on_already(position: Position, told_by: PositionTeller, ahead: bool) -> None:  # noqa: FBT001 - a case
     """What Fairlead's clients have read and the native group has not would be read again."""
     (found,) = plan_adoption([place_of(position, told_by)], {QUEUE: 40}, None)
     assert (found.begins, found.is_ahead) == (40, ahead)
@@ -101,7 +101,7 @@ def test_where_it_is_handed_back(
 ) -> None:
     """At Fairlead's position, inside what is kept; a native group that is further is not moved."""
     committed = {} if native is None else {QUEUE: native}
-    told_by: From | None = None if position is None else "committed"
+    told_by: PositionTeller | None = None if position is None else "committed"
     (found,) = plan_release([place_of(position, told_by)], committed)
     assert found.verdict == verdict
     assert (None if found.position is None else found.position.offset) == to

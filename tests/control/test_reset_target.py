@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairlead.control.group_offsets import QueuePlace
+from fairlead.control.queue_place import QueuePlace
 from fairlead.control.queue_resets import plan_resets
 from fairlead.control.reset_target import BadTargetError, ResetTarget, read_target
 from fairlead.core.model import MessageQueue, Position

@@ -6,7 +6,6 @@ import pytest
 
 from fairlead.core.model import MessageQueue
 from fairlead.history.grant_history import grant_history
-from fairlead.history.least_moves import least_moves
 from fairlead.history.moves import DecidedMoves, decided_moves, moves_by_trigger, chosen_moves
 from tests.history.made import START_MS, audits, decision
 
@@ -107,19 +106,3 @@ def test_triggers() -> None:
         "client_joined": 2,
         "client_left": 1,
     }
-
-
-@pytest.mark.parametrize("queues, clients", [(3, 2), (5, 2), (5, 3), (6, 3)])
-def test_least_moves(queues: int, clients: int) -> None:
-    """No even share has fewer moves: every owner of every queue before and after is tried."""
-    everybody = range(clients + 1)  # the last one is gone, and shares nothing afterwards
-    even = [
-        after
-        for after in itertools.product(range(clients), repeat=queues)
-        if max(map(after.count, range(clients))) - min(map(after.count, range(clients))) <= 1
-    ]
-    for before in itertools.combinations_with_replacement(everybody, queues):
-        fewest = min(sum(map(int.__ne__, before, after)) for after in even)
-        held = {str(each): before.count(each) for each in range(clients)}
-        assert least_moves(held, clients, queues) == fewest
-    assert least_moves({}, 0, 0) == 0
