@@ -88,5 +88,7 @@ def offline_places(
                 position = None if release.elsewhere else committed
             if end is not None and position is not None:
                 by = told.told_by if position == told.position else "committed"
-                found[name][queue.queue] = QueuePosition(position, by, end, told.earliest, asked=True)
+                found[name][queue.queue] = QueuePosition(
+                    position, by, end, told.earliest, asked=True
+                )
     return found

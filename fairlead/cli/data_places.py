@@ -11,8 +11,8 @@ from fairlead.errors import FairleadError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fairlead.control.queue_place import QueuePlace
     from fairlead.control.native_handback import GroupRelease
+    from fairlead.control.queue_place import QueuePlace
     from fairlead.core.model import MessageQueue
     from fairlead.kafka.topic_source import TopicSource
     from fairlead.observed.positions import QueuePosition
@@ -66,4 +66,6 @@ def _place(found: "QueuePlace", lag_ms: int | None) -> "QueuePosition":
     from fairlead.observed.positions import QueuePosition
 
     lag_ms = 0 if found.lag == 0 else lag_ms
-    return QueuePosition(found.position, found.told_by, found.latest, found.earliest, lag_ms, asked=True)
+    return QueuePosition(
+        found.position, found.told_by, found.latest, found.earliest, lag_ms, asked=True
+    )

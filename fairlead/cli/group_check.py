@@ -121,7 +121,9 @@ def _check_one(
         typer.echo(f"{group}: nothing found; {_who(standing)}")
 
 
-def _with_bridges(found: "GroupVerdict", standing: "GroupStanding", bridges: "Bridges") -> "GroupVerdict":
+def _with_bridges(
+    found: "GroupVerdict", standing: "GroupStanding", bridges: "Bridges"
+) -> "GroupVerdict":
     """Add to a verdict what is wrong with the bridges that the group waits for."""
     from fairlead.observed.finding import Finding
 

@@ -20,10 +20,10 @@ from fairlead.cli.unread_queues import require_readers
 from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError
 
 if TYPE_CHECKING:
+    from fairlead.control.control_session import RuleOutcome
     from fairlead.control.queue_resets import ResetOutcome
     from fairlead.control.rule_change import RuleChange
     from fairlead.control.rules_in_force import RulesInForce
-    from fairlead.control.control_session import RuleOutcome
     from fairlead.core.records import RuleSet
     from fairlead.core.rules import GroupRules
     from fairlead.observed.live_group import LiveGroup

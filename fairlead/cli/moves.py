@@ -53,7 +53,7 @@ def moves(
     from fairlead.cli.moves_text import moves_text
     from fairlead.history.formatting import time_words
     from fairlead.history.grant_history import grant_history
-    from fairlead.history.moves import decided_moves, chosen_moves
+    from fairlead.history.moves import chosen_moves, decided_moves
     from fairlead.kafka.decision_log import read_decisions
     from fairlead.observed.reading import observe_assignments
 

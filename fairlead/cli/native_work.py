@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from fairlead.bridges.kafka.data_cluster import DataCluster
     from fairlead.bridges.kafka.native_group import NativeGroup
     from fairlead.cli.group_work import GroupWork
-    from fairlead.control.queue_place import QueuePlace
     from fairlead.control.native_consumers import NativeConsumers
+    from fairlead.control.queue_place import QueuePlace
     from fairlead.settings import Settings
 
 __all__ = [
@@ -68,8 +68,8 @@ class BothGroups:
             UsageError: neither of them has anything to do with a topic, or one has no route.
             EnvironmentMissingError: a cluster does not answer.
         """
-        from fairlead.observed.group_offsets import GroupOffsets
         from fairlead.kafka.kafka_source import KafkaSource
+        from fairlead.observed.group_offsets import GroupOffsets
 
         source = KafkaSource(self.settings.kafka)
         offsets = GroupOffsets(source, self.data, self.name)

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
     from fairlead.kafka.topic_source import TopicSource
-    from fairlead.observed.live_group import LiveGroup
     from fairlead.observed.last_topics import LastTopics
+    from fairlead.observed.live_group import LiveGroup
     from fairlead.settings import Settings
 
 __all__ = ["offline_topics", "offline_words"]

@@ -79,10 +79,10 @@ class QueueOptions:
 
         from fairlead.bridges.kafka.data_cluster import DataCluster
         from fairlead.cli.logging_up import secrets_of
-        from fairlead.observed.group_offsets import GroupOffsets
         from fairlead.kafka.connection import library_options
         from fairlead.kafka.kafka_source import KafkaSource
         from fairlead.logs import logs_configured
+        from fairlead.observed.group_offsets import GroupOffsets
 
         queues = self._checked(group)
         data = DataCluster(

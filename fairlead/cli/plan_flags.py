@@ -111,11 +111,13 @@ def routes_of(texts: Iterable[str]) -> "tuple[RouteSize, ...]":
     return tuple(found)
 
 
-def rules_of(planned: "PlannedGroup", given: GivenRules, unset: Iterable[str]) -> "tuple[RuleSet, ...]":
+def rules_of(
+    planned: "PlannedGroup", given: GivenRules, unset: Iterable[str]
+) -> "tuple[RuleSet, ...]":
     """Return the rules that flags ask for, as the engine will read them.
 
     Args:
-        picture: the group.
+        planned: the group.
         given: the flags of ``fairlead group set``.
         unset: rules that are removed: a name, or name=subject.
 

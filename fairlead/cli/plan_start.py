@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from fairlead.core.allocation import Strategy
     from fairlead.core.model import Epoch
     from fairlead.kafka.topic_source import TopicSource
-    from fairlead.observed.live_group import LiveGroup, MovingQueue
     from fairlead.observed.last_topics import LastTopics
+    from fairlead.observed.live_group import LiveGroup, MovingQueue
     from fairlead.observed.planned_group import PlannedGroup
     from fairlead.planning.changes import Changes
     from fairlead.planning.plan import Plan

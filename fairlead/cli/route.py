@@ -77,8 +77,8 @@ def put_route(
     A route that is in force already is written again only if a group has asked for it lately; who
     has asked for the bounds of its queues is answered. docs/bridges.md has more.
     """
-    from fairlead.control.unknown_queues import read_routes
     from fairlead.control.offset_answers import recent_requests
+    from fairlead.control.unknown_queues import read_routes
     from fairlead.kafka.record_writer import write_records
     from fairlead.wire.encode_bridge import encode_offsets, encode_route
     from fairlead.wire.topics import TopicNames
@@ -162,7 +162,9 @@ def _answers(
 
     if file is not None:
         try:
-            look_up = offset_answers.topic_status_lookup(_read(file, "--offsets").decode("utf-8", "replace"))
+            look_up = offset_answers.topic_status_lookup(
+                _read(file, "--offsets").decode("utf-8", "replace")
+            )
         except offset_answers.StatusError as error:
             raise UsageError(
                 f"--offsets: {error}.", remedy="Give what mqadmin topicStatus prints."
@@ -175,7 +177,9 @@ def _answers(
         logs_configured(secrets=secrets_of(kafka)),
         closing(offset_answers.data_cluster(kafka, options)) as cluster,
     ):
-        return offset_answers.answer_requests(requests, route, offset_answers.kafka_lookup(cluster, route))
+        return offset_answers.answer_requests(
+            requests, route, offset_answers.kafka_lookup(cluster, route)
+        )
 
 
 def _read(file: Path, name: str) -> bytes:
@@ -201,7 +205,7 @@ def _told(file: Path) -> Any:
 def _checked(topic: str, told: Any, identity: str) -> Any:
     from fairlead_client.errors import RouteError
 
-    from fairlead.control.route_from_rocketmq import as_read, route_from_rocketmq
+    from fairlead.control.rocketmq_route import as_read, route_from_rocketmq
     from fairlead.wire.encode import OversizeError
     from fairlead.wire.errors import WireError
 

@@ -11,8 +11,8 @@ from fairlead.core.records import RuleSet
 from fairlead.core.rules import NEVER, TIMES, GroupRules
 
 if TYPE_CHECKING:
-    from fairlead.control.rules_in_force import RulesInForce, WrittenRule
     from fairlead.control.control_session import RuleOutcome
+    from fairlead.control.rules_in_force import RulesInForce, WrittenRule
     from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = [

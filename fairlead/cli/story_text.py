@@ -16,7 +16,12 @@ from fairlead.history.formatting import (
 
 if TYPE_CHECKING:
     from fairlead.core.model import MessageQueue
-    from fairlead.history.history_model import ExplainedCause, ExplainedDecision, Handover, ExplainedGrant
+    from fairlead.history.history_model import (
+        ExplainedCause,
+        ExplainedDecision,
+        ExplainedGrant,
+        Handover,
+    )
     from fairlead.history.ownerless import LostQueue
     from fairlead.history.queue_story import QueueStory
     from fairlead.wire.decision_records import DecisionRecord

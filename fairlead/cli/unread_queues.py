@@ -17,7 +17,7 @@ def require_readers(planned: "PlannedGroup", rules: "Sequence[RuleSet]") -> None
     """Refuse a drain that takes the last reader from a queue.
 
     Args:
-        picture: the group as it is.
+        planned: the group as it is.
         rules: those that would change something.
 
     Raises:
@@ -29,6 +29,6 @@ def require_readers(planned: "PlannedGroup", rules: "Sequence[RuleSet]") -> None
     if unread:
         queues = [f"{counted(number, 'queue')} of {topic}" for topic, number in unread.items()]
         raise RefusedError(
-            f"{picture.state.group}: nobody would read {listed(queues)}; nothing is written.",
+            f"{planned.state.group}: nobody would read {listed(queues)}; nothing is written.",
             remedy="Start another client first, or insist with --leave-unread.",
         )

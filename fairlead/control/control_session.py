@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from fairlead.control.engine_answers import EngineAnswers, AnswerWatch, ControlPlace, Refusal
+from fairlead.control.engine_answers import AnswerWatch, ControlPlace, EngineAnswers, Refusal
 from fairlead.control.rule_change import RuleChange
 from fairlead.control.rules_in_force import RulesInForce, read_rules_in_force
 from fairlead.core.allocation import Strategy
@@ -18,7 +18,7 @@ from fairlead.settings import KafkaSettings
 from fairlead.wire.decision_records import DecisionRecord
 from fairlead.wire.topics import TopicNames
 
-__all__ = ["RuleAnswer", "ControlSession", "RuleOutcome"]
+__all__ = ["ControlSession", "RuleAnswer", "RuleOutcome"]
 
 RuleAnswer = Literal["in_force", "refused", "unchanged", "unanswered", "not_written"]
 """What came of a rule.

@@ -21,7 +21,7 @@ from fairlead.wire.decision_records import DecisionReader, DecisionRecord
 from fairlead.wire.raw import raw_record
 from fairlead.wire.topics import TopicNames
 
-__all__ = ["AnswerWatch", "EngineAnswers", "ControlPlace", "Refusal"]
+__all__ = ["AnswerWatch", "ControlPlace", "EngineAnswers", "Refusal"]
 
 _POLL_MS: Final = 200
 

@@ -165,7 +165,9 @@ def answer_requests(requests: Iterable[Request], route: Route, look_up: LookUp) 
         if queues:
             known = OffsetsKnown(request.group, route.topic, route.identity, tuple(queues))
             records.append(known)
-    return OffsetAnswers(tuple(records), {group: number for group, number in left.items() if number})
+    return OffsetAnswers(
+        tuple(records), {group: number for group, number in left.items() if number}
+    )
 
 
 def _readable(route: Route) -> list[RouteBroker]:

@@ -14,7 +14,7 @@ from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import RawRecord, raw_record
 from fairlead.wire.topics import TopicNames
 
-__all__ = ["UnknownQueue", "read_routes", "newest_routes", "unknown_queues"]
+__all__ = ["UnknownQueue", "newest_routes", "read_routes", "unknown_queues"]
 
 _QUEUE_FIELDS = 3
 _LIMITS = WireLimits(1)

@@ -9,7 +9,7 @@ from fairlead.core.model import Epoch, MessageQueue, Position
 from fairlead.history.cause_words import is_consequence
 from fairlead.wire.decision_records import DecisionRecord, MoveRecord
 
-__all__ = ["GrantSpan", "GrantState", "GrantHistory", "grant_history"]
+__all__ = ["GrantHistory", "GrantSpan", "GrantState", "grant_history"]
 
 _PASSED: Final = frozenset(("generation_passed", "recovery_passed"))
 _ASKING: Final = frozenset(("barrier", "recovering"))

@@ -12,12 +12,12 @@ from fairlead.kafka.missing_record import Place
 from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = [
+    "CurrentOwner",
     "ExplainedCause",
     "ExplainedDecision",
-    "Handover",
-    "CurrentOwner",
-    "FoundRelease",
     "ExplainedGrant",
+    "FoundRelease",
+    "Handover",
     "begins_by_release",
     "current_owner",
 ]

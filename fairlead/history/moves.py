@@ -9,11 +9,11 @@ from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import queue_order
 from fairlead.history.cause_words import chief_cause, chief_trigger, headline
 from fairlead.history.formatting import at_words, epoch_words, iso_words, queue_words
-from fairlead.history.grant_history import GrantSpan, GrantHistory
+from fairlead.history.grant_history import GrantHistory, GrantSpan
 from fairlead.observed.fewest_moves import fewest_moves
 from fairlead.wire.decision_records import DecisionRecord
 
-__all__ = ["DecidedMoves", "Move", "MoveKind", "decided_moves", "moves_by_trigger", "chosen_moves"]
+__all__ = ["DecidedMoves", "Move", "MoveKind", "chosen_moves", "decided_moves", "moves_by_trigger"]
 
 MoveKind = Literal["moved", "renewed", "given_up"]
 """``moved``: another client has the queue. ``renewed``: the same client has it anew, under another

@@ -7,7 +7,7 @@ from fairlead.core.model import MessageQueue
 from fairlead.counts import counted
 from fairlead.durations import duration_words
 from fairlead.history.formatting import at_words, clock_words
-from fairlead.history.history_model import ExplainedDecision, Handover, FoundRelease
+from fairlead.history.history_model import ExplainedDecision, FoundRelease, Handover
 from fairlead.history.last_heard import LastHeard, Patience
 from fairlead.wire.decision_records import DecisionRecord
 

@@ -10,14 +10,14 @@ from fairlead.core.model import Epoch, MessageQueue
 from fairlead.core.records import Release
 from fairlead.history.cause_check import CauseCheck, CauseChecks, place_of
 from fairlead.history.cause_words import is_consequence, sentence
-from fairlead.history.grant_history import GrantSpan, GrantHistory, grant_history
+from fairlead.history.grant_history import GrantHistory, GrantSpan, grant_history
 from fairlead.history.history_model import (
+    CurrentOwner,
     ExplainedCause,
     ExplainedDecision,
-    Handover,
-    CurrentOwner,
-    FoundRelease,
     ExplainedGrant,
+    FoundRelease,
+    Handover,
     begins_by_release,
     current_owner,
 )
@@ -65,7 +65,9 @@ class HistoryQuestion:
     tick_ms: int
 
 
-def queue_stories(source: TopicSource, asked: HistoryQuestion, reading: Reading) -> list[QueueStory]:
+def queue_stories(
+    source: TopicSource, asked: HistoryQuestion, reading: Reading
+) -> list[QueueStory]:
     """Return the story of each queue, in the order in which they were asked for.
 
     Raises:
@@ -144,7 +146,10 @@ class _StoryReader:
         return stories
 
     def _read_back(
-        self, groups: ObservedGroups, told: Mapping[MessageQueue, tuple[str, Epoch, str]], now_ms: int
+        self,
+        groups: ObservedGroups,
+        told: Mapping[MessageQueue, tuple[str, Epoch, str]],
+        now_ms: int,
     ) -> list[MessageQueue]:
         """Read decisions, further and further back, until they tell enough of each queue."""
         reaches = [None] if self.asked.depth is None else list(reaching_back(now_ms))
@@ -196,7 +201,9 @@ class _StoryReader:
         silences = {each: silent_owner(found.get(each), patience, now_ms) for each in owners}
         return {each: silence for each, silence in silences.items() if silence is not None}
 
-    def _loss(self, queue: MessageQueue, heard: dict[int, Mapping[str, LastHeard]]) -> LostQueue | None:
+    def _loss(
+        self, queue: MessageQueue, heard: dict[int, Mapping[str, LastHeard]]
+    ) -> LostQueue | None:
         """Return how its last owner lost a queue that nobody has; None: it never had one."""
         known = self.tenures.of.get(queue, [])
         if not known:

@@ -5,7 +5,7 @@ from typing import Any
 
 from fairlead.core.model import MessageQueue
 from fairlead.history.formatting import epoch_words, iso_words, queue_words
-from fairlead.history.history_model import ExplainedCause, CurrentOwner, ExplainedGrant
+from fairlead.history.history_model import CurrentOwner, ExplainedCause, ExplainedGrant
 from fairlead.history.ownerless import LostQueue, SilentOwner, why_nobody
 from fairlead.wire.decision_records import DecisionRecord
 

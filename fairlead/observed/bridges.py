@@ -1,4 +1,4 @@
-"""What is wrong with the bridges, as far as the topics tell: the one answer to that question."""
+"""What is wrong with the bridges, as far as the topics show."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
@@ -18,9 +18,9 @@ class Bridges:
     """The bridges of all clusters.
 
     Attributes:
-        lives: what is to be said of the bridge of each cluster.
-        silence: what was asked and has no answer; None: nothing.
-        routed: the clusters of which some route stands.
+        lives: the bridge of each cluster.
+        silence: the requests that nobody has answered; None: there are none.
+        routed: the clusters that some route names.
     """
 
     lives: tuple[BridgeLiveness, ...]
@@ -29,31 +29,31 @@ class Bridges:
 
     @property
     def wrong(self) -> list[BridgeLiveness]:
-        """Those that do not follow their clusters, though routes of these stand.
+        """Bridges that do not follow their clusters although routes name these.
 
-        One that was stopped is as somebody wanted it.
+        A stopped bridge is not among them: somebody wanted it so.
         """
         bad = ("dead", "look_ups_fail")
         return [each for each in self.lives if each.verdict in bad and each.cluster in self.routed]
 
     @property
     def stopped(self) -> list[BridgeLiveness]:
-        """Those that were stopped in order, of clusters whose routes stand."""
+        """Bridges that somebody stopped although routes name their clusters."""
         return [
             each for each in self.lives if each.verdict == "stopped" and each.cluster in self.routed
         ]
 
     def without(self, absent: Collection[str]) -> "Bridges":
-        """Leave out what is asked about topics that do not exist."""
+        """Leave out requests about topics that do not exist."""
         return self if self.silence is None else replace(self, silence=self.silence.without(absent))
 
     def about(self, topics: Collection[str]) -> "Bridges":
-        """Leave out what is asked for others alone than who is concerned by these topics."""
+        """Leave out the silence unless a request is about one of these topics."""
         asked = self.silence is not None and not {*self.silence.topics}.isdisjoint(topics)
         return self if asked else replace(self, silence=None)
 
     def rows(self) -> list[dict[str, Any]]:
-        """Return each thing that is wrong as a row of `group check --all`, the worst first."""
+        """Return each problem as a row of `group check --all`, the worst first."""
         rows = [] if self.silence is None else [self.silence.row(self.lives)]
         for each in self.wrong:
             dead = each.verdict == "dead"
@@ -61,11 +61,11 @@ class Bridges:
                 {
                     "problem": "bridge_dead" if dead else "bridge_look_ups_fail",
                     "for": each.cluster,
-                    "says": f"{each.words()}: routes stay as they are, new topics and groups wait",
-                    "do": f"start it with the options that it had: {each.command} --supervise "
-                    "starts it again when it dies"
+                    "says": f"{each.words()}: routes no longer change, new topics and groups wait",
+                    "do": "start it with the options it had before; to keep it running use "
+                    f"{each.command} --supervise"
                     if dead
-                    else "look whether its data cluster answers, and at the bridge's log",
+                    else "check that its data cluster answers, and read the bridge's log",
                 }
             )
         return rows
@@ -80,7 +80,7 @@ def read_bridges(source: TopicSource, now_ms: int | None = None) -> Bridges:
     now = source.now_ms() if now_ms is None else now_ms
     rows = source.read("offsets", [0], max(now - LOOK_BACK_MS, 0))
     if not (any(map(is_sign, rows)) and any(not is_sign(row) for row in rows)):
-        # A bridge that died long ago, or has not been asked for long, stands further back.
+        # A sign or an answer may stand further back: the bridge died, or nobody asked for long.
         rows = source.read("offsets", [0])
     lives = tuple(BridgeSigns.of(rows).lives(now))
     silence = bridge_silence(source, rows, now)

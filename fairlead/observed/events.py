@@ -1,4 +1,4 @@
-"""What happens to one group, noticed as its records come."""
+"""Notices what happens to one group as its records come."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -8,8 +8,8 @@ from fairlead.core.forced_handover import MUTE_MEMBER
 from fairlead.core.membership import DUPLICATE_CLIENT_ID
 from fairlead.core.model import Epoch, MemberKey, MessageQueue
 from fairlead.observed.counters import FALLBACKS, GroupCounters
-from fairlead.observed.group_decisions import GroupDecisions, AppliedDecision
 from fairlead.observed.fewest_moves import fewest_moves
+from fairlead.observed.group_decisions import AppliedDecision, GroupDecisions
 from fairlead.observed.positions import PositionReport
 from fairlead.observed.releases import Releases
 from fairlead.wire.quick_fields import text_of
@@ -18,24 +18,24 @@ __all__ = ["GroupEvents"]
 
 _CONFLICTS_MAX: Final = 64
 _OVERLAP_MS: Final = 5_000
-"""The sets of two members stand in two partitions, which are not read at one moment: only what
-is still so after this time is an overlap."""
+"""The sets of two members stand in two partitions, which are not read at the same moment: only
+what lasts for this long is an overlap."""
 _WAITING_MS: Final = 600_000
-"""For so long the successor of a release is waited for."""
+"""The successor of a release is waited for this long."""
 
 
 @dataclass(slots=True)
 class GroupEvents:
-    """What is under way in one group, and what is counted when it ends.
+    """What is under way in one group; each thing is counted when it ends.
 
     Attributes:
-        name: the group's.
-        happened: where it is counted.
-        opened_ms: when the decision was appended since which the group has not converged.
-        dropped: grants that were dropped and not released, and when.
-        late: those whose holders were mute, which are counted already.
-        released: queues that were released and not begun again: when, and which grant.
-        overlaps: who was told to hold a queue at once, since when that is so, and whether it is
+        name: the group's name.
+        counters: where it is counted.
+        opened_ms: when the first decision since the group last converged was appended.
+        dropped: dropped grants that were not released, and when they were dropped.
+        late: those of mute holders, which are counted already.
+        released: released queues that nobody has begun again: when, and which grant.
+        overlaps: members that were told to hold a queue at once, since when, and whether that is
             counted.
     """
 
@@ -65,15 +65,15 @@ class GroupEvents:
 
         Args:
             taken: the decision.
-            decided: what all of them add up to, with it.
-            releases: those of the group; another topic tells them, which may be ahead.
+            decided: all decisions so far, this one included.
+            releases: those of the group; their topic may be ahead.
         """
         decision = taken.decision
         causes = list(taken.causes())
         expired = {
             cause.get("client_id")
             for cause in causes
-            # With a place: it had lapsed before, was heard once more, and was told.
+            # With a place it is no lapse: the client was heard once more, and was told.
             if cause["kind"] == "client_expired" and "at" not in cause
         }
         late = [step for step in taken.given_up if step.client_id in expired]
@@ -110,7 +110,9 @@ class GroupEvents:
         self.late |= fresh
         return len(fresh)
 
-    def _count(self, taken: AppliedDecision, decided: GroupDecisions, expired: int, timeouts: int) -> None:
+    def _count(
+        self, taken: AppliedDecision, decided: GroupDecisions, expired: int, timeouts: int
+    ) -> None:
         counters, decision = self.counters, taken.decision
         for trigger in decision.triggers:
             counters.rebalances[self.name, trigger] += 1
@@ -133,7 +135,9 @@ class GroupEvents:
             if number:
                 counts[self.name] += number
 
-    def take_release(self, report: PositionReport, append_ms: int, *, again: bool, ended: bool) -> None:
+    def take_release(
+        self, report: PositionReport, append_ms: int, *, again: bool, ended: bool
+    ) -> None:
         """Notice a release.
 
         Args:
@@ -155,7 +159,7 @@ class GroupEvents:
             self.released[report.queue] = append_ms, report.epoch
 
     def take_progress(self, report: PositionReport, append_ms: int, *, ended: bool) -> None:
-        """Notice that a member works on a queue; ``ended``: its grant was over before."""
+        """Notice that a member works on a queue; ``ended``: its grant was over before that."""
         if ended:
             self._fence()
             return
@@ -192,7 +196,7 @@ class GroupEvents:
     def look_for_overlaps(
         self, found: dict[MessageQueue, tuple[MemberKey, ...]], as_of_ms: int
     ) -> None:
-        """Count the overlaps that have stood for long enough."""
+        """Count the overlaps that have lasted long enough."""
         self.overlaps = {pair: self.overlaps.get(pair, (as_of_ms, False)) for pair in found.items()}
         for pair, (since_ms, counted) in self.overlaps.items():
             if self.counters.following and not counted and as_of_ms - since_ms >= _OVERLAP_MS:
@@ -206,7 +210,7 @@ class GroupEvents:
             self.opened_ms = None
 
     def forget_before(self, oldest_ms: int, decided: GroupDecisions) -> None:
-        """Forget the drops that nothing is known of any more, and that were told before."""
+        """Forget old drops whose grants are unresolved no longer."""
         unresolved = {
             (queue, grant.epoch) for queue, grants in decided.grants.items() for grant in grants
         }
@@ -218,7 +222,7 @@ class GroupEvents:
         }
 
     def waiting(self, as_of_ms: int) -> Iterator[tuple[MessageQueue, int]]:
-        """Yield the queues that nobody has begun since their release, and when that was."""
+        """Yield the released queues that nobody has begun, and when they were released."""
         for queue, (released_ms, _) in list(self.released.items()):
             if released_ms < as_of_ms - _WAITING_MS:
                 del self.released[queue]

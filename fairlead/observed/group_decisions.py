@@ -1,7 +1,7 @@
-"""What the decisions of one group add up to: where it stands, who was granted what, and when.
+"""What the decisions of one group add up to: its phase, and who was granted what, and when.
 
-A decision counts when all its parts were read (docs/protocol.md §2). Of the grants of a queue
-those stay that no decision has called resolved.
+A decision counts when all its parts were read (docs/protocol.md §2). A grant of a queue stays until
+a decision has called it resolved.
 """
 
 import contextlib
@@ -30,15 +30,15 @@ from fairlead.wire.quick_fields import Place, epoch_of
 from fairlead.wire.raw import RawRecord
 
 __all__ = [
+    "AppliedDecision",
     "GroupDecisions",
+    "LastGrant",
     "LoggedDecision",
     "OpenGrant",
-    "AppliedDecision",
-    "LastGrant",
 ]
 
 _BEGUN_MAX: Final = 8
-"""So many beginnings of a shard's state are told apart."""
+"""Keep apart this many beginnings of a shard's state."""
 
 
 class OpenGrant(NamedTuple):
@@ -46,7 +46,7 @@ class OpenGrant(NamedTuple):
 
     Attributes:
         stage: gated, granted or dropped.
-        since_ms: when the decision was appended that brought it there.
+        since_ms: when the decision that brought it to this stage was appended.
         unsafe: it did not wait for somebody who may be working on the queue.
     """
 
@@ -58,14 +58,14 @@ class OpenGrant(NamedTuple):
 
 
 class LastGrant(NamedTuple):
-    """Who has been granted a queue last.
+    """The newest grant of a queue.
 
     Attributes:
-        client_id: who.
+        client_id: who was granted the queue.
         epoch: of the grant.
         decision: the place of the record that granted it.
-        decided_ms: when that was appended.
-        since_ms: when the first grant was appended since when nobody else was granted the queue.
+        decided_ms: when that record was appended.
+        since_ms: since when this client has been granted the queue without another in between.
     """
 
     client_id: str
@@ -77,12 +77,12 @@ class LastGrant(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class LoggedDecision:
-    """One complete decision. What it says in full is unpacked when it is asked for.
+    """One complete decision; its full body is unpacked only when it is asked for.
 
     Attributes:
         place: of its first part.
         append_ms: when its last part was appended.
-        at_ms: when the newest record was appended that it had read.
+        at_ms: when the newest record it had read was appended.
         moves: how many queues it gave to a client that did not have them.
         packed: all its parts, joined and compressed.
         generation: of the engine that wrote it; its epoch may be older.
@@ -107,7 +107,7 @@ class LoggedDecision:
     superseded: bool = False
 
     def body(self) -> dict[str, Any]:
-        """Return the record as docs/protocol.md §3.14 has it, its parts joined."""
+        """Return the record of docs/protocol.md §3.14, its parts joined."""
         found: dict[str, Any] = orjson.loads(zlib.decompress(self.packed))
         return found
 
@@ -115,7 +115,7 @@ class LoggedDecision:
         """Return the decision as a record.
 
         Raises:
-            ValueError: it is none; no engine wrote it.
+            ValueError: no engine wrote it.
         """
         place = self.place
         row = RawRecord(
@@ -127,22 +127,22 @@ class LoggedDecision:
         return decision_record(self.body(), row)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the record with its place (``at``) and when it was appended."""
+        """Return the record with its place (``at``) and append time."""
         return {"at": self.place.to_json(), "append_ms": self.append_ms, **self.body()}
 
 
 class NewGrant(NamedTuple):
-    """A grant that was not there before. ``before``: who was granted the queue last."""
+    """A grant that was not there before. ``before``: who was last granted the queue."""
 
     step: Step
     before: str | None
 
 
 class AppliedDecision(NamedTuple):
-    """A decision that has just been taken in, and what it changed.
+    """A decision that was just applied, and what it changed.
 
-    ``given_up``: the grants that were dropped before, and are resolved now. ``again``: the decision
-    of this step was read before, and its batch was run again.
+    ``given_up``: dropped grants that it resolved. ``again``: the decision of this step was read
+    before, because its batch ran twice.
     """
 
     decision: LoggedDecision
@@ -153,7 +153,7 @@ class AppliedDecision(NamedTuple):
     again: bool = False
 
     def causes(self) -> Iterator[dict[str, Any]]:
-        """Yield what led to it."""
+        """Yield its causes."""
         for part in self.parts:
             yield from part.body["cause"]
 
@@ -170,17 +170,17 @@ class GroupDecisions:
     """The decisions of one group, in the order of the topic.
 
     Attributes:
-        bounds: how much is kept.
+        bounds: how much to keep.
         newest: the last one; None: none was read.
         history: the last ones, oldest first.
         last_move: the newest that gave a queue to another client.
-        grants: per queue its unresolved grants, oldest first.
-        tenures: per queue who was granted it last.
-        phase_since_ms: when the decision was appended that brought the group into its phase; None:
+        grants: the unresolved grants of each queue, oldest first.
+        tenures: the newest grant of each queue.
+        phase_since_ms: when the decision that brought the group into its phase was appended; None:
             it is older than what was read.
-        muted: clients that are mute, and when the decision was appended that found it.
-        ended: per queue the epochs of the grants that were resolved last, and when the decision
-            was appended that said so.
+        muted: mute clients, and when the decision that found it was appended.
+        ended: per queue, the epochs of the grants that were resolved last, and when the decision
+            that resolved them was appended.
     """
 
     bounds: Bounds = MANY
@@ -199,7 +199,7 @@ class GroupDecisions:
     def apply_part(self, group: str, part: Part) -> AppliedDecision | None:
         """Return the decision that this record completes; None: it completes none.
 
-        A decision of an engine that was superseded stands in the history and changes nothing.
+        A superseded engine's decision stands in the history and changes nothing.
         """
         whole = self._parts.join(part.name, part)
         if whole is None:
@@ -220,7 +220,9 @@ class GroupDecisions:
         if moves:
             self.last_move = decision
         again = self._was_counted(parts[0].cut)
-        return AppliedDecision(decision, parts, steps, changes.granted, changes.given_up, again=again)
+        return AppliedDecision(
+            decision, parts, steps, changes.granted, changes.given_up, again=again
+        )
 
     def _note_mute(self, decision: LoggedDecision, parts: list[Part]) -> None:
         for part in parts:
@@ -236,10 +238,10 @@ class GroupDecisions:
             self.history.popleft()
 
     def _was_counted(self, cut: CutPlace) -> bool:
-        """Tell whether the group's decision of this step was read before, and note that it was.
+        """Note the group's decision of this step; tell whether it was read before.
 
-        A batch that is run twice, since its task was tried again or its driver died before it was
-        committed, writes its decisions again under the step that they had.
+        A batch may run twice, because its task was tried again or its driver died before the
+        commit. It then writes its decisions again under the same step.
         """
         if cut.step <= self._counted.get(cut.began, -1):
             return True
@@ -251,8 +253,8 @@ class GroupDecisions:
     def forget_before(self, oldest_ms: int, topics: Container[str]) -> None:
         """Forget the decisions that were appended before this time, as history.
 
-        Of queues that nobody has been granted since, and whose topics are none of these, all is
-        forgotten.
+        Also forget the queues that nobody has been granted since, unless their topics are named
+        here.
         """
         while self.history and self.history[0].append_ms < oldest_ms:
             self.history.popleft()
@@ -266,7 +268,7 @@ class GroupDecisions:
                 kept.pop(queue, None)
 
     def owners(self) -> dict[MessageQueue, str]:
-        """Return who is to own what, by the newest grants that were not dropped."""
+        """Return the owner of each queue by the newest grants that were not dropped."""
         newest = {queue: grants[-1] for queue, grants in self.grants.items()}
         return {queue: each.client_id for queue, each in newest.items() if each.stage != "dropped"}
 
@@ -308,7 +310,7 @@ class GroupDecisions:
         known = self.tenures.get(step.queue)
         if known is not None and known.epoch >= step.epoch:
             return
-        # Who had it before the first decision that was read is told by its drop.
+        # The drop tells who had the queue before the first decision that was read.
         before = changes.holders.get(step.queue) if known is None else known.client_id
         changes.granted.append(NewGrant(step, before))
         since_ms = append_ms
@@ -317,7 +319,7 @@ class GroupDecisions:
         self.tenures[step.queue] = LastGrant(step.client_id, step.epoch, place, append_ms, since_ms)
 
     def grant(self, queue: MessageQueue, epoch: Epoch) -> OpenGrant | None:
-        """Return an unresolved grant of a queue; None: no decision that was read tells of it."""
+        """Return an unresolved grant of a queue; None: no decision that was read has it."""
         return next((each for each in self.grants.get(queue, ()) if each.epoch == epoch), None)
 
     def record(self) -> DecisionRecord | None:
@@ -325,18 +327,20 @@ class GroupDecisions:
         if self._record is None or self._record[0] is not self.newest:
             record = None
             if self.newest is not None:
-                # The quick reader passes what no engine writes.
+                # The quick reader lets through what no engine writes.
                 with contextlib.suppress(ValueError):
                     record = self.newest.record()
             self._record = self.newest, record
         return self._record[1]
 
     def is_over(self, queue: MessageQueue, epoch: Epoch) -> bool:
-        """Tell whether the grant of a queue under this epoch is known to be resolved."""
+        """Tell whether a decision has resolved the grant of a queue under this epoch."""
         return epoch in self.ended.get(queue, ())
 
 
-def _decision(group: str, parts: list[Part], moves: int, *, superseded: bool = False) -> LoggedDecision:
+def _decision(
+    group: str, parts: list[Part], moves: int, *, superseded: bool = False
+) -> LoggedDecision:
     first, last = parts[0], parts[-1]
     body = dict(first.body)
     for name in JOINED:

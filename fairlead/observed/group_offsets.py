@@ -152,7 +152,7 @@ class GroupOffsets:
         return observed.position, observed.told_by
 
     def _leaders(self, route: Route, partitions: Collection[int]) -> dict[int, int]:
-        """Return the leader of each partition that has one, under the identity that the route tells."""
+        """Return the leader of each partition that has one."""
         (look,) = self._data.look([route.topic]).looks
         if not isinstance(look, TopicSeen):
             raise self._data.unanswered(f"it did not say where the partitions of {route.topic} are")
@@ -160,7 +160,7 @@ class GroupOffsets:
             raise EnvironmentMissingError(
                 f"{route.topic}: the data cluster has it as {look.identity}, its route says "
                 f"{route.identity}.",
-                remedy="If the topic was recreated, wait for the bridge; else check --data-bootstrap.",
+                remedy="If it was recreated, wait for the bridge; else check --data-bootstrap.",
             )
         leaders = {each: look.leaders[each] for each in partitions if each < len(look.leaders)}
         return {number: leader for number, leader in leaders.items() if leader is not None}

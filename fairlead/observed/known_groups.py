@@ -1,4 +1,4 @@
-"""The groups of a view by name: who has told of them, and which are to be forgotten."""
+"""The groups of a view by name: who has told of them, and which to forget."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
@@ -6,8 +6,8 @@ from typing import Any
 from fairlead.core.model import MessageQueue
 from fairlead.observed.bounds import MANY, Bounds
 from fairlead.observed.counters import GroupCounters
-from fairlead.observed.group_decisions import GroupDecisions
 from fairlead.observed.events import GroupEvents
+from fairlead.observed.group_decisions import GroupDecisions
 from fairlead.observed.members import Members
 from fairlead.observed.observed_group import ObservedGroup
 from fairlead.observed.positions import GroupPositions
@@ -23,12 +23,12 @@ __all__ = ["KnownGroups"]
 
 
 class KnownGroups:
-    """The groups that records have told of.
+    """The groups that records tell of.
 
     Attributes:
         by_name: the groups.
-        happened: what has happened to them.
-        stirred: those in which something may be under way.
+        counters: what has happened to them.
+        stirred: groups in which something may be under way.
     """
 
     def __init__(self, facts: SharedFacts, bounds: Bounds = MANY) -> None:
@@ -39,7 +39,7 @@ class KnownGroups:
         self._strangers = Unconfirmed()
 
     def count_on(self, counters: GroupCounters) -> None:
-        """Go on with counts of a view before this one."""
+        """Continue the counts of an earlier view."""
         self.counters = counters
         for group in self.by_name.values():
             group.events.counters = counters
@@ -48,7 +48,7 @@ class KnownGroups:
         """Return a group that an engine, a bridge or an operator tells of.
 
         Raises:
-            ValueError: no group can be called so.
+            ValueError: no group can have this name.
         """
         found = self._there(name, row)
         if not found.confirmed:
@@ -57,10 +57,10 @@ class KnownGroups:
         return found
 
     def of_sender(self, body: Mapping[str, Any], row: RawRecord) -> ObservedGroup:
-        """Return the group of a client's record, which stands in the partition of its group.
+        """Return the group of a client's record, which stands in its group's partition.
 
         Raises:
-            ValueError: it does not stand there, or no group can be called so.
+            ValueError: it stands elsewhere, or no group can have its name.
         """
         name = text_of(body["group"])
         if partition_of_group(name, self._facts.rules.shards) != row.partition:
@@ -72,7 +72,7 @@ class KnownGroups:
         return group
 
     def meet(self, group: ObservedGroup, queues: Iterable[MessageQueue]) -> None:
-        """Take note of queues that a client tells of; forget the oldest of too many inventions."""
+        """Note queues that a client tells of; forget the oldest if too many are unconfirmed."""
         gone: dict[str, list[MessageQueue]] = {}
         for queue in queues:
             met = self._strangers.meet_queue(group.name, queue, self._is_known)
@@ -87,14 +87,14 @@ class KnownGroups:
         return group is not None and group.has_by_others(queue)
 
     def forget(self, name: str) -> None:
-        """Forget a group, and what has happened to it."""
+        """Forget a group and its counts."""
         self.by_name.pop(name).members.forget_all()
         self.stirred.discard(name)
         self._strangers.confirm(name)
         self.counters.forget(name)
 
     def unknown(self, name: str) -> ObservedGroup:
-        """Return a group of which nothing is known yet."""
+        """Return an empty group, of which nothing is known yet."""
         return ObservedGroup(
             name,
             self._facts,
@@ -106,7 +106,7 @@ class KnownGroups:
         )
 
     def _there(self, name: object, row: RawRecord) -> ObservedGroup:
-        """Return a group, which there is from now on."""
+        """Return a group; create it if it is not there."""
         group = text_of(name)
         found = self.by_name.get(group)
         if found is None:

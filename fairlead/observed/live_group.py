@@ -1,8 +1,8 @@
 """A live group, from what stands in Fairlead's topics: members, what they hold, rules and routes.
 
 Decides what of it is sure. Members are those whose heartbeats the engine counts; owners are those
-of the newest assignment records. A queue on its way from one member to another is planned from
-where it goes to, whether or not it was released; what is unusual is told in words.
+of the newest assignment records. A plan takes a moving queue as already at its destination, whether
+or not it was released.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -24,7 +24,7 @@ __all__ = ["LiveGroup", "MovingQueue", "UnknownGroupError", "live_group"]
 
 
 class UnknownGroupError(LookupError):
-    """No record is of this group; ``known`` are groups of which there are some."""
+    """No record is of this group; ``known``: groups that have records."""
 
     def __init__(self, group: str, known: frozenset[str]) -> None:
         super().__init__(group)
@@ -34,7 +34,7 @@ class UnknownGroupError(LookupError):
 
 @dataclass(frozen=True, slots=True)
 class MovingQueue:
-    """A queue on its way. ``holder`` None: nobody holds it; ``successor`` None: nobody gets it."""
+    """A moving queue. ``holder`` None: nobody holds it; ``successor`` None: nobody gets it."""
 
     queue: MessageQueue
     holder: str | None
@@ -47,12 +47,12 @@ class LiveGroup:
 
     Attributes:
         observed: everything that is known of it.
-        picture: every queue where it is or goes to.
+        planned: the group with each queue where it is or goes to.
         in_force: its rules, and where they come from.
         core: who is in it, as the core knows it.
-        passing: the queues on their way.
+        passing: the moving queues.
         newest_ms: when the newest heartbeats record of its partition was appended.
-        measured_ms: for how long progress was read to know what queues weigh; 0: it was not.
+        measured_ms: how long a time of progress was read to weigh queues; 0: none was.
         others: other groups that records name.
     """
 
@@ -71,7 +71,7 @@ class LiveGroup:
         return self.observed.assignments.sets
 
     def engine(self, now_ms: int) -> EngineLiveness:
-        """Return whether an engine runs for the group; ``now_ms``: up to when silence counts."""
+        """Return whether an engine runs for the group; ``now_ms``: until when silence counts."""
         return self.observed.facts.engine(self.observed.name, self.core.rules, now_ms)
 
 
@@ -80,12 +80,12 @@ def live_group(
     core: CoreGroup | None = None,
     weighed: Callable[[PlannedGroup], PlannedGroup] = lambda planned: planned,
 ) -> LiveGroup:
-    """Return a group as everything that was observed of it says it is now.
+    """Return a live group.
 
     Args:
-        observed: that.
+        observed: what was observed of it.
         core: the group as the core knows it, if that is known already.
-        weighed: finds out what queues weigh, which decides where they go.
+        weighed: weighs the queues, which decides where they go.
     """
     core, shares = core or core_group(observed), observed.shares()
     in_force = observed.facts.rules.of(observed.name)
@@ -96,11 +96,11 @@ def live_group(
 
 
 _Shares = Mapping[MessageQueue, list[Share]]
-"""Per queue, everybody who has anything to do with it, oldest grant first; at least one."""
+"""Per queue, every member that has a share in it, oldest grant first; at least one."""
 
 
 def _picture(core: CoreGroup, in_force: RulesInForce, shares: _Shares) -> PlannedGroup:
-    """Return the group with every grant of its members that is not known to have ended."""
+    """Return the group with every grant of its members that may not have ended."""
     state = core.state
     for queue in sorted(shares, key=queue_order):
         newest = shares[queue][-1]
@@ -111,12 +111,14 @@ def _picture(core: CoreGroup, in_force: RulesInForce, shares: _Shares) -> Planne
     return PlannedGroup(state, core.engine, in_force.values_of_all, core.clock_ms)
 
 
-def _calm(planned: PlannedGroup, shares: _Shares, told: Mapping[MemberKey, ToldSet]) -> PlannedGroup:
-    """Return the group when what is under way is over.
+def _calm(
+    planned: PlannedGroup, shares: _Shares, told: Mapping[MemberKey, ToldSet]
+) -> PlannedGroup:
+    """Return the group as it will be when everything under way is over.
 
-    A group at rest is left as it is, so that what the engine holds is not second-guessed. Where a
-    queue is on its way, or a member waits, the engine decides again: it is taken at its word. In a
-    paused group it decides nothing, so everything is with whom it is.
+    A group at rest stays as it is: the plan does not question what the engine decided. If a queue
+    is moving or a member waits, the engine's own functions decide where queues go. A paused group
+    decides nothing, so every queue stays where it is.
     """
     if planned.rules.pause:
         return planned.owned(planned.owners)

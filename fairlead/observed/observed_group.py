@@ -1,4 +1,4 @@
-"""Everything that is known of one group, and how it is looked at."""
+"""Everything that is known of one group, and the questions that it answers."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
@@ -9,9 +9,9 @@ from fairlead.core.model import Epoch, MemberKey, MessageQueue
 from fairlead.core.ordering import java_order
 from fairlead.core.rules import GroupRules
 from fairlead.observed.assignments import GroupAssignments
-from fairlead.observed.group_decisions import GroupDecisions, LoggedDecision
 from fairlead.observed.events import GroupEvents
-from fairlead.observed.members import HeardMember, Members, LiveMembers
+from fairlead.observed.group_decisions import GroupDecisions, LoggedDecision
+from fairlead.observed.members import HeardMember, LiveMembers, Members
 from fairlead.observed.ownership import GrantEnds, GroupOwnership, Share, ownership_of, shares_of
 from fairlead.observed.phase import phase_of
 from fairlead.observed.positions import GroupPositions, PositionReport
@@ -25,12 +25,12 @@ __all__ = ["ObservedGroup"]
 
 _AT_REST: Final = frozenset(("stable", "empty", "paused"))
 _ANSWERED_MS: Final = 3_000
-"""A heartbeat that was sent so long after its member was told tells what it made of that."""
+"""A heartbeat sent this long after its member was told reflects what the member was told."""
 
 
 @dataclass(slots=True)
 class ObservedGroup:
-    """One group while its records are read."""
+    """One group, from the records that have been read so far."""
 
     name: str
     facts: SharedFacts
@@ -43,7 +43,7 @@ class ObservedGroup:
     touched_ms: int = 0
     native_ms: int = 0
     confirmed: bool = False
-    """Whether somebody else than clients has told of it: an engine, a bridge or an operator."""
+    """Whether an engine, a bridge or an operator has told of it, and not clients alone."""
     _holds: GroupOwnership | None = None
     _standing: Standing | None = None
     _structure: int = 0
@@ -59,11 +59,11 @@ class ObservedGroup:
         self.changed()
 
     def changed(self) -> None:
-        """Say that who holds what may have changed."""
+        """Note that ownership may have changed."""
         self._holds = None
 
     def take_decision(self, part: Part) -> None:
-        """Take in one part of a decision."""
+        """Apply one part of a decision."""
         taken = self.decided.apply_part(self.name, part)
         if taken is None:
             return
@@ -75,7 +75,7 @@ class ObservedGroup:
                 self.events.counters.took("detect", min(told_ms), taken.decision.at_ms)
 
     def _told_ms(self, cause: Mapping[str, Any]) -> int | None:
-        """Return when the record was appended that told of a cause; of a lapse, who lapsed."""
+        """Return when the record of a cause was appended; for a lapse, the last heartbeat."""
         if "at" in cause:
             topic, partition, offset = cause["at"]
             times = self.facts.appended.get((topic, partition))
@@ -86,21 +86,21 @@ class ObservedGroup:
         )
 
     def take_progress(self, reports: Iterable[PositionReport], append_ms: int) -> None:
-        """Take in how far a member is with queues that it works on."""
+        """Apply how far a member is with queues that it works on."""
         for report in reports:
             self.positions.apply_progress(report, append_ms)
             self.events.take_progress(report, append_ms, ended=self._ended(report, append_ms))
 
     @property
     def release(self) -> GroupRelease | None:
-        """Who handed the group back to native consumers, and when; None: nobody did."""
+        """Who handed the group back to native consumers, and when; None: nobody has."""
         return release_of(self.facts.rules.of(self.name))
 
     def take_commit(self, report: PositionReport, at_ms: int) -> None:
-        """Take in what the group has committed in the data cluster.
+        """Apply what the group has committed in the data cluster.
 
-        Of a released group that is where its native consumers are, and nothing else counts: what
-        Fairlead's clients told last, and resets, may be further or not as far.
+        Only these commits tell where the native consumers of a released group are: what Fairlead's
+        clients told last, and resets, may be ahead of them or behind.
         """
         release = self.release
         if release is None:
@@ -110,7 +110,7 @@ class ObservedGroup:
             self.native_ms = at_ms
 
     def take_release(self, member: MemberKey, report: PositionReport, append_ms: int) -> None:
-        """Take in that a member gave a grant up, and where it stopped."""
+        """Apply a release: a member gave a grant up, and stopped at a position."""
         self.positions.apply_report(report, append_ms)
         ended, fresh = self._ended(report, append_ms), False
         if report.epoch is not None:
@@ -120,14 +120,14 @@ class ObservedGroup:
             self.changed()
 
     def _ended(self, report: PositionReport, append_ms: int) -> bool:
-        """Tell whether the grant of a report was over before it was appended."""
+        """Tell whether the grant of a report was over before the report was appended."""
         if report.epoch is None:
             return False
         ended_ms = self.decided.ended.get(report.queue, {}).get(report.epoch)
         return ended_ms is not None and append_ms > ended_ms
 
     def look_out(self) -> bool:
-        """Notice what has come to its end; return whether anything is still under way."""
+        """Notice what has ended; return whether anything is still under way."""
         watch, facts = self.events, self.facts
         watch.look_for_overlaps(self.overlaps(), facts.as_of_ms)
         for queue, released_ms in watch.waiting(facts.as_of_ms):
@@ -148,18 +148,18 @@ class ObservedGroup:
 
     @property
     def rules(self) -> GroupRules:
-        """What the group is ruled by."""
+        """The rules in force for the group."""
         return self.facts.rules.in_force(self.name)
 
     @property
     def ownership(self) -> GroupOwnership:
-        """Who holds what, worked out once after each change."""
+        """Who holds what, computed once after each change."""
         if self._holds is None:
             self._holds = ownership_of(self.assignments, self._ends())
         return self._holds
 
     def shares(self) -> dict[MessageQueue, list[Share]]:
-        """Return per queue everybody who has anything to do with it, oldest grant first."""
+        """Return the members that have a share in each queue, oldest grant first."""
         ends, entries = self._ends(), self.assignments.queues()
         found = {queue: shares_of(queue, of_queue, ends) for queue, of_queue in entries.items()}
         return {queue: shares for queue, shares in found.items() if shares}
@@ -167,13 +167,13 @@ class ObservedGroup:
     def since_ms(self, queue: MessageQueue, share: Share) -> int | None:
         """Return since when a member has its share of a queue; None: the log does not say.
 
-        That is when it was granted the queue or, of a drain, when it was told to stop.
+        That is the time of the grant or, for a draining queue, of the drop.
         """
         grant, draining = self.decided.grant(queue, share.epoch), share.state == "draining"
         if grant is not None and (grant.stage == "dropped") == draining:
             return grant.since_ms
         told, newest = self.assignments.sets[share.member], self.decided.newest
-        # A set may be read before the decision that it comes of: that is none of long ago.
+        # An assignment may be read before its decision: then it is not from long ago.
         fresh = newest is not None and told.epoch > newest.epoch
         return told.at_ms if fresh or (share.epoch == told.epoch and not draining) else None
 
@@ -186,7 +186,7 @@ class ObservedGroup:
         return self.members.live_members(self.facts.clock_ms(self.name), self.rules)
 
     def standing(self) -> Standing:
-        """Return how the group stands, worked out once after each change."""
+        """Return how the group stands, computed once after each change."""
         live_members, ownership, last = self.live_members(), self.ownership, self._standing
         if (
             last is None
@@ -219,10 +219,10 @@ class ObservedGroup:
     def _shared_topics(self, live_members: LiveMembers) -> Iterable[str]:
         """Return the topics whose queues the group shares.
 
-        Where no member was heard, of which it was granted queues: a group that is offline is behind
-        in them; and where its decisions are older than what is read, those of which a bridge told
-        how far it was. What members subscribe to and nobody has is left out: anything may be called
-        so.
+        A group without members counts the topics in which it was granted queues, since an offline
+        group falls behind in them. If its decisions are older than what is read, the topics count
+        in which a bridge told its position. A subscribed topic without route or grant is left out:
+        any name may be subscribed to.
         """
         routes = self.facts.routes
         if live_members.topics and all(topic in routes for topic in live_members.topics):
@@ -232,7 +232,9 @@ class ObservedGroup:
             return sorted(granted or self.positions.topics, key=java_order)
         return [topic for topic in live_members.topics if topic in routes or topic in granted]
 
-    def _phase(self, live_members: LiveMembers, ownership: GroupOwnership, settled: list[bool | None]) -> str:
+    def _phase(
+        self, live_members: LiveMembers, ownership: GroupOwnership, settled: list[bool | None]
+    ) -> str:
         """Return where the group stands."""
         newest = self.decided.newest
         return phase_of(
@@ -244,36 +246,36 @@ class ObservedGroup:
 
     @property
     def epoch(self) -> Epoch | None:
-        """The epoch of the newest decision; of one that the log has lost, as members were told."""
+        """The epoch of the newest decision, or of the newest assignment if the log lost that."""
         if self.decided.newest is not None:
             return self.decided.newest.epoch
         return max((each.epoch for each in self.assignments.sets.values()), default=None)
 
     @property
     def phase_since_ms(self) -> int | None:
-        """When the group came into its phase; None: before what was read, or none can tell."""
+        """When the group entered its phase; None: before what was read, or nothing tells it."""
         newest = self.decided.newest
         decided = newest is not None and newest.phase == self.standing().phase
         return self.decided.phase_since_ms if decided else None
 
     def decisions(self, history_ms: int) -> Iterator[LoggedDecision]:
-        """Yield the decisions that are remembered, oldest first."""
+        """Yield the remembered decisions, oldest first."""
         oldest_ms = self.facts.as_of_ms - history_ms
         for decision in self.decided.history:
             if decision.append_ms >= oldest_ms:
                 yield decision
 
     def last_rebalance(self, history_ms: int) -> LastRebalance | None:
-        """Return the newest decision that is remembered and gave a queue to another client."""
+        """Return the newest remembered decision that gave a queue to another client."""
         found = self.decided.last_move
         if found is None or found.append_ms < self.facts.as_of_ms - history_ms:
             return None
         return LastRebalance(found.append_ms, found.triggers, found.moves)
 
     def is_settled(self, heard: HeardMember) -> bool | None:
-        """Tell whether a member holds what it was told, no more and no less; None: it was not told.
+        """Tell whether a member holds exactly what it was told; None: it was told nothing.
 
-        What it waits for it must have started, and what it gives up it must have released.
+        It must have started everything it waits for and released everything it gives up.
         """
         told = self.assignments.digests.get(heard.member.key)
         if told is None:
@@ -281,10 +283,10 @@ class ObservedGroup:
         return told == heard.digest
 
     def is_behind(self, heard: HeardMember) -> bool:
-        """Tell whether a member has not read what it was told, or holds something else.
+        """Tell whether a member has not read its assignment, or holds something else.
 
-        What it holds is known when nothing of its set is under way, and when its heartbeat was sent
-        long enough after it was told.
+        The heartbeat must have been sent long enough after the assignment, and nothing in the
+        assignment may be under way: only then is it known what the member should hold.
         """
         key = heard.member.key
         told = self.assignments.sets.get(key)
@@ -292,7 +294,8 @@ class ObservedGroup:
             return False
         if heard.applied is None or heard.applied < told.epoch:
             return True
-        if heard.digest == self.assignments.digests[key] or heard.heard_ms - told.at_ms <= _ANSWERED_MS:
+        is_early = heard.heard_ms - told.at_ms <= _ANSWERED_MS
+        if is_early or heard.digest == self.assignments.digests[key]:
             return False
         return all(
             entry.state == "held"
@@ -301,9 +304,9 @@ class ObservedGroup:
         )
 
     def overlaps(self) -> dict[MessageQueue, tuple[MemberKey, ...]]:
-        """Return the queues that several live members were told to hold, and who these are.
+        """Return the queues that several live members were told to hold, and these members.
 
-        There are none where the group's mode allows that.
+        Empty if the group's mode allows that.
         """
         standing = self.standing()
         shared = standing.ownership.shared_twice
@@ -314,11 +317,11 @@ class ObservedGroup:
         return {queue: who for queue, who in found.items() if len(who) > 1}
 
     def is_over(self, oldest_ms: int) -> bool:
-        """Tell whether nothing was heard of the group since, and nothing is left of it.
+        """Tell whether nothing was heard of the group since this time, and nothing is left of it.
 
-        Messages that it has not read are left of it: it is the group that somebody looks for. Not
-        where clients alone told of it: any group may be invented. A group that the engine forgot
-        and that never had a queue was mistyped, most likely.
+        Unread messages are left of it: somebody may be looking for this very group. That does not
+        count if clients alone told of it, since they may invent groups. A group that the engine has
+        evicted and that never had a queue was probably mistyped.
         """
         if self._is_forgotten() and not self.decided.tenures:
             return not self.positions.is_behind()
@@ -330,7 +333,7 @@ class ObservedGroup:
         return not heard and not (self.confirmed and self.positions.is_behind())
 
     def is_known(self) -> bool:
-        """Tell whether a bridge or an engine has told of a queue of it, and nobody evicted it."""
+        """Tell whether a bridge or an engine has told of a queue of it, and it is not evicted."""
         return self.confirmed and bool(self.positions.queues) and not self._is_forgotten()
 
     def _is_forgotten(self) -> bool:
@@ -338,7 +341,7 @@ class ObservedGroup:
         return newest is not None and "group_evicted" in newest.triggers
 
     def has_by_others(self, queue: MessageQueue) -> bool:
-        """Tell whether somebody else than clients tells that the group reads this queue."""
+        """Tell whether anybody but clients tells that the group reads this queue."""
         if not self.confirmed:
             return False
         if self.facts.is_routed(queue) or queue in self.decided.tenures:
@@ -363,10 +366,10 @@ class ObservedGroup:
         self.events.forget_before(oldest_ms, self.decided)
 
     def unmeasured(self, since_ms: int) -> list[MessageQueue]:
-        """Return the queues of which nobody has told how far they are.
+        """Return the queues whose position or end nobody has told.
 
-        Members tell of every change, so what they told once holds while there are any; of a group
-        without members only what was told since a time counts.
+        Members tell of every change, so what they told once holds while the group has members. For
+        a group without members only what was told since this time counts.
         """
         anybody, known = bool(self.live_members().members), self.positions.queues
         return [
@@ -379,7 +382,7 @@ class ObservedGroup:
         ]
 
     def owner_of(self, queue: MessageQueue) -> MemberKey | None:
-        """Return whose a queue is, or is about to be."""
+        """Return the present or next owner of a queue."""
         hold = self.ownership.queues.get(queue)
         return None if hold is None else hold.owner
 

@@ -1,4 +1,4 @@
-"""All groups at once: raw records go in, in any order of topics, and come out as groups."""
+"""All groups at once: takes raw records in any order of topics, and answers questions on groups."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
@@ -15,7 +15,7 @@ from fairlead.observed.group_standing import GroupStanding, standing_of
 from fairlead.observed.known_groups import KnownGroups
 from fairlead.observed.live_group import live_group
 from fairlead.observed.observed_group import ObservedGroup
-from fairlead.observed.positions import QueuePosition, PositionReport
+from fairlead.observed.positions import PositionReport, QueuePosition
 from fairlead.observed.record_reader import RecordReader
 from fairlead.observed.rules import RulesOfGroups
 from fairlead.observed.shared_facts import SharedFacts
@@ -37,10 +37,10 @@ _NO_PLACES: Final[Mapping[MessageQueue, QueuePosition]] = {}
 class ObservedGroups:
     """A fold of Fairlead's topics into groups.
 
-    It reads no topic itself, has no clock, and refuses nothing: what is no record is passed over
-    and counted. Rows must come in order within each partition; nothing depends on an order between
-    partitions or topics. A group of which nothing is left, and nothing was heard for the length of
-    the history, is forgotten.
+    It reads no topic itself, has no clock, and refuses nothing: it passes over and counts what is
+    no record. Rows must come in order within each partition; no order between partitions or topics
+    matters. A group is forgotten when nothing is left of it and nothing was heard of it for the
+    length of the history.
     """
 
     def __init__(
@@ -56,12 +56,12 @@ class ObservedGroups:
         """Begin with nothing.
 
         Args:
-            names: what the topics are called.
-            partitions: how many they have.
-            history_ms: so long, before the newest record, decisions are remembered.
+            names: the names of the topics.
+            partitions: how many partitions they have.
+            history_ms: how long, before the newest record, decisions are remembered.
             tick_ms: the period of the engine's ticks.
-            strategies: those that the engine has.
-            only: the one group of which records are read, and much is kept; None: all groups.
+            strategies: the engine's strategies.
+            only: read the records of this group alone, and keep much of it; None: all groups.
         """
         self._only, self._history_ms = only, history_ms
         self._facts = SharedFacts(RulesOfGroups(strategies, partitions.shards), tick_ms)
@@ -75,9 +75,9 @@ class ObservedGroups:
         self.records = 0
         """How many rows were read."""
         self.other_groups: set[str] = set()
-        """The groups that are not read, as records name them."""
+        """Groups that records name and that are not read."""
         self.failed = 0
-        """How often a group could not be looked through; 0 unless something is wrong here."""
+        """How often looking at a group failed; not 0 means a defect here."""
 
     @property
     def counters(self) -> GroupCounters:
@@ -86,20 +86,20 @@ class ObservedGroups:
 
     @property
     def as_of_ms(self) -> int:
-        """The newest append time that was read; 0: nothing was."""
+        """The newest append time that was read; 0: nothing was read."""
         return self._facts.as_of_ms
 
     @property
     def generation(self) -> int:
-        """The newest generation that a driver has claimed; 0: none was read."""
+        """The newest claimed generation; 0: none was read."""
         return self._facts.generation
 
     def bridges(self, now_ms: int) -> list[BridgeLiveness]:
-        """Return what is to be said of the bridge of each cluster."""
+        """Return the bridge of each cluster."""
         return self._bridges.lives(now_ms)
 
     def apply(self, rows: Sequence[RawRecord]) -> None:
-        """Take in the next rows; those of topics that are not read here change nothing."""
+        """Apply the next rows; those of other topics change nothing."""
         for row in rows:
             if not self._reader.reads(row):
                 continue
@@ -109,16 +109,16 @@ class ObservedGroups:
                 continue
             try:
                 self._reader.read(row)
-            except Exception:  # noqa: BLE001 - no record of one group may blind all of them
+            except Exception:  # noqa: BLE001 - a record of one group must not blind all of them
                 self.passed_over += 1
         if self.counters.following:
             self._look_out()
-        # What is kept of one group that is asked about is forgotten with all of it.
+        # Nothing is swept from a view of one group: it is read once and dropped.
         if self._only is None and self.as_of_ms - self._swept_ms >= _SWEEP_MS:
             self._sweep()
 
     def _is_asked_for(self, row: RawRecord) -> bool:
-        """Tell whether a record is to be read; one of another group moves the clock alone."""
+        """Tell whether to read a record; one of another group only moves the clock."""
         if self._only is None:
             return True
         suffix = self._reader.suffix(row)
@@ -132,10 +132,10 @@ class ObservedGroups:
         return False
 
     def follow(self, counters: GroupCounters | None = None) -> None:
-        """Count what is read from now on: what stood in the topics has been read.
+        """Count from now on: what stood in the topics has been read.
 
         Args:
-            happened: counts to go on with, of a view before this one.
+            counters: counts of an earlier view, to be continued.
         """
         if counters is not None:
             self._groups.count_on(counters)
@@ -147,11 +147,11 @@ class ObservedGroups:
                 self._groups.stirred.discard(name)
 
     def _is_under_way(self, name: str) -> bool:
-        """Notice what has come to its end in a group; return whether anything is under way."""
+        """Notice what has ended in a group; return whether anything is under way."""
         group = self._groups.by_name.get(name)
         try:
             return group is not None and group.look_out()
-        except Exception:  # noqa: BLE001 - what is wrong with one group is so for it alone
+        except Exception:  # noqa: BLE001 - a defect in one group must not affect the others
             self.failed += 1
             return False
 
@@ -162,15 +162,14 @@ class ObservedGroups:
         committed: Mapping[str, Mapping[MessageQueue, Position]],
         identities: Mapping[str, str] = _NONE_TOLD,
     ) -> None:
-        """Take in what somebody has asked the data cluster for.
+        """Apply answers of the data cluster.
 
         Args:
             at_ms: when it was asked, Unix time.
-            ends: the next offset to be written, of each queue.
-            committed: group -> queue -> what it committed there, as docs/protocol.md §4.8 has it;
-                groups that no record names are left out.
-            identities: of which lives of their topics all this is; topics that are left out: not
-                told.
+            ends: the next offset of each queue.
+            committed: group -> queue -> what it committed there (docs/protocol.md §4.8); groups
+                that no record names are left out.
+            identities: the identities of the topics; a topic that is left out is not told.
         """
         self._facts.as_of_ms = max(self._facts.as_of_ms, at_ms)
         self._facts.take_ends(at_ms, ends, identities)
@@ -202,22 +201,22 @@ class ObservedGroups:
         }
 
     def groups(self, now_ms: int | None = None) -> list[GroupSummary]:
-        """Return a line about each group, by name.
+        """Return the line of each group, sorted by name.
 
-        ``now_ms``: up to when silence counts; None: to the newest record.
+        ``now_ms``: until when silence counts; None: until the newest record.
         """
         return [figures_of(group, self._history_ms, now_ms).summary for group in self._known()]
 
     def figures(self) -> list[GroupFigures]:
-        """Return each group in numbers, by name."""
+        """Return each group in numbers, sorted by name."""
         return [figures_of(group, self._history_ms) for group in self._known()]
 
     def snapshot(self, places: int, in_detail: Collection[str] = ()) -> Snapshot:
-        """Return all groups in numbers, and what has happened to them, as they are now.
+        """Return all groups in numbers, with their counts, as they are now.
 
         Args:
-            places: so many groups are told by name.
-            in_detail: groups whose queues are told one by one; they have a place first.
+            places: how many groups are told by name.
+            in_detail: groups whose queues are told one by one; these get a place first.
         """
         figures = self.figures()
         names = [each.summary.group for each in figures]
@@ -232,7 +231,7 @@ class ObservedGroups:
         )
 
     def names(self) -> list[str]:
-        """Return every group that there is: also one that nobody is in and that has read all."""
+        """Return every group there is, also one without members that has read everything."""
         groups = (self._groups.by_name[name] for name in sorted(self._groups.by_name))
         oldest_ms = self._oldest_ms
         return [each.name for each in groups if each.is_known() or not each.is_over(oldest_ms)]
@@ -240,9 +239,9 @@ class ObservedGroups:
     def group(
         self, name: str, now_ms: int = 0, places: Mapping[MessageQueue, QueuePosition] = _NO_PLACES
     ) -> GroupStanding | None:
-        """Return how one group stands; None: there is none of this name that is not over.
+        """Return how one group stands; None: no such group, or it is over.
 
-        ``now_ms``: as `groups`; ``places``: where the data cluster says the group is.
+        ``now_ms``: as in `groups`; ``places``: where the data cluster says the group is.
         """
         found = self._groups.by_name.get(name)
         if found is None or found.is_over(self._oldest_ms):
@@ -252,10 +251,10 @@ class ObservedGroups:
     def any_group(
         self, name: str, now_ms: int = 0, places: Mapping[MessageQueue, QueuePosition] = _NO_PLACES
     ) -> GroupStanding:
-        """Return how one of `names` stands; the others are as `group`.
+        """Return how one of `names` stands; see `group`.
 
         Raises:
-            KeyError: it is none of them.
+            KeyError: the name is none of them.
         """
         return self._standing(self._groups.by_name[name], now_ms, places)
 
@@ -291,11 +290,11 @@ class ObservedGroups:
             group.forget_decisions()
 
     def fold(self, name: str) -> ObservedGroup:
-        """Return what is known of a group, not to be changed; nothing is, of a strange one."""
+        """Return what is known of a group, not to be changed; of an unknown one, nothing."""
         return self._groups.by_name.get(name) or self._groups.unknown(name)
 
     def decisions(self, name: str) -> tuple[LoggedDecision, ...] | None:
-        """Return what is remembered of a group's decisions, oldest first; None: no such group."""
+        """Return the remembered decisions of a group, oldest first; None: no such group."""
         found = self._groups.by_name.get(name)
         if found is None or found.is_over(self._oldest_ms):
             return None
@@ -317,7 +316,7 @@ class ObservedGroups:
             try:
                 group.sweep(oldest_ms)
                 over = group.touched_ms < oldest_ms and group.is_over(oldest_ms)
-            except Exception:  # noqa: BLE001 - what is wrong with one group is so for it alone
+            except Exception:  # noqa: BLE001 - a defect in one group must not affect the others
                 self.failed += 1
                 continue
             if over:

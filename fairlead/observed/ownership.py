@@ -1,12 +1,11 @@
-"""Who holds which queue of a group, who gives it up, and who waits: the one place that decides it.
+"""Who holds each queue of a group, who gives it up, and who waits: the one place that decides it.
 
-A member's set stays as it is when the member has given up what it was told to, and when it has
-started what it waited for (docs/protocol.md §3.12). So a set alone does not tell whether a drain is
-over. It is over when its release was read, when a decision has called it resolved, when the
-member's digest says that it holds exactly what it was told, or when a newer grant of the queue does
-not wait for it and was not made unsafely. A grant that waits is over in the same cases. Nothing is
-taken from a member that is silent: its sets stand until the engine takes them, and it may be
-working.
+A member's assignment stays as it is after the member has given up or started its queues
+(docs/protocol.md §3.12), so the assignment alone does not tell whether a drain is over. A drain is
+over when its release was read, when a decision has resolved it, when the member's digest says that
+the member holds exactly what it was told, or when a newer grant of the queue does not wait for it
+and was not made unsafely. A waiting grant is over in the same cases. A silent member loses nothing:
+its assignment stands until the engine takes its queues, because it may be working.
 """
 
 from collections import Counter
@@ -20,7 +19,15 @@ from fairlead.observed.group_decisions import GroupDecisions
 from fairlead.observed.releases import Releases
 from fairlead.wire.assignment_records import HeldEntry
 
-__all__ = ["GrantEnds", "QueueOwnership", "ShareState", "GroupOwnership", "Share", "ownership_of", "shares_of"]
+__all__ = [
+    "GrantEnds",
+    "GroupOwnership",
+    "QueueOwnership",
+    "Share",
+    "ShareState",
+    "ownership_of",
+    "shares_of",
+]
 
 ShareState = Literal["held", "gated", "draining"]
 
@@ -28,13 +35,13 @@ _Entries = Sequence[tuple[MemberKey, HeldEntry]]
 
 
 class Share(NamedTuple):
-    """What one member has to do with a queue.
+    """The share that one member has in a queue.
 
     Attributes:
         state: ``held``: it works on the queue; ``gated``: it starts when others have released the
             queue; ``draining``: it was told to stop and has not released the queue.
         epoch: of its grant.
-        waits_for: whose release a gated grant waits for.
+        waits_for: the members whose release a gated grant waits for.
     """
 
     state: ShareState
@@ -51,7 +58,7 @@ class GrantEnds:
         released: the releases of the group.
         decided: its decisions.
         settled: members whose digest says that they hold exactly what they were told: they have
-            given up everything that they were told to, and wait for nothing.
+            given up what they were told to give up, and wait for nothing.
     """
 
     released: Releases
@@ -59,16 +66,16 @@ class GrantEnds:
     settled: Collection[MemberKey]
 
     def is_over(self, queue: MessageQueue, member: MemberKey, epoch: Epoch) -> bool:
-        """Tell whether a grant has ended, by its release or by a decision."""
+        """Tell whether a release or a decision has ended a grant."""
         return self.released.has(queue, member, epoch) or self.decided.is_over(queue, epoch)
 
 
 def shares_of(queue: MessageQueue, entries: _Entries, ends: GrantEnds) -> list[Share]:
-    """Return everybody who has anything to do with a queue, by the epochs of their grants.
+    """Return the shares in a queue, sorted by the epochs of their grants.
 
     Args:
         queue: the queue.
-        entries: what members were told of it, oldest grant first; at least one.
+        entries: its entries in the members' assignments, oldest grant first; at least one.
         ends: what proves that a grant is over.
     """
     newest = entries[-1][1]
@@ -82,7 +89,7 @@ def shares_of(queue: MessageQueue, entries: _Entries, ends: GrantEnds) -> list[S
         if (member, entry.epoch) in ended:
             continue
         settled = member in ends.settled
-        # Who was told to hold it is an owner all the same: two of them are an overlap.
+        # A member that was told to hold it stays an owner: two of them are an overlap.
         passed_by = entry.epoch < newest.epoch and member not in awaited and not unsafe
         if passed_by and entry.state != "held":
             continue
@@ -92,7 +99,7 @@ def shares_of(queue: MessageQueue, entries: _Entries, ends: GrantEnds) -> list[S
             continue
         waits_for: tuple[MemberKey, ...] = ()
         if entry.state == "gated" and not settled:
-            # Whose set does not name the queue any more has given it up.
+            # A member whose assignment no longer has the queue has given it up.
             waits_for = tuple(each[0] for each in entry.after if each in told - ended)
         state: ShareState = "gated" if waits_for else "held"
         found.append(Share(state, member, entry.epoch, waits_for))
@@ -104,10 +111,10 @@ class QueueOwnership(NamedTuple):
 
     Attributes:
         state: of its owner's share; ``draining``: its holder gives it up, and nobody is granted it.
-        owner: whose queue it is; None while it is draining.
+        owner: the present or next owner; None while it is draining.
         epoch: of the newest grant.
-        holder: who has been told to give it up and has not; None: nobody.
-        also: other members that were told that they hold it.
+        holder: the member that was told to give it up and has not; None: nobody.
+        also: other members that were told to hold it.
     """
 
     state: ShareState
@@ -119,10 +126,10 @@ class QueueOwnership(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class GroupOwnership:
-    """All queues of a group that anybody was told of.
+    """All queues of a group that some assignment names.
 
-    ``owned``: how many queues each member owns, those that it waits for included. ``contested``:
-    the queues that somebody gives up, or that others were told to hold too, and all their shares.
+    ``owned``: how many queues each member owns, including those that it waits for. ``contested``:
+    queues that somebody gives up, or that several were told to hold, with all their shares.
     """
 
     queues: Mapping[MessageQueue, QueueOwnership]
@@ -133,7 +140,7 @@ class GroupOwnership:
 
     @property
     def shared_twice(self) -> dict[MessageQueue, tuple[MemberKey, ...]]:
-        """The queues that several members were told to hold, and who these are."""
+        """The queues that several members were told to hold, and these members."""
         return {
             queue: (hold.owner, *hold.also)
             for queue in self.contested
@@ -142,7 +149,7 @@ class GroupOwnership:
 
 
 def ownership_of(told: GroupAssignments, ends: GrantEnds) -> GroupOwnership:
-    """Return where every queue is that anybody was told of."""
+    """Return where each queue is that some assignment names."""
     queues: dict[MessageQueue, QueueOwnership] = {}
     owned: Counter[MemberKey] = Counter()
     contested: dict[MessageQueue, Sequence[Share]] = {}
@@ -165,7 +172,7 @@ def _hold(shares: Sequence[Share]) -> QueueOwnership | None:
     owners = [each for each in shares if each.state != "draining"]
     if owners:
         newest = owners[-1]
-        # Who waits and has not started shares nothing.
+        # Who waits and has not started holds nothing yet.
         also = tuple(each.member for each in owners[:-1] if each.state == "held")
         also = tuple(member for member in also if member != newest.member)
         return QueueOwnership(

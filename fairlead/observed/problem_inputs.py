@@ -1,4 +1,4 @@
-"""What can be seen of one group, to tell whether anything is wrong with it, and with what."""
+"""What can be seen of one group, as input for deciding what is wrong with it."""
 
 from collections import Counter
 from collections.abc import Iterator
@@ -9,7 +9,13 @@ from fairlead.core.ordering import java_order, queue_order
 from fairlead.core.rules import GroupRules
 from fairlead.observed.engine_liveness import EngineLiveness
 from fairlead.observed.members import HeardMember
-from fairlead.observed.problems import BehindMember, PendingDrain, ProblemInputs, SilentMember, UnansweredMember
+from fairlead.observed.problems import (
+    BehindMember,
+    PendingDrain,
+    ProblemInputs,
+    SilentMember,
+    UnansweredMember,
+)
 from fairlead.observed.restarts import PROCESSES_MAX, Beat, restarting
 from fairlead.observed.unrouted import lacks_route
 
@@ -25,7 +31,7 @@ _UNDECIDED: Final = frozenset(
         *("waiting_for_route", "waiting_for_offsets"),
     )
 )
-"""Phases in which the engine has yet to say who gets the queues that nobody has."""
+"""Phases in which the engine has yet to decide who gets the ownerless queues."""
 
 
 def problem_inputs(group: "ObservedGroup", engine: EngineLiveness, lag: int) -> ProblemInputs:
@@ -33,7 +39,7 @@ def problem_inputs(group: "ObservedGroup", engine: EngineLiveness, lag: int) -> 
 
     Args:
         group: the group.
-        engine: whether one runs for it; its time is that up to which everything lasts.
+        engine: whether one runs for it; every duration ends at its ``now_ms``.
         lag: how many messages wait, as far as is known.
     """
     standing, newest, rules = group.standing(), group.decided.newest, group.rules
@@ -64,7 +70,7 @@ def problem_inputs(group: "ObservedGroup", engine: EngineLiveness, lag: int) -> 
 
 
 def _live(group: "ObservedGroup") -> dict[MemberKey, HeardMember]:
-    """Return who heartbeats; who leaves and has nothing left is gone, though its lease runs."""
+    """Return the members that heartbeat; one that leaves and has nothing left is gone."""
     members, clock_ms = group.members, group.facts.clock_ms(group.name)
     return {
         key: heard
@@ -75,7 +81,7 @@ def _live(group: "ObservedGroup") -> dict[MemberKey, HeardMember]:
 
 
 def _phase_ms(group: "ObservedGroup", now_ms: int) -> int | None:
-    """Return for how long the group has been in its phase; None: longer than was read."""
+    """Return how long the group has been in its phase; None: longer than was read."""
     since_ms = group.phase_since_ms
     return None if since_ms is None else now_ms - since_ms
 
@@ -92,7 +98,7 @@ def _overlaps(
 
 
 def _unassigned(group: "ObservedGroup", standing: "Standing") -> tuple[MessageQueue, ...]:
-    """Return which queues nobody has, if the engine has said so: else it has yet to act."""
+    """Return the ownerless queues; none while the engine has yet to act."""
     newest = group.decided.newest
     if standing.phase in _UNDECIDED or (newest is not None and not newest.counts.unassigned):
         return ()
@@ -106,7 +112,9 @@ def _unrouted(group: "ObservedGroup", standing: "Standing") -> tuple[str, ...]:
     if not live_members.members or live_members.model != "clustering":
         return ()
     return tuple(
-        topic for topic in live_members.topics if lacks_route(group.name, topic, routes, group.rules)
+        topic
+        for topic in live_members.topics
+        if lacks_route(group.name, topic, routes, group.rules)
     )
 
 
@@ -152,7 +160,7 @@ def _deaf(
         if not group.is_behind(heard):
             continue
         told = group.assignments.sets[key]
-        # Its record is written again and again to heal it, under the same epoch.
+        # The engine writes the record again and again to heal it, under the same epoch.
         decided_ms = next(
             (each.append_ms for each in group.decided.history if each.epoch == told.epoch),
             told.at_ms,
@@ -183,7 +191,7 @@ def _unanswered(
 def _beats(group: "ObservedGroup") -> Iterator[Beat]:
     members = group.members.heard
     if len(members) - len({key.client_id for key in members}) < PROCESSES_MAX:
-        # No client has had so many lives, as in nearly every group of thousands.
+        # No client has had so many incarnations; that holds for nearly every group.
         return
     for key, heard in members.items():
         yield Beat(key.client_id, heard.member.process, heard.heard_ms)

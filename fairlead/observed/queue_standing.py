@@ -1,4 +1,4 @@
-"""Where one queue of a group stands: who holds it, who gives it up, and who waits for whom."""
+"""How one queue of a group stands: who holds it, who gives it up, and who waits for whom."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -21,9 +21,9 @@ class GrantHolder:
     Attributes:
         member: who.
         epoch: of its grant.
-        since_ms: when it was granted, for a drain when it was dropped; None: the log does not say.
+        since_ms: when it was granted or, for a drain, dropped; None: the log does not say.
         alive: it heartbeats.
-        waits_for: whose release a gated grant waits for.
+        waits_for: the members whose release a gated grant waits for.
     """
 
     member: MemberKey
@@ -49,14 +49,14 @@ class QueueStanding:
     """One queue.
 
     Attributes:
-        queue: which.
-        held: who works on it; more than one is an overlap.
-        draining: who was told to stop and has not released it.
-        gated: who is to start and waits.
-        target: where it goes in the end; None: to nobody.
+        queue: the queue.
+        held: members that work on it; more than one is an overlap.
+        draining: members that were told to stop and have not released it.
+        gated: members that wait to start.
+        target: its future owner; None: nobody.
         place: how far the group is in it.
-        hold: the same in one word, and who owns it; None: nobody was told of it.
-        tenure: who was granted it last, and since when nobody else was; None: no decision tells.
+        hold: its state in one word, and its owner; None: no assignment names it.
+        tenure: its newest grant; None: no decision that was read tells it.
         idle_ms: how long its owner has not tried to pull it; None: nobody told.
         readable: its topic's route has it, and somebody shares the topic.
         unsafe: it was granted without waiting for somebody who may be working on it.
@@ -76,12 +76,12 @@ class QueueStanding:
 
     @property
     def holders(self) -> tuple[GrantHolder, ...]:
-        """Everybody who has anything to do with it."""
+        """All members that have a share in it."""
         return (*self.held, *self.draining, *self.gated)
 
     @property
     def newest(self) -> GrantHolder | None:
-        """Return the newest grant; None: nobody was granted it."""
+        """The newest grant; None: nobody was granted it."""
         return max(self.holders, key=lambda holder: holder.epoch, default=None)
 
     @property
@@ -91,7 +91,7 @@ class QueueStanding:
 
     @property
     def owner(self) -> MemberKey | None:
-        """Whose it is, or is about to be; None: nobody's."""
+        """Its present or next owner; None: nobody."""
         return None if self.hold is None else self.hold.owner
 
     @property
@@ -101,12 +101,12 @@ class QueueStanding:
 
     @property
     def passing(self) -> bool:
-        """Whether it is on its way from one member to another."""
+        """Whether it is moving from one member to another."""
         return bool(self.draining or self.gated)
 
     @property
     def unassigned(self) -> bool:
-        """Whether nobody holds it, and nobody gets it."""
+        """Whether nobody holds it and nobody gets it."""
         return self.readable and not self.held and not self.gated and self.target is None
 
     def to_json(self) -> dict[str, Any]:
@@ -145,12 +145,12 @@ def queue_standings(
     now_ms: int,
     places: Mapping[MessageQueue, QueuePosition],
 ) -> tuple[QueueStanding, ...]:
-    """Return every queue that is shared, held by anybody, or in which the group has a position.
+    """Return every queue that is shared or held, or in which the group has a position.
 
     Args:
         live: the group.
-        now_ms: up to when messages wait.
-        places: where the data cluster says the group is; it knows better than what was told.
+        now_ms: until when messages wait.
+        places: where the data cluster says the group is; it knows best.
     """
     owners, readable = live.planned.owners, frozenset(live.planned.queues)
     shares = _holders(live)
@@ -189,7 +189,7 @@ def queue_standings(
 def _target(
     live: LiveGroup, of_queue: Mapping[str, tuple[GrantHolder, ...]], owner: str | None
 ) -> str | None:
-    """Return where a queue goes; in a paused group it stays with whom it is or goes to."""
+    """Return the future owner of a queue; in a paused group the present one, or the next."""
     if not live.core.rules.pause:
         return owner
     holders = of_queue["gated"] or of_queue["held"]

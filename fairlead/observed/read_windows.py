@@ -1,4 +1,4 @@
-"""How far back the topics are read to know all groups."""
+"""How far back to read the topics to know all groups."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -15,8 +15,8 @@ WINDOWS_MS: Final[Mapping[str, int | None]] = {
     "releases": 600_000,
     "rejects": 86_400_000,
 }
-"""Topic -> how long before its newest record it is read from for all groups; None: from its first.
+"""Topic -> how long before its newest record to begin reading it; None: from its first record.
 
-What is compacted is read whole. A member heartbeats at least three times in its lease, so two
-minutes tell of each whose lease is not longer than six. Decisions have a setting of their own.
+Compacted topics are read whole. A member heartbeats at least three times in its lease, so two
+minutes show each member with a lease of up to six. Decisions have a setting of their own.
 """

@@ -1,4 +1,4 @@
-"""Reads the records of Fairlead's topics into groups: what each kind tells of its group."""
+"""Applies the records of Fairlead's topics to groups: what each kind tells of its group."""
 
 from collections.abc import Callable, Mapping
 
@@ -29,7 +29,7 @@ __all__ = ["RecordReader"]
 
 
 class RecordReader:
-    """Puts each record where it belongs."""
+    """Passes each record to where it belongs."""
 
     def __init__(
         self,
@@ -42,9 +42,9 @@ class RecordReader:
         """Begin with nothing read.
 
         Args:
-            names: what the topics are called.
-            limits: what the engine refuses.
-            around: what groups have in common, to be added to.
+            names: the names of the topics.
+            limits: what the engine rejects.
+            facts: the facts that groups share, to be added to.
             groups: the groups, likewise.
             bridges: the signs of bridges, likewise.
         """
@@ -66,22 +66,22 @@ class RecordReader:
         }
 
     def reads(self, row: RawRecord) -> bool:
-        """Tell whether records of this topic say anything of groups."""
+        """Tell whether this topic tells anything of groups."""
         return row.topic in self._readers
 
     def suffix(self, row: RawRecord) -> str:
-        """Return what the topic of a record is called behind its prefix."""
+        """Return the name of a record's topic behind its prefix."""
         return self._suffixes[row.topic]
 
     def read(self, row: RawRecord) -> None:
         """Read a record.
 
         Raises:
-            Exception: it is no record of the protocol; nothing was changed.
+            Exception: it is no record of the protocol; nothing has changed.
         """
         most = self._bytes_max.get(row.topic)
         if most is not None and len(row.value or b"") > most:
-            raise ValueError("the engine refuses it for its size")
+            raise ValueError("the engine rejects it for its size")
         self._readers[row.topic](row)
 
     def _take_heartbeat(self, row: RawRecord) -> None:
@@ -140,12 +140,12 @@ class RecordReader:
                     group.positions.apply_identities({changed.topic: route.identity}, row.append_ms)
 
     def _take_bounds(self, row: RawRecord) -> None:
-        """Take in what a bridge told when a group asked where to start."""
+        """Apply the answer of a bridge to a group that asked where to start."""
         if row.value is None:
             return
         body = body_of(row.value)
         if body["kind"] != "offsets":
-            # That a topic is absent tells no bounds.
+            # An absent topic has no bounds; a bridge's sign of life has none either.
             self._bridges.apply_row(row)
             return
         identity = text_of(body["identity"])

@@ -1,4 +1,4 @@
-"""The rules of all groups, as the control topic tells them."""
+"""The rules of all groups, from the control topic."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,10 +15,10 @@ __all__ = ["RulesOfGroups"]
 
 @dataclass(slots=True)
 class RulesOfGroups:
-    """What each group is ruled by; groups without rules of their own share those of all groups.
+    """The rules of each group; groups without rules of their own share those of all groups.
 
     Attributes:
-        strategies: those that the engine has.
+        strategies: the engine's strategies.
         shards: partitions of the control topic.
     """
 
@@ -29,7 +29,7 @@ class RulesOfGroups:
     _in_force: dict[str | int, GroupRules] = field(default_factory=dict)
 
     def apply_row(self, row: RawRecord) -> str | None:
-        """Take in a record of the control topic; return the group that it is a rule of.
+        """Apply a record of the control topic; return the group whose rule it is, if it is one.
 
         Raises:
             ValueError: the engine rejects it.
@@ -65,7 +65,7 @@ class RulesOfGroups:
         return own is not None and bool(own.own)
 
     def in_force(self, group: str) -> GroupRules:
-        """Return what a group is ruled by."""
+        """Return the rules in force for a group."""
         place: str | int = group
         if group not in self._own:
             place = partition_of_group(group, self.shards)

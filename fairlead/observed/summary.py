@@ -1,4 +1,4 @@
-"""One line about a group: what a list of all groups shows."""
+"""The line of one group in a list of all groups."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,7 +15,7 @@ __all__ = ["GroupSummary", "LastRebalance"]
 class LastRebalance:
     """The newest decision that gave a queue to another client.
 
-    ``at_ms``: when it was appended. ``moves``: so many queues.
+    ``at_ms``: when it was appended. ``moves``: how many queues it moved.
     """
 
     at_ms: int
@@ -23,7 +23,7 @@ class LastRebalance:
     moves: int
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+        """Return JSON values."""
         return {"at_ms": self.at_ms, "triggers": [*self.triggers], "moves": self.moves}
 
 
@@ -33,32 +33,32 @@ class GroupSummary:
 
     Attributes:
         group: its name.
-        phase: a word of docs/protocol.md §3.14, of the newest decision; ``unknown``: one is
-            awaited, since members are heard that none has placed.
-        phase_since_ms: when it came into its phase; None: before what was read, or none can tell.
+        phase: the phase of the newest decision (docs/protocol.md §3.14); ``unknown``: it has
+            members that no decision has placed yet.
+        phase_since_ms: when it entered its phase; None: before what was read, or nothing tells it.
         strategy: in force.
         mode: ``cooperative`` or ``eager``.
         model: ``clustering`` or ``broadcasting``.
-        members: client ids that are live and do not leave.
-        members_idle: of these, who could own a queue and owns none.
+        members: live client ids that do not leave.
+        members_idle: those that could own a queue and own none.
         queues: of the topics that its members subscribe to.
-        unassigned: of these, which nobody holds and nobody is granted.
-        draining: that are given up and of which nobody is granted the next turn.
-        gated: whose successor waits for their release.
-        unsafe: which somebody may still be working on beside their owner, as ``mode`` or
+        unassigned: queues that nobody holds or is granted.
+        draining: queues that somebody gives up and nobody is granted next.
+        gated: queues whose successor waits for their release.
+        unsafe: queues on which somebody beside their owner may still work, as ``mode`` or
             ``on_mute`` allows.
-        epoch: of the newest decision; of one that the log has lost, as members were told.
-        converged: nothing is on its way, and each live member holds what it was told.
-        skew: most queues of a member less fewest, of the members that could own one.
+        epoch: of the newest decision, or of the newest assignment if the log lost that.
+        converged: nothing is moving, and each live member holds what it was told.
+        skew: the most queues of a member minus the fewest, among those that could own one.
         alarms: of the newest decision.
-        lag_messages: not processed yet, over all queues whose lag is known; None: of none.
-        lag_ms: how long the oldest message has waited; None: of no queue is it known.
+        lag_messages: unread messages over all queues with a known lag; None: there is none.
+        lag_ms: how long the oldest message has waited; None: unknown for every queue.
         lag_at_least: it may have waited longer.
         last_rebalance: None: none is remembered.
         as_of_ms: the newest append time that was read.
-        problems: what is wrong with it, as a check finds it (``fairlead.observed.problems``).
+        problems: what is wrong with it (``fairlead.observed.problems``).
         engine: whether one runs for it.
-        release: who handed it back to native consumers, and when; None: nobody did.
+        release: who handed it back to native consumers, and when; None: nobody has.
     """
 
     group: str
@@ -88,7 +88,7 @@ class GroupSummary:
     release: GroupRelease | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+        """Return JSON values."""
         last = self.last_rebalance
         return {
             "group": self.group,

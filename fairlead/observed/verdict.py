@@ -1,7 +1,7 @@
-"""What a check of a group comes to: one word, how the group stands, and what is wrong with it.
+"""The result of a group's check: one word, how the group stands, and what is wrong with it.
 
-Decides what is told beside findings: what is unusual and no fault, alarms that stand for no
-problem, and that no engine runs where nobody is there to miss it.
+Decides what a check says beside its findings: what is unusual and no fault, alarms that stand for
+no problem, and that no engine runs where nobody is there to miss it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -23,7 +23,7 @@ from fairlead.observed.problems import other_alarms
 __all__ = ["GroupVerdict", "VerdictWord", "check_group", "unreadable_group", "worst_verdict"]
 
 VerdictWord = Literal["safe", "nobody", "problems", "unreadable_group"]
-"""Nothing is wrong and somebody is in it; nothing is wrong and nobody is; something is."""
+"""``safe``: nothing is wrong; ``nobody``: nothing is wrong, and the group has no members."""
 
 _STATE: Final = (
     *("as_of_ms", "phase", "phase_since_ms", "members", "members_idle", "queues", "unassigned"),
@@ -34,13 +34,13 @@ _ORDER: Final[tuple[VerdictWord, ...]] = ("unreadable_group", "problems", "nobod
 
 @dataclass(frozen=True, slots=True)
 class GroupVerdict:
-    """What a check found.
+    """The result of a check.
 
     Attributes:
         group: its name.
         findings: what is wrong, in a fixed order.
-        notes: what is unusual and no fault, a sentence each.
-        standing: how it stands; None: its records cannot be made sense of.
+        notes: what is unusual and no fault, one sentence each.
+        standing: how it stands; None: nobody can make sense of its records.
     """
 
     group: str
@@ -50,7 +50,7 @@ class GroupVerdict:
 
     @property
     def word(self) -> VerdictWord:
-        """The verdict."""
+        """The verdict in one word."""
         if self.standing is None:
             return "unreadable_group"
         if self.findings:
@@ -58,7 +58,7 @@ class GroupVerdict:
         return "safe" if self.standing.sharing else "nobody"
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values; of what cannot be read the state is null."""
+        """Return JSON values; the state of an unreadable group is null."""
         said = {} if self.standing is None else self.standing.to_json()
         return {
             "group": self.group,
@@ -85,7 +85,7 @@ def check_group(standing: GroupStanding) -> GroupVerdict:
 
 
 def _topics(live: LiveGroup) -> Iterator[str]:
-    """Yield that members subscribe to different topics, which may be meant, and what each lacks."""
+    """Yield a note on members that subscribe to different topics, and what each of them lacks."""
     members, rules = sharing_members(live.core.state), live.core.rules
     state = live.planned.state
     topics = sorted(
@@ -93,7 +93,7 @@ def _topics(live: LiveGroup) -> Iterator[str]:
             topic
             for member in members.values()
             for topic in member.topics
-            # That some would read what has failed tells nothing as long as nothing has.
+            # A retry topic that does not exist yet says nothing.
             if topic in state.routes or is_awaited(state.group, topic, rules.retry_topics)
         }
     )
@@ -104,18 +104,18 @@ def _topics(live: LiveGroup) -> Iterator[str]:
     parts = [f"{topic}: not {listed(names)}" for topic, names in lacking.items() if names]
     if parts:
         yield (
-            "members subscribe to different topics, and each is shared among those who do "
+            "members subscribe to different topics; each is shared by those that subscribe to it "
             f"({listed(parts, '; ')})"
         )
 
 
 def unreadable_group(group: str, text: str, remedy: str) -> GroupVerdict:
-    """Return the verdict on a group whose records cannot be made sense of."""
+    """Return the verdict on a group whose records nobody can make sense of."""
     return GroupVerdict(group, (Finding("unreadable_group", group, text, remedy),))
 
 
 def worst_verdict(verdicts: Iterable[GroupVerdict]) -> VerdictWord:
-    """Return the word for many groups; of none: nobody is there."""
+    """Return the word for several groups; without any: ``nobody``."""
     words = {each.word for each in verdicts}
     if words == {"nobody", "safe"}:
         return "safe"

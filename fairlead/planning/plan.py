@@ -14,8 +14,8 @@ from fairlead.observed.live_group import MovingQueue
 from fairlead.observed.planned_group import PlannedGroup
 from fairlead.observed.unrouted import unrouted_topics
 from fairlead.planning.even_share import EvenShare, even_share
-from fairlead.planning.imbalance import Scales, Skew, scales_of, skew_of
 from fairlead.planning.idle_pins import idle_pins
+from fairlead.planning.imbalance import Scales, Skew, scales_of, skew_of
 
 __all__ = ["BeforeAfter", "MemberPlan", "Plan", "plan"]
 

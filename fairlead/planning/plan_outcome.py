@@ -12,7 +12,9 @@ from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = ["QueueOutcome", "is_held_up", "outcomes_of", "unplanned_causes"]
 
-MoveVerdict = Literal["as_planned", "otherwise", "not_planned", "not_moved", "held_up", "not_written"]
+MoveVerdict = Literal[
+    "as_planned", "otherwise", "not_planned", "not_moved", "held_up", "not_written"
+]
 """What came of a planned move.
 
 ``otherwise``: it goes to somebody else, or comes from somebody else. ``held_up``: it waits, because
@@ -112,7 +114,9 @@ def _moved(decisions: Iterable[DecisionRecord]) -> Iterable[PlannedMove]:
     return [move for move in found.values() if move.holder != move.successor]
 
 
-def _verdict(planned: PlannedMove | None, moved: PlannedMove | None, *, held_up: bool) -> MoveVerdict:
+def _verdict(
+    planned: PlannedMove | None, moved: PlannedMove | None, *, held_up: bool
+) -> MoveVerdict:
     if planned is None:
         return "not_planned"
     if moved is None:

@@ -20,11 +20,11 @@ from starlette.routing import Route
 
 from fairlead.control.group_names import unknown_group
 from fairlead.http.metrics_answer import metrics_answer
-from fairlead.serve.shared_view import SharedView
 from fairlead.serve.event_streams import EventStreams
 from fairlead.serve.following import Following
 from fairlead.serve.readiness import readiness_of
 from fairlead.serve.serve_metrics import ServeMetrics
+from fairlead.serve.shared_view import SharedView
 from fairlead.settings import KafkaSettings
 from fairlead.wire.texts import GROUP
 

@@ -142,7 +142,9 @@ def _tell_counts(told: Mapping[str, Metric], counters: GroupCounters) -> None:
             _add(told, name, {"group": group}, number)
 
 
-def _by_pair(counts: Mapping[tuple[str, str], int], counters: GroupCounters) -> Counter[tuple[str, str]]:
+def _by_pair(
+    counts: Mapping[tuple[str, str], int], counters: GroupCounters
+) -> Counter[tuple[str, str]]:
     """Return what is not 0, with the groups that have no place of their own together."""
     found: Counter[tuple[str, str]] = Counter()
     for (group, word), number in counts.items():

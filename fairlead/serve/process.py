@@ -7,13 +7,13 @@ import structlog
 
 from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.http.server import start_server
-from fairlead.serve.shared_view import SharedView
 from fairlead.serve.api import application
 from fairlead.serve.event_streams import EventStreams
 from fairlead.serve.following import TopicFollower
 from fairlead.serve.group_metrics import GroupMetrics
 from fairlead.serve.offset_poller import OffsetPoller
 from fairlead.serve.serve_metrics import ServeMetrics
+from fairlead.serve.shared_view import SharedView
 from fairlead.settings import Settings
 from strategies.own_strategies import all_strategies
 

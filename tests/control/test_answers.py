@@ -4,7 +4,7 @@ from typing import Any
 
 import orjson
 
-from fairlead.control.engine_answers import EngineAnswers, AnswerWatch, ControlPlace
+from fairlead.control.engine_answers import AnswerWatch, ControlPlace, EngineAnswers
 from fairlead.settings import Settings
 from tests.streaming.log import Log
 from tests.wire.wire_records import example

@@ -43,7 +43,10 @@ def test_what_is_not() -> None:
     """A route's request asks for no bounds, and no bounds tell where a time is."""
     route = Request("group", "route", "orders", None, None)
     assert answer_requests([route], ROUTE, topic_status_lookup(STATUS)) == ((), {})
-    assert answer_requests([_request(1_000)], ROUTE, topic_status_lookup(STATUS)) == ((), {"group": 4})
+    assert answer_requests([_request(1_000)], ROUTE, topic_status_lookup(STATUS)) == (
+        (),
+        {"group": 4},
+    )
 
 
 @pytest.mark.parametrize("line", ["a 0 0", "a x 0 1", "a 0 2 1", "a 0 -1 1", "service unavailable"])

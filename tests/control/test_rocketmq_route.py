@@ -10,7 +10,7 @@ from fairlead_client.routes.publish_info import publish_info
 from fairlead_client.routes.route_record import decode_route_record
 from fairlead_client.routes.subscribe_info import subscribe_info
 
-from fairlead.control.route_from_rocketmq import as_read, route_from_rocketmq
+from fairlead.control.rocketmq_route import as_read, route_from_rocketmq
 from fairlead.core.model import Route, RouteBroker
 from fairlead.core.records import RouteChanged
 from fairlead.core.routes import has_closed_queues, readable_queues, writable_queues
@@ -125,5 +125,7 @@ def test_a_broker_without_its_master() -> None:
 def test_whether_any_queue_is_closed(change: dict[str, Any]) -> None:
     """It is told without a look at each queue: of many groups and wide topics that took minutes."""
     share = SHARE | change
-    route = route_from_rocketmq("orders", read_topic_route({"queueDatas": [share], "brokerDatas": []}), "l")
+    route = route_from_rocketmq(
+        "orders", read_topic_route({"queueDatas": [share], "brokerDatas": []}), "l"
+    )
     assert has_closed_queues(route) == (not all(writable_queues(route).values()))

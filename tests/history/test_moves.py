@@ -1,12 +1,8 @@
 """Moves are told by the decisions that made them: what, from whom, how long, how few would do."""
 
-import itertools
-
-import pytest
-
 from fairlead.core.model import MessageQueue
 from fairlead.history.grant_history import grant_history
-from fairlead.history.moves import DecidedMoves, decided_moves, moves_by_trigger, chosen_moves
+from fairlead.history.moves import DecidedMoves, chosen_moves, decided_moves, moves_by_trigger
 from tests.history.made import START_MS, audits, decision
 
 JOINED = {"kind": "client_joined", "client_id": "c2", "at": ["t.heartbeats", 0, 8]}

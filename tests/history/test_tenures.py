@@ -2,7 +2,12 @@
 
 from fairlead.core.model import Epoch, MessageQueue, Position
 from fairlead.history.grant_history import GrantSpan, grant_history
-from fairlead.history.history_model import CurrentOwner, FoundRelease, begins_by_release, current_owner
+from fairlead.history.history_model import (
+    CurrentOwner,
+    FoundRelease,
+    begins_by_release,
+    current_owner,
+)
 from tests.history.made import START_MS, audits, decision
 
 QUEUE = MessageQueue("orders", "main", 0)
@@ -30,7 +35,9 @@ def test_handover() -> None:
     assert second.given is not None
     assert second.granted is not None
     assert (second.given.row.offset, second.granted.row.offset) == (1, 2)
-    assert current_owner([first, second], None) == CurrentOwner("held", "c2", Epoch(1, 2), START_MS + 2_000)
+    assert current_owner([first, second], None) == CurrentOwner(
+        "held", "c2", Epoch(1, 2), START_MS + 2_000
+    )
 
 
 def test_first_decision_of_a_window() -> None:

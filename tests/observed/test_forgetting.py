@@ -2,8 +2,8 @@
 
 from fairlead.core.model import Epoch, MemberKey, MessageQueue
 from fairlead.observed.counters import OTHER, GroupCounters
-from fairlead.observed.group_decisions import GroupDecisions
 from fairlead.observed.events import GroupEvents
+from fairlead.observed.group_decisions import GroupDecisions
 from fairlead.observed.positions import PositionReport
 from tests.engine.test_forgotten_groups import Forgetful
 from tests.observed.worlds import DAY_MS, Followed, view_of

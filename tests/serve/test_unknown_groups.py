@@ -9,11 +9,11 @@ from collections.abc import Iterator
 import pytest
 
 from fairlead.http.server import HttpServer, start_server
-from fairlead.serve.shared_view import SharedView
 from fairlead.serve.api import application
 from fairlead.serve.event_streams import EventStreams
 from fairlead.serve.following import Following
 from fairlead.serve.serve_metrics import ServeMetrics
+from fairlead.serve.shared_view import SharedView
 from fairlead.settings import ServeSettings, load_settings
 from fairlead.wire.raw import RawRecord
 from strategies.registry import STRATEGIES
