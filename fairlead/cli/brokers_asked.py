@@ -60,7 +60,7 @@ def ask_brokers(
     data = DataCluster(kafka.bootstrap, timeout_ms=_LOOK_UP_MS_MAX, options=library_options(kafka))
     with contextlib.closing(data), logs_configured(secrets=secrets_of(kafka)):
         polled = PolledTopics(data)
-        polled.look(queue for queues in wanted.values() for queue in queues)
+        polled.read_ends(queue for queues in wanted.values() for queue in queues)
         committed = {group: polled.committed(group, queues) for group, queues in wanted.items()}
     return Asked(at_ms, polled.ends, committed, polled.identities)
 

@@ -275,7 +275,7 @@ def _read(
     if live:
         asked = ask_brokers(view.unmeasured(_SILENT_MS), settings)
         if asked is not None:
-            view.take_offsets(*asked)
+            view.apply_offsets(*asked)
     now_ms = source.now_ms()
     bridges = [each.to_json() for each in view.bridges(now_ms)]
     return [each.to_json() for each in view.groups(now_ms)], bridges, view.records

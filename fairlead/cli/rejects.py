@@ -136,7 +136,7 @@ def _noted(rows: "Iterable[RawRecord]", before: "Mapping[int, int]") -> "Iterato
 def _following(
     source: "KafkaSource", which: WhichRejects, ends: "Mapping[int, int]"
 ) -> "Iterator[Rejected]":
-    for rows in source.apply_or_note("rejects", ends):
+    for rows in source.follow("rejects", ends):
         yield from _rejected(rows, which)
 
 

@@ -154,7 +154,7 @@ class GroupWatch:
 
         The first are those that stood in the topics, when all of them was read.
         """
-        for rows, caught_up in self._topics.apply_or_note():
+        for rows, caught_up in self._topics.follow():
             if self._stop.is_set():
                 return
             self._view.apply(rows)

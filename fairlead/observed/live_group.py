@@ -66,7 +66,7 @@ class LiveGroup:
     others: frozenset[str] = frozenset()
 
     @property
-    def told(self) -> Mapping[MemberKey, ToldSet]:
+    def assigned(self) -> Mapping[MemberKey, ToldSet]:
         """What each member was told to hold."""
         return self.observed.assignments.sets
 

@@ -126,7 +126,7 @@ class RecordReader:
             return
         reset = decode("control", row, self._limits)
         if isinstance(reset, Reset):
-            self._groups.told(reset.group, row).measured.take_reset(
+            self._groups.told(reset.group, row).positions.apply_reset(
                 reset, row.offset, row.append_ms
             )
 

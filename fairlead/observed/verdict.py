@@ -22,14 +22,14 @@ from fairlead.observed.problems import other_alarms
 
 __all__ = ["GroupVerdict", "VerdictWord", "check_group", "unreadable_group", "worst_verdict"]
 
-VerdictWord = Literal["safe", "nobody", "problems", "unreadable_group"]
+VerdictWord = Literal["safe", "nobody", "problems", "unreadable"]
 """``safe``: nothing is wrong; ``nobody``: nothing is wrong, and the group has no members."""
 
 _STATE: Final = (
     *("as_of_ms", "phase", "phase_since_ms", "members", "members_idle", "queues", "unassigned"),
     *("lag_messages", "lag_ms", "epoch", "engine", "released"),
 )
-_ORDER: Final[tuple[VerdictWord, ...]] = ("unreadable_group", "problems", "nobody", "safe")
+_ORDER: Final[tuple[VerdictWord, ...]] = ("unreadable", "problems", "nobody", "safe")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class GroupVerdict:
     def word(self) -> VerdictWord:
         """The verdict in one word."""
         if self.standing is None:
-            return "unreadable_group"
+            return "unreadable"
         if self.findings:
             return "problems"
         return "safe" if self.standing.sharing else "nobody"
@@ -111,7 +111,7 @@ def _topics(live: LiveGroup) -> Iterator[str]:
 
 def unreadable_group(group: str, text: str, remedy: str) -> GroupVerdict:
     """Return the verdict on a group whose records nobody can make sense of."""
-    return GroupVerdict(group, (Finding("unreadable_group", group, text, remedy),))
+    return GroupVerdict(group, (Finding("unreadable", group, text, remedy),))
 
 
 def worst_verdict(verdicts: Iterable[GroupVerdict]) -> VerdictWord:

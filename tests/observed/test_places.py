@@ -30,7 +30,7 @@ def _progress(topics: Topics, offset: int, end: int | None, **said: Any) -> None
 def _measured(topics: Topics) -> GroupPositions:
     source = MemorySource(topics)
     groups = observe_group(source, "orders", STRATEGIES, TICK_MS, history_ms=60_000)
-    return groups.fold("orders").measured
+    return groups.fold("orders").positions
 
 
 def test_how_long_messages_wait() -> None:

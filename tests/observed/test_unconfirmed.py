@@ -99,7 +99,7 @@ def test_queues_of_others_in_invented_groups() -> None:
     world, view = world_of("c1"), small_view()
     reader = Reader(world)
     view.apply(reader.rows())
-    routed = [*view._groups.by_name[GROUP].measured.queues]  # noqa: SLF001 - likewise
+    routed = [*view._groups.by_name[GROUP].positions.queues]  # noqa: SLF001 - likewise
     _, own, _ = kept(view)
     assert own == len(routed) > 5
     for number in range(GROUPS):
@@ -107,7 +107,7 @@ def test_queues_of_others_in_invented_groups() -> None:
     view.apply(reader.rows())
     _, queues, _ = kept(view)
     assert queues <= QUEUES + own
-    assert {*routed} <= {*view._groups.by_name[GROUP].measured.queues}  # noqa: SLF001 - likewise
+    assert {*routed} <= {*view._groups.by_name[GROUP].positions.queues}  # noqa: SLF001 - likewise
 
 
 def test_queues_that_a_bridge_told_of() -> None:
@@ -132,7 +132,7 @@ def test_places_of_what_is_forgotten() -> None:
         more = [MessageQueue("orders", "main", 1_000 * number + each) for each in range(100, 150)]
         progress(world, GROUP, more)
         view.apply(reader.rows())
-    topic = view._groups.by_name[GROUP].measured.topics["orders"]  # noqa: SLF001 - likewise
+    topic = view._groups.by_name[GROUP].positions.topics["orders"]  # noqa: SLF001 - likewise
     assert topic.new_place() < 300
 
 
