@@ -1,4 +1,4 @@
-"""An operator's session with one group's rules: read them, write changes, hear what comes of it.
+"""An operator's session with one group's rules: read them, write changes, wait for answers.
 
 ADR 0095 gives the reasons.
 """
@@ -24,7 +24,7 @@ RuleAnswer = Literal["in_force", "refused", "unchanged", "unanswered", "not_writ
 """What came of a rule.
 
 ``unchanged``: it was in force already and is not written again. ``unanswered``: it stands in the
-log, and no engine has said anything of it in time.
+log, and no engine has answered it in time.
 """
 
 
@@ -35,10 +35,10 @@ class RuleOutcome:
     Attributes:
         rule: as the engine reads it.
         answer: see `RuleAnswer`.
-        places: where it stands in the control topic.
+        places: its places in the control topic.
         decisions: those that it led to, one for each group.
         refusal: why the engine rejected it.
-        passed: the engine has read on behind the record, whatever it answered.
+        passed: the engine has read past the record, whatever it answered.
         ticking: an engine runs.
     """
 
@@ -52,9 +52,9 @@ class RuleOutcome:
 
 
 class ControlSession:
-    """What the control topic says of a group (or, as ``*``, of all groups), and a way to change it.
+    """The rules of one group (or, for ``*``, of all groups), and a way to change them.
 
-    ``present`` are the rules in force when the session began.
+    ``present``: the rules in force when the session began.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class ControlSession:
         self.present: RulesInForce = read_rules_in_force(kafka, group, self._shards, strategies)
 
     def write(self, changes: Sequence[RuleChange], seconds_max: float) -> list[RuleOutcome]:
-        """Write what changes something and wait for the engine; return what came of each.
+        """Write the rules that change something and wait for the engine; return what came of each.
 
         Raises:
             EnvironmentMissingError: the topics cannot be read or written.

@@ -1,7 +1,7 @@
-"""What the engine answers to rules: the decision that a rule led to, or the reject of its record.
+"""The engine's answers to rules: the decision that a rule led to, or the reject of its record.
 
-Both name the record that they answer by its place in the log, so nothing is guessed. A rule that
-changes nothing in any group has no answer; ticks tell whether an engine runs at all.
+Both name the place of the record that they answer, so nothing is guessed. A rule that changes
+nothing in any group gets no answer; ticks show whether an engine runs at all.
 """
 
 import time
@@ -27,7 +27,7 @@ _POLL_MS: Final = 200
 
 
 class ControlPlace(NamedTuple):
-    """Where a rule stands in the control topic."""
+    """The place of a rule in the control topic."""
 
     partition: int
     offset: int
@@ -45,12 +45,12 @@ class Refusal:
 
 @dataclass(frozen=True, slots=True)
 class EngineAnswers:
-    """What was heard of some rules.
+    """What the engine said of some rules.
 
     Attributes:
         decisions: place -> the first decision of each group that names the record as a cause.
         refusals: place -> the reject.
-        passed: places that a decision of the shard has behind it, whatever it was about.
+        passed: places that some decision of their shard had read, whatever it was about.
         ticking: partitions in which an engine has ticked meanwhile.
     """
 
@@ -65,10 +65,10 @@ class EngineAnswers:
 
 
 class AnswerWatch:
-    """Follows decisions, rejects and ticks from the moment on at which it is opened."""
+    """Follows decisions, rejects and ticks from the moment it is opened."""
 
     def __init__(self, kafka: KafkaSettings, shards: Sequence[int]) -> None:
-        """Describe the watch; ``shards`` are the partitions whose ticks are heard."""
+        """Describe the watch; ``shards``: the partitions whose ticks count."""
         names = TopicNames(kafka.topic_prefix)
         self._control = names.name("control")
         self._decisions = names.name("decisions")
@@ -86,7 +86,7 @@ class AnswerWatch:
         self._ticking: set[int] = set()
 
     def __enter__(self) -> Self:
-        """Take the ends of now.
+        """Begin at the present ends.
 
         Raises:
             EnvironmentMissingError: the topics cannot be read.
@@ -106,7 +106,7 @@ class AnswerWatch:
         self._consumer.close()
 
     def wait(self, places: Sequence[ControlPlace], seconds_max: float) -> EngineAnswers:
-        """Return what was heard when each rule is answered, or when the time is over.
+        """Return the answers once each rule has one, or when the time is over.
 
         Raises:
             EnvironmentMissingError: the topics cannot be read any more.
@@ -138,7 +138,7 @@ class AnswerWatch:
                 if decision is not None and not decision.superseded:
                     self._heard.append(decision)
         except (KeyError, TypeError, ValueError):
-            # Of another version, or nobody's record: it answers nothing.
+            # A record of another version, or nobody's: it answers nothing.
             return
 
     def _take_reject(self, body: Mapping[str, Any]) -> None:

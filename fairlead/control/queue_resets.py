@@ -1,8 +1,8 @@
 """Resets of a group's queues: what each would do, and what came of it.
 
-Decides what is skipped and what is read again. A reset is carried out by the engine as a move
-(rule H25 of docs/handover.md); it is written with the identity of the topic that was looked at, so
-it is followed in that life of the topic and in no other (rule H28).
+Decides how many messages are skipped or read again. The engine carries a reset out as a move (rule
+H25 of docs/handover.md). A reset names the identity of the topic that the operator saw, and the
+engine follows it under that identity only (rule H28).
 """
 
 from collections.abc import Sequence
@@ -34,7 +34,7 @@ class PlannedReset:
 
     @property
     def ahead(self) -> int | None:
-        """How many kept messages lie between: > 0 are skipped, < 0 read again; None: unknown."""
+        """How many kept messages are skipped (> 0) or read again (< 0); None: unknown."""
         place = self.place
         return None if place.lag is None else self.offset - (place.latest - place.lag)
 
@@ -44,13 +44,13 @@ class ResetOutcome:
     """What came of one reset.
 
     Attributes:
-        planned: which.
+        planned: the reset.
         answer: ``followed``: a decision of the engine names it as a cause; ``unanswered``: it
-            stands in the log, and no engine has said anything of it in time.
-        at: where it stands in the control topic.
-        decision: the one that it led to.
+            stands in the log, and no engine has answered it in time.
+        at: its place in the control topic.
+        decision: the decision that it led to.
         refusal: why the engine rejected it.
-        passed: the engine has read on behind it, whatever it answered.
+        passed: the engine has read past it, whatever it answered.
         ticking: an engine runs.
     """
 
@@ -64,7 +64,7 @@ class ResetOutcome:
 
 
 def plan_resets(places: Sequence[QueuePlace], target: ResetTarget) -> list[PlannedReset]:
-    """Return what going on at a place means in each queue, inside its bounds."""
+    """Return where each queue would go on, inside its bounds."""
     return [
         PlannedReset(each, target.offset_of(each.earliest, each.latest, each.for_times))
         for each in places
@@ -78,9 +78,9 @@ def write_planned(
 
     Args:
         kafka: Fairlead's topics.
-        planned: what is to be done, for the outcome.
+        planned: the resets, for the outcome.
         resets: the records, in the same order.
-        seconds: so long the engine is waited for.
+        seconds: how long to wait for the engine.
 
     Raises:
         EnvironmentMissingError: the topics cannot be read or written.

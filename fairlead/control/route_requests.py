@@ -19,7 +19,7 @@ _LOOK_SECONDS: Final = 0.2
 
 
 def topics_without_route(source: TopicSource, topics: Sequence[str]) -> list[str]:
-    """Return those of the topics that no route tells of, in their order."""
+    """Return the topics that no route tells of, in their order."""
     known = newest_routes(source.rows("routes", source.partitions_of("routes")), topics)
     return [topic for topic in topics if topic not in known]
 
@@ -31,14 +31,14 @@ def ask_for_routes(
     topics: Sequence[str],
     seconds_max: float,
 ) -> list[str]:
-    """Request the routes of topics as the engine does; return those that nobody told in time.
+    """Request routes as the engine does; return the topics whose routes nobody told in time.
 
     Args:
         kafka: the cluster with Fairlead's topics.
         source: reads them.
-        group: in whose name it is asked.
-        topics: that have no route.
-        seconds_max: how long they are waited for.
+        group: the group that asks.
+        topics: those without a route.
+        seconds_max: how long to wait.
 
     Raises:
         EnvironmentMissingError: the topics cannot be read or written.

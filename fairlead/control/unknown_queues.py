@@ -1,4 +1,4 @@
-"""Queues that a rule names and that nobody can read now: mostly a mistyped broker name."""
+"""Queues that a rule names and nobody can read now: mostly a mistyped broker name."""
 
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
@@ -22,14 +22,14 @@ _LIMITS = WireLimits(1)
 
 
 class UnknownQueue(NamedTuple):
-    """A queue that is not readable, and how many readable ones each broker of its topic has."""
+    """An unreadable queue, and how many readable ones each broker of its topic has."""
 
     queue: MessageQueue
     brokers: dict[str, int]
 
 
 def unknown_queues(kafka: KafkaSettings, rules: Iterable[RuleSet]) -> list[UnknownQueue]:
-    """Return the queues named by rules to be set that are in no route.
+    """Return the queues that rules to be set name and that no route has.
 
     Raises:
         EnvironmentMissingError: the topic of routes cannot be read.
@@ -53,9 +53,9 @@ def unknown_queues(kafka: KafkaSettings, rules: Iterable[RuleSet]) -> list[Unkno
 
 
 def read_routes(kafka: KafkaSettings, topics: Collection[str] | None = None) -> dict[str, Route]:
-    """Return the newest route of each topic that has one; what cannot be read is none.
+    """Return the newest route of each topic; an unreadable record counts as none.
 
-    ``topics``: only these; None: any.
+    ``topics``: only these; None: all.
 
     Raises:
         EnvironmentMissingError: the topic of routes cannot be read.
@@ -69,9 +69,9 @@ def read_routes(kafka: KafkaSettings, topics: Collection[str] | None = None) -> 
 def newest_routes(
     rows: Iterable[RawRecord], topics: Collection[str] | None = None
 ) -> dict[str, Route]:
-    """Return the newest route of each topic that has one, from the records of routes.
+    """Return the newest route of each topic, from the records of the routes topic.
 
-    ``topics``: only these; None: any.
+    ``topics``: only these; None: all.
     """
     found: dict[str, Route] = {}
     for row in rows:
