@@ -1,4 +1,4 @@
-"""A group as a JSON document: for a plan without a cluster, and to keep a live one."""
+"""A group as a JSON document: to plan without a cluster, and to keep a live group."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -29,9 +29,9 @@ _FIELDS = (
 )
 _MEMBER = ("client_id", "topics", "zone", "capacity")
 _SHORT = ("strategy", "slots")
-"""Rules that have fields of their own in a document."""
+"""Rules that have their own fields in a document."""
 _TIMING = "timing"
-"""The rule that decides nothing in a plan."""
+"""This rule decides nothing in a plan."""
 _OF_CLIENTS = ("capacity", "drain")
 
 
@@ -44,14 +44,13 @@ def read_group(
 ) -> PlannedGroup:
     """Return the group of a document.
 
-    ``members`` is a list of ids or of objects with ``client_id``, ``topics`` (all unless given),
-    ``zone``, ``capacity``. ``topics`` is an object: topic to an object of broker names and numbers
-    of queues, or of objects with ``queues`` and ``zones``. The others may be left out: ``group``;
-    ``strategy``, ``options``, ``slots``, and ``rules``, a list of every other rule, each with its
-    name as ``rule`` and its ``value``; ``owned``, an object of client ids and their queues, each
-    [topic, broker_name, queue_id], without which the queues are where the group's rules put them;
-    ``measured``, a list of [queue, weight]; ``plan``, what was planned of it, which is not looked
-    at here (``fairlead.planning.saved_plan``).
+    ``members``: a list of ids or of objects with ``client_id``, ``topics`` (default: all),
+    ``zone``, ``capacity``. ``topics``: an object of topics, each an object of broker names and
+    numbers of queues, or of objects with ``queues`` and ``zones``. The other fields are optional:
+    ``group``; ``strategy``, ``options``, ``slots``; ``rules``, a list of all other rules, each with
+    its name as ``rule`` and its ``value``; ``owned``, an object of client ids and their queues,
+    each [topic, broker_name, queue_id] (default: where the group's rules put them); ``measured``, a
+    list of [queue, weight]; ``plan``, which `fairlead.planning.saved_plan` reads.
 
     Raises:
         BadGroupError: a field is missing, unknown or wrong.
@@ -79,7 +78,7 @@ def read_group(
 def group_json(planned: PlannedGroup) -> dict[str, Any]:
     """Return a group as a document that :func:`read_group` reads.
 
-    Rules of all groups and defaults are written as its own: a document stands alone.
+    Rules of all groups and defaults become its own: a document stands alone.
     """
     rules, weights = planned.rules, planned.state.weights
     members, owners = planned.members, planned.owners
@@ -152,7 +151,7 @@ def _rules(group: str, document: Mapping[str, Any]) -> list[RuleSet]:
 
 
 def _subject(index: int, rule: str, value: Any) -> tuple[str, ...]:
-    """Return whom a rule is for, as its value says; whether it makes sense the engine says."""
+    """Return the subject of a rule, by its value; the engine says whether that makes sense."""
     if rule not in SINGLE_RULES:
         return ()
     if not isinstance(value, dict):
@@ -167,7 +166,7 @@ def _subject(index: int, rule: str, value: Any) -> tuple[str, ...]:
 
 
 def _place(error: RefusedRecordError) -> str:
-    """Return the field of the document that a refused record comes from."""
+    """Return the field of the document that a rejected record comes from."""
     record = error.record
     assert isinstance(record, RuleSet)
     path = (error.rejection.field or "").removeprefix("value").removeprefix(".")

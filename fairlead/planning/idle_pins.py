@@ -1,4 +1,4 @@
-"""Pins that do nothing: their client is there, and does not subscribe to the queue's topic."""
+"""Pins without effect: their client is a member but does not subscribe to the queue's topic."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -9,7 +9,7 @@ __all__ = ["idle_pins"]
 
 
 def idle_pins(records: Iterable[GroupRecord], members: Mapping[str, Member]) -> Iterator[str]:
-    """Yield what is to be said of each such pin among records, beside the members of the group."""
+    """Yield a sentence on each such pin among records."""
     for rule in records:
         if not isinstance(rule, RuleSet) or rule.rule != "pin" or rule.value is None:
             continue

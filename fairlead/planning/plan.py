@@ -28,15 +28,15 @@ class BeforeAfter:
     after: Any
 
     def to_json(self) -> dict[str, Any]:
-        """The change as JSON."""
+        """Return JSON values."""
         return {"before": self.before, "after": self.after}
 
 
 @dataclass(frozen=True, slots=True)
 class MemberPlan:
-    """What changes for one member; queues in RocketMQ's order.
+    """The change for one member; queues are in RocketMQ's order.
 
-    ``weight``: of its queues. ``capacity``: what it can carry. ``role``: stays, joins or leaves.
+    ``weight``: of its queues. ``role``: stays, joins or leaves.
     """
 
     client_id: str
@@ -50,11 +50,11 @@ class MemberPlan:
 
     @property
     def weighs(self) -> bool:
-        """Whether one of its queues weighs more or less than 1."""
+        """Whether one of its queues has another weight than 1."""
         return (self.weight.before, self.weight.after) != (len(self.before), len(self.after))
 
     def to_json(self) -> dict[str, Any]:
-        """The member as JSON."""
+        """Return JSON values."""
         return {
             "client_id": self.client_id,
             "role": self.role,
@@ -69,25 +69,25 @@ class MemberPlan:
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A change, worked out.
+    """The consequences of a change.
 
     Attributes:
         group: its name.
         strategy: in force before and after.
         queues: how many there are before and after.
-        members: of before and after, sorted as RocketMQ sorts them.
-        moves: queues whose holder would be told to stop, and that can still be read: those of
-            members that leave among them, those that nobody would get too.
-        moves_anyway: so many would move if nothing were changed.
-        even_share: what an even share would cost; None if there is none.
+        members: those of before and after, in RocketMQ's order.
+        moves: how many readable queues have holders that would be told to stop. Queues of leaving
+            members count, and so do queues that nobody would get.
+        moves_anyway: how many would move without any change.
+        even_share: the cost of an even share; None: there is none.
         by_queues: the skew of the numbers of queues, before and after.
-        by_load: the skew of the weight of the queues / capacity; both by the scales of after.
-        orphans: queues that would belong to nobody.
-        gone: queues that somebody holds and that would not be readable any more.
-        failures: topics that cannot be allocated; they keep what they have.
+        by_load: the skew of weight / capacity, both by the scales of after.
+        orphans: queues that nobody would own.
+        gone: owned queues that would not be readable any more.
+        failures: topics that cannot be allocated; they keep their owners.
         alarms: those that the engine would raise.
-        passing: queues that were on their way already; they count where they go to.
-        remarks: what is unusual about the group of now and about the change, in words.
+        passing: queues that are moving already; they count where they go to.
+        remarks: unusual facts about the group and the change, in words.
     """
 
     group: str
@@ -107,7 +107,7 @@ class Plan:
     remarks: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
-        """The plan as JSON."""
+        """Return JSON values."""
         even = self.even_share
         return {
             "group": self.group,
@@ -139,10 +139,10 @@ class Plan:
 
 
 def plan(before: PlannedGroup, records: Sequence[GroupRecord]) -> Plan:
-    """Work out what follows for a group from some records; its owners are those of now.
+    """Work out what follows for a group from some records; its owners are the present ones.
 
     Raises:
-        RefusedRecordError: the engine would refuse one of the records.
+        RefusedRecordError: the engine would reject one of the records.
     """
     now = forecast(before)
     found = forecast(before, records)
@@ -184,7 +184,7 @@ def plan(before: PlannedGroup, records: Sequence[GroupRecord]) -> Plan:
 def _strangers(
     records: Sequence[GroupRecord], members: Collection[str], readable: Collection[MessageQueue]
 ) -> Iterator[str]:
-    """Yield what new rules name and the group would not have: mostly a mistake in typing."""
+    """Yield what new rules name and the group would not have: mostly typing mistakes."""
     for rule in records:
         if not isinstance(rule, RuleSet) or rule.value is None or not rule.subject:
             continue
@@ -195,7 +195,7 @@ def _strangers(
             topic, broker_name, queue_id = rule.subject
             if MessageQueue(topic, broker_name, int(queue_id)) not in readable:
                 yield f"{named}: the group has no such queue"
-            # A ban of somebody who is not there is meant; a pin mostly is not.
+            # A ban may well name a client that is not there; a pin should not.
             clients = [rule.value["client_id"]] if rule.rule == "pin" else []
         for client_id in clients:
             if client_id not in members:
@@ -203,25 +203,25 @@ def _strangers(
 
 
 def _unrouted(before: PlannedGroup, after: PlannedGroup) -> Iterator[str]:
-    """Yield the topics that a change brings and of which no route is known."""
+    """Yield the topics that a change brings and that have no route."""
     known = unrouted_topics(before.state, before.rules)
     for topic in unrouted_topics(after.state, after.rules):
         if topic not in known:
-            yield f"the route of {topic} is not known: its queues are not in the plan"
+            yield f"the route of {topic} is unknown: its queues are not in the plan"
 
 
 def _delays(records: Sequence[GroupRecord], rules: GroupRules) -> Iterator[str]:
-    """Yield which rules keep the engine from doing this at once."""
+    """Yield the rules that keep the engine from doing this at once."""
     if rules.pause:
         yield "the group is paused: nothing of this happens before it is resumed"
     leaves = any(isinstance(record, Leave) for record in records)
     if leaves and rules.restart_grace_ms:
         yield (
-            f"restart_grace_ms = {rules.restart_grace_ms}: who leaves is waited for so long, then "
-            "its queues move"
+            f"restart_grace_ms = {rules.restart_grace_ms}: the queues of a leaving client move "
+            "only after this time"
         )
     if rules.settle_ms and not rules.pause:
-        yield f"settle_ms = {rules.settle_ms}: joins and leaves count so long after the first"
+        yield f"settle_ms = {rules.settle_ms}: joins and leaves count this long after the first"
 
 
 def _members(before: PlannedGroup, after: PlannedGroup, scales: Scales) -> tuple[MemberPlan, ...]:
@@ -257,7 +257,7 @@ def _by_member(owners: Mapping[MessageQueue, str]) -> dict[str, tuple[MessageQue
 def _skew(
     owners: Mapping[MessageQueue, str], consumers: Iterable[str], scales: Scales | None = None
 ) -> Skew:
-    """Return the skew of the numbers of queues, or of the loads if there are scales."""
+    """Return the skew of the numbers of queues or, with scales, of the loads."""
     held = _by_member(owners)
     shares = {client_id: held.get(client_id, ()) for client_id in consumers}
     if scales is None:

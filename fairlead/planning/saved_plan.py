@@ -1,7 +1,7 @@
-"""A plan as a file: the group that it starts from, what was asked, and what was shown.
+"""A plan as a file: the group that it starts from, what was asked for, and what was shown.
 
-Decides what of a plan must be the same again before it may be carried out: the group's epoch, and
-which queue would go from whom to whom.
+Decides what must still be the same before a plan may be applied: the group's epoch, and which queue
+goes from whom to whom.
 """
 
 from collections.abc import Iterable, Mapping
@@ -36,12 +36,12 @@ class PlannedMove(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SavedPlan:
-    """What was planned for a group.
+    """The plan of a group.
 
     Attributes:
         group: its name.
         epoch: of its newest decision when the plan was made; None: it had none.
-        made_ms: when that was, in milliseconds since 1970.
+        made_ms: when the plan was made, in milliseconds since 1970.
         changes: what was asked for.
         moves: what was shown, in RocketMQ's order of queues.
     """
@@ -54,7 +54,7 @@ class SavedPlan:
 
     @property
     def of_others(self) -> bool:
-        """Whether something of it is done by clients or by who owns the topics."""
+        """Whether clients, or the owners of topics, have to do a part of it."""
         changes = self.changes
         return bool(changes.joins or changes.leaves or changes.routes)
 
@@ -111,7 +111,7 @@ def _said(rule: RuleSet) -> dict[str, Any]:
 def read_saved_plan(document: Mapping[str, Any]) -> SavedPlan:
     """Return the plan of a document.
 
-    Whether its rules make sense is not looked at: the engine's functions say so when it is applied.
+    It does not check whether the rules make sense: the engine's functions do when it is applied.
 
     Raises:
         BadGroupError: it has no plan, or a field of it is missing, unknown or wrong.

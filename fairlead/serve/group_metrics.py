@@ -1,7 +1,7 @@
-"""The numbers of groups for Prometheus: a collector that reads a snapshot at each scrape.
+"""The metrics of groups: a Prometheus collector that reads a snapshot at each scrape.
 
-Decides nothing but how what a snapshot says is told. No label names a client; queues are named for
-groups that ask for it alone; groups without a place of their own are told as ``__other__``.
+No label names a client. Queues are named only for the groups of a setting. Groups without a place
+of their own are told together as ``__other__``.
 """
 
 from collections import Counter
@@ -25,13 +25,13 @@ _MS: Final = 1_000
 
 
 class GroupMetrics(Collector):
-    """The families of groups, of what a snapshot says at each scrape.
+    """The metrics of groups, from a snapshot at each scrape.
 
-    They are listed in :mod:`fairlead.serve.group_families`.
+    :mod:`fairlead.serve.group_families` lists the families.
     """
 
     def __init__(self, snapshot: Callable[[], Snapshot | None]) -> None:
-        """Read snapshots from here; None: there is nothing to tell yet."""
+        """Take the source of snapshots; it returns None while there is nothing to tell."""
         self._snapshot = snapshot
 
     def describe(self) -> Iterable[Metric]:
@@ -67,7 +67,7 @@ class GroupMetrics(Collector):
 def _add(
     told: Mapping[str, Metric], name: str, labels: dict[str, str], value: float | None
 ) -> None:
-    """Add a sample; one whose value is not known is left out."""
+    """Add a sample, unless its value is unknown."""
     if value is not None:
         told[name].add_sample(f"fairlead_{name}", labels, value)
 
@@ -145,7 +145,7 @@ def _tell_counts(told: Mapping[str, Metric], counters: GroupCounters) -> None:
 def _by_pair(
     counts: Mapping[tuple[str, str], int], counters: GroupCounters
 ) -> Counter[tuple[str, str]]:
-    """Return what is not 0, with the groups that have no place of their own together."""
+    """Return all counts but 0; groups without a place of their own are summed up."""
     found: Counter[tuple[str, str]] = Counter()
     for (group, word), number in counts.items():
         place = counters.place_of(group)

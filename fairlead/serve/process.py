@@ -23,11 +23,11 @@ log = structlog.get_logger()
 
 
 def run_serve(settings: Settings, data: DataCluster, stop: threading.Event) -> None:
-    """Follow and answer until ``stop`` is set; ``data`` is the cluster with the messages.
+    """Follow and answer until ``stop`` is set; ``data``: the cluster with the messages.
 
     Raises:
-        EnvironmentMissingError: the port cannot be had. A cluster that is not there is no error:
-            the view says so, and goes on to try.
+        EnvironmentMissingError: the port cannot be had. A missing cluster raises nothing: the view
+            says so and tries again.
         RuntimeError: the HTTP server ended by itself.
     """
     strategies = all_strategies(settings.engine.strategies)
@@ -39,7 +39,7 @@ def run_serve(settings: Settings, data: DataCluster, stop: threading.Event) -> N
     metrics.registry.register(GroupMetrics(held.snapshot))
     streams = EventStreams(settings.http.connections, metrics.streams)
     app = application(held, lambda: follower.following, metrics, streams, settings.kafka)
-    # The port first: where it is taken, nothing else begins.
+    # The port first: if it is taken, nothing else begins.
     server = start_server(app, settings.serve, "serve", settings.http, on_end=stop.set)
     try:
         with ExitStack() as ending:
