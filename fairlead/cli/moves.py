@@ -67,11 +67,11 @@ def moves(
         _require_known(group, source, groups, read)
     if read.kept_since_ms is not None and read.kept_since_ms > since_ms:
         warn(f"decisions before {time_words(read.kept_since_ms)} are not kept any more")
-    tenures = grant_history(read.audits)
+    grants = grant_history(read.audits)
     newest = groups.fold(group).assignments.newest()
     standing = {each: member.client_id for each, (member, _) in newest.items()}
-    decided = decided_moves(tenures, standing, since_ms)
-    wanted = _queues(queue or (), {*tenures.of, *standing}, group)
+    decided = decided_moves(grants, standing, since_ms)
+    wanted = _queues(queue or (), {*grants.of, *standing}, group)
     shown = chosen_moves(decided, wanted, frozenset(client or ()))
     if shared.output is OutputFormat.TABLE:
         typer.echo(moves_text(group, shown, since_ms, filtered=bool(queue or client)))

@@ -43,10 +43,10 @@ def story_text(story: "QueueStory") -> str:
     lines = [f"{queue_words(story.queue)} of group {story.group}", *_answer(story)]
     if story.loss is not None:
         lines += ["", *_loss(story.loss, story.queue)]
-    for number, told in enumerate(story.tenures):
+    for number, told in enumerate(story.grants):
         is_newest = number == 0 and story.loss is None
         lines += ["", *_tenure(told, is_newest=is_newest)]
-    if not story.tenures and story.holder.owner is not None:
+    if not story.grants and story.holder.owner is not None:
         lines += ["", "  The decision that gave it is not in the log any more."]
     if story.earlier > 0:
         owners = (
@@ -74,15 +74,15 @@ def _answer(story: "QueueStory") -> Iterator[str]:
     yield _field("since", _since(story, holder.since_ms) + epoch)
     if story.silence is not None:
         yield _field("silent", story.silence.words())
-    for told in story.tenures:
-        position = told.tenure.position
-        if told.tenure.epoch == holder.epoch and position is not None:
-            says = position_words(told.tenure.why)
-            text = f"offset {position.offset:,} ({told.tenure.why}: {says})"
+    for told in story.grants:
+        position = told.grant.position
+        if told.grant.epoch == holder.epoch and position is not None:
+            says = position_words(told.grant.why)
+            text = f"offset {position.offset:,} ({told.grant.why}: {says})"
             if position.reset:
                 text += f", reset by {at_words(*story.orders_at, position.reset - 1)}"
             yield _field("from", text)
-            if told.tenure.unsafe:
+            if told.grant.unsafe:
                 yield _field("unsafe", "somebody else may have been working on it when it began")
 
 
@@ -108,30 +108,30 @@ def _field(name: str, text: str | None) -> str:
 
 
 def _tenure(told: "ExplainedGrant", *, is_newest: bool) -> Iterator[str]:
-    tenure, given = told.tenure, told.tenure.given
+    grant, given = told.grant, told.grant.given
     if given is None:
         before = "" if is_newest else "before: "
-        yield f"  {before}{tenure.client_id}, epoch {epoch_words(tenure.epoch)}"
+        yield f"  {before}{grant.client_id}, epoch {epoch_words(grant.epoch)}"
         yield "    the decision that gave it was not read, or is not in the log any more"
         return
     if is_newest:
-        yield f"  why {tenure.client_id}"
+        yield f"  why {grant.client_id}"
     else:
-        until = tenure.taken_by
+        until = grant.taken_by
         span = "" if until is None else f", for {span_words(until.written_ms - given.written_ms)}"
-        at, epoch = time_words(given.written_ms), epoch_words(tenure.epoch)
-        yield f"  before: {tenure.client_id} from {at}{span}, epoch {epoch}"
-        if tenure.position is not None:
-            offset = f"{tenure.position.offset:,}"
-            yield f"    it began at offset {offset}: {position_words(tenure.why)}"
+        at, epoch = time_words(given.written_ms), epoch_words(grant.epoch)
+        yield f"  before: {grant.client_id} from {at}{span}, epoch {epoch}"
+        if grant.position is not None:
+            offset = f"{grant.position.offset:,}"
+            yield f"    it began at offset {offset}: {position_words(grant.why)}"
     if told.given is not None:
         yield f"    {_decision(given)}"
-        yield from _causes(told.given, tenure.queue)
+        yield from _causes(told.given, grant.queue)
     for led_by in reversed(told.led_by):
         yield f"    {_decision(led_by.audit, before=True)}"
-        yield from _causes(led_by, tenure.queue)
+        yield from _causes(led_by, grant.queue)
     if told.handover is not None:
-        yield from _handover(told.handover, tenure.client_id)
+        yield from _handover(told.handover, grant.client_id)
 
 
 def _causes(told: "ExplainedDecision", queue: "MessageQueue") -> Iterator[str]:

@@ -1,4 +1,4 @@
-"""What a story of a queue is made of: grants, decisions, causes, handovers, and who has it now."""
+"""The parts of a queue's story: grants, decisions, causes, handovers, and who has it now."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,14 +27,14 @@ QueueState = Literal["held", "draining", "gated", "nobody"]
 
 @dataclass(frozen=True, slots=True)
 class ExplainedCause:
-    """One cause of a decision: what it means, and what its record is."""
+    """One cause of a decision: what it means, and what its record says."""
 
     cause: Mapping[str, Any]
     says: str
     check: CauseCheck
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+        """Return JSON values."""
         place, append_ms = place_of(self.cause), self.check.append_ms
         return {
             **self.cause,
@@ -48,7 +48,7 @@ class ExplainedCause:
 
 @dataclass(frozen=True, slots=True)
 class FoundRelease:
-    """The record by which a holder gave a queue up. ``offset`` None: it had never started."""
+    """The record by which a holder released a queue. ``offset`` None: it had never started."""
 
     place: Place
     append_ms: int
@@ -61,12 +61,12 @@ class Handover:
     """How a queue came from one owner to the next.
 
     Attributes:
-        before: the grant before.
-        dropped_ms: when its holder was told to give it up; None: it was not, or not as is known.
+        before: the former grant.
+        dropped_ms: when its holder was told to release it; None: it was not, as far as is known.
         released: the release; None: there was none.
-        how: what ended the grant, where no release did.
+        how: what ended the grant if no release did.
         granted_ms: when its successor was told that it waits for nobody; None: it waits.
-        gap_ms: from the release to that, by the times at which both were written.
+        gap_ms: from the release to that, by their append times.
         by_release: the successor began by the release itself, before a decision let it in or
             without one.
     """
@@ -80,7 +80,7 @@ class Handover:
     by_release: bool
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+        """Return JSON values."""
         released = self.released
         return {
             "from": self.before.client_id,
@@ -97,22 +97,22 @@ class Handover:
         }
 
 
-def begins_by_release(tenure: GrantSpan, released: FoundRelease | None) -> bool:
-    """Tell whether a client began by the release that it waited for; note where, in that case.
+def begins_by_release(grant: GrantSpan, released: FoundRelease | None) -> bool:
+    """Tell whether a client began by the release that it waited for; then also note its position.
 
-    It did where no decision let it in. Where one did and knows a later position than the release,
-    that is the client's own: it was at work already.
+    It did if no decision let it in. If one did and knows a later position than the release has,
+    that position is the client's own: it was working already.
     """
-    position, offset = tenure.position, None if released is None else released.offset
+    position, offset = grant.position, None if released is None else released.offset
     if position is None or offset is None:
-        return tenure.opened is not None
-    if tenure.why == "progress" and position.offset == offset:
-        # Its holder had told the same before: that it stopped there is the release's word.
-        tenure.why = "release"
-    told_itself = tenure.gate and tenure.why == "progress" and position.offset > offset
-    if told_itself or (tenure.opened is not None and position.offset < offset):
-        tenure.position, tenure.why = position._replace(offset=offset), "release"
-    return told_itself or tenure.opened is not None
+        return grant.opened is not None
+    if grant.why == "progress" and position.offset == offset:
+        # Its holder told the same position before; it stopped there, as the release says.
+        grant.why = "release"
+    told_itself = grant.gate and grant.why == "progress" and position.offset > offset
+    if told_itself or (grant.opened is not None and position.offset < offset):
+        grant.position, grant.why = position._replace(offset=offset), "release"
+    return told_itself or grant.opened is not None
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,7 +123,7 @@ class ExplainedDecision:
     causes: tuple[ExplainedCause, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+        """Return JSON values."""
         return {
             **_decision(self.audit),
             "causes": [each.to_json() for each in self.causes],
@@ -132,37 +132,37 @@ class ExplainedDecision:
 
 @dataclass(frozen=True, slots=True)
 class ExplainedGrant:
-    """One owner of the queue: the grant, why it was given, and the handover before it.
+    """One owner of the queue: its grant, why it got it, and the handover before it.
 
     ``given``: the decision that gave it; None: it was not found. ``led_by``: the decisions that
-    this one only followed up.
+    this one followed up.
     """
 
-    tenure: GrantSpan
+    grant: GrantSpan
     given: ExplainedDecision | None
     led_by: tuple[ExplainedDecision, ...]
     handover: Handover | None
 
     @property
     def causes(self) -> list[ExplainedCause]:
-        """The causes of all decisions that are told of."""
+        """The causes of all these decisions."""
         decisions = (*self.led_by, *([self.given] if self.given else ()))
         return [cause for each in decisions for cause in each.causes]
 
     def to_json(self) -> dict[str, Any]:
-        """Return it as JSON values."""
-        tenure = self.tenure
+        """Return JSON values."""
+        grant = self.grant
         return {
-            "client_id": tenure.client_id,
-            "epoch": epoch_words(tenure.epoch),
-            "state": tenure.state,
-            "position": None if tenure.position is None else [*tenure.position],
-            "why": tenure.why,
-            "unsafe": tenure.unsafe,
-            "given_ms": _at_ms(tenure.given),
-            "granted_ms": _at_ms(tenure.granted),
-            "dropped_ms": _at_ms(tenure.dropped),
-            "ended_ms": _at_ms(tenure.ended),
+            "client_id": grant.client_id,
+            "epoch": epoch_words(grant.epoch),
+            "state": grant.state,
+            "position": None if grant.position is None else [*grant.position],
+            "why": grant.why,
+            "unsafe": grant.unsafe,
+            "given_ms": _at_ms(grant.given),
+            "granted_ms": _at_ms(grant.granted),
+            "dropped_ms": _at_ms(grant.dropped),
+            "ended_ms": _at_ms(grant.ended),
             "decision": None if self.given is None else self.given.to_json(),
             "led_by": [each.to_json() for each in self.led_by],
             "handover": None if self.handover is None else self.handover.to_json(),
@@ -191,12 +191,12 @@ class CurrentOwner:
     """Who has a queue.
 
     Attributes:
-        state: ``held``; ``draining``: it was told to stop; ``gated``: it waits for those before it.
+        state: ``held``; ``draining``: its holder was told to stop; ``gated``: its owner waits.
         owner: the client; None: nobody.
         epoch: of its grant.
-        since_ms: from when on; None: not known.
+        since_ms: since when; None: unknown.
         successor: who gets it next.
-        waits_for: those it is gated behind.
+        waits_for: the clients that it is gated behind.
     """
 
     state: QueueState
@@ -212,14 +212,14 @@ def current_owner(known: Sequence[GrantSpan], told: tuple[str, Epoch, str] | Non
 
     Args:
         known: its grants by the decisions, oldest first.
-        told: client, epoch and state (a word of assignments) by the newest assignment records;
-            None: it is in none. It counts where the decisions that tell of it are gone.
+        told: client, epoch and state by the newest assignments; None: no assignment has it. It
+            counts if the decisions that tell of it are gone.
     """
     if told is not None and (not known or known[-1].epoch < told[1]):
         client_id, epoch, word = told
         state: QueueState = "draining" if word == "draining" else "held"
         return CurrentOwner("gated" if word == "gated" else state, client_id, epoch)
-    alive = [tenure for tenure in known if tenure.state != "over"]
+    alive = [grant for grant in known if grant.state != "over"]
     if not alive:
         return CurrentOwner("nobody")
     first, last = alive[0], alive[-1]

@@ -175,7 +175,7 @@ class GroupDecisions:
         history: the last ones, oldest first.
         last_move: the newest that gave a queue to another client.
         grants: the unresolved grants of each queue, oldest first.
-        tenures: the newest grant of each queue.
+        newest_grants: the newest grant of each queue.
         phase_since_ms: when the decision that brought the group into its phase was appended; None:
             it is older than what was read.
         muted: mute clients, and when the decision that found it was appended.
@@ -188,7 +188,7 @@ class GroupDecisions:
     history: deque[LoggedDecision] = field(default_factory=deque)
     last_move: LoggedDecision | None = None
     grants: dict[MessageQueue, tuple[OpenGrant, ...]] = field(default_factory=dict)
-    tenures: dict[MessageQueue, LastGrant] = field(default_factory=dict)
+    newest_grants: dict[MessageQueue, LastGrant] = field(default_factory=dict)
     ended: dict[MessageQueue, dict[Epoch, int]] = field(default_factory=dict)
     phase_since_ms: int | None = None
     muted: dict[str, int] = field(default_factory=dict)
@@ -260,11 +260,11 @@ class GroupDecisions:
             self.history.popleft()
         gone = [
             queue
-            for queue, tenure in self.tenures.items()
-            if tenure.decided_ms < oldest_ms and queue.topic not in topics
+            for queue, newest_grant in self.newest_grants.items()
+            if newest_grant.decided_ms < oldest_ms and queue.topic not in topics
         ]
         for queue in gone:
-            for kept in (self.tenures, self.grants, self.ended):
+            for kept in (self.newest_grants, self.grants, self.ended):
                 kept.pop(queue, None)
 
     def owners(self) -> dict[MessageQueue, str]:
@@ -307,7 +307,7 @@ class GroupDecisions:
             self.grants.pop(queue, None)
 
     def _own(self, step: Step, place: Place, append_ms: int, changes: _Changes) -> None:
-        known = self.tenures.get(step.queue)
+        known = self.newest_grants.get(step.queue)
         if known is not None and known.epoch >= step.epoch:
             return
         # The drop tells who had the queue before the first decision that was read.
@@ -316,7 +316,9 @@ class GroupDecisions:
         since_ms = append_ms
         if known is not None and known.client_id == step.client_id:
             since_ms = known.since_ms
-        self.tenures[step.queue] = LastGrant(step.client_id, step.epoch, place, append_ms, since_ms)
+        self.newest_grants[step.queue] = LastGrant(
+            step.client_id, step.epoch, place, append_ms, since_ms
+        )
 
     def grant(self, queue: MessageQueue, epoch: Epoch) -> OpenGrant | None:
         """Return an unresolved grant of a queue; None: no decision that was read has it."""

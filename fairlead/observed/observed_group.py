@@ -227,7 +227,7 @@ class ObservedGroup:
         routes = self.facts.routes
         if live_members.topics and all(topic in routes for topic in live_members.topics):
             return live_members.topics
-        granted = {queue.topic for queue in self.decided.tenures}
+        granted = {queue.topic for queue in self.decided.newest_grants}
         if not live_members.topics:
             return sorted(granted or self.positions.topics, key=java_order)
         return [topic for topic in live_members.topics if topic in routes or topic in granted]
@@ -323,7 +323,7 @@ class ObservedGroup:
         count if clients alone told of it, since they may invent groups. A group that the engine has
         evicted and that never had a queue was probably mistyped.
         """
-        if self._is_forgotten() and not self.decided.tenures:
+        if self._is_forgotten() and not self.decided.newest_grants:
             return not self.positions.is_behind()
         if self.assignments.sets or self.facts.rules.has_own(self.name):
             return False
@@ -344,7 +344,7 @@ class ObservedGroup:
         """Tell whether anybody but clients tells that the group reads this queue."""
         if not self.confirmed:
             return False
-        if self.facts.is_routed(queue) or queue in self.decided.tenures:
+        if self.facts.is_routed(queue) or queue in self.decided.newest_grants:
             return True
         measure = self.positions.queues.get(queue)
         return measure is not None and measure.confirmed

@@ -56,7 +56,7 @@ class QueueStanding:
         target: its future owner; None: nobody.
         place: how far the group is in it.
         hold: its state in one word, and its owner; None: no assignment names it.
-        tenure: its newest grant; None: no decision that was read tells it.
+        newest_grant: its newest grant; None: no decision that was read tells it.
         idle_ms: how long its owner has not tried to pull it; None: nobody told.
         readable: its topic's route has it, and somebody shares the topic.
         unsafe: it was granted without waiting for somebody who may be working on it.
@@ -69,7 +69,7 @@ class QueueStanding:
     target: str | None
     place: QueuePosition
     hold: QueueOwnership | None
-    tenure: LastGrant | None
+    newest_grant: LastGrant | None
     idle_ms: int | None
     readable: bool
     unsafe: bool = False
@@ -97,7 +97,7 @@ class QueueStanding:
     @property
     def owner_since_ms(self) -> int | None:
         """Since when its owner has it without another in between; None: the log does not say."""
-        return None if self.tenure is None else self.tenure.since_ms
+        return None if self.newest_grant is None else self.newest_grant.since_ms
 
     @property
     def passing(self) -> bool:
@@ -117,7 +117,7 @@ class QueueStanding:
             "state": self.state,
             "owner": None if self.owner is None else self.owner.client_id,
             "owner_since_ms": self.owner_since_ms,
-            "decision": None if self.tenure is None else self.tenure.decision.to_json(),
+            "decision": None if self.newest_grant is None else self.newest_grant.decision.to_json(),
             "held": [each.to_json() for each in self.held],
             "draining": [each.to_json() for each in self.draining],
             "gated": [each.to_json() for each in self.gated],
@@ -166,7 +166,7 @@ def queue_standings(
         newest = max((one.epoch for each in of_queue.values() for one in each), default=NOTHING)
         granted = live.observed.decided.grant(queue, newest)
         hold = live.observed.ownership.queues.get(queue)
-        tenure = live.observed.decided.tenures.get(queue)
+        newest_grant = live.observed.decided.newest_grants.get(queue)
         measure = measured.queues.get(queue)
         found.append(
             QueueStanding(
@@ -177,7 +177,9 @@ def queue_standings(
                 _target(live, of_queue, owners.get(queue)),
                 place,
                 hold,
-                tenure if hold is not None and tenure and tenure.epoch == hold.epoch else None,
+                newest_grant
+                if hold is not None and newest_grant and newest_grant.epoch == hold.epoch
+                else None,
                 None if measure is None else measure.idle_ms,
                 readable=queue in readable,
                 unsafe=bool(of_queue["draining"]) and granted is not None and granted.unsafe,

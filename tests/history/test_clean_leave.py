@@ -14,7 +14,7 @@ from fairlead.history.history_model import FoundRelease, begins_by_release
 )
 def test_told_by_its_release(offset: int, why: str) -> None:
     """The release counts where it says what progress said before; later progress stays."""
-    tenure = GrantSpan(
+    grant = GrantSpan(
         MessageQueue("orders", "main", 0),
         "c2",
         Epoch(1, 2),
@@ -22,5 +22,5 @@ def test_told_by_its_release(offset: int, why: str) -> None:
         why="progress",
     )
     released = FoundRelease(("fairlead.releases", 0, 7), 1_000, "c1", offset)
-    assert not begins_by_release(tenure, released)
-    assert tenure.why == why
+    assert not begins_by_release(grant, released)
+    assert grant.why == why

@@ -125,12 +125,12 @@ def test_preludes() -> None:
     """A decision that only follows others up is told with those that moved nothing before it."""
     changed = decision(2, [], [{"kind": "route_changed", "topic": "orders"}], new=False)
     told = decision(3, [("granted", 1, "c1", (1, 3))], [{"kind": "offsets_known"}])
-    tenures = grant_history(audits(GIVEN, changed, told, told))
-    (given,) = tenures.of[MessageQueue("orders", "main", 1)]
+    grants = grant_history(audits(GIVEN, changed, told, told))
+    (given,) = grants.of[MessageQueue("orders", "main", 1)]
     assert given.given is not None
-    assert [each.row.offset for each in tenures.prelude_of(given.given)] == [1]
+    assert [each.row.offset for each in grants.prelude_of(given.given)] == [1]
     joined = decision(3, [("granted", 1, "c1", (1, 3))], [{"kind": "client_joined"}])
-    tenures = grant_history(audits(GIVEN, changed, joined))
-    (given,) = tenures.of[MessageQueue("orders", "main", 1)]
+    grants = grant_history(audits(GIVEN, changed, joined))
+    (given,) = grants.of[MessageQueue("orders", "main", 1)]
     assert given.given is not None
-    assert tenures.prelude_of(given.given) == ()
+    assert grants.prelude_of(given.given) == ()

@@ -42,10 +42,14 @@ def test_polled_ends_of_a_topic_that_is_gone() -> None:
     view.apply_offsets(view.as_of_ms, {GONE: 7}, {}, {"gone": "life"})
     group.take_release(MemberKey("c1", "i1"), PositionReport(GONE, Epoch(1, 1)), view.as_of_ms)
     facts = view._facts  # noqa: SLF001 - nothing else shows what is kept
-    assert (GONE in facts.polled, "gone" in facts.polled_identities, GONE in group.releases) == (True,) * 3
+    assert (GONE in facts.polled, "gone" in facts.polled_identities, GONE in group.releases) == (
+        True,
+    ) * 3
     world.topics.now_ms += DAY_MS + 120_000
     followed.pass_seconds(1)
-    assert (GONE in facts.polled, "gone" in facts.polled_identities, GONE in group.releases) == (False,) * 3
+    assert (GONE in facts.polled, "gone" in facts.polled_identities, GONE in group.releases) == (
+        False,
+    ) * 3
 
 
 def test_drops_that_nobody_knows_of() -> None:
