@@ -114,7 +114,7 @@ def _engine(look: _Look, problem: str) -> Iterator[Finding]:
     yield Finding(
         problem,
         "engine",
-        f"{look.found.engine.words()}: owners keep working, but nobody decides anything",
+        f"{look.found.engine.words()}: owners keep working, but nothing is decided",
         "start an engine (fairlead run), or read the log of the one that should run",
     )
 

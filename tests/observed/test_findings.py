@@ -65,7 +65,7 @@ def test_a_stalled_handover_and_a_mute_member() -> None:
     world.pass_seconds(35)
     (found,) = found_in(world)
     assert (found.problem, found.subject) == ("stalled_handover", "c1")
-    words = r"it was told 3\d s ago to give up orders/main/2 and has not; c2 waits. It heartbeat "
+    words = r"it was told 3\d s ago to give up orders/main/2 and has not; c2 waits. Its last "
     assert re.match(words, found.text)
     assert "fairlead group set orders --on-mute force" in found.remedy
     world.pass_seconds(12)
@@ -94,7 +94,7 @@ def test_an_engine_that_is_silent() -> None:
     heard_alone(world, 8, *world.clients, ticking=False)
     (found,) = found_in(world)
     assert (found.problem, found.subject) == ("engine_silent", "engine")
-    assert found.text == "no engine has ticked for 8.1 s: owners go on, nothing is decided"
+    assert found.text == "no engine has ticked for 8.1 s: owners keep working, but nothing is decided"
     heard_alone(world, 300, *world.clients, ticking=False)
     assert "no engine has ticked for 5 min 8 s: " in found_in(world)[0].text
     heard_alone(world, 400, *world.clients, ticking=False)
@@ -139,7 +139,7 @@ def test_queues_of_a_drained_group() -> None:
     world.pass_seconds(5)
     found = found_in(world)
     assert {(each.problem, each.remedy) for each in found} == {
-        ("unassigned", "undrain one of the members that subscribe to it")
+        ("unassigned", "undrain one of the members that subscribe to its topic")
     }
 
 
@@ -250,7 +250,7 @@ def test_a_silent_member_whose_queues_nobody_takes() -> None:
     heard_alone(world, 10, *others)
     (found,) = [each for each in found_in(world) if each.problem == "silent_member"]
     assert found.subject == silent.client_id
-    assert re.fullmatch(r"it has not heartbeat for 2\d.* s, and still has 3 queues", found.text)
+    assert re.fullmatch(r"it has sent no heartbeat for 2\d.* s, and still has 3 queues", found.text)
     heard_alone(world, 8, *others, ticking=False)
     assert "silent_member" not in [problem for problem, _ in _problems(world)]
 
@@ -262,17 +262,17 @@ def test_a_member_that_no_engine_answers() -> None:
     heard_alone(world, 10, held, joining)
     verdict = check_group(standing_of(world))
     assert verdict.word == "safe"
-    assert "c2 has just joined and was not told anything yet" in verdict.notes
+    assert "c2 has just joined and was told nothing yet" in verdict.notes
     heard_alone(world, 65, held, joining)
     (found,) = found_in(world)
     assert (found.problem, found.subject) == ("unanswered", "c2")
-    assert found.text.startswith("it has heartbeat for 1 min 15 s, and was not told anything")
+    assert found.text.startswith("it has heartbeat for 1 min 15 s and was told nothing")
     assert "/readyz" in found.remedy
     assert "fairlead doctor" in found.remedy
     (idle,) = standing_of(world).idle
-    assert idle.why == "it has heartbeat for 1 min 15 s and was not told anything yet"
+    assert idle.why == "it has heartbeat for 1 min 15 s and was told nothing yet"
     assert not any("c2" in note for note in check_group(standing_of(world)).notes)
-    assert "c2 has heartbeat for more than 10 s and was not told anything yet" in remarks(world)
+    assert "c2 has heartbeat for more than 10 s and was told nothing yet" in remarks(world)
     heard_alone(world, 8, held, joining, ticking=False)
     assert _problems(world) == [("engine_silent", "engine")]
     world.pass_seconds(2)
@@ -297,7 +297,7 @@ def test_a_client_that_is_started_again_and_again() -> None:
     (found,) = [each for each in found_in(world) if each.problem == "restarting"]
     assert found.subject == "c9"
     assert found.text.startswith(
-        "it had 4 processes in the last 5 min, at 10.0.0.0, 10.0.0.1: it fails as it starts, or "
+        "it had 4 processes in the last 5 min, at 10.0.0.0, 10.0.0.1: it fails at its start, or "
     )
     world.topics.now_ms += 300_000
     world.pass_seconds(3)

@@ -55,7 +55,7 @@ def test_three_sets_of_a_handover() -> None:
     assert queue.draining[0].since_ms == queue.gated[0].since_ms
     # Of a queue on its way that somebody waits for only the wait is counted.
     assert (found.summary.draining, found.summary.gated) == (0, 1)
-    assert "1 on the way to another member" in found.behind
+    assert "1 moving to another member" in found.behind
 
 
 def test_what_was_released_is_not_draining() -> None:

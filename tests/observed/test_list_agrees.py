@@ -223,7 +223,7 @@ def test_released() -> None:
     assert standing.release.to_json()["by"] == "alice"
     assert standing.lag is None
     notes = check_group(standing).notes
-    by = f"{said}; alice did so at {utc_words(standing.release.written_ms)}"
+    by = f"{said}; alice did it at {utc_words(standing.release.written_ms)}"
     assert by in notes
     view = view_of(world)
     (listed,) = view.groups()
@@ -249,7 +249,7 @@ def test_a_client_of_a_released_group(*, elsewhere: bool, paused: bool) -> None:
     found = found_in(world)
     assert {each.problem for each in found} == {problem}
     ((text, remedy),) = {(each.text, each.remedy) for each in found}
-    assert "released to the native g; alice did so at 20" in text
+    assert "released to the native g; alice did it at 20" in text
     source = " --from NATIVE" if elsewhere else ""
     assert f"fairlead adopt orders{source} --apply; or stop these clients" in remedy
     assert "unset" not in remedy

@@ -119,7 +119,7 @@ def test_dead_member() -> None:
     heard_alone(world, 16, world.clients[0], world.clients[2])
     live = look(world)
     assert live.planned.members.keys() == {"c1", "c3"}
-    assert "c2 does not heartbeat any more: it is planned without" in remarks(world)
+    assert "c2 sends no heartbeats any more: the plan leaves it out" in remarks(world)
     world.clients[1].gone = True
     world.pass_seconds(20)
     assert not [each for each in remarks(world) if each.startswith("c2 ")]
@@ -175,7 +175,7 @@ def test_leaver_that_drains_for_long() -> None:
     live = look(world)
     assert live.planned.members.keys() == {"c2"}
     assert {one.holder for one in live.passing} == {"c1"}
-    assert "c1 is leaving: it is planned without" in remarks(world)
+    assert "c1 is leaving: the plan leaves it out" in remarks(world)
     assert live.planned.owners == state_of(world).targets
 
 
@@ -188,12 +188,12 @@ def test_restarted_client() -> None:
     assert live.planned.members["c1"].incarnations == 2
     assert {(one.holder, one.successor) for one in live.passing} == {("c1", "c1")}
     assert remarks(world)[:2] == (
-        "c1 has just joined and was not told anything yet",
+        "c1 has just joined and was told nothing yet",
         "c1 runs 2 times: the newest process counts",
     )
     heard_alone(world, 16, *world.clients[1:])
     said = remarks(world)
-    assert "c1 was started again: what its former life held is on its way" in said
+    assert "c1 was started again: the queues of its former process are moving" in said
 
 
 def test_engine_is_out() -> None:
@@ -217,7 +217,7 @@ def test_nothing_is_left_of_heartbeats() -> None:
     del world.topics.rows["t.heartbeats", shard_of(GROUP)]
     live = look(world)
     assert (live.planned.members, live.newest_ms) == ({}, None)
-    assert remarks(world)[0].startswith("no heartbeat was found, of an engine or of a client; ")
+    assert remarks(world)[0].startswith("the log has no heartbeat, neither of an engine nor of a client; ")
     found = plan(live.planned, records_of(live.planned, Changes(joins=(Join("c9", ("orders",)),))))
     assert len(after_of(found)) == 12
 
@@ -248,9 +248,9 @@ def test_refused_rule() -> None:
     world.topics.rule("*", "strategy", {"name": "NOPE"})
     world.pass_seconds(2)
     said = remarks(world)
-    assert said[0].startswith("the rule designated is refused by the engine ('10.0.0.300' is no")
+    assert said[0].startswith("the engine rejects the rule designated ('10.0.0.300' is no")
     assert said[0].endswith("one before it may be in force, and is not in the log any more")
-    assert said[1].startswith("the rule strategy of every group is refused by the engine (there is")
+    assert said[1].startswith("the engine rejects the rule strategy of every group (there is")
     assert [each.error.reason for each in look(world).in_force.refused.values()] == [
         "bad_rule",
         "unknown_strategy",
@@ -264,7 +264,7 @@ def test_unknown_route() -> None:
     world = world_of("c1")
     world.join("c2", subscribed=("orders", "bills"))
     world.pass_seconds(8)
-    assert remarks(world) == ("the route of bills is not known: its queues are not in the plan",)
+    assert remarks(world) == ("the route of bills is unknown: its queues are not in the plan",)
     assert {queue.topic for queue in look(world).planned.queues} == {"orders", "payments"}
 
 
@@ -276,7 +276,7 @@ def test_set_of_many_parts() -> None:
     log = next(world.topics.written[place] for place in places if world.topics.written[place])
     kept = [record for record in log if not (record.key or b"").endswith(b",2]")]
     log[:] = kept
-    assert remarks(world)[0] == "what c1 holds is being written: run the plan again"
+    assert remarks(world)[0] == "the engine is still writing the assignment of c1: run the plan again"
 
 
 def _rests(state: GroupState, queue: MessageQueue) -> bool:

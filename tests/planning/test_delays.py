@@ -32,7 +32,7 @@ def test_absent_keeps_its_share(strategy: str, seconds: int) -> None:
     world.pass_seconds(seconds)
     state = state_of(world)
     assert list(state.awaited) == ["c2"]
-    assert "c2 is gone and waited for (restart_grace_ms): its queues are kept for it" in remarks(
+    assert "c2 is gone; its queues are kept until it returns (restart_grace_ms)" in remarks(
         world
     )
     assert list(look(world).planned.state.awaited) == ["c2"]
@@ -77,7 +77,7 @@ def test_leaver_of_a_plan_is_gone() -> None:
     assert len(after_of(found)) == 17
     assert found.orphans == ()
     assert (
-        "restart_grace_ms = 60000: who leaves is waited for so long, then its queues move"
+        "restart_grace_ms = 60000: the queues of a leaving client move only after this time"
         in found.remarks
     )
 
