@@ -136,7 +136,12 @@ def _life(verdict: BridgeVerdict, cluster: str = "main") -> BridgeLiveness:
     [
         ([], False, Status.UNKNOWN, "no bridge has ever given a sign"),
         ([], True, Status.FAIL, "no bridge has answered for 30 s"),
-        (["running"], False, Status.OK, "runs; its last sign of life was at 2026-06-09 10:12:40 UTC"),
+        (
+            ["running"],
+            False,
+            Status.OK,
+            "runs; its last sign of life was at 2026-06-09 10:12:40 UTC",
+        ),
         (["running"], True, Status.FAIL, "no bridge has answered for 30 s"),
         (["stopped"], False, Status.WARN, "was stopped at"),
         (["dead"], False, Status.FAIL, "gave its last sign of life at"),

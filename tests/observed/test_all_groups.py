@@ -15,7 +15,7 @@ from strategies.registry import STRATEGIES
 from tests.engine.topics import NAMES, bounds
 from tests.engine.world import World
 from tests.observed.looked import HISTORY_MS, standing_of
-from tests.planning.live import TICK_MS, rule, set_rules
+from tests.planning.live import TICK_MS, heard_alone, rule, set_rules
 from tests.planning.memory_source import MemorySource
 
 GROUPS = ["billing", "orders", "payments"]
@@ -96,6 +96,17 @@ def test_each_topic_is_read_once() -> None:
         group_check.verdict_on(group, groups, source.now_ms())
     read = [suffix for suffix, _ in source.reads]
     assert sorted(read) == sorted(set(read))
+
+
+def test_a_member_with_a_long_lease() -> None:
+    """A member that heartbeats seldom is in the list of all groups as in a check of its own."""
+    world = _world()
+    patient = world.join("c3", "orders", lease_ms=600_000)
+    world.pass_seconds(8)
+    patient.beat()
+    heard_alone(world, 150, *(each for each in world.clients if each is not patient))
+    (listed,) = [each for each in _all(world).groups() if each.group == "orders"]
+    assert listed.members == len(standing_of(world, "orders").sharing) == 3
 
 
 def test_one_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:

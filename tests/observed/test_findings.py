@@ -94,7 +94,9 @@ def test_an_engine_that_is_silent() -> None:
     heard_alone(world, 8, *world.clients, ticking=False)
     (found,) = found_in(world)
     assert (found.problem, found.subject) == ("engine_silent", "engine")
-    assert found.text == "no engine has ticked for 8.1 s: owners keep working, but nothing is decided"
+    assert (
+        found.text == "no engine has ticked for 8.1 s: owners keep working, but nothing is decided"
+    )
     heard_alone(world, 300, *world.clients, ticking=False)
     assert "no engine has ticked for 5 min 8 s: " in found_in(world)[0].text
     heard_alone(world, 400, *world.clients, ticking=False)

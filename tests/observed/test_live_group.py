@@ -189,7 +189,7 @@ def test_restarted_client() -> None:
     assert {(one.holder, one.successor) for one in live.passing} == {("c1", "c1")}
     assert remarks(world)[:2] == (
         "c1 has just joined and was told nothing yet",
-        "c1 runs 2 times: the newest process counts",
+        "c1 runs 2 times: only the newest counts",
     )
     heard_alone(world, 16, *world.clients[1:])
     said = remarks(world)
@@ -217,7 +217,9 @@ def test_nothing_is_left_of_heartbeats() -> None:
     del world.topics.rows["t.heartbeats", shard_of(GROUP)]
     live = look(world)
     assert (live.planned.members, live.newest_ms) == ({}, None)
-    assert remarks(world)[0].startswith("the log has no heartbeat, neither of an engine nor of a client; ")
+    assert remarks(world)[0].startswith(
+        "the log has no heartbeat, neither of an engine nor of a client; "
+    )
     found = plan(live.planned, records_of(live.planned, Changes(joins=(Join("c9", ("orders",)),))))
     assert len(after_of(found)) == 12
 
@@ -276,7 +278,9 @@ def test_set_of_many_parts() -> None:
     log = next(world.topics.written[place] for place in places if world.topics.written[place])
     kept = [record for record in log if not (record.key or b"").endswith(b",2]")]
     log[:] = kept
-    assert remarks(world)[0] == "the engine is still writing the assignment of c1: run the plan again"
+    assert (
+        remarks(world)[0] == "the engine is still writing the assignment of c1: run the plan again"
+    )
 
 
 def _rests(state: GroupState, queue: MessageQueue) -> bool:

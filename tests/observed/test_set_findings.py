@@ -88,4 +88,7 @@ def test_two_owners() -> None:
     standing.live.observed.changed()
     overlaps = [each for each in standing_findings(standing) if each.problem == "overlap"]
     assert len(overlaps) == len(told[one].entries)
-    assert (overlaps[0].subject, overlaps[0].text) == ("/".join(map(str, queue)), "held by c1, c2 at once")
+    assert (overlaps[0].subject, overlaps[0].text) == (
+        "/".join(map(str, queue)),
+        "held by c1, c2 at once",
+    )

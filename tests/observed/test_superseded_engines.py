@@ -11,7 +11,7 @@ from fairlead_proof.local.ownership import Ownership
 
 from fairlead.history.grant_history import grant_history
 from fairlead.kafka.decision_log import decisions_after, last_life, newest_epoch, read_decisions
-from fairlead.observed.reading import read_standing
+from fairlead.observed.reading import observe_all, read_standing
 from fairlead.wire.decision_records import DecisionReader
 from fairlead.wire.raw import OutgoingRecord
 from strategies.registry import STRATEGIES
@@ -195,6 +195,8 @@ def test_window_that_hides_the_newer_engine() -> None:
     assert newest == replace(first, row=newest.row)
     minute = read_standing(source, GROUP, STRATEGIES, TICK_MS, history_ms=60_000)
     assert minute.newest == newest
+    every = observe_all(source, STRATEGIES, TICK_MS, history_ms=60_000)
+    assert every.any_group(GROUP).newest == newest
 
 
 @pytest.mark.parametrize("generation", [[8], "8", 8.0, None])

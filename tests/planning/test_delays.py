@@ -32,9 +32,7 @@ def test_absent_keeps_its_share(strategy: str, seconds: int) -> None:
     world.pass_seconds(seconds)
     state = state_of(world)
     assert list(state.awaited) == ["c2"]
-    assert "c2 is gone; its queues are kept until it returns (restart_grace_ms)" in remarks(
-        world
-    )
+    assert "c2 is gone; its queues are kept until it returns (restart_grace_ms)" in remarks(world)
     assert list(look(world).planned.state.awaited) == ["c2"]
     assert owners_of(look(world).planned.state) == owners_of(state)
     found = planned(world, Changes())
