@@ -150,6 +150,6 @@ def test_what_ends_a_release(rule: RuleSet, *, ends: bool) -> None:
         return
     with pytest.raises(RefusedError) as refused:
         refuse_to_end_release("orders", present, [rule])
-    assert "alice did so" in refused.value.message
+    assert "alice did it" in refused.value.message
     assert "fairlead adopt orders --apply" in refused.value.remedy
     assert "--released-ok" in refused.value.remedy

@@ -148,7 +148,11 @@ def test_decisions_gone(life: World, tmp_path: Path) -> None:
         (["explain", GROUP, "--queue", "orders/mian/1"], "no such queue", "orders/main/0-5"),
         (["moves", GROUP, "--queue", "9"], "9: the group has no such queue", "orders/main/0-5"),
         (["moves", GROUP, "--since", "yesterday"], "'yesterday' is no time", "30m, 1h, 2d"),
-        (["moves", GROUP, "--since", "2026-06-09T10:14"], "is a time of no zone", "Write its zone"),
+        (
+            ["moves", GROUP, "--since", "2026-06-09T10:14"],
+            "is a time without its zone",
+            "Add its zone",
+        ),
     ],
 )
 def test_refused(folder: Path, words: list[str], message: str, remedy: str) -> None:

@@ -231,7 +231,7 @@ def test_a_retry_topic_that_is_made_on_subscription() -> None:
     world.pass_seconds(4)
     assert ("unassigned", "%RETRY%orders") in _problems(world)
     assert "unassigned" in listed_in(world)[GROUP]
-    assert any("%RETRY%orders is not known" in remark for remark in remarks(world))
+    assert any("%RETRY%orders is unknown" in remark for remark in remarks(world))
 
 
 def test_queues_that_are_held_have_somebody() -> None:
@@ -315,7 +315,7 @@ def test_members_with_different_topics() -> None:
     verdict = check_group(standing_of(world))
     assert verdict.word == "safe"
     (note,) = [note for note in verdict.notes if "different topics" in note]
-    assert note.endswith("and each is shared among those who do (payments: not c1)")
+    assert note.endswith("each is shared by those that subscribe to it (payments: not c1)")
 
 
 def test_a_table_says_once_what_is_said_of_many() -> None:

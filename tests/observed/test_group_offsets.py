@@ -1,4 +1,4 @@
-"""Where a group is in its queues: the data cluster's commits beside what members and operators told."""
+"""Where a group is in its queues: its commits, and what its members and operators told."""
 
 from typing import Any, cast
 

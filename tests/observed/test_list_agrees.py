@@ -76,7 +76,7 @@ def test_members_that_await_a_decision() -> None:
     assert _phases(world) == {"unknown"}
     said = standing_of(world).to_json()
     assert (said["members"], said["converged"], said["phase_since_ms"]) == (1, False, None)
-    assert said["behind"] == ["1 member not placed by any decision yet"]
+    assert said["behind"] == ["1 member that no decision has placed yet"]
 
 
 def _calm(world: World) -> None:

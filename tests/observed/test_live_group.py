@@ -85,7 +85,7 @@ def test_handover() -> None:
     assert all(one.holder in ("c1", "c2") for one in live.passing)
     assert live.planned.owners == state.targets
     assert plan(live.planned, ()).moves == 0
-    assert f"{len(moving)} queues are on the way" in remarks(world)[-1]
+    assert f"{len(moving)} queues are moving" in remarks(world)[-1]
 
 
 def test_released_and_orphaned() -> None:
@@ -202,7 +202,9 @@ def test_engine_is_out() -> None:
     claimed(world)
     assert remarks(world) == ()
     heard_alone(world, 7, *world.clients, ticking=False)
-    assert remarks(world)[0].startswith("no engine has ticked for 7.1 s; the plan is what an eng")
+    assert remarks(world)[0].startswith(
+        "no engine has ticked for 7.1 s; the plan shows what an eng"
+    )
     heard_alone(world, 60, *world.clients, ticking=False)
     assert remarks(world)[0].startswith("no engine has ticked for more than 18 s; ")
     assert look(world).planned.members.keys() == {"c1", "c2"}
@@ -251,7 +253,7 @@ def test_refused_rule() -> None:
     world.pass_seconds(2)
     said = remarks(world)
     assert said[0].startswith("the engine rejects the rule designated ('10.0.0.300' is no")
-    assert said[0].endswith("one before it may be in force, and is not in the log any more")
+    assert said[0].endswith("one before it may be in force, but the log no longer has it")
     assert said[1].startswith("the engine rejects the rule strategy of every group (there is")
     assert [each.error.reason for each in look(world).in_force.refused.values()] == [
         "bad_rule",

@@ -92,4 +92,4 @@ def test_pause_and_window_are_told() -> None:
     set_rules(world, rule("pause", None), rule("timing", {"settle_ms": 5_000}))
     world.pass_seconds(3)
     found = planned(world, Changes(joins=(Join("c9"),)))
-    assert found.remarks == ("settle_ms = 5000: joins and leaves count so long after the first",)
+    assert found.remarks == ("settle_ms = 5000: joins and leaves count this long after the first",)

@@ -173,7 +173,7 @@ def test_measured_weights() -> None:
     assert live.planned.state.weights.keys() == state.weights.keys()
     for queue, weight in state.weights.items():
         assert live.planned.state.weights[queue] == pytest.approx(weight, rel=0.5)
-    assert remarks(world)[0].startswith("queues weigh what the last 1 min 10 s of progress say;")
+    assert remarks(world)[0].startswith("queues weigh what the last 1 min 10 s of progress show;")
     found = planned(world, Changes(joins=(Join("c9"),)))
     hot = next(member for member in found.members if orders(0) in member.after)
     weights = live.planned.state.weights
