@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from fairlead_proof.local.ownership import Ownership
 
-from fairlead.cli.group_work import GroupWork
+from fairlead.cli.change.rule_command import RuleCommand
 from fairlead.cli.main import main
 from fairlead.errors import ExitCode
 from fairlead.wire.decision_records import DecisionReader
@@ -150,7 +150,7 @@ def test_refused(engine: Engine, capsys: Capture, tmp_path: Path) -> None:
     no = ExitCode.VERDICT_NEGATIVE
     group.run("plan", group.name, "--join", "c3", "--route", "orders=8", "--save", str(saved))
     _, text = group.run("apply", str(saved), code=no)
-    assert "the plan has no rule; nothing is left to write" in text
+    assert "the plan has no rule; there is nothing to write" in text
     assert "give orders 8 queues (the topic's owner" in text
 
     group.run("plan", group.name, "--drain", "c2", "--save", str(saved))
@@ -179,13 +179,15 @@ def test_a_join_between_look_and_write(
     group, saved = Group(engine, "overtaken", capsys), str(tmp_path / "plan.json")
     group.join("c1", "c2")
     group.run("plan", group.name, "--drain", "c2", "--save", saved)
-    written = GroupWork.written
+    write = RuleCommand.write
 
-    def late(work: GroupWork, changes: "Sequence[RuleChange]", change: Any) -> "list[RuleOutcome]":
+    def late(
+        command: RuleCommand, changes: "Sequence[RuleChange]", change: Any
+    ) -> "list[RuleOutcome]":
         group.join("c1", "c2", "c3")
-        return written(work, changes, change)
+        return write(command, changes, change)
 
-    monkeypatch.setattr(GroupWork, "written", late)
+    monkeypatch.setattr(RuleCommand, "write", late)
     document, text = group.run("apply", saved, code=ExitCode.VERDICT_NEGATIVE)
     assert document["came_between"]
     assert not document["as_planned"]
@@ -200,6 +202,6 @@ def test_paused(engine: Engine, capsys: Capture, tmp_path: Path) -> None:
     group.run("plan", group.name, "--drain", "c2", "--save", saved)
     document, text = group.run("apply", saved)
     assert {row["verdict"] for row in document["moves"]} == {"held_up"}
-    assert "moves nothing for the time being" in text
+    assert "moves nothing now" in text
     done, _ = group.run("apply", saved)
     assert done["already_applied"]

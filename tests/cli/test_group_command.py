@@ -54,7 +54,7 @@ def test_no_engine(command: Command, log: Log) -> None:
         code=ExitCode.ENVIRONMENT,
     )
     assert (row["answer"], row["decisions"]) == ("unanswered", None)
-    assert "strategy: no answer within 1 s; it stands in the log all the same" in command.text
+    assert "strategy: no answer within 1 s; the rule stands in the log all the same" in command.text
     assert "No engine runs" in command.text
     value = {"name": "STICKY", "options": {"damping": "0.2"}}
     assert _rules(log) == [RuleSet("orders", "strategy", (), value, "alice", "zones")]
@@ -227,7 +227,7 @@ def test_shown_and_unset(command: Command, log: Log) -> None:
     ]
     assert (rows[-1]["for"], rows[-1]["because"]) == ("orders/main/3", "its cache is warm")
     assert rows[-1]["written_ms"] > 1_700_000_000_000
-    assert "pin: AVG does not take this" in command.text
+    assert "pin: AVG does not use this rule" in command.text
     command("unset", "orders", "--pin", "orders/main/3", *wait, code=ExitCode.ENVIRONMENT)
     (row,) = command("unset", "orders", "--pin", "orders/main/3", *wait)
     assert row["answer"] == "unchanged"
@@ -284,7 +284,7 @@ def test_pause_of_all_groups(command: Command, log: Log) -> None:
     command("set", "orders", *MEANT, *strategy, code=ExitCode.ENVIRONMENT)
     (row,) = command("resume", "orders", "--wait", "0")
     assert row["answer"] == "unchanged"
-    assert "every group is paused, and so is this one until: fairlead group resume" in command.text
+    assert "this one stays so until: fairlead group resume" in command.text
     command("drain", "*", "c1", code=ExitCode.USAGE)
 
 
