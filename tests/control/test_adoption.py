@@ -14,7 +14,7 @@ from fairlead.control.native_handback import (
     take_back_rule,
 )
 from fairlead.control.native_takeover import Uncommitted, plan_adoption
-from fairlead.control.queue_place import QueuePlace
+from fairlead.control.queue_place import PositionTeller, QueuePlace
 from fairlead.control.rule_change import changes_of
 from fairlead.control.rules_in_force import RulesInForce, WrittenRule
 from fairlead.core.model import MessageQueue, Position
@@ -125,7 +125,7 @@ def test_the_rule_of_a_released_group() -> None:
     _, gone = changes_of(after, [replace(take_back_rule("orders"), by="alice")])
     assert not is_released(gone)
     own = RuleSet("orders", "designated", (), {"only": ["a"]})
-    present.take(WrittenRule(own, 0, 0, 0))
+    present.apply(WrittenRule(own, 0, 0, 0))
     assert foreign_designation(present)
 
 
@@ -144,7 +144,7 @@ def test_what_ends_a_release(rule: RuleSet, *, ends: bool) -> None:
     present = RulesInForce(STRATEGIES)
     assert ends_release(present, [rule]) is None
     refuse_to_end_release("orders", present, [rule])
-    present.take(WrittenRule(replace(release_rule("orders"), by="alice"), 0, 0, 0))
+    present.apply(WrittenRule(replace(release_rule("orders"), by="alice"), 0, 0, 0))
     if not ends:
         refuse_to_end_release("orders", present, [rule])
         return

@@ -205,7 +205,7 @@ def _read_route(file: Path) -> Any:
 def _checked(topic: str, given: Any, identity: str) -> Any:
     from fairlead_client.errors import RouteError
 
-    from fairlead.control.route_from_rocketmq import as_read, route_from_rocketmq
+    from fairlead.control.rocketmq_route import as_read, route_from_rocketmq
     from fairlead.wire.encode import OversizeError
     from fairlead.wire.errors import WireError
 
