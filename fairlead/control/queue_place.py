@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Any, Literal
 
 from fairlead.core.model import MessageQueue, Position
 
@@ -42,3 +42,16 @@ class QueuePlace:
         if self.position is None:
             return None
         return self.latest - min(max(self.position.offset, self.earliest), self.latest)
+
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values."""
+        return {
+            "queue": [*self.queue],
+            "position": None if self.position is None else [*self.position],
+            "why": self.told_by,
+            "earliest": self.earliest,
+            "end": self.latest,
+            "end_is_older": False,
+            "lag_messages": self.lag,
+            "identity": self.identity,
+        }

@@ -38,7 +38,7 @@ def why_nobody(queue: MessageQueue, newest: DecisionRecord | None) -> str:
     if newest is None:
         return "the log has no decision of the group"
     if queue.topic in newest.failures:
-        return f"the strategy cannot allocate its topic: {newest.failures[queue.topic]}"
+        return f"the strategy cannot allocate its topic: {newest.failures[queue.topic].message}"
     for alarm in newest.alarms:
         if alarm in _ALARMS:
             return _ALARMS[alarm]
@@ -75,7 +75,7 @@ class SilentOwner:
         """Return JSON values."""
         return {
             "heard_ms": self.heard.append_ms,
-            "heard_at": at_words(*self.heard.place),
+            "heard_at": [*self.heard.place],
             "silent_ms": self.silent_ms,
             "taken_after_ms": self.taken_ms,
         }
@@ -133,4 +133,4 @@ class LostQueue:
         said = self.given_up.to_json()
         told = {name: said[name] for name in said if name not in _OF_SUCCESSORS}
         decision = None if self.decision is None else self.decision.to_json()
-        return {**told, "decision": decision}
+        return {**told, "taken_by": decision}

@@ -2,12 +2,12 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from fairlead.control.unknown_queues import newest_routes
 from fairlead.kafka.topic_source import TopicSource
 from fairlead.observed.bridge_liveness import BridgeLiveness, BridgeSigns, is_sign
 from fairlead.observed.bridge_silence import LOOK_BACK_MS, BridgeSilence, bridge_silence
+from fairlead.observed.finding import Finding
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["Bridges", "read_bridges"]
@@ -52,23 +52,23 @@ class Bridges:
         asked = self.silence is not None and not {*self.silence.topics}.isdisjoint(topics)
         return self if asked else replace(self, silence=None)
 
-    def rows(self) -> list[dict[str, Any]]:
-        """Return each problem as a row of `group check --all`, the worst first."""
-        rows = [] if self.silence is None else [self.silence.row(self.lives)]
+    def findings(self) -> list[Finding]:
+        """Return each problem, the worst first."""
+        findings = [] if self.silence is None else [self.silence.finding(self.lives)]
         for each in self.wrong:
             dead = each.verdict == "dead"
-            rows.append(
-                {
-                    "problem": "bridge_dead" if dead else "bridge_look_ups_fail",
-                    "for": each.cluster,
-                    "says": f"{each.words()}: routes no longer change, new topics and groups wait",
-                    "do": "start it with the options it had before; to keep it running use "
+            findings.append(
+                Finding(
+                    problem="bridge_dead" if dead else "bridge_look_ups_fail",
+                    subject=each.cluster,
+                    text=f"{each.words()}: routes no longer change, new topics and groups wait",
+                    remedy="start it with the options it had before; to keep it running use "
                     f"{each.command} --supervise"
                     if dead
                     else "check that its data cluster answers, and read the bridge's log",
-                }
+                )
             )
-        return rows
+        return findings
 
 
 def read_bridges(source: TopicSource, now_ms: int | None = None) -> Bridges:

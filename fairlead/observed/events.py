@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from fairlead.core.forced_handover import MUTE_MEMBER
-from fairlead.core.membership import DUPLICATE_CLIENT_ID
+from fairlead.core.handover.forced_handover import MUTE_MEMBER
+from fairlead.core.membership.members import DUPLICATE_CLIENT_ID
 from fairlead.core.model import Epoch, MemberKey, MessageQueue
 from fairlead.observed.counters import FALLBACKS, GroupCounters
 from fairlead.observed.fewest_moves import fewest_moves
@@ -90,7 +90,7 @@ class GroupEvents:
             elif step.stage == "resolved":
                 self.dropped.pop(place, None)
                 self.late.discard(place)
-        stirs = decision.moves or any(step.stage == "dropped" for step in taken.steps)
+        stirs = decision.queues_moved or any(step.stage == "dropped" for step in taken.steps)
         if self.opened_ms is None and stirs and not taken.again:
             self.opened_ms = decision.append_ms
         if self.counters.following and not taken.again:
@@ -116,13 +116,13 @@ class GroupEvents:
         counters, decision = self.counters, taken.decision
         for trigger in decision.triggers:
             counters.rebalances[self.name, trigger] += 1
-        if decision.moves:
+        if decision.queues_moved:
             first = decision.triggers[0] if decision.triggers else "trigger"
             after = decided.owners()
             before: dict[MessageQueue, str | None] = {**after}
             before |= {each.step.queue: each.before for each in taken.granted}
-            fewest = min(fewest_moves(before, after), decision.moves)
-            counters.moves[self.name, first] += decision.moves
+            fewest = min(fewest_moves(before, after), decision.queues_moved)
+            counters.moves[self.name, first] += decision.queues_moved
             counters.fewest_moves[self.name, first] += fewest
             counters.took("decide", decision.at_ms, decision.append_ms)
         for each in taken.granted:

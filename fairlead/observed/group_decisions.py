@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from fairlead.core.forced_handover import MUTE_MEMBER
+from fairlead.core.handover.forced_handover import MUTE_MEMBER
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.observed.bounds import MANY, Bounds
 from fairlead.wire.decision_parts import DecisionParts
@@ -83,7 +83,7 @@ class LoggedDecision:
         place: of its first part.
         append_ms: when its last part was appended.
         at_ms: when the newest record it had read was appended.
-        moves: how many queues it gave to a client that did not have them.
+        queues_moved: how many queues it gave to a client that did not have them.
         packed: all its parts, joined and compressed.
         generation: of the engine that wrote it; its epoch may be older.
         superseded: its engine was superseded before, so it changes nothing.
@@ -101,7 +101,7 @@ class LoggedDecision:
     phase: str
     counts: GroupCounts
     alarms: tuple[str, ...]
-    moves: int
+    queues_moved: int
     packed: bytes
     generation: int
     superseded: bool = False
@@ -127,8 +127,13 @@ class LoggedDecision:
         return decision_record(self.body(), row)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the record with its place (``at``) and append time."""
-        return {"at": self.place.to_json(), "append_ms": self.append_ms, **self.body()}
+        """Return the record with its place (``at``), append time, and number of moved queues."""
+        return {
+            "at": self.place.to_json(),
+            "append_ms": self.append_ms,
+            "queues_moved": self.queues_moved,
+            **self.body(),
+        }
 
 
 class NewGrant(NamedTuple):
@@ -210,14 +215,14 @@ class GroupDecisions:
             self._keep(_decision(group, parts, 0, superseded=True))
             return None
         changes = self._apply_all(steps, parts)
-        moves = sum(change.before != change.step.client_id for change in changes.granted)
-        decision = _decision(group, parts, moves)
+        moved = sum(change.before != change.step.client_id for change in changes.granted)
+        decision = _decision(group, parts, moved)
         if self.newest is not None and self.newest.phase != decision.phase:
             self.phase_since_ms = decision.append_ms
         self.newest = decision
         self._note_mute(decision, parts)
         self._keep(decision)
-        if moves:
+        if moved:
             self.last_move = decision
         again = self._was_counted(parts[0].cut)
         return AppliedDecision(
@@ -341,7 +346,7 @@ class GroupDecisions:
 
 
 def _decision(
-    group: str, parts: list[Part], moves: int, *, superseded: bool = False
+    group: str, parts: list[Part], queues_moved: int, *, superseded: bool = False
 ) -> LoggedDecision:
     first, last = parts[0], parts[-1]
     body = dict(first.body)
@@ -361,7 +366,7 @@ def _decision(
         phase=body["state"]["phase"],
         counts=first.counts,
         alarms=tuple(body["alarms"]),
-        moves=moves,
+        queues_moved=queues_moved,
         packed=zlib.compress(orjson.dumps(body), 1),
         generation=first.cut.generation,
         superseded=superseded,

@@ -15,7 +15,7 @@ from fairlead.control.group_names import named_groups, unknown_group
 from fairlead.control.queue_place import PositionTeller, QueuePlace
 from fairlead.core.model import MessageQueue, Position, Route
 from fairlead.core.ordering import queue_order
-from fairlead.core.routes import readable_queues
+from fairlead.core.topics.routes import readable_queues
 from fairlead.errors import EnvironmentMissingError, UsageError
 from fairlead.kafka.topic_source import TopicSource
 from fairlead.observed.observed_group import ObservedGroup

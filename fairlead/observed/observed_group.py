@@ -7,7 +7,7 @@ from typing import Any, Final
 from fairlead.control.native_handback import GroupRelease, release_of
 from fairlead.core.model import Epoch, MemberKey, MessageQueue
 from fairlead.core.ordering import java_order
-from fairlead.core.rules import GroupRules
+from fairlead.core.rules.group_rules import GroupRules
 from fairlead.observed.assignments import GroupAssignments
 from fairlead.observed.events import GroupEvents
 from fairlead.observed.group_decisions import GroupDecisions, LoggedDecision
@@ -69,7 +69,7 @@ class ObservedGroup:
             return
         self.changed()
         self.events.take_decision(taken, self.decided, self.releases)
-        if taken.decision.moves and not taken.again:
+        if taken.decision.queues_moved and not taken.again:
             told_ms = [told for cause in taken.causes() if (told := self._told_ms(cause))]
             if told_ms:
                 self.events.counters.took("detect", min(told_ms), taken.decision.at_ms)
@@ -270,7 +270,7 @@ class ObservedGroup:
         found = self.decided.last_move
         if found is None or found.append_ms < self.facts.as_of_ms - history_ms:
             return None
-        return LastRebalance(found.append_ms, found.triggers, found.moves)
+        return LastRebalance(found.append_ms, found.triggers, found.queues_moved)
 
     def is_settled(self, heard: HeardMember) -> bool | None:
         """Tell whether a member holds exactly what it was told; None: it was told nothing.

@@ -117,7 +117,9 @@ class QueueStanding:
             "state": self.state,
             "owner": None if self.owner is None else self.owner.client_id,
             "owner_since_ms": self.owner_since_ms,
-            "decision": None if self.newest_grant is None else self.newest_grant.decision.to_json(),
+            "decided_at": None
+            if self.newest_grant is None
+            else self.newest_grant.decision.to_json(),
             "held": [each.to_json() for each in self.held],
             "draining": [each.to_json() for each in self.draining],
             "gated": [each.to_json() for each in self.gated],
@@ -125,9 +127,8 @@ class QueueStanding:
             "epoch": None if newest is None else [*newest.epoch],
             "since_ms": None if newest is None else newest.since_ms,
             "waits_for": [each.client_id for one in self.gated for each in one.waits_for],
-            "position": None if place.position is None else place.position.offset,
-            "reset": None if place.position is None else place.position.reset,
-            "told_by": place.told_by,
+            "position": None if place.position is None else [*place.position],
+            "why": place.told_by,
             "end": place.end,
             "end_is_older": place.end_is_older,
             "lag_messages": place.lag,

@@ -142,7 +142,7 @@ def test_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
             "    the nearest known key is kafka.bootstrap\n"
         ),
         f"{second}:3: error: engine.tick_ms: 1 does not fit\n",
-        f"{tmp_path / 'none.toml'}: error: config: cannot be read: No such file or directory\n",
+        f"{tmp_path / 'none.toml'}: error: config: is unreadable: No such file or directory\n",
     ):
         assert line in text
     rows = json.loads(_run(capsys, "check", *files, "-o", "json", code=ExitCode.USAGE))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairlead.cli.render.group import state_lines, state_rules
+from fairlead.cli.render.group import state_lines
 from fairlead.cli.render.member import member_row, shown_member_columns
 from fairlead.cli.render.output import OutputFormat, write_fitting, write_pairs
 from fairlead.cli.render.queue import QUEUE_COLUMNS, queue_row
@@ -99,7 +99,7 @@ def test_state(capsys: pytest.CaptureFixture[str]) -> None:
     set_rules(world, rule("timing", {"settle_ms": 5_000, "lease_ms": 10_000}))
     world.pass_seconds(1)
     found = standing_of(world)
-    write_pairs(state_lines(found, state_rules(found, "t.control")), width=WIDE)
+    write_pairs(state_lines(found), width=WIDE)
     lines = dict(line.split("  ", 1) for line in capsys.readouterr().out.splitlines())
     said = {word: text.strip() for word, text in lines.items()}
     assert said["group"] == "orders"
@@ -141,9 +141,9 @@ def test_durations(milliseconds: int, words: str) -> None:
 
 def test_one_and_many() -> None:
     """One topic is no topics, and one queue no queues; of several it says several."""
-    said = dict(state_lines(standing_of(followers("c1", queues=1)), ()))
+    said = dict(state_lines(standing_of(followers("c1", queues=1))))
     assert said["queues"].startswith("1 of 1 topic, 1 shared")
     assert said["decision"].endswith("; 1 queue moved")
-    said = dict(state_lines(standing_of(followers("c1", queues=4)), ()))
+    said = dict(state_lines(standing_of(followers("c1", queues=4))))
     assert said["queues"].startswith("4 of 1 topic, 4 shared")
     assert said["decision"].endswith("; 4 queues moved")

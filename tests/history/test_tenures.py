@@ -54,8 +54,8 @@ def test_nobody() -> None:
     given_up = decision(2, [("dropped", 0, "c1", FIRST)])
     assert current_owner(_known(GIVEN, given_up), None).state == "draining"
     dead = decision(2, [("resolved", 0, "c1", FIRST)])
-    assert current_owner(_known(GIVEN, dead), None) == CurrentOwner("nobody")
-    assert current_owner((), None) == CurrentOwner("nobody")
+    assert current_owner(_known(GIVEN, dead), None) == CurrentOwner("unassigned")
+    assert current_owner((), None) == CurrentOwner("unassigned")
 
 
 def test_gated_behind_the_dead() -> None:

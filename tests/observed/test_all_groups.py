@@ -127,7 +127,7 @@ def test_one_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
     said = found["orders"].to_json()
     assert said.keys() == found["billing"].to_json().keys()
     assert said["phase"] is None
-    (problem,) = said["problems"]
+    (problem,) = said["problem_list"]
     assert (problem["for"], problem["problem"]) == ("orders", "unreadable")
     assert problem["says"] == "ZeroDivisionError: nobody expected this"
     assert worst_verdict(found.values()) == "unreadable"

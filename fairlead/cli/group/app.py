@@ -7,6 +7,8 @@ import typer
 from fairlead.cli.change import rule_flags as flags
 from fairlead.cli.change.change_options import (
     ChangeOptions,
+    GoneRules,
+    GoneSingleRules,
     GroupOptions,
     NamedOptions,
     PresenceOptions,
@@ -20,7 +22,7 @@ from fairlead.cli.group.describe import describe
 from fairlead.cli.group.list_groups import list_groups
 from fairlead.cli.names import require_group
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.render.output import warn, write_fitting
+from fairlead.cli.render.output import warn, write_objects
 from fairlead.cli.render.rule import rule_words
 from fairlead.cli.sources.presence import require_known
 from fairlead.cli.sources.source_options import SourceOptions
@@ -70,45 +72,16 @@ def set_rules(
 def unset_rules(
     name: flags.RulesArgument,
     *,
-    strategy: flags.StrategyGone = False,
-    pause: flags.PauseGone = False,
-    timing: flags.TimingGone = False,
-    slots: flags.SlotsGone = False,
-    mode: flags.ModeGone = False,
-    on_mute: flags.OnMuteGone = False,
-    react: flags.ReactGone = False,
-    start_policy: flags.StartPolicyGone = False,
-    retry_topics: flags.RetryTopicsGone = False,
-    weighing: flags.WeighingGone = False,
-    quota: flags.QuotaGone = False,
-    designated: flags.DesignatedGone = False,
-    pin: flags.PinGone = None,
-    ban: flags.BanGone = None,
-    weight: flags.WeightGone = None,
-    capacity: flags.CapacityGone = None,
-    drain: flags.DrainGone = None,
+    rules: GoneRules,
+    singles: GoneSingleRules,
     everything: flags.AllGone = False,
     released_ok: flags.ReleasedFlag = False,
     change: ChangeOptions,
     shared: GroupOptions,
 ) -> None:
     """Remove rules of a group: the rules of all groups, or the built-in ones, apply again."""
-    whole = {
-        "pause": pause,
-        "strategy": strategy,
-        "timing": timing,
-        "slots": slots,
-        "mode": mode,
-        "on_mute": on_mute,
-        "react": react,
-        "start_policy": start_policy,
-        "retry_topics": retry_topics,
-        "weighing": weighing,
-        "quota": quota,
-        "designated": designated,
-    }
-    singles = {"pin": pin, "ban": ban, "weight": weight, "capacity": capacity, "drain": drain}
-    gone = gone_rules(name, [rule for rule, meant in whole.items() if meant], singles)
+    whole = [rule for rule, is_meant in vars(rules).items() if is_meant]
+    gone = gone_rules(name, whole, vars(singles))
     command = RuleCommand(name, shared)
     if everything:
         gone = [
@@ -121,7 +94,8 @@ def unset_rules(
 @takes_sets
 def show_rules(name: flags.RulesArgument, *, shared: SourceOptions) -> None:
     """Show the rules in force for a group: value, origin, author and reason of each."""
-    from fairlead.cli.render.rule import RULE_COLUMNS, rule_rows
+    from fairlead.cli.render.rule import RULE_COLUMNS, rule_cells
+    from fairlead.control.rule_json import rules_json
     from fairlead.control.rules_in_force import rules_in_force, shard_of_rules
     from fairlead.history.formatting import time_words
     from strategies.own_strategies import all_strategies
@@ -135,8 +109,8 @@ def show_rules(name: flags.RulesArgument, *, shared: SourceOptions) -> None:
     present = rules_in_force(rows, name, shards, strategies)
     if not present.of(name):
         require_known(name, source, strategies, settings.engine.tick_ms)
-    table = rule_rows(present, source.names.name("control"))
-    write_fitting(table, RULE_COLUMNS, shared.output, prose=("says", "because"))
+    rules = list(rules_json(present))
+    write_objects(rules, rule_cells, RULE_COLUMNS, shared.output, prose=("says", "because"))
     for refused in present.refused.values():
         rule = refused.written.rule
         warn(
