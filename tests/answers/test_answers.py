@@ -51,7 +51,7 @@ def test_serve(life: World) -> None:
     """Lists, descriptions, decisions and bridges of the view."""
     held = SharedView(load_settings().serve, TICK_MS, STRATEGIES)
     held.begin(NAMES, PARTITIONS)
-    held.take(Reader(life).rows())
+    held.apply(Reader(life).rows())
     held.follow()
     assert_answers("Group", held.groups())
     assert_answer("GroupDescribed", held.group(GROUP))
@@ -81,20 +81,20 @@ def test_rules_and_resets(life: World) -> None:
         RuleOutcome(pin, "unanswered"),
         RuleOutcome(pin, "in_force", (), (*decisions,)),
     ):
-        assert_answer("RuleOutcome", outcome.document("control"))
+        assert_answer("RuleOutcome", outcome.to_json("control"))
     queue = MessageQueue("orders", "main", 1)
     place = QueuePlace(queue, "life", 0, 9, Position(0, 4), "progress")
     reset = Reset(GROUP, queue, 2, "alice")
     written = ResetOutcome(PlannedReset(place, 2), "followed", decision=decisions[-1])
     for followed in (written, replace(written, decision=None, answer="not_written")):
-        assert_answer("Reset", followed.document(reset, "control"))
+        assert_answer("Reset", followed.to_json(reset, "control"))
 
 
 def test_queues_moved_are_counted_alike(life: World) -> None:
     """A decision alone counts its moves as the view does, which knows what came before it."""
     held = SharedView(load_settings().serve, TICK_MS, STRATEGIES)
     held.begin(NAMES, PARTITIONS)
-    held.take(Reader(life).rows())
+    held.apply(Reader(life).rows())
     told = {tuple(each["epoch"]): each["queues_moved"] for each in held.decisions(GROUP) or ()}
     alone = {tuple(each.epoch): each.queues_moved for each in _decisions(life)}
     assert alone == told

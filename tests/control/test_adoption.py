@@ -53,7 +53,7 @@ def test_where_it_begins(
     assert (found.begins, found.why, found.is_ahead) == (begins, why, False)
     assert found.needs_reset == (begins is not None)
     assert found.lag == (None if begins is None else 100 - begins)
-    assert_answer("Adoption", found.document(None))
+    assert_answer("Adoption", found.to_json(None))
 
 
 @pytest.mark.parametrize(
@@ -108,7 +108,7 @@ def test_where_it_is_handed_back(
     assert found.verdict == verdict
     assert (None if found.position is None else found.position.offset) == to
     assert found.lag == (None if to is None else 100 - to)
-    assert_answer("Handback", found.document("committed", None))
+    assert_answer("Handback", found.to_json("committed", None))
     if position is not None:
         assert found.position is not None
         assert found.position.reset == position.reset

@@ -99,7 +99,7 @@ def reset_offsets(
         outcomes = [ResetOutcome(each, "not_written") for each in planned]
     control = TopicNames(settings.kafka.topic_prefix).name("control")
     rows = [
-        outcome.document(reset, control) for outcome, reset in zip(outcomes, resets, strict=True)
+        outcome.to_json(reset, control) for outcome, reset in zip(outcomes, resets, strict=True)
     ]
     write_objects(rows, reset_cells, RESET_COLUMNS, shared.output)
     if not apply:

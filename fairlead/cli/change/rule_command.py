@@ -99,7 +99,7 @@ class RuleCommand:
         if not leave_unread and live is not None:
             require_readers(live.planned, rules)
         outcomes = self.write(changes, change)
-        rows = [each.document(self.session.topic) for each in outcomes]
+        rows = [each.to_json(self.session.topic) for each in outcomes]
         write_objects(rows, outcome_cells, OUTCOME_COLUMNS, self.output)
         self.warn_about(wanted, after, live)
         report_outcomes(outcomes, change.wait)

@@ -86,7 +86,7 @@ class AppliedPlan:
 
 def show_applied(done: AppliedPlan, output: OutputFormat) -> None:
     """Write the outcome of a plan to the standard output."""
-    outcomes = [each.document(done.topic) for each in done.outcomes]
+    outcomes = [each.to_json(done.topic) for each in done.outcomes]
     if output is not OutputFormat.TABLE:
         write_document(_document(done, outcomes), output)
         return
