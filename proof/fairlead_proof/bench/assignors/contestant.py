@@ -129,7 +129,7 @@ class Conversation:
             QueryDiedError: the process died.
         """
         assert self._child is not None
-        self._child.tell(
+        self._child.send(
             contestant=self._contestant.asked,
             warm_up_ms=effort.warm_up_ms,
             measure_ms=effort.measure_ms,
