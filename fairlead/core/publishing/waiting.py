@@ -218,7 +218,7 @@ def _no_room(topics: Iterable[str]) -> _Reason | None:
     if not topics:
         return None
     named = sorted(topics)
-    words = f"no room for {_names(named)}: as much is kept of all groups as may be; {SHARE_REMEDY}"
+    words = f"no room for {_names(named)}: the state of all groups has reached its limit; {SHARE_REMEDY}"
     return _Reason("room", tuple(named), words)
 
 
