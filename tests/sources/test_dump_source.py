@@ -129,7 +129,7 @@ def test_commands(folder: Path) -> None:
     said = orjson.loads(text)
     assert code == ExitCode.OK
     assert (said["verdict"], said["phase"], said["members"]) == ("safe", "stable", 3)
-    assert (said["problems"], said["notes"], said["engine"]["silent"]) == ([], [], False)
+    assert (said["problem_list"], said["notes"], said["engine"]["silent"]) == ([], [], False)
     code, text = _run("group", "check", "--all", "--dump", folder, "-o", "jsonl")
     assert [orjson.loads(line)["group"] for line in text.splitlines()] == [GROUP]
     code, text = _run("plan", GROUP, "--dump", folder, "--join", "c9", "-o", "json")
