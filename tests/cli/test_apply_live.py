@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from fairlead_proof.local.ownership import Ownership
 
-from fairlead.cli.group_work import GroupWork
+from fairlead.cli.change.rule_command import RuleCommand
 from fairlead.cli.main import main
 from fairlead.errors import ExitCode
 from fairlead.wire.decision_records import DecisionReader
 from fairlead.wire.raw import raw_record
+from tests.answers.schema import assert_command
 from tests.cli.printed import document_of
 from tests.streaming.log import body_of
 from tests.streaming.shared_engine import Engine, shared_engine
@@ -76,7 +77,10 @@ class Group:
             main([*words, "-o", "json", *self._place])
         output = self._capsys.readouterr()
         assert end.value.code == code, output.err
-        return document_of(output.out), output.err
+        document = document_of(output.out)
+        if document is not None:
+            assert_command(words, document)
+        return document, output.err
 
     def say(self, *words: str) -> str:
         """Run a command that succeeds; return what it says to people."""
@@ -106,9 +110,9 @@ def test_applied(engine: Engine, capsys: Capture, tmp_path: Path) -> None:
     group.join("c1", "c2")
     flags = ("--strategy", "STICKY", "--pin", "orders/main/0=c2", "--join", "c3")
     shown, _ = group.run("plan", group.name, *flags, "--save", saved)
-    assert shown["moves"] >= 2
+    assert shown["queues_dropped"] >= 2
     document, text = group.run("apply", saved, "--dry-run")
-    assert {row["verdict"] for row in document["moves"]} == {"not_written"}
+    assert {row["verdict"] for row in document["move_list"]} == {"not_written"}
     assert "start client c3" in text
     assert group.rules() == []
 
@@ -118,11 +122,11 @@ def test_applied(engine: Engine, capsys: Capture, tmp_path: Path) -> None:
     assert "Run the same command again: it tells whether the plan is applied" in text
     group.await_cause("pins_changed")
     done, _ = group.run("apply", saved)
-    assert (done["already_applied"], len(done["decisions"])) == (True, 1)
+    assert (done["already_applied"], len(done["led_to"])) == (True, 1)
     assert done["left"] == ["start client c3 (its application's operator)"]
     text = group.say("apply", saved)
     assert "planned: the plan is applied already; nothing is written. Its rules are in" in text
-    assert "pins_changed pin orders/main/0 (by alice, because a warm cache)" in text
+    assert "pins_changed pin orders/main/0 by alice (a warm cache)" in text
     assert "to be done: start client c3" in text
     assert {(body["by"], body["because"]) for body in group.rules()} == {("alice", "a warm cache")}
     group.await_rest("c1", "c2")
@@ -132,14 +136,14 @@ def test_applied(engine: Engine, capsys: Capture, tmp_path: Path) -> None:
     group.run("plan", group.name, *flags, "--save", saved)
     document, text = group.run("apply", saved, *said)
     assert document["as_planned"], document
-    assert [row["answer"] for row in document["rules"]] == ["in_force", "in_force"]
-    assert {row["verdict"] for row in document["moves"]} == {"as_planned"}
-    assert {row["planned"]["to"] for row in document["moves"]} <= {"c1", "c2"}
+    assert [row["answer"] for row in document["outcomes"]] == ["in_force", "in_force"]
+    assert {row["verdict"] for row in document["move_list"]} == {"as_planned"}
+    assert {row["planned"]["to"] for row in document["move_list"]} <= {"c1", "c2"}
     assert document["left"] == ["start client c3 (its application's operator)"]
     written = len(group.rules())
 
     done, _ = group.run("apply", saved)
-    assert (done["already_applied"], len(done["decisions"])) == (True, 1)
+    assert (done["already_applied"], len(done["led_to"])) == (True, 1)
     assert len(group.rules()) == written
 
 
@@ -150,7 +154,7 @@ def test_refused(engine: Engine, capsys: Capture, tmp_path: Path) -> None:
     no = ExitCode.VERDICT_NEGATIVE
     group.run("plan", group.name, "--join", "c3", "--route", "orders=8", "--save", str(saved))
     _, text = group.run("apply", str(saved), code=no)
-    assert "the plan has no rule; nothing is left to write" in text
+    assert "the plan has no rule; there is nothing to write" in text
     assert "give orders 8 queues (the topic's owner" in text
 
     group.run("plan", group.name, "--drain", "c2", "--save", str(saved))
@@ -179,13 +183,15 @@ def test_a_join_between_look_and_write(
     group, saved = Group(engine, "overtaken", capsys), str(tmp_path / "plan.json")
     group.join("c1", "c2")
     group.run("plan", group.name, "--drain", "c2", "--save", saved)
-    written = GroupWork.written
+    write = RuleCommand.write
 
-    def late(work: GroupWork, changes: "Sequence[RuleChange]", change: Any) -> "list[RuleOutcome]":
+    def late(
+        command: RuleCommand, changes: "Sequence[RuleChange]", change: Any
+    ) -> "list[RuleOutcome]":
         group.join("c1", "c2", "c3")
-        return written(work, changes, change)
+        return write(command, changes, change)
 
-    monkeypatch.setattr(GroupWork, "written", late)
+    monkeypatch.setattr(RuleCommand, "write", late)
     document, text = group.run("apply", saved, code=ExitCode.VERDICT_NEGATIVE)
     assert document["came_between"]
     assert not document["as_planned"]
@@ -199,7 +205,7 @@ def test_paused(engine: Engine, capsys: Capture, tmp_path: Path) -> None:
     group.run("group", "pause", group.name)
     group.run("plan", group.name, "--drain", "c2", "--save", saved)
     document, text = group.run("apply", saved)
-    assert {row["verdict"] for row in document["moves"]} == {"held_up"}
-    assert "moves nothing for the time being" in text
+    assert {row["verdict"] for row in document["move_list"]} == {"held_up"}
+    assert "moves nothing now" in text
     done, _ = group.run("apply", saved)
     assert done["already_applied"]

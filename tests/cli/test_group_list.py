@@ -17,14 +17,16 @@ import pytest
 from kafka import KafkaProducer
 
 from fairlead.broker.ports import free_ports
-from fairlead.cli.group_list import Order, bridge_lines, chosen_groups, engine_line, group_rows
+from fairlead.cli.group.list_groups import Order, chosen_groups
 from fairlead.cli.main import main
-from fairlead.cli.output import OutputFormat, write_fitting, write_rows
-from fairlead.cli.served_view import NobodyServesError, ask_serve, group_path, other_topics
+from fairlead.cli.render.group import bridge_lines, engine_line, group_rows
+from fairlead.cli.render.output import OutputFormat, write_fitting, write_rows
+from fairlead.cli.sources.served_view import NobodyServesError, ask_serve, group_path, other_topics
 from fairlead.errors import EnvironmentMissingError
 from fairlead.observed.bridge_life import BridgeLife, BridgeVerdict
 from fairlead.settings import load_settings
 from fairlead.wire.topics import TopicNames
+from tests.answers.schema import assert_answer
 from tests.awaiting import ended
 from tests.serve.test_process import decision
 
@@ -37,13 +39,13 @@ FEW = 20
 def _group(name: str, **changes: Any) -> dict[str, Any]:
     """Return a group at rest, as serve tells it."""
     engine = {"ticked_ms": NOW_MS - 300, "silent": False, "silent_ms": None, "says": "ticks"}
-    last = {"at_ms": NOW_MS - 65_000, "triggers": ["client_joined"], "moves": 2}
+    last = {"append_ms": NOW_MS - 65_000, "triggers": ["client_joined"], "queues_moved": 2}
     return {
-        "group": name, "phase": "stable", "strategy": "AVG", "mode": "cooperative",
-        "model": "clustering", "members": 3, "members_idle": 1, "queues": 8, "unassigned": 0,
-        "draining": 0, "gated": 0, "unsafe": 0, "epoch": [3, 41], "converged": True, "skew": 1,
-        "alarms": [],
-        "problems": [], "other_alarms": [], "engine": engine,
+        "group": name, "phase": "stable", "phase_since_ms": NOW_MS - 65_000, "strategy": "AVG",
+        "mode": "cooperative", "message_model": "clustering", "members": 3, "members_idle": 1,
+        "queues": 8, "queues_unassigned": 0, "queues_draining": 0, "queues_gated": 0,
+        "queues_unsafe": 0, "epoch": [3, 41], "converged": True, "skew": 1, "alarms": [],
+        "problems": [], "other_alarms": [], "engine": engine, "released": None,
         "lag_messages": 120, "lag_ms": 840, "lag_at_least": False, "last_rebalance": last,
         "as_of_ms": NOW_MS,
         **changes,
@@ -53,7 +55,7 @@ def _group(name: str, **changes: Any) -> dict[str, Any]:
 OFFLINE = _group(
     "billing", phase="empty", members=0, members_idle=0, lag_messages=9_000, problems=["offline"]
 )
-MUTE = _group("orders-eu", members=7, problems=["mute_member"], gated=2, last_rebalance=None)
+MUTE = _group("orders-eu", members=7, problems=["mute_member"], queues_gated=2, last_rebalance=None)
 CALM = _group("orders")
 GROUPS = [OFFLINE, CALM, MUTE]
 
@@ -95,9 +97,9 @@ def test_a_phase_that_is_shown() -> None:
     "groups, pattern, line",
     [
         ([], "odrers", "there is no group: a client's first heartbeat, or a rule, makes one"),
-        ([CALM], "odrers", "no group is such, of 1; the nearest to odrers is orders"),
-        (GROUPS, "ordesr", "no group is such, of 3; the nearest to ordesr are orders, "),
-        (GROUPS, "orders", "no group is such, of 3\n"),
+        ([CALM], "odrers", "none of 1 group matches; the nearest to odrers is orders"),
+        (GROUPS, "ordesr", "none of 3 groups matches; the nearest to ordesr are orders, "),
+        (GROUPS, "orders", "none of 3 groups matches\n"),
     ],
 )
 def test_none(
@@ -107,8 +109,8 @@ def test_none(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Where no group is such the list says so in words, and JSON is an empty list."""
-    monkeypatch.setattr("fairlead.cli.group_list._groups", lambda *_: (groups, [], NOW_MS))
+    """Where no group matches the list says so in words, and JSON is an empty list."""
+    monkeypatch.setattr("fairlead.cli.group.list_groups._groups", lambda *_: (groups, [], NOW_MS))
     command = ["group", "list", pattern, "--phase", "handing_over"]
     with pytest.raises(SystemExit) as ended:
         main(command)
@@ -125,7 +127,7 @@ def test_no_such_phase(capsys: pytest.CaptureFixture[str]) -> None:
         main(["group", "list", "--phase", "handingover"])
     assert ended.value.code == 2
     said = " ".join(capsys.readouterr().err.split())
-    assert "no group is ever in 'handingover'; the nearest is handing_over" in said
+    assert "there is no phase 'handingover'; the nearest is handing_over" in said
 
 
 def test_what_there_is_to_look_at() -> None:
@@ -182,7 +184,7 @@ def test_lines_below_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     dead = {"ticked_ms": NOW_MS - 120_000, "silent": True, "silent_ms": 120_000, "says": says}
     life = BridgeLife("main", "dead", 1_781_000_000_000, 1_781_000_060_000)
     found = [_group("orders", engine=dead)], [life.document()], NOW_MS
-    monkeypatch.setattr("fairlead.cli.group_list._groups", lambda *_: found)
+    monkeypatch.setattr("fairlead.cli.group.list_groups._groups", lambda *_: found)
     monkeypatch.setenv("COLUMNS", "80")
     terminal = _Terminal()
     monkeypatch.setattr(sys, "stdout", terminal)
@@ -264,6 +266,8 @@ def _listed(count: int) -> float:
     groups = [_group(f"group-{number:04}") for number in range(count)]
     of = {"bootstrap": "127.0.0.1:9092", "topic_prefix": "fairlead."}
     answer = {**of, "as_of_ms": NOW_MS, "ready": False, "reason": "reading", "groups": groups}
+    answer |= {"bridges": [], "records_behind": 0}
+    assert_answer("Groups", {**answer, "groups": groups[:3]})
     with _serving({"/api/v1/groups": (200, orjson.dumps(answer))}) as url:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         ended = _run(url=url)
@@ -295,7 +299,7 @@ def test_of_another_cluster(bootstrap: str, topics: TopicNames) -> None:
         flags = ("--bootstrap", bootstrap, "--topic-prefix", topics.prefix, "-o", "json")
         ended = _run(*flags, url=url)
     assert orjson.loads(ended.stdout) == []
-    assert b"tells of elsewhere:9092, topics test_of" in ended.stderr
+    assert b"shows elsewhere:9092, topics test_of" in ended.stderr
 
 
 def test_from_the_topics(bootstrap: str, topics: TopicNames) -> None:
@@ -311,5 +315,5 @@ def test_from_the_topics(bootstrap: str, topics: TopicNames) -> None:
     (found,) = orjson.loads(ended.stdout)
     assert (found["group"], found["epoch"], found["problems"]) == ("orders", [3, 41], [])
     said = ended.stderr.decode()
-    assert "nobody answers at" in said
+    assert "nothing answers at" in said
     assert "of the topics in " in said

@@ -2,9 +2,9 @@
 
 import pytest
 
-from fairlead.core.bounds import DOUBTS_MAX, LEAP, OUT_OF_BOUNDS
 from fairlead.core.model import Epoch, Position
 from fairlead.core.outputs import Decision, Rejection
+from fairlead.core.positions.bounds import DOUBTS_MAX, LEAP, OUT_OF_BOUNDS
 from tests.core.world import World, queue_of
 
 HELD, ABSURD = Epoch(1, 1), 10**9

@@ -2,8 +2,8 @@
 
 from fairlead.control.native_handback import release_rule
 from fairlead.core.outputs import Assignment, Decision, Gone, Notice
+from fairlead.core.publishing.waiting import UNANSWERED_MS
 from fairlead.core.records import TopicAbsent
-from fairlead.core.waiting import UNANSWERED_MS
 from tests.core.operator import drain
 from tests.core.world import GROUP, World
 
@@ -177,7 +177,7 @@ def test_paused() -> None:
     ((client, reason, message),) = _told(world)
     assert (client, reason) == ("b", "paused")
     assert message == (
-        "the group is paused by the rule pause of group orders: nothing is shared anew until "
+        "the group is paused by the rule pause of group orders: no queue moves until "
         "`fairlead group resume orders`"
     )
     _beat_on(world, 3_000, "ab", "orders")

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairlead.core import remembered
+from fairlead.core.recovery import remembered
 from tests.engine.client import Client
 from tests.engine.lives import replayed
 from tests.engine.test_state_of_the_gone import state_of

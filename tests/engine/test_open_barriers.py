@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fairlead.core import remembered
+from fairlead.core.recovery import remembered
 from tests.engine.client import Client
 from tests.engine.lives import replayed
 from tests.engine.test_ways_around_the_budget import held_open

@@ -6,8 +6,8 @@ import pytest
 
 from fairlead.codec.group import decode_group
 from fairlead.codec.shard import open_shard
-from fairlead.core.quota import Quota
-from fairlead.core.rules import GroupRules
+from fairlead.core.rules.group_rules import GroupRules
+from fairlead.core.rules.quota import Quota
 from fairlead.core.state import GroupState
 from fairlead.engine.context import ShardContext
 from tests.engine.client import Client

@@ -14,7 +14,7 @@ import orjson
 
 from fairlead.codec.stored import StoredShard
 from fairlead.core.allocation import Strategy
-from fairlead.core.rules import EngineRules, GroupRules
+from fairlead.core.rules.group_rules import EngineRules, GroupRules
 from fairlead.engine.context import ShardContext, ShardResult, StepFailure
 from fairlead.engine.shard import run_shard
 from strategies.registry import STRATEGIES

@@ -18,7 +18,7 @@ def test_refused(text: str) -> None:
     assert refusal.value.exit_code == ExitCode.USAGE
     assert problem.key == "engine.java_heap"
     assert problem.reason.startswith(f"{text} is less than the 450m")
-    assert "set engine.java_heap to 512m" in problem.remedy
+    assert "set engine.java_heap to at least 512m" in problem.remedy
 
 
 def test_name_of_spark(tmp_path: Path) -> None:

@@ -182,7 +182,7 @@ def test_metrics(engine: Engine) -> None:
 
     def decided(found: Scrape) -> bool:
         joined = found.value("fairlead_decision_triggers_total", {"trigger": "client_joined"})
-        return joined > 0 and found.value("fairlead_groups", {"state": "stable"}) > 0
+        return joined > 0 and found.value("fairlead_groups", {"phase": "stable"}) > 0
 
     found = await_metric(engine.settings.metrics, decided, engine.log.check)
     assert found.value("fairlead_generation") == 1

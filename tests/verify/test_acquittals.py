@@ -25,7 +25,7 @@ from fairlead.verify.history import (
 )
 from fairlead.verify.journals_judge import judge_journals
 from fairlead.verify.tenures import read_tenures
-from fairlead.verify.verdicts import Docket
+from fairlead.verify.verdicts import Verdicts
 from fairlead.wire.decision_records import MoveRecord
 from tests.demo.recorded import queue
 from tests.fixtures.decisions import decision_of, move_of
@@ -83,16 +83,16 @@ class Scene:
             source={QUEUE: dict.fromkeys(self.source)} if self.source else {},
             decisions=decisions,
             grants=frozenset((QUEUE, client_id, epoch) for client_id, epoch, _ in self.grants),
-            lives={(QUEUE, epoch): life for epoch, life in self.lives.items()},
+            identities={(QUEUE, epoch): life for epoch, life in self.lives.items()},
             progress=tuple(
                 ProgressReport(SOURCE, 1, client_id, QUEUE, epoch, offset)
                 for client_id, epoch, offset in self.progress
             ),
         )
-        docket = Docket()
+        verdicts = Verdicts()
         tenures = read_tenures(self.journals, self.steps, self.lapsed)
-        counts = judge_journals(history, tenures, docket)
-        rulings = docket.rulings()
+        counts = judge_journals(history, tenures, verdicts)
+        rulings = verdicts.rulings()
         told = [found.text for each in rulings for found in each.findings]
         told += [each.reason for each in rulings]
         broken = tuple(each.number for each in rulings if each.outcome == "broken")
@@ -131,7 +131,7 @@ def test_lease_lost_and_more_read_again() -> None:
     """A lost lease excuses nothing that the engine had read."""
     broken, told, _ = _lease_lost(reread_from=2).judge()
     assert broken == ("S5",)
-    assert "the engine knew of 3" in told
+    assert "the engine had read 3" in told
 
 
 def _frozen(*works: JournalRecord, logged: bool = True, lapsed: bool = True) -> Scene:
@@ -226,7 +226,7 @@ def test_dead_before_its_first_line() -> None:
     scene.steps.append(ClientKilled("ghost", 50, 51, 9))
     broken, told, _ = scene.judge()
     assert broken == ()
-    assert "ghost was killed before its first line: it is not judged" in told
+    assert "ghost was killed before its first line and is not judged" in told
 
 
 def test_journal_lost() -> None:
@@ -236,7 +236,7 @@ def test_journal_lost() -> None:
     scene.progress.append(("ghost", THIRD, 4))
     broken, told, _ = scene.judge()
     assert broken == ("S1",)
-    assert "ghost was killed, and worked on" in told
+    assert "ghost was killed, and no journal has its work on" in told
 
 
 def _moved(*before: JournalRecord, at: int, again: Iterable[int]) -> Scene:
@@ -302,12 +302,12 @@ TWINS = {
     "the message that failed is skipped": (
         _moved(*done(0, 2, t=14), at=3, again=()),
         ("S5",),
-        "1 messages were never processed",
+        "nobody processed 1 messages",
     ),
     "released behind what was processed": (
         _moved(*done(0, t=12), at=2, again=()),
         ("S1", "S5"),
-        "was released at 2, but worked on up to 1 (what is filtered out or sent back",
+        "was released at 2, but worked on up to 1 (a filtered or returned message",
     ),
     "a committed batch is released below": (
         _moved(Held(QUEUE, 0, 11, 2), *done(0, 1, t=12), Committed(QUEUE, 2, 13),

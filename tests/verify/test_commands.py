@@ -86,10 +86,10 @@ def test_nothing_proved(tmp_path: Path) -> None:
     code, text = _run("verify", tmp_path / "empty")
     assert (code, text.splitlines()[-1]) == (
         ExitCode.NOTHING_PROVED,
-        "verdict: NOTHING PROVED: the history is empty: no decision was recorded",
+        "verdict: NOTHING PROVED: the recording holds no decision",
     )
     code, text = _run("replay", tmp_path / "empty")
-    assert (code, "nothing was decided" in text) == (ExitCode.NOTHING_PROVED, True)
+    assert (code, "there is no decision" in text) == (ExitCode.NOTHING_PROVED, True)
     alone = Life()
     alone.join("alone")
     alone.world.pass_seconds(3)

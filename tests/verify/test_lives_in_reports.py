@@ -36,7 +36,7 @@ def _tell(rows: Rows, identity: str) -> None:
 
 
 def _lives(recording: RecordingFolder) -> dict[tuple[MessageQueue, Epoch], str]:
-    return dict(history_of(recording, "orders", (), (), {}, refused=()).lives)
+    return dict(history_of(recording, "orders", (), (), {}, refused=()).identities)
 
 
 def test_compacted_away(life: Life, tmp_path: Path) -> None:

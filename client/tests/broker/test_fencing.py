@@ -198,7 +198,7 @@ def test_no_broker(kind: type[Client] | type[Consumer], client: Callable[..., Cl
     one = kind(**settings)
     with pytest.raises(StartFailedError):
         one.start()
-    with pytest.raises(Exception, match="closed; make a new one"):
+    with pytest.raises(Exception, match="closed; create a new one"):
         one.start()
     one.close()
 

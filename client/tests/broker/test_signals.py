@@ -124,4 +124,4 @@ def test_other_thread() -> None:
     told = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
     )
-    assert "call stop() from a handler of your own" in told.stdout
+    assert "call stop() from your own handler" in told.stdout

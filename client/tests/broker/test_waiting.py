@@ -50,4 +50,4 @@ def test_told(
             lambda seen: seen is None or seen[0] == "assignment",
             what=f"{name} that waits for nothing more",
         )
-    assert "notice of the engine" not in caplog.text
+    assert "notice from the engine" not in caplog.text
