@@ -112,10 +112,10 @@ def test_damage(tmp_path: Path, damage: Callable[[Path], object], told: str) -> 
     "content, told",
     [
         (None, "there is no manifest.json"),
-        (b"{", "it cannot be read"),
+        (b"{", "it is unreadable"),
         (b"[]", "it is no manifest"),
-        (b'{"kind":"fairlead recording","v":2}', "it has the version 2"),
-        (b'{"kind":"fairlead recording","v":1}', "it cannot be understood"),
+        (b'{"kind":"fairlead recording","v":2}', "it has version 2"),
+        (b'{"kind":"fairlead recording","v":1}', "it is unreadable"),
     ],
 )
 def test_manifest(tmp_path: Path, content: bytes | None, told: str) -> None:
@@ -172,5 +172,5 @@ def test_no_folder(tmp_path: Path) -> None:
         open_recording(path)
     with pytest.raises(UsageError, match="is not empty"):
         RecordingWriter(tmp_path)
-    with pytest.raises(UsageError, match="cannot be used"):
+    with pytest.raises(UsageError, match="is unusable"):
         RecordingWriter(path)
