@@ -42,7 +42,7 @@ class RecordPlace(NamedTuple):
     offset: int
 
     def to_json(self) -> list[str | int]:
-        """Return the place in the form of a cause's ``at``."""
+        """Return the place as ``at`` of a cause has it."""
         return [self.topic, self.partition, self.offset]
 
 
