@@ -57,7 +57,7 @@ def test_row_that_cannot_be_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     assert followed.view.groups()[0].members == 2
 
 
-@pytest.mark.parametrize("step", ["look_out", "sweep"])
+@pytest.mark.parametrize("step", ["finish_events", "sweep"])
 def test_group_that_cannot_be_looked_through(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is wrong with one group ends nothing, and is counted."""
     followed = Followed(world_of("c1"))

@@ -73,9 +73,9 @@ def test_starts_without_a_position() -> None:
 def test_places() -> None:
     """Who was told among others stays there, and what was counted of it stays when it is gone."""
     happened = GroupCounters()
-    happened.give_places(["a", "b", "c"], 2)
+    happened.choose_named(["a", "b", "c"], 2)
     assert (happened.named, happened.folded) == ({"a", "b"}, {"c"})
-    happened.give_places(["b", "c", "d"], 2, ["d"])
+    happened.choose_named(["b", "c", "d"], 2, ["d"])
     assert (happened.named, happened.folded) == ({"b", "d"}, {"c"})
     happened.overlaps.update({"b": 1, "c": 2})
     happened.moves.update({("b", "reset"): 3, ("c", "reset"): 4})

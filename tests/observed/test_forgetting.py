@@ -25,9 +25,9 @@ def test_topics_that_nobody_has() -> None:
 def test_group_called_as_all_others() -> None:
     """A group with the name of all that have no place never has one, nor takes their counts."""
     happened = GroupCounters()
-    happened.give_places([OTHER, "a"], 5, [OTHER])
+    happened.choose_named([OTHER, "a"], 5, [OTHER])
     assert happened.named == {"a"}
-    assert happened.place_of(OTHER) == OTHER
+    assert happened.label_of(OTHER) == OTHER
     happened.folded.clear()
     happened.expirations[OTHER] = 3
     happened.forget(OTHER)

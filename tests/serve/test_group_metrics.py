@@ -68,7 +68,7 @@ def test_what_cannot_be_taken_in_is_counted(monkeypatch: pytest.MonkeyPatch) -> 
     def fail(_: ObservedGroup) -> bool:
         raise OverflowError("too large")
 
-    monkeypatch.setattr(ObservedGroup, "look_out", fail)
+    monkeypatch.setattr(ObservedGroup, "finish_events", fail)
     followed.world.join("c2")
     followed.pass_seconds(3)
     told = _told(followed.view.snapshot(10))
