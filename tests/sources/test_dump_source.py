@@ -135,7 +135,7 @@ def test_commands(folder: Path) -> None:
     code, text = _run("plan", GROUP, "--dump", folder, "--join", "c9", "-o", "json")
     plan = orjson.loads(text)
     assert code == ExitCode.OK
-    assert sum(len(member["after"]) for member in plan["members"]) == 17
+    assert sum(len(member["after"]) for member in plan["member_plans"]) == 17
 
 
 @pytest.mark.parametrize(
