@@ -19,8 +19,8 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from benchmarks.view_load import NAMES, PARTITIONS, START_MS, GroupsLoad
 from fairlead.observed.observed_groups import ObservedGroups
-from fairlead.serve.answers import GARBAGE_THRESHOLDS
 from fairlead.serve.group_metrics import GroupMetrics
+from fairlead.serve.shared_view import GARBAGE_THRESHOLDS
 from fairlead.wire.raw import RawRecord
 
 _DAY_MS: Final = 86_400_000
@@ -82,9 +82,9 @@ def _take(view: ObservedGroups, what: str, rows: Iterable[RawRecord]) -> None:
 
 def _timed(what: str, asked: Callable[[], Any]) -> Any:
     began = time.thread_time()
-    found = asked()
+    answer = asked()
     _say(what, f"{(time.thread_time() - began) * 1e3:.0f} ms")
-    return found
+    return answer
 
 
 def _memory_mib() -> int:

@@ -106,7 +106,7 @@ def test_state(capsys: pytest.CaptureFixture[str]) -> None:
     assert said["phase"].startswith("handing_over for ")
     assert said["members"] == "4, 0 without queues"
     assert "0 draining, 2 gated" in said["queues"]
-    assert "2 on the way to another member" in said["converged"]
+    assert "2 moving to another member" in said["converged"]
     assert said["engine"].startswith("ticks, last ")
     assert "rules_changed timing by test" in said["decision"]
     assert said["rule timing"] == "settle_ms=5000 (own, test)"

@@ -85,7 +85,7 @@ def test_what_would_follow(settings: Settings, log: Log) -> None:
     found = _read(settings)
     tried = found.copy()
     written = found.own[PIN]
-    tried.take(type(written)(_pin(None), "control", 0, 1, 2))
+    tried.apply(type(written)(_pin(None), "control", 0, 1, 2))
     assert tried.rules.single == {}
     assert found.rules.single["pin"]
 

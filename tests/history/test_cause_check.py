@@ -109,7 +109,7 @@ def test_other_records(
         other = row._replace(key=group.encode(), value=orjson.dumps({**body, "group": group}))
         assert CHECKS.check(cause, audit.cut, other).status == "disagrees"
     damaged = row._replace(value=b"{")
-    assert "none that an engine takes" in CHECKS.check(cause, audit.cut, damaged).text
+    assert "the engine takes no such record" in CHECKS.check(cause, audit.cut, damaged).text
     early = audits(*[orjson.loads(_first_decision(rows))])[0]
     check = CHECKS.check(cause, early.cut, row)
     assert (check.status, "had read up to" in check.text) == ("disagrees", True)

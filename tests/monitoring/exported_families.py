@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from fairlead.bridges.kafka.figures import BridgeFigures, BridgeMetrics
 from fairlead.serve.following import FollowedTopic, Following
 from fairlead.serve.group_families import COUNTERS, GAUGES, HISTOGRAMS
-from fairlead.serve.requests_metrics import ServeMetrics
+from fairlead.serve.serve_metrics import ServeMetrics
 from streaming.ages import Ages
 from streaming.families import COUNTED
 from streaming.metrics import EngineMetrics
@@ -38,14 +38,14 @@ def _engine() -> CollectorRegistry:
     """Return the registry of a driver that has counted everything once."""
     metrics = EngineMetrics("4.2.0")
     for word, family in COUNTED.items():
-        metrics.take_counts(0, {"/".join((word, *family.labels)): 1})
+        metrics.add_counts(0, {"/".join((word, *family.labels)): 1})
     metrics.batch_duration.labels("total").observe(0.3)
     metrics.input_lag.labels("heartbeats").set(0)
     metrics.state_rows.labels("state").set(4)
     metrics.state_bytes.labels("state").set(1_000)
     metrics.publish_errors.labels("timeout")
-    metrics.ages.take({"heartbeat": Ages()})
-    metrics.watermark.take(0, 1)
+    metrics.ages.add({"heartbeat": Ages()})
+    metrics.watermark.update(0, 1)
     return metrics.registry
 
 

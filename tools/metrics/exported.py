@@ -10,7 +10,7 @@ from prometheus_client.core import Metric
 from fairlead.bridges.kafka.figures import BridgeFigures, BridgeMetrics
 from fairlead.serve.following import Following
 from fairlead.serve.group_families import COUNTERS, GAUGES, HISTOGRAMS, family
-from fairlead.serve.requests_metrics import ServeMetrics
+from fairlead.serve.serve_metrics import ServeMetrics
 from streaming.metrics import EngineMetrics
 
 __all__ = ["Family", "exported"]
@@ -41,9 +41,9 @@ def exported() -> Mapping[str, Mapping[str, Family]]:
     }
 
 
-def _named(found: Iterable[Metric]) -> Mapping[str, Family]:
+def _named(metrics: Iterable[Metric]) -> Mapping[str, Family]:
     named = {}
-    for metric in found:
+    for metric in metrics:
         name = f"{metric.name}_total" if metric.type == "counter" else metric.name
         named[name] = Family(name, metric.type, metric.documentation)
     return named

@@ -1,0 +1,101 @@
+"""The names of all groups, for whoever mistypes one.
+
+A group counts as known if it has an assignment, a rule or a reset in Fairlead's topics, or is on
+the data cluster. Only keys are read, and only when a name is not known otherwise. Every command and
+``fairlead serve`` refuse an unknown group with the words of this file.
+"""
+
+import difflib
+from collections.abc import Iterable
+from typing import Final
+
+from fairlead.core.records import ALL_GROUPS
+from fairlead.errors import UsageError
+from fairlead.kafka.topic_source import TopicSource
+from fairlead.wire.record_keys import group_named
+
+__all__ = ["named_groups", "nearest_names", "unknown_group"]
+
+_NAMED_MAX: Final = 3
+_CHARACTERS_MAX: Final = 2_000_000
+"""Letters are counted in this many characters of names; names beyond that are not compared."""
+_STEPS_MAX: Final = 40_000_000
+"""How many steps comparisons may take: enough for 5,000 names of 20 characters, or 20 of 120."""
+
+
+def named_groups(source: TopicSource) -> frozenset[str]:
+    """Return the groups that have an assignment, a rule or a reset.
+
+    Raises:
+        EnvironmentMissingError: the topics cannot be read.
+    """
+    found = {
+        group_named(suffix, row.key)
+        for suffix in ("control", "assignments")
+        for row in source.rows(suffix, source.partitions_of(suffix))
+        if row.value is not None
+    }
+    return frozenset(found - {ALL_GROUPS, ""})
+
+
+def nearest_names(name: str, known: Iterable[str]) -> list[str]:
+    """Return the three names of groups or clients that are nearest to one.
+
+    The nearest stands first; equally near ones are sorted. Of very many long names these are three
+    near ones, not surely the nearest: the user waits half a second or so.
+
+    >>> nearest_names("order", ["billing", "orders", "orders-eu", "invoices"])
+    ['orders', 'orders-eu', 'invoices']
+    """
+    matcher = difflib.SequenceMatcher(b=name)
+    best: list[tuple[float, str]] = []
+    steps = 0
+    for bound, each in _promising(matcher, known):
+        # A name is at most as near as its bound, so no later name is nearer.
+        full = len(best) == _NAMED_MAX
+        if full and (best[-1] <= (bound, each) or steps > _STEPS_MAX):
+            break
+        steps += len(each) * len(name) * min(len(each), len(name))
+        matcher.set_seq1(each)
+        best = sorted([*best, (-matcher.ratio(), each)])[:_NAMED_MAX]
+    return [each for _, each in best]
+
+
+def unknown_group(group: str, known: Iterable[str], place: str, *, or_else: str = "") -> UsageError:
+    """Return the error for an unknown group: a mistyped name, or a wrong cluster.
+
+    Args:
+        group: its name.
+        known: the known groups, as far as they were read.
+        place: where Fairlead looked: ``at`` a cluster, or ``in`` a recording.
+        or_else: another remedy, as a sentence; empty: none.
+    """
+    names = set(known)
+    elsewhere = "look elsewhere (--bootstrap, --topic-prefix, --dump)"
+    if names:
+        nearest = ", ".join(nearest_names(group, names))
+        near = f"The nearest is {nearest}" if len(names) == 1 else f"The nearest are {nearest}"
+        first = f"{near}; `fairlead group list` shows all. If it is none of them, {elsewhere}."
+    else:
+        first = f"No group is known there: {elsewhere}, or ask `fairlead doctor` what is missing."
+    remedy = f"{first} {or_else}".rstrip()
+    return UsageError(f"GROUP: there is no group {group} {place}.", remedy=remedy)
+
+
+def _promising(
+    matcher: "difflib.SequenceMatcher[str]", known: Iterable[str]
+) -> list[tuple[float, str]]:
+    """Return names, each behind minus its greatest possible ratio, the most promising first."""
+    lengths: list[tuple[float, str]] = []
+    for each in set(known):
+        matcher.set_seq1(each)
+        lengths.append((-matcher.real_quick_ratio(), each))
+    letters: list[tuple[float, str]] = []
+    characters = 0
+    for _, each in sorted(lengths):
+        characters += len(each)
+        if characters > _CHARACTERS_MAX:
+            break
+        matcher.set_seq1(each)
+        letters.append((-matcher.quick_ratio(), each))
+    return sorted(letters)

@@ -1,0 +1,82 @@
+"""The metrics of ``fairlead serve`` itself: how far it follows, and the requests it gets."""
+
+from collections.abc import Callable, Iterator
+from typing import Final
+
+import prometheus_client
+from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram
+from prometheus_client.core import GaugeMetricFamily, Metric
+from prometheus_client.registry import Collector
+
+from fairlead import __version__
+from fairlead.kafka.passed_over_metric import PassedOverMetric
+from fairlead.serve.following import Following
+from fairlead.serve.readiness import readiness_of
+
+__all__ = ["FollowingMetrics", "ServeMetrics"]
+
+_SECONDS_BUCKETS: Final = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
+
+
+class FollowingMetrics(Collector):
+    """How far the topics were read, at each scrape."""
+
+    def __init__(self, following: Callable[[], Following]) -> None:
+        self._following = following
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield how far each topic was read, and whether the view is ready."""
+        following = self._following()
+        behind = GaugeMetricFamily(
+            "fairlead_view_lag_records",
+            "Records of a topic that the view has not read yet.",
+            labels=["topic"],
+        )
+        newest = GaugeMetricFamily(
+            "fairlead_view_last_record_timestamp_seconds",
+            "When the newest record that the view has read of a topic was appended, Unix time.",
+            labels=["topic"],
+        )
+        for topic, told in sorted(following.topics.items()):
+            behind.add_metric([topic], told.behind)
+            if told.newest_ms:
+                newest.add_metric([topic], told.newest_ms / 1_000)
+        yield behind
+        yield newest
+        ready = GaugeMetricFamily(
+            "fairlead_view_ready",
+            "1 if the view follows the topics and has read what stood in them, else 0.",
+        )
+        ready.add_metric([], int(readiness_of(following).ready))
+        yield ready
+
+
+class ServeMetrics:
+    """All families of ``fairlead serve`` except those of groups, in their own registry."""
+
+    def __init__(self, following: Callable[[], Following]) -> None:
+        """Create every family, so that each is there from the first scrape on."""
+        prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]
+        self.registry = CollectorRegistry()
+        self.registry.register(FollowingMetrics(following))
+        self.registry.register(PassedOverMetric())
+        built = Gauge("fairlead_build_info", "Constant 1.", ["version"], registry=self.registry)
+        built.labels(__version__).set(1)
+        self.requests = Counter(
+            "fairlead_api_requests_total",
+            "Requests over HTTP, by route and status.",
+            ["route", "code"],
+            registry=self.registry,
+        )
+        self.request_seconds = Histogram(
+            "fairlead_api_request_seconds",
+            "Time until an answer was ready.",
+            ["route"],
+            buckets=_SECONDS_BUCKETS,
+            registry=self.registry,
+        )
+        self.streams = Gauge(
+            "fairlead_sse_clients",
+            "Streams of events that are open.",
+            registry=self.registry,
+        )
