@@ -47,7 +47,7 @@ class PolledTopics:
         for queue in sorted(set(queues)):
             by_topic.setdefault(queue.topic, []).append(queue)
         leaders: dict[str, dict[int, int]] = {}
-        for seen in self._data.look([*by_topic]).looks:
+        for seen in self._data.look_at([*by_topic]).looks:
             if isinstance(seen, TopicSeen):
                 self.identities[seen.topic] = seen.identity
                 leaders[seen.topic] = {

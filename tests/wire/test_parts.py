@@ -172,7 +172,7 @@ def test_offsets() -> None:
 
 def test_too_long() -> None:
     """A record that would be too long is a named error, and is not written."""
-    with pytest.raises(OversizeError, match="at most 524288"):
+    with pytest.raises(OversizeError, match="the limit is 524288"):
         encode(
             replace(decision_of_the_longest_names(1), strategy="s" * RECORD_BYTES_MAX),
             NAMES,

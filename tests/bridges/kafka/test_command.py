@@ -70,7 +70,7 @@ def test_command(ledger: Ledger, bootstrap: str, topic: str, tmp_path: Path) -> 
     # Of kafka-python's own lines none is promised, but each is a document.
     events = [line["event"] for line in lines if "logger" not in line]
     assert events[:2] == ["metrics", "bridge_started"]
-    assert "the driver died, starting it again" in events
+    assert "the driver died, restarting it" in events
     assert "route_published" in events
     assert events[-1] == "bridge_stopped"
 
