@@ -28,12 +28,14 @@ def _group(topics: list[int], owners: list[list[int]], members: int, *wanted: li
     return group.owned_by(tuple(tuple(one) for one in owners))
 
 
-def test_release() -> None:
+def test_the_assignors_are_of_kafka_4() -> None:
     """The assignors are of one release of Kafka 4."""
     assert kafka_release().split(".")[0] == "4"
 
 
-def test_range(kafka: dict[str, Contestant], kafka_folder: Path) -> None:
+def test_the_range_assignor_deals_each_topic_in_blocks(
+    kafka: dict[str, Contestant], kafka_folder: Path
+) -> None:
     """RangeAssignor deals each topic in blocks, the first members have one more, owners or not."""
     group = _group([7, 2], [[2] * 7, [NOBODY] * 2], 3)
     (answer,) = ask_once(kafka["RANGE"], [group], kafka_folder, PLENTY)

@@ -30,7 +30,9 @@ def topic(bootstrap: str, topics: "TopicNames") -> Iterator[str]:
         yield name
 
 
-def test_told(command: Command, log: "Log", topic: str) -> None:
+def test_a_finding_names_topic_cluster_and_similar_names(
+    command: Command, log: "Log", topic: str
+) -> None:
     """The finding names the topic, the cluster as its bridge calls it, and what is similar."""
     absent = f"{topic}s"
     for group, read in (("payments", absent), ("orders", topic)):

@@ -100,7 +100,9 @@ class Group:
         return [body for body in found if body["group"] == self.name]
 
 
-def test_applied(engine: Engine, capsys: Capture, tmp_path: Path) -> None:
+def test_a_plan_is_carried_out_once_as_shown(
+    engine: Engine, capsys: Capture, tmp_path: Path
+) -> None:
     """A plan is carried out once, signed, and what moves is what was shown; a join is told."""
     group, saved = Group(engine, "planned", capsys), str(tmp_path / "plan.json")
     group.join("c1", "c2")
@@ -143,7 +145,7 @@ def test_applied(engine: Engine, capsys: Capture, tmp_path: Path) -> None:
     assert len(group.rules()) == written
 
 
-def test_refused(engine: Engine, capsys: Capture, tmp_path: Path) -> None:
+def test_an_outdated_plan_is_refused(engine: Engine, capsys: Capture, tmp_path: Path) -> None:
     """A join since, a plan without rules, and a file that was changed: refused, nothing written."""
     group, saved = Group(engine, "refused", capsys), tmp_path / "plan.json"
     group.join("c1", "c2")
@@ -192,7 +194,7 @@ def test_a_join_between_look_and_write(
     assert "another decision came between the last look and the rules" in text
 
 
-def test_paused(engine: Engine, capsys: Capture, tmp_path: Path) -> None:
+def test_in_a_paused_group_the_moves_wait(engine: Engine, capsys: Capture, tmp_path: Path) -> None:
     """In a paused group the rules are in force, and the moves wait: told, and no failure."""
     group, saved = Group(engine, "held", capsys), str(tmp_path / "plan.json")
     group.join("c1", "c2")

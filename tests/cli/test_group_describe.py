@@ -62,7 +62,7 @@ def test_nothing_is_left_out_on_a_narrow_terminal(capsys: pytest.CaptureFixture[
     assert all(len(line) <= 60 for line in text.splitlines() if LONG not in line)
 
 
-def test_members(capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_member_has_its_id_lease_and_queues(capsys: pytest.CaptureFixture[str]) -> None:
     """Each member has its whole id, its lease, and what it has."""
     world = followers("c1", "c2", queues=1)
     rows = list(member_rows(standing_of(world)))
@@ -87,7 +87,9 @@ def test_two_lives_of_a_client() -> None:
     assert "incarnation" in shown_columns(rows, MEMBER_COLUMNS)
 
 
-def test_state(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_state_says_phase_counts_and_newest_decision(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """The state says phase, counts, who has not followed, the newest decision, and own rules."""
     world = _handing_over()
     set_rules(world, rule("timing", {"settle_ms": 5_000, "lease_ms": 10_000}))
@@ -128,7 +130,7 @@ def test_state_on_a_narrow_terminal(capsys: pytest.CaptureFixture[str]) -> None:
         (93_900_000, "1 d 2 h"),
     ],
 )
-def test_durations(milliseconds: int, words: str) -> None:
+def test_a_span_is_written_in_its_two_greatest_units(milliseconds: int, words: str) -> None:
     """A span is told in its two greatest units."""
     assert duration_words(milliseconds) == words
 

@@ -78,7 +78,9 @@ def _names(**asked: Any) -> list[str]:
         ({"sort": Order.LAST}, ["billing", "orders", "orders-eu"]),
     ],
 )
-def test_which(asked: dict[str, Any], names: list[str]) -> None:
+def test_groups_are_chosen_by_name_phase_and_trouble(
+    asked: dict[str, Any], names: list[str]
+) -> None:
     """Groups are chosen by name, phase and trouble, and sorted by what is asked for."""
     assert _names(**asked) == names
 
@@ -100,7 +102,7 @@ def test_a_phase_that_is_shown() -> None:
         (GROUPS, "orders", "no group is such, of 3\n"),
     ],
 )
-def test_none(
+def test_an_empty_list_says_so(
     groups: list[dict[str, Any]],
     pattern: str,
     line: str,
@@ -149,7 +151,7 @@ def test_whether_an_engine_runs() -> None:
 
 
 @pytest.mark.parametrize("state", ["running", "look_ups_fail", "stopped", "dead"])
-def test_bridges(state: BridgeVerdict) -> None:
+def test_a_bridge_that_does_not_follow_has_a_line(state: BridgeVerdict) -> None:
     """A bridge that does not follow its cluster has a line of its own, with its last sign."""
     life = BridgeLife("main", state, 1_781_000_000_000, 1_781_000_060_000)
     lines = bridge_lines([life.document()])
@@ -157,7 +159,7 @@ def test_bridges(state: BridgeVerdict) -> None:
     assert all("2026-06-09 10:13:20 UTC" in line for line in lines)
 
 
-def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_group_is_a_line_with_its_newest_rebalance(capsys: pytest.CaptureFixture[str]) -> None:
     """Each group is a line, with how long ago what led to its newest rebalance."""
     rows = list(group_rows([CALM, MUTE], NOW_MS))
     columns = ("group", "phase", "members", "idle", "lag", "waiting", "epoch", "last", "trigger")
@@ -219,7 +221,7 @@ def _serving(answers: dict[str, tuple[int, bytes]]) -> Iterator[str]:
             ended(thread)
 
 
-def test_asking() -> None:
+def test_answers_of_serve_are_read() -> None:
     """Answers are read; a refusal says what it says; what is no serve counts as nobody."""
     refused = orjson.dumps({"error": "there is no group oders", "remedy": "The nearest is orders."})
     path = group_path("%RETRY%oders|a")

@@ -297,7 +297,7 @@ def _rows(engine: Engine, *words: str) -> list[dict[str, Any]]:
     return [orjson.loads(line) for line in ended.stdout.splitlines()]
 
 
-def test_past(engine: Engine) -> None:
+def test_the_past_of_a_live_group_is_told_with_its_causes(engine: Engine) -> None:
     """Who has a queue, why, and what moved is told of a live group, each cause with its record."""
     group = Group(engine, "past")
     group.join("c1", "c2")
@@ -324,7 +324,7 @@ def test_past(engine: Engine) -> None:
     assert rows[0]["queue"] == story["queue"]
 
 
-def test_rejects_followed(engine: Engine) -> None:
+def test_rejects_are_followed_until_ctrl_c(engine: Engine) -> None:
     """What is refused while `rejects tail` follows is shown at once; Ctrl-C ends it in order."""
     words = ("rejects", "tail", "--follow", "--group", "refused", "-o", "jsonl")
     partition = partition_of_group("refused", SHARDS)

@@ -46,7 +46,9 @@ def _problems(found: dict[str, Any]) -> list[tuple[str, str]]:
     return [(each["problem"], each["says"]) for each in found["problems"]]
 
 
-def test_offline(command: Command, log: "Log", bootstrap: str, topic: str) -> None:
+def test_check_and_list_agree_about_an_offline_group(
+    command: Command, log: "Log", bootstrap: str, topic: str
+) -> None:
     """Check of one and of all and the list say alike what waits for a group that nobody is in."""
     behind, done = f"{topic}-behind", f"{topic}-done"
     for group, position in ((behind, 4), (done, 10)):

@@ -52,7 +52,7 @@ except SystemExit:
 """
 
 
-def test_help() -> None:
+def test_help_imports_no_heavy_library() -> None:
     """The help of no command and of no verb imports Spark, Kafka, pandas or a web server."""
     done = subprocess.run(
         [sys.executable, "-c", ALL_HELP, *HEAVY],
@@ -76,7 +76,7 @@ def test_help() -> None:
         ("fairlead run --profile ", "rocketmq"),
     ],
 )
-def test_completion(words: str, offered: str, tmp_path: Path) -> None:
+def test_completion_imports_no_heavy_library(words: str, offered: str, tmp_path: Path) -> None:
     """Neither does completion: of commands, of options, of values."""
     environment = {
         **os.environ,

@@ -36,7 +36,7 @@ def _run(*words: str | Path) -> list[dict[str, Any]]:
     return found
 
 
-def test_every_queue(folder: Path) -> None:
+def test_each_queue_has_its_last_position_and_lag(folder: Path) -> None:
     """Each queue has what was told last; where the end is older no lag is told."""
     rows = _run(GROUP, "--dump", folder)
     assert [row["queue"] for row in rows] == [f"orders/main/{number}" for number in range(6)]
@@ -47,7 +47,7 @@ def test_every_queue(folder: Path) -> None:
     assert {row["told_by"] for row in rows} <= {"progress", "release", "committed", "reset", None}
 
 
-def test_chosen(folder: Path) -> None:
+def test_queues_and_topics_can_be_chosen(folder: Path) -> None:
     """Queues and topics can be named; what the recording does not have is refused by name."""
     queues = ("--queue", "orders/main/4", "--queue", "orders/main/1")
     assert [row["queue"][-1] for row in _run(GROUP, "--dump", folder, *queues)] == ["1", "4"]

@@ -101,7 +101,7 @@ def test_an_identity_of_ones_own(command: Command, told: Path) -> None:
     assert (row["outcome"], row["identity"]) == ("written", "life-2")
 
 
-def test_warnings(command: Command, told: Path) -> None:
+def test_risky_routes_are_warned_about(command: Command, told: Path) -> None:
     """Queues that nobody would read, and a broker without its master, are told."""
     odd = json.loads(
         TOLD.replace("{0:", '{"1":').replace('"writeQueueNums":4', '"writeQueueNums":6')
@@ -122,7 +122,9 @@ def test_warnings(command: Command, told: Path) -> None:
         ('{"queueDatas":[{"brokerName":"b"}],"orderTopicConf":"b:x"}', "FILE: orderTopicConf"),
     ],
 )
-def test_refused(command: Command, log: "Log", told: Path, text: str, said: str) -> None:
+def test_what_is_no_route_is_refused(
+    command: Command, log: "Log", told: Path, text: str, said: str
+) -> None:
     """What is no route is refused with the field, and nothing is written."""
     told.write_text(text, encoding="utf-8")
     assert command("put", "orders", str(told), code=ExitCode.USAGE) == []
@@ -130,7 +132,7 @@ def test_refused(command: Command, log: "Log", told: Path, text: str, said: str)
     assert routes(log) == []
 
 
-def test_no_file(command: Command, tmp_path: Path) -> None:
+def test_a_missing_file_is_named(command: Command, tmp_path: Path) -> None:
     """A file that is not there is named."""
     command("put", "orders", str(tmp_path / "none.json"), code=ExitCode.USAGE)
     assert "none.json cannot be read" in command.text

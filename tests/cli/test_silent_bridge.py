@@ -36,7 +36,7 @@ def command(settings: Settings, log: "Log", capsys: pytest.CaptureFixture[str]) 
     return Command("group", settings, capsys)
 
 
-def test_silent_bridge(
+def test_check_all_reports_a_silent_bridge(
     command: Command, settings: Settings, topics: "TopicNames", bootstrap: str
 ) -> None:
     """Requests that nobody answers are told by check --all, with since when and what to do."""
@@ -65,7 +65,7 @@ def test_silent_bridge(
     assert command("check", "--all")["bridge"] is None
 
 
-def test_dead_bridge(
+def test_a_dead_bridge_is_a_finding(
     command: Command, log: "Log", settings: Settings, topics: "TopicNames", bootstrap: str
 ) -> None:
     """A bridge that died while nobody asked is a finding; one that was stopped is a warning."""

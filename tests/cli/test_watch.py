@@ -134,7 +134,7 @@ def test_lines_where_there_is_no_terminal(bootstrap: str, topics: TopicNames) ->
     assert (process.returncode, out, err) == (0, "", "")
 
 
-def test_a_recording(tmp_path: Path) -> None:
+def test_a_recording_is_watched_line_by_line(tmp_path: Path) -> None:
     """Each decision of a recording is a line, or a record; `--since` leaves out what is older."""
     folder = recorded(moving_life(), tmp_path / "recording").folder
     words = ["watch", GROUP, "--dump", str(folder)]

@@ -71,14 +71,14 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize("kind", WRITTEN, ids=lambda kind: kind.__name__)
-def test_every_field(kind: type) -> None:
+def test_the_codec_covers_exactly_the_fields_of_a_state(kind: type) -> None:
     """The codec was written for exactly these fields; a new one needs a new version."""
     assert [field.name for field in fields(kind)] == WRITTEN[kind].split()
 
 
 @settings(max_examples=30)
 @given(group_states())
-def test_round_trip(state: GroupState) -> None:
+def test_what_is_decoded_is_what_was_encoded(state: GroupState) -> None:
     """What is decoded is what was encoded."""
     body, liveness = encode_group(state)
     assert decode_group(body, liveness, state.group) == state
@@ -86,7 +86,7 @@ def test_round_trip(state: GroupState) -> None:
 
 @settings(max_examples=30)
 @given(group_states(), st.randoms(use_true_random=False))
-def test_insertion_order(state: GroupState, chance: Random) -> None:
+def test_the_order_of_filling_does_not_show_in_the_bytes(state: GroupState, chance: Random) -> None:
     """The order in which a state's mappings were filled does not show in the bytes."""
 
     def shuffled(mapping: dict[object, object]) -> dict[object, object]:
@@ -105,7 +105,9 @@ def test_insertion_order(state: GroupState, chance: Random) -> None:
 
 @settings(max_examples=30)
 @given(group_states(), group_states())
-def test_same_body(before: GroupState, after: GroupState) -> None:
+def test_two_states_share_a_body_only_with_the_same_bytes(
+    before: GroupState, after: GroupState
+) -> None:
     """Two states count as having one body exactly when their bodies are the same bytes."""
     same = encode_group(before)[0] == encode_group(after)[0]
     assert same_body(before, after) == same
@@ -121,7 +123,7 @@ def test_a_state_is_never_trusted_to_equal_itself() -> None:
     assert not same_body(state, state)
 
 
-def test_golden_bytes() -> None:
+def test_the_newest_version_writes_exactly_these_bytes() -> None:
     """Version 7 reads and writes exactly these bytes, today and in every later version."""
     state = golden_state()
     assert encode_group(state) == (GOLDEN_BODY, GOLDEN_LIVENESS)
@@ -132,7 +134,7 @@ def test_golden_bytes() -> None:
     "version, body",
     [(1, BODY_1), (2, BODY_2), (3, BODY_3), (4, BODY_4), (5, BODY_5), (6, BODY_6)],
 )
-def test_old_versions(version: int, body: bytes) -> None:
+def test_older_versions_are_read(version: int, body: bytes) -> None:
     """A body of an older version is read for ever; what it does not know is as if it were not."""
     assert decode_group(body, GOLDEN_LIVENESS, "orders") == state_of(version)
 
@@ -207,7 +209,7 @@ def test_members_are_not_identified_by_process() -> None:
 
 
 @pytest.mark.parametrize("seed", ["1", "2", "4242"])
-def test_hash_seed(seed: str) -> None:
+def test_another_hash_seed_writes_the_same_bytes(seed: str) -> None:
     """A process with another hash seed writes the same bytes."""
     script = (
         "import sys; from fairlead.codec.group import encode_group\n"

@@ -77,7 +77,7 @@ def test_a_client_that_gets_nothing() -> None:
     assert found["result"] == {"b": [], "a": QUEUES[:1], "stranger": []}
 
 
-def test_notes() -> None:
+def test_notes_of_a_strategy_stand_beside_its_result() -> None:
     """What a strategy notes stands beside its result, and nothing where it notes nothing."""
     owned = {"current": {"a": QUEUES}, "subscriptions": {"a": ["orders", "bills"], "b": ["orders"]}}
     case = {
@@ -93,7 +93,7 @@ def test_notes() -> None:
         assert set(found) == {"id", "result"} | ({"notes"} if noted else set())
 
 
-def test_sorting() -> None:
+def test_queues_sort_by_number_and_texts_as_in_java() -> None:
     """Queues are sorted by their numbers, texts as Java compares them: by UTF-16 units."""
     queues = [["t", "b", 10], ["t", "b", 2], ["t", "\U0001f600", 0], ["t", "\uffee", 0]]
     found = answered(
@@ -169,7 +169,7 @@ def test_an_id_of_many_digits(digits: int) -> None:
         assert line.text.startswith(b'{"id":' + text + b",")
 
 
-def test_no_json() -> None:
+def test_what_is_no_json_is_a_bad_case() -> None:
     """What is no JSON, or nested without end, is a bad case and stops nothing."""
     lines = [
         b'{"id":1e999}',

@@ -19,7 +19,7 @@ from fairlead.control.known_groups import nearest_names, unknown_group
         ((), ["No group is known there", "--bootstrap", "`fairlead doctor`"]),
     ],
 )
-def test_unknown_group(known: tuple[str, ...], said: list[str]) -> None:
+def test_an_unknown_group_is_named_with_near_names(known: tuple[str, ...], said: list[str]) -> None:
     """The name and the place are told, three near names at most, and what shows more."""
     error = unknown_group("oders", known, "at localhost:9092, topics fairlead.…")
     assert error.message == "GROUP: there is no group oders at localhost:9092, topics fairlead.…."

@@ -34,7 +34,7 @@ def _pin(client_id: str | None, **said: Any) -> RuleSet:
     return RuleSet(GROUP, *PIN, value, "alice", **said)
 
 
-def test_nothing(settings: Settings, log: Log) -> None:
+def test_without_a_record_the_defaults_are_in_force(settings: Settings, log: Log) -> None:
     """Without a record the engine's own defaults are in force."""
     assert log.records("control") == []
     found = _read(settings)
@@ -90,7 +90,7 @@ def test_what_would_follow(settings: Settings, log: Log) -> None:
     assert found.rules.single["pin"]
 
 
-def test_all_groups(settings: Settings, log: Log) -> None:
+def test_the_rules_of_all_groups_can_be_read_alone(settings: Settings, log: Log) -> None:
     """The rules of all groups can be read alone."""
     value = encode_rule(RuleSet("*", "slots", (), "group", "conf"))
     for partition in range(SHARDS):

@@ -47,7 +47,7 @@ def test_what_is_not() -> None:
 
 
 @pytest.mark.parametrize("line", ["a 0 0", "a x 0 1", "a 0 2 1", "a 0 -1 1", "service unavailable"])
-def test_no_status(line: str) -> None:
+def test_a_line_that_is_no_status_is_refused_with_its_number(line: str) -> None:
     """What is no line of topicStatus is refused with its number."""
     with pytest.raises(StatusError, match="line 2"):
         told_lookup(f"a 0 0 1\n{line}\n")

@@ -91,7 +91,7 @@ def test_all_restart_at_once(strategy: str) -> None:
     assert held(world) == before
 
 
-def test_crash() -> None:
+def test_a_client_back_within_the_grace_gets_what_it_had() -> None:
     """A client that dies and is back after its lease, within the grace, gets what it had."""
     world = world_of("a", "b", queues=4)
     before = held(world)
@@ -134,7 +134,7 @@ def test_grace_shorter_than_the_lease() -> None:
     assert held(world) == {"a": [0, 1, 2, 3]}
 
 
-def test_grace_over() -> None:
+def test_after_the_grace_the_queues_are_shared_with_an_alarm() -> None:
     """When nobody comes, the queues are shared in one decision, with an alarm."""
     world = world_of("a", "b", "c")
     stop(world, "b")
@@ -308,7 +308,7 @@ def test_group_of_the_absent_is_remembered() -> None:
     assert world.state.empty_since_ms == world.clock_ms
 
 
-def test_counts() -> None:
+def test_who_is_waited_for_is_counted() -> None:
     """Who is waited for, came back and did not is counted."""
     world = world_of("a", "b", "c")
     world.leave("b")

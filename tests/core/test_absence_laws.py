@@ -145,7 +145,7 @@ def test_window_is_a_bound(strategy: str, happened: list[tuple[str, str | int]])
     st.sampled_from((0, 5_000, 30_000)),
     st.sampled_from((0, 8_000)),
 )
-def test_converges(
+def test_every_queue_ends_with_an_owner_that_runs(
     strategy: str, happened: list[tuple[str, str | int]], grace_ms: int, settle_ms: int
 ) -> None:
     """When nothing happens any more every queue has an owner that runs, and nobody is awaited."""

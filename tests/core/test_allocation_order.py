@@ -41,7 +41,7 @@ def _targets(
 
 @pytest.mark.parametrize("name", STRATEGIES)
 @given(st.permutations(CLIENTS), st.permutations(TOPICS), st.permutations(BROKERS))
-def test_order(
+def test_the_order_of_arrival_does_not_change_the_owners(
     name: str, clients: Sequence[str], topics: Sequence[str], brokers: Sequence[str]
 ) -> None:
     """Whoever heartbeats first, and however a route lists its brokers: the owners are the same."""

@@ -23,7 +23,7 @@ def test_stored_and_failed(consumer: Consumer, name: str, topic: str) -> None:
 
 
 @pytest.mark.parametrize("consumer", CONSUMERS)
-def test_nothing_stored(consumer: Consumer) -> None:
+def test_without_a_stored_offset_the_start_follows_the_name(consumer: Consumer) -> None:
     """A normal topic starts where the name says, a retry topic at 0, under TIMESTAMP at its end."""
     for name, normal, retry in (
         (LAST, Look.MAX, 0),
@@ -35,7 +35,7 @@ def test_nothing_stored(consumer: Consumer) -> None:
 
 
 @pytest.mark.parametrize("name", DEPRECATED)
-def test_deprecated_names(name: str) -> None:
+def test_deprecated_names_mean_last_offset_to_push_alone(name: str) -> None:
     """Push takes them for LAST_OFFSET; lite-pull starts nothing under them, stored or not."""
     assert len(DEPRECATED) == 3
     for stored in (5, -1, -2):
@@ -45,7 +45,7 @@ def test_deprecated_names(name: str) -> None:
         assert pull_from_where("litepull", name, stored, "t") is None
 
 
-def test_unknown_name() -> None:
+def test_an_unknown_name_is_an_error() -> None:
     """A name that RocketMQ does not have is an error."""
     with pytest.raises(KeyError):
         pull_from_where("push", "LAST_OFFSET", 1, "t")

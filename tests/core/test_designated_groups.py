@@ -54,7 +54,9 @@ def test_nine_queues_of_one() -> None:
 
 
 @pytest.mark.parametrize("if_nobody, owned", [("nobody", [0, 0]), ("all", [2, 2])])
-def test_nobody_designated(if_nobody: str, owned: list[int]) -> None:
+def test_without_a_designated_member_the_rule_decides_who_consumes(
+    if_nobody: str, owned: list[int]
+) -> None:
     """A group without a designated member consumes nothing, or as without the rule."""
     world = World()
     world.rule("designated", {"only": ["x"], "if_nobody": if_nobody})
@@ -66,7 +68,7 @@ def test_nobody_designated(if_nobody: str, owned: list[int]) -> None:
 
 
 @pytest.mark.parametrize("if_nobody", ["nobody", "all"])
-def test_last_lapses(if_nobody: str) -> None:
+def test_the_lapse_of_the_last_designated_member_acts_at_once(if_nobody: str) -> None:
     """A lapse of the last designated member is answered in its decision, like a leave."""
     world = settled("a", "b")
     world.rule("designated", {"only": ["a"], "if_nobody": if_nobody})
@@ -155,7 +157,7 @@ def test_rule_of_all_groups() -> None:
     assert step(world.state, [], moment, engine).outputs == ()
 
 
-def test_bad_rule() -> None:
+def test_a_bad_rule_is_refused_and_the_one_in_force_stays() -> None:
     """A bad rule is refused with reason, path and remedy; the rule in force stays."""
     world = settled("a", "b")
     world.rule("designated", {"only": ["a"]})
@@ -187,7 +189,9 @@ class Willful:
 @pytest.mark.parametrize(
     "client_id, code", [("b", "not_designated"), (None, "room_unknown"), ("a", None)]
 )
-def test_failing_strategy(client_id: str | None, code: str | None) -> None:
+def test_a_failing_strategy_leaves_the_designated_what_they_have(
+    client_id: str | None, code: str | None
+) -> None:
     """A strategy that names others, or fails, leaves the designated what they have, no more."""
     world = settled("a", "b")
     world.strategies["AVG"] = Willful(client_id)

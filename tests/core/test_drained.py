@@ -121,7 +121,7 @@ def test_two_owners_says_what_to_do() -> None:
     assert owners_of(world) == {0: "b"}
 
 
-def test_standing_alarm() -> None:
+def test_an_alarm_stands_in_every_decision() -> None:
     """An alarm stands in every decision while what it says is so, whatever the decision is of."""
     world = settled("a", "b")
     world.rule("designated", {"only": ["x"]})

@@ -73,7 +73,7 @@ def _rounds(deployment: Deployment, order: tuple[int, ...], rounds: int = 4) -> 
 
 
 @pytest.mark.parametrize("order", [*permutations(PROCESSES)])
-def test_one_remains(order: tuple[int, ...]) -> None:
+def test_of_three_processes_the_greatest_owns_in_the_end(order: tuple[int, ...]) -> None:
     """In whatever order three processes come, the greatest owns in the end; it is told too."""
     deployment = Deployment(settled("b"))
     _rounds(deployment, order)
@@ -104,7 +104,7 @@ def _histories() -> Iterator[tuple[str, ...]]:
     yield from product(("1", "2", "21", "loss", "lapse"), repeat=4)
 
 
-def test_never_none() -> None:
+def test_no_order_of_events_stops_both_processes() -> None:
     """No order of heartbeats, lapses and lost checkpoints makes both stop."""
     looked_at = 0
     for history in _histories():
@@ -197,7 +197,7 @@ def test_leaver_is_no_duplicate() -> None:
     assert deployment.told == []
 
 
-def test_alarm_stands() -> None:
+def test_the_alarm_stands_while_both_go_on() -> None:
     """While both go on the alarm stands in every decision, and no longer."""
     world = settled("b", queues=2)
     for _ in range(2):

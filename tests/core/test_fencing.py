@@ -22,7 +22,7 @@ def _progress(world: World, client: str, number: int, epoch: Epoch, life: int = 
 
 
 @pytest.mark.parametrize("kind, write", [("release", _release), ("progress", _progress)])
-def test_reasons(kind: str, write: Write) -> None:
+def test_each_stale_record_has_its_reason_and_moves_nothing(kind: str, write: Write) -> None:
     """Each reason is told apart, and none of them moves a position or ends a grant."""
     world = settled("a", "b")
     first = world.epoch_of(1)
@@ -51,7 +51,7 @@ def test_reasons(kind: str, write: Write) -> None:
     assert world.state.queues[queue_of(1)].base == Position(0, 10)
 
 
-def test_said_again() -> None:
+def test_a_release_read_again_has_no_grant_to_end() -> None:
     """A release that is read a second time finds its grant ended."""
     world = settled("a")
     epoch = world.epoch_of(0)
@@ -62,7 +62,7 @@ def test_said_again() -> None:
     assert world.run().counts[FENCED, "release/ended"] == 1
 
 
-def test_former_life() -> None:
+def test_progress_of_a_former_incarnation_is_refused() -> None:
     """Progress of a life that lapsed is not that of the next one, though queue and client agree."""
     world = settled("a", queues=1)
     epoch = world.epoch_of(0)

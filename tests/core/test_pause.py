@@ -25,7 +25,7 @@ def resume(world: World) -> None:
     world.run()
 
 
-def test_join_waits() -> None:
+def test_a_client_that_joins_a_paused_group_waits() -> None:
     """A client that joins owns nothing until the pause is over, and then its share."""
     world = paused("a")
     world.beat("b")
@@ -93,7 +93,7 @@ def test_what_was_begun_is_finished() -> None:
     assert 3 in [add.queue.queue_id for add in world.adds("b")]
 
 
-def test_rules_wait() -> None:
+def test_a_drain_during_a_pause_waits_for_its_end() -> None:
     """A client that is drained during a pause keeps its queues until the end."""
     world = paused("a", "b")
     drain(world, "b")
@@ -156,7 +156,7 @@ def test_pause_outlives_a_driver() -> None:
 
 
 @pytest.mark.parametrize("value", [False, "true", 1, {}])
-def test_bad_values(value: object) -> None:
+def test_a_pause_is_true_or_removed(value: object) -> None:
     """A pause is true, or the rule is removed."""
     world = settled("a")
     world.rule("pause", value)

@@ -24,7 +24,7 @@ def _owned(world: World, client: str) -> int:
     return min(queue.queue_id for queue, owner in world.state.targets.items() if owner == client)
 
 
-def test_taken_anew() -> None:
+def test_a_reclaimed_queue_is_granted_anew_in_one_decision() -> None:
     """One decision drops it and adds it again under a new epoch, at its position, with a cause."""
     world = settled("a", "b")
     number = _owned(world, "a")
@@ -136,7 +136,7 @@ def test_while_a_barrier_lasts() -> None:
     assert world.epoch_of(0) == held
 
 
-def test_elsewhere() -> None:
+def test_a_queue_that_is_to_move_is_not_added_again() -> None:
     """A queue that is to go to another member in this very step goes there, and is not added."""
     world = settled("a")
     epochs = {number: world.epoch_of(number) for number in range(4)}

@@ -24,7 +24,7 @@ def adds(world: World) -> dict[str, list[tuple[str, int]]]:
     return given
 
 
-def test_asked_for() -> None:
+def test_the_retry_topic_is_asked_for_from_the_first_heartbeat() -> None:
     """The retry topic's route is asked for with the group's first heartbeat, and again later."""
     world = World()
     world.beat("a", topics=TOPICS)
@@ -54,7 +54,7 @@ def test_not_routed_yet() -> None:
     assert world.owned("b") == [2, 3]
 
 
-def test_routed_later() -> None:
+def test_a_routed_retry_topic_is_shared_without_other_moves() -> None:
     """When its route comes, the retry topic is shared, and no queue of another topic moves."""
     world = World()
     world.beat("a", topics=TOPICS)
@@ -116,7 +116,7 @@ def test_no_offsets_yet() -> None:
     assert adds(world) == {"a": [("orders", 0), ("orders", 1)]}
 
 
-def test_deleted() -> None:
+def test_the_route_of_a_deleted_retry_topic_is_asked_for() -> None:
     """As long as a member reads it, its route is asked for, as that of any topic."""
     world = World()
     world.beat("a", topics=TOPICS)
@@ -205,7 +205,7 @@ def test_another_groups_retry_topic() -> None:
     assert world.decision.state.phase == "waiting_for_route"
 
 
-def test_forgotten() -> None:
+def test_bridges_hear_that_a_group_with_a_retry_topic_is_gone() -> None:
     """Of a group that had one the bridges hear that it is no more; of others they hear nothing."""
     for topics in (TOPICS, ("orders",)):
         world = World()

@@ -27,13 +27,15 @@ AT = Source("control", 0, 7, 1)
         ("capacity", ("c1",), Cause("weights_changed", "c1")),
     ],
 )
-def test_subject(rule: str, subject: tuple[str, ...], cause: Cause) -> None:
+def test_the_cause_names_its_client_or_queue(
+    rule: str, subject: tuple[str, ...], cause: Cause
+) -> None:
     """The cause is of the rule's kind and names its client or queue."""
     told = cause_of_rule(RuleSet("orders", rule, subject, 1, "alice", "cold cache"), AT)
     assert told == replace(cause, at=AT, rule=rule, by="alice", because="cold cache")
 
 
-def test_said_nothing() -> None:
+def test_a_removed_rule_says_neither_who_nor_why() -> None:
     """A null record says neither who nor why, but that the rule is gone; a rule of all says so."""
     told = cause_of_rule(RuleSet("*", "slots", (), None), AT)
     assert told == Cause("rules_changed", at=AT, rule="slots", group="*", removed=True)
@@ -43,7 +45,7 @@ def _told(world: World) -> list[tuple[str | None, str | None, str | None, bool]]
     return [(each.rule, each.by, each.because, each.removed) for each in world.decision.cause]
 
 
-def test_each_record() -> None:
+def test_two_records_of_one_rule_are_two_causes() -> None:
     """Two records of one rule in one step are two causes, each with its record and reason."""
     world = settled("a", "b")
     world.rule("slots", "group", by="alice", because="as before the move")
@@ -57,7 +59,7 @@ def test_each_record() -> None:
     assert world.decision.triggers == ("rules_changed",)
 
 
-def test_same_again() -> None:
+def test_a_rule_already_in_force_is_no_cause() -> None:
     """A rule that says what is in force already is no cause; the first record stays the reason."""
     world = settled("a")
     world.rule("slots", "group", by="alice")

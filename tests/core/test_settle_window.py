@@ -24,7 +24,7 @@ def moves_of(world: World) -> int:
     return sum(move.stage == "dropped" for move in world.decision.moves)
 
 
-def test_one_decision() -> None:
+def test_joins_within_the_window_make_one_decision() -> None:
     """Three clients join within the window: one decision shares, at its end."""
     world = world_of("a")
     opened = world.clock_ms

@@ -49,7 +49,7 @@ def _refused(world: World) -> list[tuple[str, str | None]]:
         (None, None),
     ],
 )
-def test_decimals(text: object, number: float | None) -> None:
+def test_a_number_is_plain_digits(text: object, number: float | None) -> None:
     """A number is plain digits as text, few enough that every language reads the same."""
     assert read_decimal(text) == number
 
@@ -67,7 +67,7 @@ def test_decimals(text: object, number: float | None) -> None:
         ("capacity", {"capacity": "0.0"}, "capacity", "a capacity of 0 is none"),
     ],
 )
-def test_bad_values(rule: str, value: object, path: str, said: str) -> None:
+def test_a_bad_value_is_refused_by_its_path(rule: str, value: object, path: str, said: str) -> None:
     """A value that makes no sense is refused by its path, with what to send."""
     with pytest.raises(RuleValueError) as caught:
         read_single_rule(rule, value)
@@ -140,7 +140,7 @@ def test_everything_at_once() -> None:
 
 
 @pytest.mark.parametrize("rule", ["pin", "weight"])
-def test_too_many(rule: str) -> None:
+def test_one_rule_too_many_is_refused(rule: str) -> None:
     """One rule more than a group may have is refused; another value of one that is there is not."""
     world = World()
     value = {"pin": {"client_id": "c"}, "weight": {"weight": "2"}}[rule]

@@ -17,7 +17,7 @@ def test_like_the_library(at_ms: int) -> None:
 
 
 @pytest.mark.parametrize("day", ["2000-02-29", "2024-02-29", "2100-02-28", "2100-03-01"])
-def test_leap_days(day: str) -> None:
+def test_dates_around_leap_days_are_right(day: str) -> None:
     """Around leap days, and where there is none."""
     at = datetime.fromisoformat(f"{day}T23:59:59+00:00")
     assert utc_words(round(at.timestamp() * 1_000)) == f"{day} 23:59:59 UTC"

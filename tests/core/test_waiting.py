@@ -29,7 +29,7 @@ def _beat_on(world: World, milliseconds: int, clients: str = "a", topic: str = "
     world.run()
 
 
-def test_missing_topic() -> None:
+def test_an_absent_topic_is_reported_once_and_its_end_too() -> None:
     """A bridge says that a topic is absent: who subscribes to it is told, once, and of the end."""
     world = World()
     world.beat("a", topics=("payments",))
@@ -73,7 +73,7 @@ def test_it_is_no_move() -> None:
     assert decision.epoch == decision.previous_epoch
 
 
-def test_absent_elsewhere() -> None:
+def test_a_topic_with_a_route_is_absent_for_nobody() -> None:
     """Where a route stands, that another cluster lacks the topic tells nobody anything."""
     world = World()
     world.beat("a")
@@ -86,7 +86,7 @@ def test_absent_elsewhere() -> None:
     assert world.state.absent == {}
 
 
-def test_deleted_topic() -> None:
+def test_a_deleted_topic_is_reported_as_absent() -> None:
     """A topic that is deleted while it is read does not exist any more."""
     world = World()
     world.beat("a")
@@ -98,7 +98,7 @@ def test_deleted_topic() -> None:
     assert message.startswith("topic orders does not exist;")
 
 
-def test_no_bridge() -> None:
+def test_after_ten_seconds_without_an_answer_the_bridge_is_named() -> None:
     """Nobody has answered for ten seconds: since when it was asked, and who was there last."""
     world = World()
     world.beat("a", topics=("payments",))
@@ -166,7 +166,7 @@ def test_a_bridge_that_answers_with_less_is_there() -> None:
         assert _told(world) == []
 
 
-def test_paused() -> None:
+def test_who_joins_a_paused_group_hears_which_rule() -> None:
     """Who joins a paused group is told by which rule; who holds queues is not; then it is over."""
     world = World()
     world.beat("a")
@@ -188,7 +188,7 @@ def test_paused() -> None:
     assert any(isinstance(output, Assignment) and output.add for output in world.outputs)
 
 
-def test_drained() -> None:
+def test_a_drained_client_hears_of_its_drain_and_its_end() -> None:
     """A drained client is told as its queues are taken, and how that ends; others are not."""
     world = World()
     world.beat("a")
@@ -230,7 +230,7 @@ def test_drained_before_a_missing_topic() -> None:
     assert [reason for _, reason, _ in _told(world)] == ["topic"]
 
 
-def test_designated() -> None:
+def test_an_undesignated_client_hears_which_rule() -> None:
     """Who is not named is told by which rule; who is named and finds no queue left is not."""
     world = World()
     world.rule("designated", {"only": ["a", "b"]})
@@ -280,7 +280,7 @@ def test_designated_for_one_topic() -> None:
     assert [(client, reason) for client, reason, _ in _told(world)] == [("b", None)]
 
 
-def test_released() -> None:
+def test_a_released_group_says_how_it_is_taken_back() -> None:
     """A released group says so, and how it is taken back."""
     world = World()
     world.rule("designated", release_rule("orders").value)
@@ -293,7 +293,7 @@ def test_released() -> None:
     assert _told(world) == [("a", "designated", words)]
 
 
-def test_gone() -> None:
+def test_with_the_member_its_notice_goes() -> None:
     """With the member goes what it was told."""
     world = World()
     world.beat("a", topics=("payments",))
@@ -305,7 +305,7 @@ def test_gone() -> None:
     assert [output.notice for output in world.outputs if isinstance(output, Gone)] == [True]
 
 
-def test_new_engine() -> None:
+def test_a_new_engine_repeats_what_keeps_a_client_waiting() -> None:
     """A client counts what the engine of its generation says, so a new engine says it anew."""
     world = World()
     world.beat("a", topics=("payments",))
@@ -321,7 +321,7 @@ def test_new_engine() -> None:
     assert [reason for _, reason, _ in _told(world)] == ["topic"]
 
 
-def test_any_cut() -> None:
+def test_many_steps_end_with_the_same_notice_as_few() -> None:
     """What is told in the end is the same, whether steps are few or many."""
     ends = []
     for every in (1, 2, 5, 12):

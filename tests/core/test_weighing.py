@@ -80,14 +80,14 @@ def test_an_end_that_went_back() -> None:
     assert known == Measure(61_000, 61_000, 5, 5, lag=5.0)
 
 
-def test_by_rate() -> None:
+def test_a_queue_weighs_its_share_of_the_mean_rate() -> None:
     """A queue weighs its share of the mean, and without traffic a tenth of it."""
     measures = {0: _steady(60, 60), 1: _steady(20, 60), 2: _steady(0, 60)}
     found = _weights(measures, {}, Weighing("rate", change_percent=0), 60_000)
     assert found == {0: 2.2, 1: 0.75, 2: 0.1}
 
 
-def test_by_lag() -> None:
+def test_a_queue_weighs_its_lag() -> None:
     """A queue weighs what is left to process, whatever was written."""
     measures = {
         number: replace(_steady(10, 60), behind=lag, lag=float(lag))
@@ -157,7 +157,7 @@ def test_read_only_and_drained(by: str) -> None:
         ({"by": "lag", "change_percent": "50"}, "change_percent"),
     ],
 )
-def test_bad_rules(value: object, field: str) -> None:
+def test_a_bad_weight_is_refused_with_its_field(value: object, field: str) -> None:
     """A value that cannot be is refused with its field and what to send."""
     with pytest.raises(RuleValueError) as refused:
         read_weighing(value)

@@ -79,7 +79,7 @@ def test_each_fault_is_judged_by_itself() -> None:
     assert [check.passed for check in _decided([*quick, *_outages(9.0)])] == [True, False]
 
 
-def test_steps() -> None:
+def test_every_fault_is_a_step() -> None:
     """Every fault is a step, and a rolling restart one for each broker."""
     assert faults_of(0) == (
         BrokerFault.LEADER_KILL,
@@ -114,7 +114,7 @@ def _run(options: DemoOptions) -> Report:
     ],
     ids=["killed", "killed-and-frozen"],
 )
-def test_the_leader(faults: tuple[BrokerFault, ...]) -> None:
+def test_the_leader_is_killed_and_the_next_one_frozen(faults: tuple[BrokerFault, ...]) -> None:
     """The leader of the heartbeats is killed, the next one frozen for longer than its session."""
     options = DemoOptions(
         duration_s=5,

@@ -89,7 +89,7 @@ def test_killed_at_rest() -> None:
     assert verdict.failed() == ("queues of the killed",)
 
 
-def test_nobody_killed() -> None:
+def test_a_script_without_its_kill_fails() -> None:
     """A script without its kill fails, and the victim's open work is no longer excused."""
     history = sound_history()
     steps = tuple(s for s in history.steps if not isinstance(s, ClientKilled))

@@ -53,7 +53,7 @@ def test_greatest_is_kept() -> None:
     assert watch.use.processes == alone.processes + 1
 
 
-def test_looks() -> None:
+def test_the_greatest_sum_of_memory_is_kept() -> None:
     """The greatest sum is kept with its processes; a look that was broken off is counted."""
     use = MemoryUse()
     for found, count, complete in [(5, 2, True), (9, 3, False), (7, 4, True)]:

@@ -18,7 +18,7 @@ from tests.awaiting import run_talking
 @pytest.mark.system
 @pytest.mark.broker
 @pytest.mark.slow
-def test_around_both() -> None:
+def test_the_producer_goes_around_slow_and_killed_brokers() -> None:
     """The producer goes around a slow broker and a killed one, and loses no message."""
     command = [sys.executable, "-m", "fairlead", "proof", "demo-producer", "--check", "-o", "json"]
     ended = run_talking(command)

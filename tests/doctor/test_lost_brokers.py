@@ -139,7 +139,9 @@ def _described(*in_sync: Sequence[int]) -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize(
     "fenced, why", [((3,), "broker 3 is gone or silent"), ((), "broker 3 is behind")]
 )
-def test_copies(fenced: tuple[int, ...], why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copies_out_of_sync_are_a_warning(
+    fenced: tuple[int, ...], why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Copies that are not in sync are a warning that names whose they are, and no ok beside it."""
     configs = {"fairlead.routes": {"min.insync.replicas": "2"}}
     monkeypatch.setattr(topics, "configs_of", lambda _admin, _names: configs)

@@ -113,7 +113,7 @@ def fingerprint() -> str:
 
 
 @pytest.mark.parametrize("seed", ["1", "31337"])
-def test_hash_seed(seed: str) -> None:
+def test_another_hash_seed_stores_and_writes_the_same(seed: str) -> None:
     """Processes with different hash seeds store and write the same bytes."""
     script = "from tests.engine.test_determinism import fingerprint; print(fingerprint())"
     assert printed_under(seed, script).decode().strip() == fingerprint()

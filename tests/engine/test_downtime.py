@@ -38,7 +38,7 @@ def _expired(world: World) -> list[str]:
 
 @pytest.mark.parametrize("seconds", [60, 600])
 @pytest.mark.parametrize("lost", [False, True])
-def test_engine_down(seconds: int, lost: bool) -> None:  # noqa: FBT001 - a parameter of pytest
+def test_while_no_engine_runs_nobody_living_expires(seconds: int, lost: bool) -> None:  # noqa: FBT001 - a parameter of pytest
     """However long no engine runs, with its state kept or lost, nobody expires who lives."""
     world = _settled()
     owners = world.owners("orders")

@@ -128,7 +128,7 @@ def test_others_do_not(one: GroupRecord, other: GroupRecord) -> None:
     assert (held.superseded, held.given_up) == (0, 0)
 
 
-def test_the_cap(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_above_the_cap_the_oldest_rows_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Above the cap the oldest rows of what is repeated anyway are given up first."""
     monkeypatch.setattr(quarantine_rows, "HELD_ROWS_MAX", 3)
     held = hold(

@@ -225,7 +225,7 @@ def test_a_new_driver_tries_again(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(world.owners("orders").values()) == {"orders-1", "orders-2"}
 
 
-def test_poison(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_poisoned_record_is_refused_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Records on which a step fails are refused one by one; their group goes on in that batch."""
     world = _settled()
 

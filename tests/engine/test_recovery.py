@@ -61,7 +61,7 @@ def _live(client: Client) -> None:
     client.beat()
 
 
-def test_everybody_alive() -> None:
+def test_after_a_loss_everybody_keeps_its_queues() -> None:
     """After the loss everybody keeps what it has, and nothing is moved."""
     world = _settled()
     owners = world.owners("orders")
@@ -78,7 +78,7 @@ def test_everybody_alive() -> None:
     assert world.decisions[-1]["state"]["phase"] == "stable"
 
 
-def test_one_dead() -> None:
+def test_a_dead_clients_queues_go_on_at_its_progress() -> None:
     """The queues of a client that died with the checkpoint go on where its progress ended."""
     world = _settled()
     dead = world.clients[0]
@@ -175,7 +175,7 @@ def test_a_start_inside_a_recovery() -> None:
     assert world.decisions[-1]["cut"]["origin"]["generation"] == 2
 
 
-def test_lost_again() -> None:
+def test_a_state_lost_in_recovery_is_rebuilt() -> None:
     """A state that is lost while it recovers is rebuilt all the same."""
     world = _settled()
     owners = world.owners("orders")
@@ -235,7 +235,7 @@ def test_the_marker_waits_for_control() -> None:
     assert stored is not None
 
 
-def test_lost_input() -> None:
+def test_a_driver_behind_lost_input_recovers() -> None:
     """A driver that begins behind records that are gone waits as if the state were lost."""
     world = _settled()
     owners = world.owners("orders")

@@ -268,7 +268,7 @@ def test_a_missing_row(world: World) -> None:
         compare(Recording.of(lacking), written_of(world), context_of)
 
 
-def test_contradicting_decisions(world: World) -> None:
+def test_two_decisions_of_one_cut_are_refused(world: World) -> None:
     """Two decisions of one cut that name different positions are refused."""
     one = orjson.loads(decisions_of(world)[0])
     one["cut"]["positions"] = {}
@@ -276,7 +276,7 @@ def test_contradicting_decisions(world: World) -> None:
         cuts_of([*decisions_of(world), orjson.dumps(one)])
 
 
-def test_lineage(world: World) -> None:
+def test_of_a_step_of_two_generations_the_second_is_kept(world: World) -> None:
     """A step that two generations wrote is kept from the second, and the first was interrupted."""
     cuts = [cut for cut in cuts_of(decisions_of(world)) if cut.shard == 0]
     replayed = list(replay_shard(recording_of(world), cuts, context_of))

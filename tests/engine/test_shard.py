@@ -137,7 +137,7 @@ def test_rows_are_read_once() -> None:
     assert (twice.stored, twice.records) == (once.stored, once.records)
 
 
-def test_refused_rows() -> None:
+def test_a_refused_row_has_its_reason_and_the_rest_goes_on() -> None:
     """A record that is not what the protocol says is refused with its reason; the rest goes on."""
     topics = Topics()
     topics.tick(1)
@@ -340,7 +340,7 @@ def test_offsets_of_other_shards() -> None:
     assert open_shard(result.stored).header.positions[NAMES.name("offsets")] == {0: 1}
 
 
-def test_foreign_topics() -> None:
+def test_rows_of_other_topics_are_left_alone() -> None:
     """Rows of topics that a shard does not read are left alone."""
     topics = Topics()
     topics.append("generations", 0, b"driver", b"{}")

@@ -32,7 +32,7 @@ def _told(world: World) -> list[tuple[str | None, str]]:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_a_life(seed: int) -> None:
+def test_each_reason_to_wait_is_given_and_replayed(seed: int) -> None:
     """No bridge, no topic, a new engine, the topic: each is told and replayed, in any cut."""
     world, chance = World(), Random(seed)
     world.topics.tick(1)

@@ -29,7 +29,7 @@ def held(world: World, looked: Callable[[Joint, Moment], None] | None = None) ->
 
 
 @pytest.mark.parametrize("world", ROWS[Rows.SMALL], ids=lambda world: world.name)
-def test_small(world: World) -> None:
+def test_small_worlds_keep_every_promise(world: World) -> None:
     """No order of events in a small world breaks a promise, and all lead to a settled group."""
     searched = held(world)
     assert searched.ends > 1
@@ -39,7 +39,7 @@ def test_small(world: World) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("world", ROWS[Rows.REQUIRED], ids=lambda world: world.name)
-def test_required(world: World) -> None:
+def test_the_required_worlds_keep_every_promise(world: World) -> None:
     """The worlds that must be searched before a release keep every promise."""
     held(world)
 
@@ -47,7 +47,7 @@ def test_required(world: World) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(7200)
 @pytest.mark.parametrize("world", ROWS[Rows.LONG], ids=lambda world: world.name)
-def test_long(world: World) -> None:
+def test_larger_worlds_keep_every_promise(world: World) -> None:
     """Larger worlds keep every promise too."""
     held(world)
 

@@ -267,7 +267,9 @@ def rounds(request: pytest.FixtureRequest) -> int:
     ],
     indirect=True,
 )
-def test_fuzz(spark: "SparkSession", bootstrap: str, tmp_path: Path, rounds: int) -> None:
+def test_every_mutation_of_every_kind_is_survived(
+    spark: "SparkSession", bootstrap: str, tmp_path: Path, rounds: int
+) -> None:
     """Every kind through every mutation, before and across a restart of the engine."""
     sys.stdout.write(f"seed {SEED}: repeat with make fuzz FUZZ_SEED={SEED} FUZZ_ROUNDS={ROUNDS}\n")
     settings, place = _system(bootstrap, tmp_path)

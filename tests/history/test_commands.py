@@ -52,7 +52,7 @@ def _told(*words: str | Path) -> Any:
         ("moves_of_a_client", ["moves", GROUP, "--since", "20s", "--client", "c3"]),
     ],
 )
-def test_story(folder: Path, story: str, words: list[str]) -> None:
+def test_a_story_reads_as_its_page(folder: Path, story: str, words: list[str]) -> None:
     """What a person reads is what was read and found good: tests/history/stories has it."""
     text, error = _run(*words, "--dump", folder)
     assert error is None
@@ -76,7 +76,7 @@ def test_story_for_programs(folder: Path) -> None:
     assert [orjson.loads(line) for line in lines.splitlines()] == [two, five]
 
 
-def test_flat_rows(folder: Path) -> None:
+def test_each_move_is_one_flat_row(folder: Path) -> None:
     """Each move is one flat row; whoever ordered it, and because of what, stands in it."""
     rows = _told("moves", GROUP, "--dump", folder, "--since", "1h")
     assert all(not isinstance(each, dict | list) for row in rows for each in row.values())
@@ -98,7 +98,7 @@ def _forged(
             rows[place] = [row._replace(value=(row.value or b"").replace(old, new)) for row in log]
 
 
-def test_forged(life: World, tmp_path: Path) -> None:
+def test_a_forged_record_ends_the_command_with_1(life: World, tmp_path: Path) -> None:
     """A record that is another event than the decision says ends the command with 1."""
     rows = timed_rows(life)
     _forged(rows, "control", b'"by":"alice"', b'"by":"mallory"')
@@ -110,7 +110,7 @@ def test_forged(life: World, tmp_path: Path) -> None:
     assert "1 record is not what the decisions say, such as t.control/0@1" in error.message
 
 
-def test_records_gone(life: World, tmp_path: Path) -> None:
+def test_records_gone_are_no_contradiction(life: World, tmp_path: Path) -> None:
     """What topics do not keep any more is told as gone, and is no contradiction."""
     rows = timed_rows(life)
     end = max(row.append_ms for row in rows["heartbeats", 0])
@@ -124,7 +124,7 @@ def test_records_gone(life: World, tmp_path: Path) -> None:
     assert "its last heartbeat is not in the log any more" in text
 
 
-def test_decisions_gone(life: World, tmp_path: Path) -> None:
+def test_without_decisions_assignments_name_the_owner(life: World, tmp_path: Path) -> None:
     """Without decisions the owner is told by assignments, and `moves` proves nothing."""
     rows = timed_rows(life)
     rows["decisions", 0] = []
@@ -151,7 +151,9 @@ def test_decisions_gone(life: World, tmp_path: Path) -> None:
         (["moves", GROUP, "--since", "2026-06-09T10:14"], "is a time of no zone", "Write its zone"),
     ],
 )
-def test_refused(folder: Path, words: list[str], message: str, remedy: str) -> None:
+def test_a_missing_name_is_refused_with_what_there_is(
+    folder: Path, words: list[str], message: str, remedy: str
+) -> None:
     """A name that is not there is refused with what there is, a time that is none with examples."""
     _, error = _run(*words, "--dump", folder)
     assert isinstance(error, UsageError)
@@ -174,7 +176,7 @@ def test_number_of_two_topics(tmp_path: Path) -> None:
     assert story["queue"] == "payments/main/2"
 
 
-def test_under_way(tmp_path: Path) -> None:
+def test_a_queue_in_handover_is_draining_at_its_holder(tmp_path: Path) -> None:
     """A queue in a handover is draining at its holder; its successor and the wait are told."""
     world = World(queues={"orders": 2})
     world.topics.tick(1)
@@ -193,7 +195,7 @@ def test_under_way(tmp_path: Path) -> None:
     assert "waits still" in text
 
 
-def test_nobody(tmp_path: Path) -> None:
+def test_a_queue_without_an_owner_has_a_reason(tmp_path: Path) -> None:
     """A queue without an owner is told with the reason."""
     world = World(queues={"orders": 2})
     world.topics.tick(1)
@@ -251,7 +253,7 @@ def test_an_owner_that_is_dead(tmp_path: Path) -> None:
     assert "waits " not in text
 
 
-def test_many_resets(tmp_path: Path) -> None:
+def test_resets_of_many_queues_are_one_headline(tmp_path: Path) -> None:
     """What one person orders of many queues is one headline; a queue's story has its own."""
     world = World(queues={"orders": 6})
     world.topics.tick(1)

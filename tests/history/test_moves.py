@@ -40,7 +40,7 @@ def _told(decided: DecidedMoves) -> list[tuple[object, ...]]:
     return [(row["queue"], row["kind"], row["from"], row["to"]) for row in rows]
 
 
-def test_handover() -> None:
+def test_a_handover_is_one_move_with_its_time() -> None:
     """A handover is one move of the decision that began it, with the time that it took."""
     first, handed = _moves(FIRST, HANDED, OPENED)
     assert len(first.moves) == 4
@@ -60,7 +60,7 @@ def test_handover() -> None:
     assert all(not isinstance(value, dict | list) for value in row.values())
 
 
-def test_nobody_between() -> None:
+def test_a_queue_between_owners_comes_from_the_last_one() -> None:
     """A queue that nobody gets is left without an owner, and comes from who had it last."""
     dropped = decision(2, [("dropped", 0, "c1", (1, 1))], [LEFT])
     ended = decision(2, [("resolved", 0, "c1", (1, 1))], [RELEASED], new=False)
@@ -76,7 +76,7 @@ def test_nobody_between() -> None:
     assert sum(each.moved for each in decided) == 2
 
 
-def test_windows() -> None:
+def test_a_window_knows_the_owners_before_it() -> None:
     """From a time on, a move tells who had the queue before, and owners that stand count."""
     (handed,) = decided_moves(
         tenures_of(audits(HANDED, OPENED)),
@@ -88,7 +88,7 @@ def test_windows() -> None:
     assert _moves(FIRST, HANDED, since_ms=START_MS + 3_000) == []
 
 
-def test_filters() -> None:
+def test_filters_leave_only_their_moves() -> None:
     """Of some queues and clients only their moves are left; a decision without any is left out."""
     decided = _moves(FIRST, HANDED)
     queue = MessageQueue("orders", "main", 3)
@@ -97,7 +97,7 @@ def test_filters() -> None:
     assert only(decided, {queue}, {"c9"}) == []
 
 
-def test_triggers() -> None:
+def test_moves_count_under_their_trigger() -> None:
     """Moves count under what led to them, not under the release that came of it."""
     left = decision(
         3, [("resolved", 0, "c1", (1, 1)), ("granted", 0, "c2", (1, 3))], [RELEASED, LEFT]
@@ -110,7 +110,7 @@ def test_triggers() -> None:
 
 
 @pytest.mark.parametrize("queues, clients", [(3, 2), (5, 2), (5, 3), (6, 3)])
-def test_least_moves(queues: int, clients: int) -> None:
+def test_no_even_share_has_fewer_moves(queues: int, clients: int) -> None:
     """No even share has fewer moves: every owner of every queue before and after is tried."""
     everybody = range(clients + 1)  # the last one is gone, and shares nothing afterwards
     even = [

@@ -18,7 +18,7 @@ MOVED = decision(2, [("dropped", 0, "c1", FIRST), ("gated", 0, "c2", SECOND)])
 OPENED = decision(2, [("resolved", 0, "c1", FIRST), ("granted", 0, "c2", SECOND)], new=False)
 
 
-def test_handover() -> None:
+def test_a_grant_drains_until_its_successor_is_let_in() -> None:
     """A grant is draining while its successor is gated, and over when that one is let in."""
     first, second = _known(GIVEN, MOVED)
     assert [first.state, second.state] == ["draining", "gated"]
@@ -42,7 +42,7 @@ def test_first_decision_of_a_window() -> None:
     assert newest.state == "held"
 
 
-def test_nobody() -> None:
+def test_a_queue_given_up_is_nobodys() -> None:
     """A queue that was given up, or whose holder is dead, is nobody's."""
     given_up = decision(2, [("dropped", 0, "c1", FIRST)])
     assert standing_of(_known(GIVEN, given_up), None).state == "draining"
@@ -73,7 +73,7 @@ def test_what_assignments_say() -> None:
     assert standing_of(_known(GIVEN, MOVED, OPENED), older).owner == "c2"
 
 
-def test_unsafe_grant() -> None:
+def test_an_unsafe_grant_leaves_the_other_open() -> None:
     """A grant that was made although somebody may be working leaves that grant open."""
     eager = decision(2, [("dropped", 0, "c1", FIRST), ("granted", 0, "c2", SECOND)])
     eager["moves"][1]["unsafe"] = True
@@ -81,7 +81,7 @@ def test_unsafe_grant() -> None:
     assert [first.state, second.state, second.unsafe] == ["draining", "held", True]
 
 
-def test_written_again() -> None:
+def test_a_repeated_add_makes_no_other_grant() -> None:
     """An add that is said again, or a decision that is read twice, makes no other grant."""
     again = decision(3, [("granted", 0, "c1", FIRST)])
     (only,) = _known(GIVEN, again, GIVEN)
@@ -106,7 +106,7 @@ def test_began_by_release() -> None:
     assert begins_by_release(second, None)
 
 
-def test_superseded() -> None:
+def test_decisions_of_a_superseded_engine_move_nothing() -> None:
     """What an engine wrote after another one had decided moves nothing: clients refuse it."""
     passed = decision(2, [], [{"kind": "generation_passed"}], new=False, epoch=[2, 1])
     passed["cut"]["generation"] = 2
@@ -114,7 +114,7 @@ def test_superseded() -> None:
     assert (only.client_id, only.state) == ("c1", "held")
 
 
-def test_preludes() -> None:
+def test_a_decision_is_told_with_those_it_follows() -> None:
     """A decision that only follows others up is told with those that moved nothing before it."""
     changed = decision(2, [], [{"kind": "route_changed", "topic": "orders"}], new=False)
     told = decision(3, [("granted", 1, "c1", (1, 3))], [{"kind": "offsets_known"}])

@@ -125,7 +125,7 @@ def test_stop_kills_the_deaf(tmp_path: Path) -> None:
     assert child.exit_code == -signal.SIGKILL
 
 
-def test_log(tmp_path: Path) -> None:
+def test_what_a_child_writes_is_in_its_log(tmp_path: Path) -> None:
     """What a child writes without being listened to is in its log."""
     child = Child("writer", _python("import sys; print('out'); sys.exit('err')"), tmp_path / "log")
     assert child.wait(SECONDS) == 1

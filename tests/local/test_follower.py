@@ -44,7 +44,9 @@ def _record(group: str, number: int, client_id: str) -> bytes:
     return orjson.dumps(body)
 
 
-def test_follow(bootstrap: str, topics: TopicNames, producer: KafkaProducer) -> None:
+def test_decisions_of_one_group_are_followed(
+    bootstrap: str, topics: TopicNames, producer: KafkaProducer
+) -> None:
     """Decisions of before and after the start are taken in, those of other groups are not."""
     producer.send(_decisions(topics), key=b"demo", value=_record("demo", 1, "a")).get(SECONDS)
     seen: list[DecisionRecord] = []
@@ -60,7 +62,9 @@ def test_follow(bootstrap: str, topics: TopicNames, producer: KafkaProducer) -> 
     assert [decision.epoch for decision in seen] == [Epoch(1, 1), Epoch(1, 2)]
 
 
-def test_failure(bootstrap: str, topics: TopicNames, producer: KafkaProducer) -> None:
+def test_a_record_that_is_no_decision_ends_the_following(
+    bootstrap: str, topics: TopicNames, producer: KafkaProducer
+) -> None:
     """A record that is no decision ends the following, and whoever waits is told why."""
     follower = DecisionFollower(bootstrap, _decisions(topics), "demo")
     with follower:

@@ -75,7 +75,7 @@ def _gone() -> int:
 
 
 @pytest.mark.parametrize("code", [BURN, BURN_IN_CHILD], ids=["own", "of_child"])
-def test_processor_time(code: str) -> None:
+def test_the_processor_time_of_a_child_counts(code: str) -> None:
     """The time that a process or its child used is seen while both live."""
     with _running(code) as pid:
         used = processor_seconds(pid)
@@ -105,7 +105,7 @@ def test_memory_of_a_tree() -> None:
     assert found.bytes == pytest.approx(sum(parts), rel=0.05)
 
 
-def test_member_vanishes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_ends_meanwhile_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that ends between being found and being looked at is left out."""
     gone = processes.Process(_gone(), "S", 1, 1, 0.0, 9)
     with _running(HOLD) as pid:

@@ -38,7 +38,7 @@ def _environment(folder: Path, form: str) -> dict[str, str]:
     "command, form",
     [(["run"], "console"), (["bridge", "kafka"], "json"), (["serve"], "json")],
 )
-def test_no_password(command: list[str], form: str, tmp_path: Path) -> None:
+def test_no_process_logs_the_password(command: list[str], form: str, tmp_path: Path) -> None:
     """Neither engine nor bridge nor serve tells it, whatever goes wrong; each says what does."""
     [port] = free_ports(1)
     bootstrap = f"127.0.0.1:{port}"

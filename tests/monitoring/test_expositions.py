@@ -79,14 +79,14 @@ REGISTRIES: dict[Job, Callable[[], CollectorRegistry]] = {
 
 
 @pytest.mark.parametrize("job", REGISTRIES)
-def test_clean(job: Job) -> None:
+def test_promtool_has_nothing_to_improve(job: Job) -> None:
     """Promtool finds nothing to improve: names, units, texts, kinds."""
     exposition = generate_latest(REGISTRIES[job]())
     assert exposition.count(b"\n") > 20
     assert promtool("check", "metrics", given=exposition) == (0, "")
 
 
-def test_unclean() -> None:
+def test_promtool_finds_an_unclean_family() -> None:
     """A counter without its ending, or a family without a text, is told."""
     code, said = promtool("check", "metrics", given=b"# TYPE polls counter\npolls 3\n")
     assert code != 0

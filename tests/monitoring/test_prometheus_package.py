@@ -115,7 +115,9 @@ def repository(tmp_path: Path, other_programs: Path, monkeypatch: pytest.MonkeyP
     return made
 
 
-def test_brought_once(repository: Repository, tmp_path: Path, said: list[str]) -> None:
+def test_the_programs_are_brought_once(
+    repository: Repository, tmp_path: Path, said: list[str]
+) -> None:
     """Both programs are unpacked and nothing else; after that nothing is asked of apt."""
     repository.offer("2.45.0")
     repository.read_lists()
@@ -133,7 +135,7 @@ def test_brought_once(repository: Repository, tmp_path: Path, said: list[str]) -
     assert find_program("promtool") == folder / "promtool"
 
 
-def test_without_lists(repository: Repository, said: list[str]) -> None:
+def test_without_lists_apt_is_asked_once(repository: Repository, said: list[str]) -> None:
     """Where apt has never read what is on offer, it does so for us, and keeps nothing of it."""
     repository.offer("2.45.0")
     assert ensure_programs(said.append)["promtool"].is_file()
@@ -150,7 +152,9 @@ def test_with_old_lists(repository: Repository, said: list[str]) -> None:
     assert ensure_programs(said.append)["promtool"].parent.name == "prometheus_2.46.0_all"
 
 
-def test_another_file(repository: Repository, tmp_path: Path, said: list[str]) -> None:
+def test_a_file_with_another_checksum_is_not_unpacked(
+    repository: Repository, tmp_path: Path, said: list[str]
+) -> None:
     """A file that is not the one whose checksum apt knows is not unpacked."""
     package = repository.offer("2.45.0")
     package.write_bytes(package.read_bytes().replace(b"debian-binary", b"debian-bINARY"))
@@ -159,7 +163,7 @@ def test_another_file(repository: Repository, tmp_path: Path, said: list[str]) -
     assert [path.name for path in (tmp_path / "fairlead" / "prometheus").iterdir()] == [".lock"]
 
 
-def test_too_old(repository: Repository, said: list[str]) -> None:
+def test_a_prometheus_that_is_too_old_is_named(repository: Repository, said: list[str]) -> None:
     """A distribution whose Prometheus is older than 2.42: the message says so, and the remedy."""
     repository.offer("2.24.1")
     for _ in range(2):
@@ -200,7 +204,9 @@ def test_with_what_it_needs(repository: Repository, tmp_path: Path, said: list[s
         unpack_all(broken, tmp_path / "tree")
 
 
-def test_no_apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: list[str]) -> None:
+def test_without_apt_the_message_has_a_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: list[str]
+) -> None:
     """Another distribution: one message with the remedy, for the set-up and for the tests."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("FAIRLEAD_CACHE", str(tmp_path / "fairlead"))
@@ -213,7 +219,9 @@ def test_no_apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: list[str]
     assert "python -m tools.prometheus" in told.value.remedy
 
 
-def test_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_named_program_goes_before_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A program that a variable names goes before the cache, and a wrong one is told."""
     own = tmp_path / "promtool"
     monkeypatch.setenv("PROMTOOL", str(own))

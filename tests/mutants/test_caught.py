@@ -19,7 +19,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_caught(tree: Tree, mutant: Mutant) -> None:
+def test_the_first_hunter_catches_each_mutant(tree: Tree, mutant: Mutant) -> None:
     """The first who looks finds a violation that the dropped rule leads to."""
     verdict = hunt(mutant, tree, every=False)
     assert verdict.mistake is None

@@ -66,7 +66,7 @@ def test_about_some_topics(topics: Topics) -> None:
     assert [row["problem"] for row in found.about({"orders"}).rows()] == ["bridge_dead"]
 
 
-def test_stopped(topics: Topics) -> None:
+def test_a_stopped_bridge_is_no_problem_until_it_is_asked(topics: Topics) -> None:
     """One that was stopped in order is as somebody wanted it, until something is asked of it."""
     _sign(topics)
     _sign(topics, "stopped")
@@ -92,7 +92,7 @@ def test_signs_are_no_answers(topics: Topics) -> None:
 
 
 @pytest.mark.parametrize("absent", [False, True])
-def test_answers(topics: Topics, *, absent: bool) -> None:
+def test_an_absent_topic_is_an_answer(topics: Topics, *, absent: bool) -> None:
     """Offsets are an answer, and so is that there is no such topic."""
     topics.now_ms += HOUR_MS
     _ask(topics)
@@ -108,7 +108,7 @@ def test_no_bridge_ever(topics: Topics) -> None:
     assert row["says"].endswith("no bridge has ever given a sign of life")
 
 
-def test_several_bridges(topics: Topics) -> None:
+def test_one_living_bridge_is_enough(topics: Topics) -> None:
     """One of two that is there is enough, whatever the other one said; then its death counts."""
     _sign(topics)
     _sign(topics, "stopped", OTHER_RUN)
@@ -119,7 +119,7 @@ def test_several_bridges(topics: Topics) -> None:
     assert [each.verdict for each in _look(topics).lives] == ["stopped"]
 
 
-def test_blind(topics: Topics) -> None:
+def test_a_bridge_that_sees_nothing_says_so(topics: Topics) -> None:
     """A bridge whose cluster tells it nothing says so."""
     _sign(topics, "look_ups_fail")
     (row,) = _look(topics, 5_000).rows()

@@ -45,7 +45,7 @@ def test_a_new_life() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(1, 5_000), st.integers(0, 50)), min_size=1, max_size=400))
-def test_law(steps: list[tuple[int, int]]) -> None:
+def test_few_samples_date_an_end_within_two_of_them(steps: list[tuple[int, int]]) -> None:
     """However much is told, few samples are kept, and what they date is within its two samples."""
     at_ms = end = 0
     truth = []

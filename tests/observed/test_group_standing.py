@@ -23,7 +23,7 @@ def _member(world: World, client_id: str) -> MemberStanding:
     return found
 
 
-def test_at_rest() -> None:
+def test_a_group_at_rest_has_each_queue_at_its_target() -> None:
     """Each queue has one owner who is its target; everybody follows, and nobody is idle."""
     world = followers("c1", "c2")
     found = standing_of(world)
@@ -143,7 +143,7 @@ def test_a_queue_without_a_position() -> None:
     assert orders_of(found, 6).readable
 
 
-def test_since_when() -> None:
+def test_a_queue_keeps_the_time_of_its_grant() -> None:
     """A queue that did not move keeps the time of its grant over later decisions."""
     world = followers("c1", "c2")
     before = orders_of(standing_of(world), 0).newest

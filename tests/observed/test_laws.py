@@ -103,7 +103,7 @@ def test_owners_of_a_life(seed: int) -> None:
         None,
     ],
 )
-def test_rubbish(value: bytes | None) -> None:
+def test_rubbish_changes_nothing(value: bytes | None) -> None:
     """What is no record changes nothing, on whatever topic it stands."""
     world = World()
     world.join("c1")

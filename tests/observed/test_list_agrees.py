@@ -33,7 +33,7 @@ def _agree(world: World, group: str) -> tuple[str, ...]:
     return found
 
 
-def test_forged_ticks() -> None:
+def test_forged_ticks_make_no_dead_engine_live() -> None:
     """Ticks of a generation that nobody claimed make no dead engine look alive, wherever."""
     world = followers("c1", "c2")
     world.topics.append("generations", 0, b"driver", {"kind": "generation", "driver": "driver"})
@@ -185,7 +185,9 @@ def _again_and_again(world: World) -> None:
         (_again_and_again, {"restarting"}),
     ],
 )
-def test_each_problem(happens: Callable[[World], None], expected: set[str]) -> None:
+def test_list_and_check_agree_on_each_problem(
+    happens: Callable[[World], None], expected: set[str]
+) -> None:
     """Whatever befalls a group, the list has the words of the check, in its order."""
     world = followers("c1", "c2")
     happens(world)
@@ -196,7 +198,7 @@ def test_each_problem(happens: Callable[[World], None], expected: set[str]) -> N
 
 # In the last one an engine dies while a client waits for a queue, which the next engine gives away.
 @pytest.mark.parametrize("seed", [*range(6), 146])
-def test_any_life(seed: int) -> None:
+def test_list_and_check_agree_in_any_history(seed: int) -> None:
     """In lives in which clients and drivers come, leave and die both say the same at each look."""
     world, chance, said = World(), Random(seed), set[str]()
     for second in range(0, 36, 3):
@@ -208,7 +210,7 @@ def test_any_life(seed: int) -> None:
     assert said
 
 
-def test_released() -> None:
+def test_no_reader_misses_the_members_of_a_released_group() -> None:
     """No reader misses the members of a group that was handed back, or tells their lag."""
     world = followers("c1", "c2")
     _all_gone(world)

@@ -69,7 +69,7 @@ def test_kept_for_later() -> None:
     assert {member.client_id for member in found.members if member.after} == {"c1", "c9"}
 
 
-def test_handover() -> None:
+def test_a_dropped_queue_is_planned_from_its_destination() -> None:
     """A queue that was dropped and not released is planned from where it goes to, and is told."""
     world = world_of("c1", "c2")
     world.join("c3", subscribed=tuple(world.queues))
@@ -113,7 +113,7 @@ def test_a_paused_group() -> None:
     assert len(after_of(plan(live.picture, ()))) == 17
 
 
-def test_dead_member() -> None:
+def test_a_silent_member_is_planned_without() -> None:
     """A member without heartbeats is planned without, before and after the engine says so."""
     world = world_of("c1", "c2", "c3")
     heard_alone(world, 16, world.clients[0], world.clients[2])
@@ -134,7 +134,7 @@ def test_dead_member() -> None:
     assert remarks(world) == ()
 
 
-def test_longer_lease() -> None:
+def test_a_member_with_a_longer_lease_is_looked_for_further_back() -> None:
     """A member that keeps a longer lease than the rule is looked for in older heartbeats."""
     world = world_of("c1", "c2")
     patient = world.join("c3", subscribed=("orders",), lease_ms=60_000)
@@ -151,7 +151,7 @@ def test_longer_lease() -> None:
     assert state_of(world).targets == live.picture.owners
 
 
-def test_refused_heartbeats() -> None:
+def test_a_refused_heartbeat_counts_for_its_member() -> None:
     """A heartbeat whose content is refused counts for its member, as in the engine."""
     world = world_of("c1", "c2")
     for _ in range(40):
@@ -179,7 +179,7 @@ def test_leaver_that_drains_for_long() -> None:
     assert live.picture.owners == state_of(world).targets
 
 
-def test_restarted_client() -> None:
+def test_queues_of_a_former_incarnation_go_to_the_new_one() -> None:
     """The queues of a client's former life are on their way to its new one."""
     world = world_of("c1", "c2")
     world.clients[0].gone = True
@@ -222,7 +222,7 @@ def test_nothing_is_left_of_heartbeats() -> None:
     assert len(after_of(found)) == 12
 
 
-def test_unknown_group() -> None:
+def test_an_unknown_group_is_named_with_those_there_are() -> None:
     """A group of which nothing is known is told with those that are there."""
     world = world_of("c1")
     with pytest.raises(UnknownGroupError) as unknown:
@@ -239,7 +239,7 @@ def test_group_of_rules_alone() -> None:
     assert (found.strategy.after, len(after_of(found))) == ("STICKY", 5)
 
 
-def test_refused_rule() -> None:
+def test_a_refused_rule_is_reported_with_the_one_that_holds() -> None:
     """A rule that the engine refuses is told, and the one that holds."""
     world = world_of("c1")
     world.topics.rule(GROUP, "slots", "group")
@@ -259,7 +259,7 @@ def test_refused_rule() -> None:
     assert len(remarks(world)) == 1
 
 
-def test_unknown_route() -> None:
+def test_a_topic_without_a_route_is_left_out_and_reported() -> None:
     """A topic that no bridge has told of yet is left out, and told."""
     world = world_of("c1")
     world.join("c2", subscribed=("orders", "bills"))
@@ -286,7 +286,7 @@ def _rests(state: GroupState, queue: MessageQueue) -> bool:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_any_life(seed: int) -> None:
+def test_the_group_read_is_the_one_of_the_engine(seed: int) -> None:
     """Whatever happened, the group that is read is the one that the engine has."""
     chance = Random(seed)
     world = world_of("c1", "c2", "c3")

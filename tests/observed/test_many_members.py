@@ -68,7 +68,7 @@ def test_what_is_no_value_is_not_kept(field: str) -> None:
     assert {key.client_id for key in group.members().heard} == {"c1"}
 
 
-def test_invented_clients() -> None:
+def test_invented_clients_are_bounded() -> None:
     """They are bounded, and those at work are none of them, whoever came first."""
     group = Bounded("c1", "c2")
     for number in range(200):
@@ -109,7 +109,7 @@ def test_room_is_made() -> None:
     assert {key.client_id for key in group.members().heard} == {"c1", "honest"}
 
 
-def test_many_groups() -> None:
+def test_many_groups_together_are_bounded() -> None:
     """Of groups together no more is kept than there is room for, and a small one has its place."""
     share = MemoryShare(most=100_000)
     crowds = [Members(share) for _ in range(3)]

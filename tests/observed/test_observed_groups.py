@@ -19,7 +19,7 @@ def test_group_at_rest() -> None:
     assert [each.group for each in view.groups()] == ["orders"]
 
 
-def test_handover() -> None:
+def test_in_a_handover_the_successor_is_the_owner() -> None:
     """A queue that was dropped and not released has its successor for owner, and waits."""
     world = world_of("c1", "c2")
     world.join("c3", subscribed=tuple(world.queues))

@@ -71,7 +71,7 @@ def test_engine_and_clients_are_dead() -> None:
     assert len(after_of(plan(live.picture, records_of(live.picture, joined)))) == 17
 
 
-def test_commits_alone() -> None:
+def test_commits_of_a_group_without_decisions_count() -> None:
     """What a bridge told of a group's commits counts where no decision is left; of others not."""
     world = world_of("c1")
     told = bounds("bills", "orders", 2)

@@ -45,7 +45,7 @@ def test_how_long_messages_wait() -> None:
     assert (place.lag_ms, place.lag_at_least) == (9_334, False)
 
 
-def test_at_least() -> None:
+def test_a_lag_in_seconds_is_at_least_the_true_one() -> None:
     """Where the end was beyond the position all the time, messages may have waited longer."""
     topics = Topics()
     _progress(topics, 5, 100)
@@ -53,7 +53,7 @@ def test_at_least() -> None:
     assert (place.lag, place.lag_ms, place.lag_at_least) == (95, 3_000, True)
 
 
-def test_nothing_waits() -> None:
+def test_at_the_end_nothing_waits() -> None:
     """A group at the end has no lag, in messages and in seconds."""
     topics = Topics()
     _progress(topics, 100, 100)

@@ -39,7 +39,7 @@ def _lag(view: ObservedGroups) -> tuple[int | None, int | None, bool]:
     return place.lag, place.lag_ms, place.lag_at_least
 
 
-def test_caught_up() -> None:
+def test_a_group_that_caught_up_has_no_lag() -> None:
     """Nothing left is a lag of 0, however long ago that was told."""
     world = _world()
     _told(world, 500, 500)
@@ -49,7 +49,7 @@ def test_caught_up() -> None:
     assert _lag(view) == (0, 0.0, False)
 
 
-def test_behind() -> None:
+def test_the_lag_in_seconds_is_the_age_of_the_end() -> None:
     """A client that is behind since a while is so by when the end was where it is."""
     followed = Followed(_world())
     for second in range(20):
@@ -111,7 +111,7 @@ def test_offsets_that_were_asked_for() -> None:
     assert waited_ms == 40_000
 
 
-def test_offline_group() -> None:
+def test_an_offline_group_falls_behind() -> None:
     """A group whose clients are gone is behind, and further with each message."""
     followed = Followed(_world())
     _told(followed.world, 500, 500)

@@ -32,7 +32,7 @@ def test_nothing_is_wrong() -> None:
     assert _found(world) == []
 
 
-def test_who_disagrees() -> None:
+def test_each_value_that_members_disagree_on_is_listed() -> None:
     """Each value is listed with who has it, and who was told that the group keeps another."""
     world = world_of("c1", "c2")
     world.pass_seconds(8)
@@ -76,7 +76,7 @@ def test_a_client_id_of_two_processes() -> None:
     assert [each.subject for each in found] == [first.client_id]
 
 
-def test_two_owners() -> None:
+def test_both_owners_of_one_queue_are_named() -> None:
     """Two living members that were told to hold one queue are both named."""
     world = world_of("c1", "c2")
     world.pass_seconds(8)

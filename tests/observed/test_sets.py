@@ -44,7 +44,7 @@ def row_of(record: OutgoingRecord, offset: int = 0) -> RawRecord:
     return RawRecord(record.topic, record.partition, *stamp, record.key, record.value)
 
 
-def test_states() -> None:
+def test_the_newest_epoch_of_a_queue_counts() -> None:
     """Each entry has its queue, epoch and state; the newest epoch of a queue counts."""
     gate = After(ONE, Epoch(1, 1))
     gated = Holding(queue(1), Epoch(1, 2), "gated", Position(0, 5), "progress", (gate,))
@@ -67,7 +67,7 @@ def test_states() -> None:
     assert found.told[ONE].at_ms == AT_MS
 
 
-def test_parts() -> None:
+def test_a_set_is_whole_with_all_parts_of_its_newest_epoch() -> None:
     """A set of several records is whole when all parts of its newest epoch are there."""
     number = 2 * ENTRIES_PER_PART + 7
     held = tuple(Holding(queue(each), Epoch(1, 1), "held") for each in range(number))
@@ -81,7 +81,7 @@ def test_parts() -> None:
     assert read_sets(written[1:], "g").told == {}
 
 
-def test_gone() -> None:
+def test_a_member_that_is_gone_has_no_set() -> None:
     """Who is no more has no set; the newest record of a key counts."""
     member = told(ONE, Holding(queue(0), Epoch(1, 1), "held"))
     assert read_sets(rows(member, Gone("g", ONE)), "g").told == {}

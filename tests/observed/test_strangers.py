@@ -48,7 +48,7 @@ def kept(view: ObservedGroups) -> tuple[int, int, int]:
     return len(groups), measured, sum(len(each.releases) for each in groups)
 
 
-def test_invented_groups() -> None:
+def test_invented_groups_are_bounded() -> None:
     """Groups that clients alone name are bounded, and the group at work is none of them."""
     world, view = world_of("c1"), small_view()
     reader = Reader(world)

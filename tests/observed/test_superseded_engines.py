@@ -161,7 +161,9 @@ def _interleaved(*order: str) -> Callable[[World], None]:
     ],
     ids=["whole", "epoch", "onon", "nono", "onno", "noon"],
 )
-def test_readers_agree(write: Callable[[World], None], epoch: tuple[int, int]) -> None:
+def test_every_reader_believes_the_newer_engine(
+    write: Callable[[World], None], epoch: tuple[int, int]
+) -> None:
     """Whoever asks, and of whatever: the newer engine's decision is the group's newest."""
     world = followers("c1", "c2")
     write(world)

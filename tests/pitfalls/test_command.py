@@ -27,7 +27,7 @@ def test_one_is_told_with_its_picture() -> None:
     assert "111#" in ran.stdout
 
 
-def test_as_json() -> None:
+def test_programs_get_a_story_as_json() -> None:
     """Programs get the counts and both courses of the story that they name."""
     ran = RUNNER.invoke(app, ["proof", "pitfalls", "one-id-twice", "-o", "json"])
     (document,) = orjson.loads(ran.stdout)

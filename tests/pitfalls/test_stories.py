@@ -55,7 +55,7 @@ ALL = pytest.mark.parametrize("pitfall", PITFALLS, ids=lambda pitfall: pitfall.n
 
 
 @ALL
-def test_golden(pitfall: Pitfall) -> None:
+def test_a_story_is_its_golden_text(pitfall: Pitfall) -> None:
     """A story is told as its golden text says, to the last line of both courses."""
     golden = GOLDEN / f"{pitfall.name.replace('-', '_')}.txt"
     told = text_of(told_of(pitfall.name))
@@ -106,7 +106,7 @@ def test_changes_that_are_gathered_move_each_queue_once(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PER_CLIENT)
-def test_balance(name: str) -> None:
+def test_the_balance_of_a_story_is_as_written(name: str) -> None:
     """Where only the balance is bad, the clients have as many queues as written here."""
     sides = told_of(name).sides
     assert (sides[ROCKETMQ].per_client, sides[OURS].per_client) == PER_CLIENT[name]

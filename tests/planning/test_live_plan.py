@@ -85,14 +85,14 @@ def decided(world: World, found: Plan) -> None:
     assert owners_of(state) == after_of(found)
 
 
-def test_join(ruled: World) -> None:
+def test_a_planned_join_is_what_comes(ruled: World) -> None:
     """Who would get what if a client joined is who gets it when it joins."""
     found = planned(ruled, Changes(joins=(Join("c9"),)))
     ruled.join("c9", subscribed=tuple(ruled.queues))
     decided(ruled, found)
 
 
-def test_leave(ruled: World) -> None:
+def test_a_planned_leave_is_what_comes(ruled: World) -> None:
     """What a leave would move is what it moves."""
     found = planned(ruled, Changes(leaves=("c2",)))
     leaver = ruled.clients[1]
@@ -112,7 +112,7 @@ def test_leave(ruled: World) -> None:
     assert found.moves == len(dropped)
 
 
-def test_growth(ruled: World) -> None:
+def test_a_planned_growth_is_what_comes(ruled: World) -> None:
     """What a route that grows would bring is what it brings."""
     found = planned(ruled, Changes(routes=(RouteSize("orders", None, 20),)))
     ruled.topics.route("orders", 20)
@@ -120,7 +120,7 @@ def test_growth(ruled: World) -> None:
     decided(ruled, found)
 
 
-def test_rules(ruled: World) -> None:
+def test_planned_rules_are_what_comes(ruled: World) -> None:
     """What another strategy and other rules would move is what they move."""
     rules = (
         rule("strategy", {"name": "STICKY", "options": {"zone_first": True}}),
@@ -162,7 +162,7 @@ def test_all_at_once(ruled: World) -> None:
     assert after_of(found) == wanted
 
 
-def test_measured_weights() -> None:
+def test_planned_weights_are_those_of_the_engine() -> None:
     """Queues weigh what their owners told of late, as in the engine, and that is said."""
     world = world_of("c1", "c2", queues={"orders": 6})
     world.topics.rule(GROUP, "strategy", {"name": "STICKY", "options": {}})

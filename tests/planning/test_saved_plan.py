@@ -49,7 +49,7 @@ def without_authors(changes: Changes) -> Changes:
     return Changes(changes.joins, changes.leaves, changes.routes, tuple(rules))
 
 
-def test_round_trip() -> None:
+def test_a_saved_plan_is_read_as_written() -> None:
     """A saved plan is read as it was written, and its file still is the group alone."""
     world = world_of("c1", "c2", "c3")
     saved = saved_of(world, CHANGES)
@@ -124,7 +124,7 @@ def test_the_newest_epoch() -> None:
     assert len(everything) > len(found)
 
 
-def test_as_planned() -> None:
+def test_the_engine_does_what_was_planned() -> None:
     """What the engine does on a plan's rules is what was planned, and follows on its epoch."""
     world = world_of("c1", "c2", "c3")
     rules = (STICKY, PIN)
@@ -195,7 +195,7 @@ def moved(stage: Any, client_id: str, number: int = 5) -> MoveRecord:
         ),
     ],
 )
-def test_verdicts(decisions: list[DecisionRecord], verdict: str) -> None:
+def test_a_move_is_as_planned_or_not(decisions: list[DecisionRecord], verdict: str) -> None:
     """A planned move is as planned if its queue leaves its holder, and goes to nobody else."""
     (row,) = outcomes_of([PlannedMove(QUEUE, "a", "b")], decisions)
     assert row.verdict == verdict
@@ -203,7 +203,7 @@ def test_verdicts(decisions: list[DecisionRecord], verdict: str) -> None:
     assert row.document()["planned"] == {"from": "a", "to": "b"}
 
 
-def test_not_planned() -> None:
+def test_a_move_that_was_not_planned_is_reported() -> None:
     """A queue that moves and was not planned to is told."""
     (row,) = outcomes_of([], [decided(moved("dropped", "a", 3), moved("gated", "b"))])
     assert (row.verdict, row.moved) == ("not_planned", PlannedMove(QUEUE, "a", "b"))

@@ -81,7 +81,7 @@ STRANGE: dict[Callable[[Path], None], str] = {
 
 @pytest.mark.parametrize("name", [NAME, "manifest.json"])
 @pytest.mark.parametrize("make", STRANGE, ids=lambda make: make.__name__)
-def test_no_file(
+def test_what_is_no_regular_file_is_refused(
     folder: Path, name: str, make: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is no regular file is refused by its name, and neither waited for nor followed."""
@@ -93,7 +93,7 @@ def test_no_file(
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_every_command(folder: Path, words: tuple[str, ...]) -> None:
+def test_every_command_refuses_a_hostile_recording(folder: Path, words: tuple[str, ...]) -> None:
     """Every command that reads a recording refuses it so: they have one reader."""
     for name in ("heartbeats-0", "assignments-0", "decisions-0", "rejects-0"):
         _fifo(folder / f"{name}.jsonl.gz")

@@ -172,7 +172,7 @@ def test_without_a_cluster_it_says_so_and_lives(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGINT], ids=lambda each: each.name)
-def test_last_line(asked: signal.Signals, tmp_path: Path) -> None:
+def test_the_last_line_of_the_log_is_the_end(asked: signal.Signals, tmp_path: Path) -> None:
     """Whoever asks it to end finds as the last line of its log that it did."""
     with serving(tmp_path, "127.0.0.1:1", "fairlead.", "FAIRLEAD__LOG__FORM=json") as served:
         served.wait("/healthz", 200)

@@ -85,7 +85,7 @@ def _answer(caller: socket.socket) -> tuple[int, bytes]:
     ["%7C" * 4_800, "%7C" * 121, "%C3%B6rders", "orders%20eu"],
     ids=["longest", "longer", "letter", "space"],
 )
-def test_impossible_name(server: HttpServer, name: str) -> None:
+def test_an_impossible_name_is_near_to_none(server: HttpServer, name: str) -> None:
     """A name that no group may have is near to none, and what a name may be is told."""
     for path in ("", "/decisions", "/events"):
         status, body = _answer(_asking(server, f"/api/v1/groups/{name}{path}"))
@@ -95,7 +95,7 @@ def test_impossible_name(server: HttpServer, name: str) -> None:
         assert "nearest" not in told["remedy"]
 
 
-def test_possible_name(server: HttpServer) -> None:
+def test_a_possible_name_has_the_nearest(server: HttpServer) -> None:
     """One that a group may have is told with the nearest."""
     status, body = _answer(_asking(server, "/api/v1/groups/oders"))
     assert status == 404

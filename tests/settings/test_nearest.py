@@ -39,7 +39,9 @@ from fairlead.settings.suggestions import nearest_key, remedy_of
         ("kafka.security.colour", 1, None),
     ],
 )
-def test_nearest(path: str, value: Any, nearest: str | None) -> None:
+def test_the_nearest_names_come_from_the_same_table_first(
+    path: str, value: Any, nearest: str | None
+) -> None:
     """What is like it in its own table comes first, then the same name elsewhere."""
     assert nearest_key(path.split("."), value) == nearest
 

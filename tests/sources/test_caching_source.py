@@ -32,7 +32,7 @@ def test_as_without_it() -> None:
     assert [each.document() for each in one.members] == [each.document() for each in alone.members]
 
 
-def test_read_once() -> None:
+def test_sets_are_read_once_for_two_questions() -> None:
     """Sets are read once for two questions; heartbeats again only for what is further back."""
     source = _source()
     look = OneLook(source)

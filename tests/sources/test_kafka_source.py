@@ -20,7 +20,7 @@ from tests.streaming.log import Log
 from tests.topics.deletion import delete_topics
 
 
-def test_places(settings: Settings) -> None:
+def test_records_are_found_however_far_apart(settings: Settings) -> None:
     """Records far apart and side by side are found; deleted, later and strange ones are told."""
     with Log(settings.kafka) as log:
         for number in range(900):
@@ -60,7 +60,9 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[KafkaConsumer]:
     return found
 
 
-def test_one_connection(settings: Settings, opened: list[KafkaConsumer]) -> None:
+def test_all_questions_share_one_connection(
+    settings: Settings, opened: list[KafkaConsumer]
+) -> None:
     """However many questions are asked one after the other, one connection is opened for them."""
     with Log(settings.kafka) as log:
         for number in range(3):
@@ -82,7 +84,9 @@ def test_one_connection(settings: Settings, opened: list[KafkaConsumer]) -> None
     assert len(opened) == 1
 
 
-def test_lazy_reading(settings: Settings, opened: list[KafkaConsumer]) -> None:
+def test_two_readings_do_not_disturb_each_other(
+    settings: Settings, opened: list[KafkaConsumer]
+) -> None:
     """Two readings side by side do not disturb each other; one that is given up lends its own."""
     with Log(settings.kafka) as log:
         for number in range(700):

@@ -13,14 +13,16 @@ from tests.strategies.drawn import requests
 from tests.strategies.promises import PROMISES, options
 
 
-def test_all_promise() -> None:
+def test_every_strategy_makes_promises() -> None:
     """No strategy is without promises."""
     assert set(PROMISES) == set(STRATEGIES)
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
 @given(requests(), st.data())
-def test_promises(name: str, drawn: AllocationRequest, data: st.DataObject) -> None:
+def test_every_strategy_keeps_its_promises(
+    name: str, drawn: AllocationRequest, data: st.DataObject
+) -> None:
     """In any world, whatever the names in it, a strategy keeps its promises."""
     asked = replace(drawn, options=data.draw(options(name, drawn)))
     assert list(broken_laws(STRATEGIES[name], asked, PROMISES[name])) == []

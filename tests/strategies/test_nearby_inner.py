@@ -81,7 +81,7 @@ class LastComes:
         return Allocation({topic: {last: queues} for topic, queues in request.queues.items()})
 
 
-def test_ones_own() -> None:
+def test_a_strategy_of_ones_own_can_be_the_inner_one() -> None:
     """A strategy of one's own can be chosen for the rooms as soon as it is one of the engine's."""
     with pytest.raises(AllocationError, match=r"one of AVG, .*, STICKY"):
         STRATEGIES[NEARBY].check_options({"inner": LastComes.name})  # type: ignore[attr-defined]

@@ -29,7 +29,7 @@ def _troubles(world: World) -> list[str]:
     return [*decision.alarms, *(failure.code for failure in decision.failures)]
 
 
-def test_examples() -> None:
+def test_the_example_of_the_readme_allocates() -> None:
     """The first client gets everything; a pinned queue goes to its client, if that is there."""
     shown = _shown()
     world = settled("a", "b", "c")
@@ -49,7 +49,7 @@ def test_examples() -> None:
     assert _troubles(world) == []
 
 
-def test_laws() -> None:
+def test_the_example_of_the_readme_keeps_the_laws() -> None:
     """The test that the page gives its example passes: the example keeps what it promises."""
     _shown()["test_first_come"]()
 

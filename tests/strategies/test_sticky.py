@@ -102,7 +102,9 @@ def equal_worlds(draw: st.DrawFn) -> tuple[dict[str, int], list[str], Owners]:
 
 
 @given(equal_worlds())
-def test_spread(world: tuple[dict[str, int], list[str], Owners]) -> None:
+def test_members_differ_by_one_queue_at_most(
+    world: tuple[dict[str, int], list[str], Owners],
+) -> None:
     """Every queue has one owner and members differ by one queue at most, over all topics."""
     topics, present, owners = world
     after = allocate(topics, everybody(present, topics), owners)
@@ -122,7 +124,7 @@ def fewest_moves(total: int, held: list[int]) -> int:
 
 
 @given(equal_worlds())
-def test_fewest_moves(world: tuple[dict[str, int], list[str], Owners]) -> None:
+def test_no_balanced_share_has_fewer_moves(world: tuple[dict[str, int], list[str], Owners]) -> None:
     """Exactly as many queues move as the best of all balanced shares needs."""
     topics, present, owners = world
     after = allocate(topics, everybody(present, topics), owners)
@@ -132,7 +134,9 @@ def test_fewest_moves(world: tuple[dict[str, int], list[str], Owners]) -> None:
 
 
 @given(equal_worlds(), st.data())
-def test_input_order(world: tuple[dict[str, int], list[str], Owners], data: st.DataObject) -> None:
+def test_the_order_of_the_request_changes_nothing(
+    world: tuple[dict[str, int], list[str], Owners], data: st.DataObject
+) -> None:
     """The order of candidates, topics, queues and owners in the request changes nothing."""
     topics, present, owners = world
     candidates = [Candidate(name, frozenset(topics)) for name in present]
@@ -151,14 +155,14 @@ def test_input_order(world: tuple[dict[str, int], list[str], Owners], data: st.D
 
 
 @given(equal_worlds())
-def test_settled(world: tuple[dict[str, int], list[str], Owners]) -> None:
+def test_a_settled_group_stays_as_it_is(world: tuple[dict[str, int], list[str], Owners]) -> None:
     """A result allocated again stays as it is."""
     topics, present, owners = world
     after = allocate(topics, everybody(present, topics), owners)
     assert allocate(topics, everybody(present, topics), after) == after
 
 
-def test_leave() -> None:
+def test_a_leave_moves_only_the_queues_of_the_leaver() -> None:
     """Of 64 queues and 8 members, one of whom leaves, only the leaver's 8 queues move."""
     before = allocate({"orders": 64}, everybody(names(8)))
     after = allocate({"orders": 64}, everybody(names(7)), before)
@@ -169,7 +173,7 @@ def test_leave() -> None:
 
 
 @pytest.mark.parametrize("members", range(1, 12))
-def test_join(members: int) -> None:
+def test_a_join_takes_only_what_the_joiner_lacks(members: int) -> None:
     """When a member joins nobody else gains, and it gets what it is short of."""
     before = allocate({"orders": 64}, everybody(names(members)))
     joined = names(members + 1)
@@ -180,7 +184,7 @@ def test_join(members: int) -> None:
 
 
 @pytest.mark.parametrize("more", range(1, 20))
-def test_growth(more: int) -> None:
+def test_a_growing_topic_moves_no_queue(more: int) -> None:
     """When a topic of a balanced group grows no queue moves."""
     before = allocate({"orders": 30}, everybody(names(7)))
     after = allocate({"orders": 30 + more}, everybody(names(7)), before)
@@ -216,24 +220,24 @@ def test_balance_is_over_all_topics() -> None:
     assert loads(after, names(5)) == [2] * 5
 
 
-def test_nobody_subscribes() -> None:
+def test_a_topic_without_subscribers_has_no_owner() -> None:
     """A topic that nobody subscribes has no owner and fails nothing."""
     after = allocate({"orders": 2, "bills": 2}, everybody(["a"]))
     assert set(after) == set(queues_of("orders", 2))
 
 
-def test_no_members() -> None:
+def test_without_members_nothing_is_owned() -> None:
     """A group without members owns nothing."""
     assert allocate({"orders": 2}, {}) == {}
 
 
-def test_java_order() -> None:
+def test_members_are_ordered_as_in_java() -> None:
     """Members stand in the order of Java's strings, whose surrogates sort before U+FFFD."""
     after = allocate({"orders": 1}, everybody(["\ufffd", "\U0001f600"]))
     assert set(after.values()) == {"\U0001f600"}
 
 
-def test_twice() -> None:
+def test_a_repeated_client_or_queue_counts_once() -> None:
     """A client id or a queue that comes twice counts once."""
     queues = queues_of("orders", 3)
     candidates = (Candidate("a", frozenset({"orders"})),) * 2

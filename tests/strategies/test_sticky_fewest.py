@@ -112,7 +112,7 @@ def best(group: Drawn) -> tuple[Fraction, int]:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_fewest_moves(seed: int) -> None:
+def test_balance_and_moves_are_the_best_of_all(seed: int) -> None:
     """Balance and moves are the best of all assignments, and a result is at rest."""
     chance = Random(seed)
     for number in range(WORLDS):

@@ -34,7 +34,7 @@ def all_options(draw: st.DrawFn, world: World) -> dict[str, Any]:
 
 
 @given(unequal_worlds(queues_max=8), st.data())
-def test_laws(world: World, data: st.DataObject) -> None:
+def test_any_options_keep_the_laws(world: World, data: st.DataObject) -> None:
     """Whatever the options: an owner who may own it, the same for any order, and then at rest."""
     topics, members, owners = world
     options = data.draw(all_options(world))

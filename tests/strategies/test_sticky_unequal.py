@@ -87,7 +87,7 @@ def bans_of(data: st.DataObject, world: World) -> set[tuple[MessageQueue, str]]:
 
 
 @given(unequal_worlds(), st.data())
-def test_optimal(world: World, data: st.DataObject) -> None:
+def test_the_sum_of_squared_loads_is_the_least(world: World, data: st.DataObject) -> None:
     """The sum of squared loads is the least of all assignments, with bans and without."""
     topics, members, owners = world
     bans = bans_of(data, world)
@@ -99,7 +99,7 @@ def test_optimal(world: World, data: st.DataObject) -> None:
 
 
 @given(unequal_worlds(queues_max=30), st.data())
-def test_no_chain(world: World, data: st.DataObject) -> None:
+def test_no_chain_of_moves_improves_a_result(world: World, data: st.DataObject) -> None:
     """No chain of moves improves a result, with capacities and without."""
     topics, members, owners = world
     capacity: dict[str, float] = {name: data.draw(st.integers(1, 4)) for name in members}
@@ -111,7 +111,7 @@ def test_no_chain(world: World, data: st.DataObject) -> None:
 
 
 @given(unequal_worlds(queues_max=30))
-def test_settled(world: World) -> None:
+def test_a_settled_group_stays_as_it_is(world: World) -> None:
     """A result allocated again stays as it is."""
     topics, members, owners = world
     after = allocate(topics, members, owners)
@@ -119,7 +119,7 @@ def test_settled(world: World) -> None:
 
 
 @given(unequal_worlds(queues_max=12), st.data())
-def test_input_order(world: World, data: st.DataObject) -> None:
+def test_the_order_of_members_changes_nothing(world: World, data: st.DataObject) -> None:
     """The order of members changes nothing."""
     topics, members, owners = world
     mixed = dict(data.draw(st.permutations(list(members.items()))))
@@ -127,7 +127,7 @@ def test_input_order(world: World, data: st.DataObject) -> None:
 
 
 @given(unequal_worlds(), st.data())
-def test_pins(world: World, data: st.DataObject) -> None:
+def test_a_pin_wins_over_a_ban(world: World, data: st.DataObject) -> None:
     """A pin wins over a ban, but neither over the subscription nor over drained."""
     topics, members, owners = world
     queue = queues_of("topic-0", 1)[0]
@@ -148,7 +148,7 @@ def test_pins(world: World, data: st.DataObject) -> None:
 
 
 @given(unequal_worlds(), st.data())
-def test_drained(world: World, data: st.DataObject) -> None:
+def test_a_drained_client_gives_everything_away(world: World, data: st.DataObject) -> None:
     """A drained client gives everything away, and nothing goes to it."""
     topics, members, owners = world
     name = data.draw(st.sampled_from(sorted(members)))

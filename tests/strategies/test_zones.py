@@ -50,7 +50,7 @@ def test_nothing_is_known() -> None:
         ({"queue_zones": [[[*FIRST], 1]]}, "queue_zones[0]: 1 is not a name"),
     ],
 )
-def test_refused(options: dict[str, Any], message: str) -> None:
+def test_what_is_no_zone_is_refused(options: dict[str, Any], message: str) -> None:
     """What is no zone is refused by its option."""
     with pytest.raises(AllocationError) as caught:
         read_zones(options)

@@ -47,7 +47,7 @@ def settings(settings: Settings) -> Settings:
 
 @pytest.mark.system
 @pytest.mark.spark
-def test_supervised(
+def test_a_supervised_engine_recovers_only_when_asked(
     settings: Settings, log: Log, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A state file is cut in half while it runs; the supervisor recovers, but not unasked."""
@@ -138,7 +138,9 @@ def _quick(settings: Settings) -> Settings:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DAMAGES)
-def test_while_stopped(spark: "SparkSession", settings: Settings, log: Log, name: str) -> None:
+def test_each_damage_refuses_the_next_start_or_is_none(
+    spark: "SparkSession", settings: Settings, log: Log, name: str
+) -> None:
     """Each damage refuses the next start, or is none; what is refused recovers once moved away."""
     damage, settings = DAMAGES[name], _quick(settings)
     with Fleet(settings.kafka) as fleet:
@@ -159,7 +161,9 @@ def test_while_stopped(spark: "SparkSession", settings: Settings, log: Log, name
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DAMAGES)
-def test_while_running(spark: "SparkSession", settings: Settings, log: Log, name: str) -> None:
+def test_spark_goes_on_over_damage_while_it_runs(
+    spark: "SparkSession", settings: Settings, log: Log, name: str
+) -> None:
     """Spark goes on from memory and writes what is newer: the next start finds what is left."""
     damage, settings = DAMAGES[name], _quick(settings)
     with Fleet(settings.kafka) as fleet:
@@ -247,6 +251,8 @@ LOADING = "[CANNOT_LOAD_STATE_STORE.UNCATEGORIZED] An error occurred during load
         ("org.apache.kafka.common.errors.TimeoutException: no", (), QueryDiedError),
     ],
 )
-def test_cause(text: str, causes: tuple[str, ...], kind: type, tmp_path: Path) -> None:
+def test_only_damage_of_the_checkpoint_counts(
+    text: str, causes: tuple[str, ...], kind: type, tmp_path: Path
+) -> None:
     """Only what Spark says of the checkpoint itself is damage; what may pass is started again."""
     assert type(cause_of_end(text, Checkpoint(tmp_path), causes)) is kind

@@ -109,7 +109,9 @@ def test_append_time_lost(spark: "SparkSession", settings: Settings, log: Log) -
     assert heartbeats in error.message
 
 
-def test_other_layout(spark: "SparkSession", settings: Settings, log: Log) -> None:
+def test_another_number_of_shards_is_refused(
+    spark: "SparkSession", settings: Settings, log: Log
+) -> None:
     """A checkpoint is not used with another number of shuffle partitions."""
     with job(spark, settings, log) as running:
         _await_first_batch(settings, running)
@@ -117,7 +119,9 @@ def test_other_layout(spark: "SparkSession", settings: Settings, log: Log) -> No
         _start(_changed(settings, shuffle_partitions=2), spark)
 
 
-def test_essential_setting(spark: "SparkSession", settings: Settings) -> None:
+def test_topics_without_the_date_of_the_broker_are_refused(
+    spark: "SparkSession", settings: Settings
+) -> None:
     """Topics that are not dated by the broker are refused before anything is claimed."""
     releases = f"{settings.kafka.topic_prefix}releases"
     _alter(settings.kafka.bootstrap, releases, message_timestamp_type="CreateTime")
@@ -150,7 +154,9 @@ def test_topics_are_made(spark: "SparkSession", bootstrap: str, tmp_path: Path) 
     "topic, partitions, named",
     [("assignments", 65, "assignments_partitions=65"), ("releases", 5, "releases has 5")],
 )
-def test_partitions_change(settings: Settings, topic: str, partitions: int, named: str) -> None:
+def test_more_partitions_end_the_run(
+    settings: Settings, topic: str, partitions: int, named: str
+) -> None:
     """More partitions while the engine runs are noticed and end the run."""
     found: list[FairleadError] = []
     facts = read_cluster(settings)
@@ -181,7 +187,7 @@ def test_partitions_change(settings: Settings, topic: str, partitions: int, name
         ("", QueryDiedError),
     ],
 )
-def test_classified(text: str, kind: type[FairleadError]) -> None:
+def test_the_exception_of_the_query_decides_the_end(text: str, kind: type[FairleadError]) -> None:
     """The text of the query's exception decides how the driver ends."""
     assert type(classify(text)) is kind
 
@@ -194,7 +200,7 @@ def test_remedy_without_another_engine() -> None:
     assert "move the folder of engine.checkpoint away" in remedy
 
 
-def test_last_words() -> None:
+def test_the_last_words_name_the_python_error() -> None:
     """The message of a dead query names the Python error, not Spark's first line."""
     text = (
         "[STREAM_FAILED] Query x terminated\n  File a, line 1\nKeyError: 'topic'\n\tat org.apache"

@@ -64,7 +64,7 @@ def _groups_of_one_shard() -> tuple[str, str]:
     return first, next(name for name in names if partition_of_group(name, SHARDS) == shard)
 
 
-def test_first_assignment(engine: Engine) -> None:
+def test_a_first_client_gets_every_queue(engine: Engine) -> None:
     """A client that joins gets every queue at its first offset, in its partition of assignments."""
     client = engine.fleet.join("c1", "first")
     record = engine.log.await_record("assignments", _adds(client, "first"))
@@ -75,7 +75,7 @@ def test_first_assignment(engine: Engine) -> None:
     assert orjson.loads(record.key) == ["first", "c1", client.incarnation, 0]
 
 
-def test_handover(engine: Engine) -> None:
+def test_a_second_client_gets_half_of_the_queues(engine: Engine) -> None:
     """A second client gets half of the queues, each under a new epoch after its release."""
     first = engine.fleet.join("c1", "handover")
     engine.log.await_record("assignments", _adds(first, "handover"))
@@ -88,7 +88,7 @@ def test_handover(engine: Engine) -> None:
     assert all(add["epoch"] > max(released) for add in body_of(record)["add"])
 
 
-def test_malformed_record(engine: Engine) -> None:
+def test_a_malformed_record_goes_to_rejects(engine: Engine) -> None:
     """A record that is no JSON goes to rejects with its place, and the rest goes on."""
     offset = engine.log.append("heartbeats", b"\xff{", b"malformed", 2)
     at = [engine.log.names.name("heartbeats"), 2, offset]
@@ -135,7 +135,7 @@ def _traffic(engine: Engine, *clients: Client, written: dict[int, int]) -> Itera
         ended(thread)
 
 
-def test_measured_weights(engine: Engine) -> None:
+def test_a_busy_queue_comes_to_be_alone(engine: Engine) -> None:
     """A queue with most of the traffic comes to be alone, and the audit record says why."""
     _set_rule(engine, "weighed", "timing", {"trigger_ms": 1_000})
     _set_rule(engine, "weighed", "strategy", {"name": "STICKY"})
@@ -164,7 +164,9 @@ def test_measured_weights(engine: Engine) -> None:
         engine.fleet.kill(client)
 
 
-def test_worker_dies(engine: Engine, spark_of_the_run: "SparkSession") -> None:
+def test_a_killed_worker_costs_a_second_try(
+    engine: Engine, spark_of_the_run: "SparkSession"
+) -> None:
     """A Python worker that is killed costs its batch a second try, and nothing else."""
     client = engine.fleet.join("c1", "before-the-worker")
     engine.log.await_record("assignments", _adds(client, "before-the-worker"))
@@ -175,7 +177,7 @@ def test_worker_dies(engine: Engine, spark_of_the_run: "SparkSession") -> None:
     engine.log.await_record("assignments", _adds(client, "after-the-worker"))
 
 
-def test_metrics(engine: Engine) -> None:
+def test_the_metrics_of_a_running_job_count(engine: Engine) -> None:
     """While the job runs /metrics tells of its batches, records, groups and decisions."""
     client = engine.fleet.join("c1", "metrics")
     engine.log.await_record("assignments", _adds(client, "metrics"))
@@ -201,6 +203,6 @@ def test_metrics(engine: Engine) -> None:
     assert topics == set(input_topics(engine.log.names))
 
 
-def test_documented(engine: Engine) -> None:
+def test_every_family_is_documented(engine: Engine) -> None:
     """Every family of the endpoint is explained in docs/metrics.md, and every one there exists."""
     assert documented() == scrape(engine.settings.metrics).families()

@@ -235,7 +235,7 @@ def test_nothing_is_written(
     assert {**from_file, "remarks": plan["remarks"]} == plan
 
 
-def test_wrong_addresses(settings: Settings, log: Log) -> None:
+def test_what_a_plan_cannot_start_from_is_named(settings: Settings, log: Log) -> None:
     """What a plan cannot start from is told: no such group, strategy, topics, or cluster."""
     log.append_of("heartbeats", "bills", b"nonsense")
     with pytest.raises(UsageError, match="there is no group nobody at"):

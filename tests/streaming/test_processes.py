@@ -38,7 +38,7 @@ def _with_checkpoint(settings: Settings, folder: Path) -> Settings:
     return settings.model_copy(update={"engine": engine, "metrics": metrics})
 
 
-def test_recovers(served: Settings, log: Log, tmp_path: Path) -> None:
+def test_a_driver_without_a_checkpoint_recovers(served: Settings, log: Log, tmp_path: Path) -> None:
     """A driver ends with its JVM; the next one, without a checkpoint, says that it recovers."""
     with Fleet(served.kafka) as fleet:
         client = fleet.join("c1")
@@ -115,7 +115,7 @@ def _assert_second_is_refused(settings: Settings, folder: Path) -> None:
 
 # A kill between two batches, a supervisor, and a newer claim have shorter tests of their own.
 @pytest.mark.slow
-def test_supervised(served: Settings, log: Log, tmp_path: Path) -> None:
+def test_a_killed_driver_is_started_again(served: Settings, log: Log, tmp_path: Path) -> None:
     """A driver killed in mid-batch is started again where it was, and gives way to a newer one."""
     with Fleet(served.kafka) as fleet:
         first = fleet.join("c1", "first")

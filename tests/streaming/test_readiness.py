@@ -73,7 +73,7 @@ def _await(settings: Settings, running: RunningJob, state: str) -> dict[str, Any
     )
 
 
-def test_halts(
+def test_the_engine_goes_on_after_each_halt(
     spark_of_the_run: "SparkSession", cluster: EmbeddedKafka, settings: Settings
 ) -> None:
     """It waits for a broker, is stalled with its JVM, and goes on by itself after each."""

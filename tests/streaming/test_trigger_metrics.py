@@ -38,7 +38,7 @@ def test_when_and_how_long() -> None:
     assert 'fairlead_decision_triggers_total{trigger="client_joined"} 3.0' in text
 
 
-def test_slow_releases() -> None:
+def test_slow_releases_are_counted_with_their_time() -> None:
     """A drop that is not answered counts each time it is told again, and by how long it took."""
     world = settled("a")
     held = world.epoch_of(0)

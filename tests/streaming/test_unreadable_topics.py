@@ -45,7 +45,7 @@ def _settings(kafka: "EmbeddedKafka", prefix: str, folder: Path) -> Settings:
 
 
 @pytest.mark.slow
-def test_engine_starts(
+def test_a_starting_engine_publishes_claims_and_reads(
     spark: "SparkSession",
     kafka: "EmbeddedKafka",
     topic_prefix: str,

@@ -29,7 +29,7 @@ def _stated(page: str) -> list[str]:
         ("rules H14, H15", ["H14", "H15"]),
     ],
 )
-def test_found(text: str, numbers: list[str]) -> None:
+def test_each_way_to_name_a_rule_is_found(text: str, numbers: list[str]) -> None:
     """The search finds each way to name a rule."""
     match = NAMED.search(text)
     assert match is not None
@@ -37,7 +37,7 @@ def test_found(text: str, numbers: list[str]) -> None:
 
 
 @pytest.mark.parametrize("page", PAGES)
-def test_numbered(page: str) -> None:
+def test_the_rules_of_a_page_are_numbered_without_a_gap(page: str) -> None:
     """The rules of a page are numbered without a gap."""
     numbers = _stated(page)
     assert numbers
@@ -45,7 +45,7 @@ def test_numbered(page: str) -> None:
     assert numbers == [f"{letter}{number}" for number, _ in zip(count(1), numbers, strict=False)]
 
 
-def test_resolved() -> None:
+def test_every_named_rule_is_stated() -> None:
     """Wherever a rule is named, a page states it."""
     stated = {number for page in PAGES for number in _stated(page)}
     found = [

@@ -114,7 +114,7 @@ def _lease_lost(*, reread_from: int = 3, lapsed: bool = True) -> Scene:
     return scene
 
 
-def test_lease_lost() -> None:
+def test_work_after_a_lost_lease_is_done_again() -> None:
     """What the engine had not read of a client that lost its lease is processed again."""
     broken, _, counts = _lease_lost().judge()
     assert (broken, counts["duplicates_lease_lost"], counts["duplicates_killed"]) == ((), 2, 0)
@@ -146,7 +146,7 @@ def _frozen(*works: JournalRecord, logged: bool = True, lapsed: bool = True) -> 
     return scene
 
 
-def test_frozen() -> None:
+def test_a_frozen_process_worked_until_it_stood() -> None:
     """A process that stood still worked up to there."""
     assert _frozen().judge()[0] == ()
 
@@ -188,7 +188,7 @@ def _restarted(*, pids: bool = True, dead: int = 20, log: bool = True) -> Scene:
 
 
 @pytest.mark.parametrize("pids", [True, False])
-def test_restarted(pids: bool) -> None:  # noqa: FBT001 - a parameter
+def test_who_comes_back_under_a_dead_id_lives(pids: bool) -> None:  # noqa: FBT001 - a parameter
     """A death is of one process: who comes back under its id lives."""
     assert _restarted(pids=pids).judge()[0] == ()
 
@@ -229,7 +229,7 @@ def test_dead_before_its_first_line() -> None:
     assert "ghost was killed before its first line: it is not judged" in told
 
 
-def test_journal_lost() -> None:
+def test_a_worker_without_a_line_has_lost_its_journal() -> None:
     """Who died without a line, and worked by the topics, has lost its journal."""
     scene = _restarted()
     scene.steps.append(ClientKilled("ghost", 50, 51, 9))
@@ -276,7 +276,7 @@ HEALTHY = {
 
 
 @pytest.mark.parametrize("name", HEALTHY)
-def test_released_below(name: str) -> None:
+def test_a_release_may_lie_below_what_was_processed(name: str) -> None:
     """A queue is released below what was processed if a message before was not finished."""
     broken, told, counts = HEALTHY[name].judge()
     assert broken == (), told
@@ -324,7 +324,7 @@ TWINS = {
 
 
 @pytest.mark.parametrize("name", TWINS)
-def test_released_wrongly(name: str) -> None:
+def test_an_unexplained_release_is_found(name: str) -> None:
     """A release that no unfinished message explains is found, and so is what comes of it."""
     scene, numbers, words = TWINS[name]
     broken, told, _ = scene.judge()

@@ -30,7 +30,7 @@ def _lived(world: World, *, beside: bool) -> None:
 
 
 @pytest.mark.parametrize("beside, told", [(True, True), (True, False), (False, False)])
-def test_told(tmp_path: Path, beside: bool, told: bool) -> None:  # noqa: FBT001 - the two cases
+def test_a_missing_notice_is_found(tmp_path: Path, beside: bool, told: bool) -> None:  # noqa: FBT001 - the two cases
     """A notice that is missing is found; that one started for a dead one was not told is right."""
     world = World(queues={"orders": 2})
     _lived(world, beside=beside)

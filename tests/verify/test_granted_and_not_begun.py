@@ -52,7 +52,7 @@ def test_topic_made_anew() -> None:
     [(6, [6, 7]), (8, []), (4, [4, 5, 6, 7]), (2, [2, 3, 4, 5, 6, 7])],
     ids=["forward", "to the end", "where it was", "back"],
 )
-def test_reset(offset: int, missed: list[int]) -> None:
+def test_after_a_reset_all_is_owed_from_there(offset: int, missed: list[int]) -> None:
     """Behind a reset that was granted all is owed from there on, and nothing that it left out."""
     granted = _decided(FIRST, 0, "first_offset"), _decided(SECOND, offset, "reset", RESET)
     assert _eras(*granted).unread(QUEUE, range(8)) == missed

@@ -44,7 +44,7 @@ def life() -> Life:
 @pytest.mark.parametrize(
     "suffix, path, value", FORGED, ids=[".".join(map(str, each[1])) for each in FORGED]
 )
-def test_found(
+def test_a_field_of_another_type_cannot_be_read(
     life: Life, tmp_path: Path, suffix: str, path: tuple[str | int, ...], value: object
 ) -> None:
     """A field of another type is one that cannot be read, beside journals too."""

@@ -54,7 +54,7 @@ def _read(name: str, line: dict[str, Any], folder: Path) -> bool:
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_kinds(name: str) -> None:
+def test_each_kind_of_line_is_on_the_page(name: str) -> None:
     """Each kind of line has an example, a row of the page's tables and a schema."""
     schema = _schema(name)
     kinds = [each["properties"]["kind"]["const"] for each in schema["oneOf"]]

@@ -39,7 +39,7 @@ def _lives(recording: RecordingFolder) -> dict[tuple[MessageQueue, Epoch], str]:
     return dict(history_of(recording, "orders", (), (), {}, refused=()).lives)
 
 
-def test_compacted_away(life: Life, tmp_path: Path) -> None:
+def test_a_grant_without_its_add_has_its_identity_from_reports(life: Life, tmp_path: Path) -> None:
     """Compaction leaves a grant without its add: what its client reported tells its life."""
     rows = life.rows()
     whole = _lives(life.record(tmp_path / "whole", rows))

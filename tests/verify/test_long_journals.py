@@ -41,7 +41,7 @@ def test_failures_among_many() -> None:
     assert took < SECONDS_MAX
 
 
-def test_spans() -> None:
+def test_a_skipped_span_is_not_missed() -> None:
     """What lies in a span that was passed over is not missed, wherever others begin and end."""
     lines = [Passed(QUEUE, begin, count, "filtered", 2) for begin, count in SPANS]
     scene = Scene().write("a", start(FIRST, 0, 1), *lines, stop(FIRST, 12, 3))

@@ -41,7 +41,7 @@ def _compacted(rows: Rows) -> None:
             log[:] = [row for at, row in enumerate(log) if newest[row.key] == at]
 
 
-def test_compacted_assignments(life: Life, tmp_path: Path) -> None:
+def test_decisions_tell_grants_that_compaction_took(life: Life, tmp_path: Path) -> None:
     """Whoever was granted what is told by the decisions, where compaction took the assignments."""
     rows = life.rows()
     _compacted(rows)

@@ -11,7 +11,7 @@ from tests.verify.judged import judged, ruling_of, told_by
 from tests.verify.lives import Life, Writer
 
 
-def test_stuck_handover(tmp_path: Path) -> None:
+def test_a_stuck_handover_is_found(tmp_path: Path) -> None:
     """A drop that nobody answers and no alarm tells of is found, and so is its handover."""
     life = life_of_the_deaf()
     life.world.pass_seconds(75)
@@ -53,7 +53,7 @@ def test_healed_in_vain(tmp_path: Path) -> None:
     assert told_by(judgement) == "L4: confused of orders still differs after 2 heals in a row"
 
 
-def test_healed_twice(tmp_path: Path) -> None:
+def test_healing_twice_in_a_row_is_found(tmp_path: Path) -> None:
     """Heals that a change of the member lies between, or another driver, are not in a row."""
     life, client = _confused_life()
     life.world.pass_seconds(6)
@@ -86,7 +86,7 @@ class _Clone(Writer):
         Writer.beat(self, process=process, **changes)
 
 
-def test_cloned_client(tmp_path: Path) -> None:
+def test_an_untold_clone_is_found(tmp_path: Path) -> None:
     """The lesser of two processes with one client id that was never told is found."""
     life = Life()
     life.join("twin")

@@ -27,7 +27,7 @@ def made_anew(*, again: range = range(2, 4), last: int = 4, lives: bool = True) 
     return scene
 
 
-def test_healthy() -> None:
+def test_a_recreated_topic_misses_nothing() -> None:
     """Each message is read once in its life; what the source lost with the topic is not missed."""
     broken, told, counts = made_anew().judge()
     assert broken == (), told
@@ -45,7 +45,7 @@ def test_healthy() -> None:
     ],
     ids=["read twice", "skipped", "never read", "not there", "the same life"],
 )
-def test_violations(scene: Scene, words: str) -> None:
+def test_violations_within_one_identity_are_found(scene: Scene, words: str) -> None:
     """What goes wrong within a life is found as ever."""
     broken, told, _ = scene.judge()
     assert broken == ("S5",), told

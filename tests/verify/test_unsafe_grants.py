@@ -52,7 +52,7 @@ def _decisions(marked: tuple[int, ...], told: tuple[int, ...] = ALL) -> list[Dec
         "nor is there a mark",
     ],
 )
-def test_excuse(
+def test_only_an_unsafe_grant_excuses_two_owners(
     one: int, other: int, marked: tuple[int, ...], told: tuple[int, ...], *, excused: bool
 ) -> None:
     """Only a grant that did not wait for the elder one may meet it."""

@@ -105,13 +105,15 @@ def _encoded(output: Any) -> list[OutgoingRecord]:
         ("request", REQUEST, "fairlead.requests", 0, b"orders"),
     ],
 )
-def test_as_shown(kind: str, output: Any, topic: str, partition: int, key: bytes) -> None:
+def test_each_output_is_written_as_on_the_page(
+    kind: str, output: Any, topic: str, partition: int, key: bytes
+) -> None:
     """An output is written as the page shows it, under its key, in its partition."""
     value = orjson.dumps(example(kind))
     assert _encoded(output) == [OutgoingRecord(topic, partition, key, value)]
 
 
-def test_unsafe() -> None:
+def test_an_unsafe_grant_says_so() -> None:
     """What is granted beside somebody who may still be working says so, as the schema has it."""
     moves = (DECISION.moves[0], replace(DECISION.moves[1], unsafe=True))
     cause = Cause("reset", queue=Q2, at=CAUSES[0].at, by="alice", because="a bad batch")
@@ -131,7 +133,7 @@ def test_unsafe() -> None:
     assert (body["cause"][0]["by"], body["cause"][0]["because"]) == ("alice", "a bad batch")
 
 
-def test_nothing() -> None:
+def test_an_empty_set_is_a_record() -> None:
     """An empty set is a record with empty lists: it says own nothing."""
     empty = replace(ASSIGNMENT, drop=(), add=(), assigned=(), cause=())
     [record] = _encoded(empty)
@@ -140,7 +142,7 @@ def test_nothing() -> None:
     )
 
 
-def test_gone() -> None:
+def test_a_gone_member_leaves_a_null_under_each_key() -> None:
     """A member that is gone leaves a null under each of its keys, the notice's if it was told."""
     gone = Gone("orders", MEMBER, parts=2, notice=True)
     records = _encoded(gone)
@@ -176,7 +178,7 @@ def test_notice_of_waiting() -> None:
     assert not validator("notice").is_valid(body | {"code": "rejected"})
 
 
-def test_one_line() -> None:
+def test_an_explanation_is_one_line() -> None:
     """An explanation is written as one line of limited length, whatever it was."""
     told = replace(NOTICE, message="two\nlines\x1b[31m \ud800 " + "x" * 1000)
     [record] = _encoded(told)
@@ -186,7 +188,7 @@ def test_one_line() -> None:
     assert len(message) == 300
 
 
-def test_prefix() -> None:
+def test_the_prefix_of_topics_is_a_setting() -> None:
     """The topics' prefix is a setting."""
     [record] = encode(REQUEST, TopicNames("demo-7."), PARTITIONS)
     assert record.topic == "demo-7.requests"

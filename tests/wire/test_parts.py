@@ -87,7 +87,7 @@ def _bodies(records: list[OutgoingRecord], kind: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("count", [1, ENTRIES_PER_PART, ENTRIES_PER_PART + 1, 1000])
-def test_assignment(count: int) -> None:
+def test_a_long_set_goes_into_parts_that_fit(count: int) -> None:
     """A set of the longest names goes into parts that fit, whole and in order."""
     parts = -(-count // ENTRIES_PER_PART)
     told = _assignment(count, parts=parts)
@@ -101,7 +101,7 @@ def test_assignment(count: int) -> None:
     assert [len(body["cause"]) for body in bodies] == [CAUSES_MAX] + [0] * (parts - 1)
 
 
-def test_shrunk() -> None:
+def test_a_shrunk_set_leaves_nulls_under_unused_keys() -> None:
     """A set that needs fewer parts than before leaves a null under each key not used any more."""
     records = encode(_assignment(1, parts=1, parts_before=3), NAMES, PARTITIONS)
     assert [record.value is None for record in records] == [False, True, True]
@@ -133,7 +133,7 @@ def decision_of_the_longest_names(count: int) -> Decision:
 
 
 @pytest.mark.parametrize("count", [0, DECISION_ENTRIES_PER_PART, 500])
-def test_decision(count: int) -> None:
+def test_a_long_decision_goes_into_parts_that_fit(count: int) -> None:
     """A decision of the longest names goes into parts that fit, one after another under one key."""
     records = encode(decision_of_the_longest_names(count), NAMES, PARTITIONS)
     bodies = _bodies(records, "decision")
@@ -146,7 +146,7 @@ def test_decision(count: int) -> None:
     assert [*bodies[0]["cut"]["positions"]["fairlead.heartbeats"]] == ["9", "10"]
 
 
-def test_request() -> None:
+def test_a_request_for_many_queues_becomes_several() -> None:
     """A request for many queues becomes several, each standing alone."""
     queues = tuple(_queues(2 * ENTRIES_PER_PART + 1))
     request = Request("g" * 120, "offsets", "t" * 249, queues, 1781000000000)
@@ -157,7 +157,7 @@ def test_request() -> None:
     assert whole["queues"] is None
 
 
-def test_offsets() -> None:
+def test_an_answer_for_many_queues_becomes_several() -> None:
     """A bridge's answer for many queues becomes several records with keys of their own."""
     known = tuple(
         QueueOffsets(queue, 0, INT64_MAX, START, (9_999_999_999_999, INT64_MAX))
@@ -170,7 +170,7 @@ def test_offsets() -> None:
     assert keys == [["t" * 249, "g" * 120, part] for part in (0, 1)]
 
 
-def test_too_long() -> None:
+def test_a_record_too_long_is_not_written() -> None:
     """A record that would be too long is a named error, and is not written."""
     with pytest.raises(OversizeError, match="at most 524288"):
         encode(

@@ -127,7 +127,7 @@ ASSIGNMENTS = st.builds(
 
 
 @given(DECISIONS, st.integers(1, 40))
-def test_decisions(written: Decision, times: int) -> None:
+def test_both_readers_agree_on_decisions(written: Decision, times: int) -> None:
     """Parts, moves, counts and the place of the cut are the same, in however many parts."""
     records = encode(replace(written, moves=written.moves * times), NAMES, PARTITIONS)
     rows = [
@@ -164,7 +164,7 @@ def test_decisions(written: Decision, times: int) -> None:
 
 
 @given(ASSIGNMENTS)
-def test_assignments(written: Assignment) -> None:
+def test_both_readers_agree_on_assignments(written: Assignment) -> None:
     """What a member was told is the same."""
     (record,) = encode(written, NAMES, PARTITIONS)
     assert record.value is not None

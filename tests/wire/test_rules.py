@@ -52,7 +52,9 @@ def _reason(record: RawRecord, topic: str = "control") -> str:
         (["orders", "capacity", "c1"], {"client_id": "c1", "capacity": "2"}, ("c1",)),
     ],
 )
-def test_subject(key: list[Any], value: Any, subject: tuple[str, ...]) -> None:
+def test_a_rule_is_for_its_group_client_or_queue(
+    key: list[Any], value: Any, subject: tuple[str, ...]
+) -> None:
     """A rule is for its group, for one client or for one queue, as its key says."""
     assert _decoded(_rule(key, key[1], value)) == RuleSet("orders", key[1], subject, value, "alice")
     removed = RuleSet("orders", key[1], subject, None, "alice")
@@ -79,7 +81,7 @@ def test_subject(key: list[Any], value: Any, subject: tuple[str, ...]) -> None:
         b'["' + b"o" * 2048 + b'","pause"]',
     ],
 )
-def test_key_mismatch(key: bytes) -> None:
+def test_a_key_that_is_not_the_rules_is_refused(key: bytes) -> None:
     """A key that is not exactly the rule's is refused, however near it comes."""
     body = example("rule", rule="pause", value=True)
     assert _reason(raw("control", orjson.dumps(body), key)) == "key_mismatch"
@@ -100,7 +102,7 @@ def test_key_of_another(key: list[Any], value: Any) -> None:
     assert _reason(_rule(key, key[1], value)) == "key_mismatch"
 
 
-def test_no_key() -> None:
+def test_a_rule_without_a_key_is_refused() -> None:
     """A rule without a key is refused: it would not replace the one before."""
     assert _reason(raw("control", orjson.dumps(example("rule")), None)) == "null_key"
 
@@ -129,14 +131,14 @@ def test_removal_of_nothing(key: list[Any]) -> None:
     assert _reason(raw("control", None, orjson.dumps(key))) == "key_mismatch"
 
 
-def test_unknown_rule() -> None:
+def test_an_unknown_rule_is_refused() -> None:
     """A rule that this engine does not know is refused as such, set or removed."""
     assert _reason(_rule(["orders", "colour"], "colour", 1)) == "unsupported_rule"
     assert _reason(_rule(["orders", "colour"], 3, 1)) == "unsupported_rule"  # type: ignore[arg-type]
     assert _reason(raw("control", None, b'["orders","colour"]')) == "unsupported_rule"
 
 
-def test_every_group() -> None:
+def test_a_rule_of_every_group_is_in_every_partition() -> None:
     """A rule of every group stands in every partition; one of a group only in its own."""
     body = example("rule", group="*")
     for partition in range(SHARDS):
@@ -153,7 +155,7 @@ def test_every_group() -> None:
                 assert _reason(moved) == "wrong_partition"
 
 
-def test_typing_error() -> None:
+def test_an_unknown_field_of_a_value_is_refused() -> None:
     """An unknown field in a rule's value is refused: a command is not guessed."""
     assert _reason(_rule(["orders", "timing"], "timing", {"lease": 9_000})) == "bad_value"
 
@@ -172,7 +174,7 @@ def test_typing_error() -> None:
         ({"topics": None}, "value"),
     ],
 )
-def test_bad_designation(value: Any, path: str) -> None:
+def test_a_bad_designation_is_refused_by_its_path(value: Any, path: str) -> None:
     """A designation of another form is refused by the path of what is wrong, with a remedy."""
     with pytest.raises(WireError) as caught:
         _decoded(_rule(["orders", "designated"], "designated", value))
@@ -203,7 +205,7 @@ def test_bad_single_rule(rule: str, value: Any, path: str, remedy: str) -> None:
     assert remedy in caught.value.remedy
 
 
-def test_designation_written() -> None:
+def test_a_designation_is_read_as_written() -> None:
     """A designation is read as it was written, with what was left out left out."""
     values: list[Any] = [
         {"only": ["192.168.0.6"]},
@@ -227,7 +229,7 @@ def test_designation_written() -> None:
         ({"over_ms": 60_000}, "value"),
     ],
 )
-def test_bad_weighing(value: Any, path: str | None) -> None:
+def test_a_bad_weight_is_refused_by_its_path(value: Any, path: str | None) -> None:
     """A rule about weights of another form is refused by the path of what is wrong."""
     with pytest.raises(WireError) as caught:
         _decoded(_rule(["orders", "weighing"], "weighing", value))
@@ -243,7 +245,7 @@ def test_weighing_on_the_page() -> None:
     assert read_weighing(rule.value) == Weighing("rate", 60_000, 50)
 
 
-def test_never() -> None:
+def test_only_a_drain_deadline_may_be_never() -> None:
     """A drain deadline may be never; no other time may."""
     never = _rule(["orders", "timing"], "timing", {"drain_deadline_ms": "never"})
     read = with_rule(GroupRules(), "timing", _decoded(never).value, {})
@@ -263,7 +265,7 @@ def test_never() -> None:
         ("start_policy", "rocketmq"),
     ],
 )
-def test_words(rule: str, word: str) -> None:
+def test_a_rule_of_one_word_takes_only_that_word(rule: str, word: str) -> None:
     """A rule of one word is put in force by it, and refused with any other."""
     read = with_rule(GroupRules(), rule, _decoded(_rule(["orders", rule], rule, word)).value, {})
     assert getattr(read, rule) == word
@@ -273,7 +275,7 @@ def test_words(rule: str, word: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["margin_ms", "drain_deadline_ms"])
-def test_least_times(name: str) -> None:
+def test_a_time_of_0_is_refused(name: str) -> None:
     """A margin or a deadline of 0 is refused by its form, as it is by the engine; 1 is a time."""
     assert _reason(_rule(["orders", "timing"], "timing", {name: 0})) == "bad_value"
     with pytest.raises(RuleError):
@@ -292,7 +294,7 @@ def test_times_that_may_be_none(name: str) -> None:
         with_rule(GroupRules(), "timing", {name: -1}, {})
 
 
-def test_deep_options() -> None:
+def test_options_are_free_within_their_levels() -> None:
     """A strategy's options are free, but for numbers and levels."""
     options: Any = {"weights": {"a": [1, 2, {"b": None}]}}
     rule = _decoded(_rule(["orders", "strategy"], "strategy", {"name": "X", "options": options}))
@@ -306,7 +308,7 @@ def test_deep_options() -> None:
         }
 
 
-def test_reset() -> None:
+def test_a_reset_stands_under_the_key_of_its_queue() -> None:
     """A reset stands under the key of its queue, and nowhere else."""
     body = orjson.dumps(example("reset"))
     key = b'["orders","reset","orders","main",2]'
@@ -328,7 +330,7 @@ def test_reset() -> None:
     assert _reason(raw("control", body, None)) == "null_key"
 
 
-def test_deletions() -> None:
+def test_a_null_deletes_a_route_only() -> None:
     """A null deletes a route, and withdraws nothing of what a bridge told of offsets."""
     assert decode("routes", raw("routes", None, b"orders"), LIMITS) == RouteChanged("orders", None)
     for key in (b'["orders","g1"]', b'["orders","g1",7]'):

@@ -75,7 +75,7 @@ def _agree(kind: str, body: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("kind", TOPIC_OF)
-def test_each_place(kind: str) -> None:
+def test_schema_and_decoder_agree_on_each_field(kind: str) -> None:
     """Whatever stands in any one place of an example, schema and decoder agree."""
     for path in _places(example(kind)):
         if path == ["kind"]:
@@ -150,7 +150,7 @@ RULES: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize("group", ["orders", "*"])
-def test_rules(group: str) -> None:
+def test_schema_and_decoder_agree_on_every_rule(group: str) -> None:
     """Schema and decoder agree on every rule's value, for one group and for all."""
     for rule, value in RULES:
         _agree("rule", example("rule", group=group, rule=rule, value=value))
@@ -158,7 +158,7 @@ def test_rules(group: str) -> None:
 
 @settings(max_examples=2 * settings().max_examples)
 @given(st.sampled_from([*TOPIC_OF]), st.data())
-def test_random(kind: str, data: st.DataObject) -> None:
+def test_schema_and_decoder_agree_on_two_changes(kind: str, data: st.DataObject) -> None:
     """Two changes at once change nothing about that."""
     body = example(kind)
     for _ in range(2):

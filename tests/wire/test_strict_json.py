@@ -45,7 +45,7 @@ def _vouched(value: bytes) -> Any | None:
 @example(b'{"a":"\\u003a","\\u0061":1}')
 @example(b'{"a":1,"a":"\\u003a"}')
 @example(b'{"a":18446744073709551616}')
-def test_equivalent(value: bytes) -> None:
+def test_the_fast_reader_agrees_with_the_strict_one(value: bytes) -> None:
     """What the fast path accepts, the strict reader accepts, with the same result."""
     body = _vouched(value)
     if body is not None:
@@ -80,7 +80,7 @@ def test_strict_is_json(value: bytes) -> None:
 
 
 @given(st.integers(0, 40))
-def test_levels(depth: int) -> None:
+def test_sixteen_levels_are_read_and_seventeen_refused(depth: int) -> None:
     """Sixteen levels are read, seventeen are refused, by both readers alike."""
     value = b"[" * depth + b"1" + b"]" * depth
     if depth <= 16:
@@ -96,7 +96,7 @@ def test_levels(depth: int) -> None:
     [b'"' * 524_288, b'\\"' * 262_144, b'"\\' * 262_144, b"[" * 524_288, b'["' * 262_144],
     ids=["quotes", "escaped-quotes", "quotes-and-backslashes", "brackets", "bracket-quote"],
 )
-def test_linear(value: bytes) -> None:
+def test_the_greatest_record_is_refused_in_a_moment(value: bytes) -> None:
     """The greatest record is refused in a moment, whatever it is made of."""
     started = time.monotonic()
     with pytest.raises(WireError):
@@ -119,7 +119,7 @@ def test_levels_of_unknown_fields(place: str, level: int) -> None:
         assert (error and str(error.reason)) == verdict
 
 
-def test_no_recursion() -> None:
+def test_deep_nesting_is_refused_before_recursion() -> None:
     """Deep nesting is refused before the parser recurses, however deep its caller is."""
 
     def deep(levels: int) -> None:

@@ -13,7 +13,7 @@ from tests.awaiting import LONGEST_SECONDS
 DAY_SECONDS = 86_400
 
 
-def test_whole_milliseconds() -> None:
+def test_the_clock_counts_whole_milliseconds_since_boot() -> None:
     """The clock is that of the time since boot, in milliseconds, and goes on."""
     before = time.clock_gettime(time.CLOCK_BOOTTIME)
     now = now_ms()

@@ -135,7 +135,7 @@ def test_everybody_reads_everything(
     assert {heartbeat["message_model"] for heartbeat in heartbeats} == {"broadcasting"}
 
 
-def test_listeners(
+def test_each_listener_gets_all_messages_once_over_a_restart(
     engine: "ScriptedEngine", data_topic: str, set_route: SetRoute, tmp_path: Path
 ) -> None:
     """Each member's listener is given all messages, and after a restart those that were not."""
@@ -259,7 +259,9 @@ def test_goes_on_after_a_restart(member: Made, data_topic: str, set_route: SetRo
     assert sorted([*first, *second]) == EVERYTHING
 
 
-def test_killed(member: Made, data_topic: str, set_route: SetRoute) -> None:
+def test_a_message_in_hand_when_a_member_closes_is_read_again(
+    member: Made, data_topic: str, set_route: SetRoute
+) -> None:
     """A message in hand when a member closes without having finished it is read again."""
     set_route(data_topic, 2)
     consumer = member("a")
@@ -313,7 +315,9 @@ def test_a_lost_route(member: Made, data_topic: str, set_route: SetRoute) -> Non
     assert sorted([*first, *second]) == EVERYTHING
 
 
-def test_subscribe(member: Made, data_topic: str, set_route: SetRoute) -> None:
+def test_a_member_reads_a_topic_from_when_it_subscribes(
+    member: Made, data_topic: str, set_route: SetRoute
+) -> None:
     """A member reads a topic from when it subscribes to it."""
     set_route(data_topic, 2)
     with member("a", topics=["another"]) as consumer:
@@ -336,7 +340,7 @@ def test_one_process_each(member: Made, data_topic: str, set_route: SetRoute) ->
         read(consumer, 1)
 
 
-def test_tags(
+def test_other_tags_are_skipped_and_the_offsets_move_on(
     member: Made, data_topic: str, set_route: SetRoute, write_more: Callable[..., None]
 ) -> None:
     """Messages of other tags are passed over, and the local offsets with them."""
@@ -379,7 +383,9 @@ def test_a_broken_file_is_told(
         ({"topics": [Subscription("t", "a > 5", "sql92")]}, "topics"),
     ],
 )
-def test_refused(chosen: dict[str, Any], field: str) -> None:
+def test_what_a_broadcast_member_cannot_use_is_refused_by_name(
+    chosen: dict[str, Any], field: str
+) -> None:
     """What makes no sense for a member that shares nothing is refused by its name."""
     settings = {"bootstrap": "h:1", "group": "g", "topics": ["t"], "client_id": "c", **chosen}
     with pytest.raises(SettingsError) as caught:

@@ -72,7 +72,7 @@ def await_end(engine: "ScriptedEngine", queue: Queue, end: int) -> None:
     engine.await_record("progress", tells)
 
 
-def test_two_queues(
+def test_messages_come_in_queue_order_from_the_granted_position(
     engine: "ScriptedEngine", consumer: Callable[..., Consumer], data_topic: str
 ) -> None:
     """Messages come in the order of their queue, from where each was granted."""
@@ -117,7 +117,7 @@ def test_message_in_hand(
     assert second.waiting_for is None
 
 
-def test_tags(
+def test_other_tags_are_skipped_and_the_position_moves_on(
     engine: "ScriptedEngine",
     member: Callable[..., Any],
     data_topic: str,
@@ -141,7 +141,7 @@ def test_tags(
     )
 
 
-def test_flap_back(
+def test_a_queue_that_comes_back_goes_on_at_its_release(
     engine: "ScriptedEngine", consumer: Callable[..., Consumer], data_topic: str
 ) -> None:
     """A queue that comes back goes on at its release, whatever was fetched before."""
@@ -172,7 +172,7 @@ def test_idle_queue_is_released_at_once(
     assert one.poll(200) is None
 
 
-def test_explicit_done(
+def test_with_explicit_done_the_contiguous_position_counts(
     engine: "ScriptedEngine", consumer: Callable[..., Consumer], data_topic: str
 ) -> None:
     """With explicit_done the contiguous position counts, in whatever order messages are done."""
@@ -206,7 +206,7 @@ def test_in_hand_when_the_lease_ends(
     assert engine.release(queue, 1)["position"] == [0, 4]
 
 
-def test_iteration(
+def test_iteration_ends_after_stop_and_releases_what_was_handled(
     engine: "ScriptedEngine",
     consumer: Callable[..., Consumer],
     data_topic: str,
@@ -301,7 +301,7 @@ def test_grant_ends_the_fetch(
         polled.result(30)
 
 
-def test_exception(
+def test_a_message_whose_handling_raised_is_read_again(
     engine: "ScriptedEngine", consumer: Callable[..., Consumer], data_topic: str
 ) -> None:
     """A message whose handling raised is not processed: it will be read again."""
@@ -351,7 +351,7 @@ def test_duplicate_client_id(
     engine.await_record("leave")
 
 
-def test_grown_topic(
+def test_a_partition_added_later_is_read(
     engine: "ScriptedEngine",
     consumer: Callable[..., Consumer],
     data_topic: str,

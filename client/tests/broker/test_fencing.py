@@ -65,7 +65,7 @@ def client(engine: "ScriptedEngine", data_topic: str) -> Iterator[Callable[..., 
         one.close(5_000)
 
 
-def test_silent_broker(
+def test_a_client_of_a_silent_broker_stops_and_comes_back_anew(
     kafka: Pausable,
     engine: "ScriptedEngine",
     client: Callable[..., Client],
@@ -100,7 +100,7 @@ def test_silent_broker(
     assert one.still_mine(queue) == (1, 2)
 
 
-def test_lapsed_notice(
+def test_a_client_told_that_it_lapsed_comes_back_anew(
     engine: "ScriptedEngine", client: Callable[..., Client], data_topic: str
 ) -> None:
     """A client that the engine took for dead stops, and comes back as a new incarnation."""
@@ -133,7 +133,7 @@ def test_notice_for_people(engine: "ScriptedEngine", client: Callable[..., Clien
     assert one.state == "running"
 
 
-def test_failed_callback(
+def test_a_client_whose_on_assigned_raises_leaves_with_the_error(
     engine: "ScriptedEngine", client: Callable[..., Client], data_topic: str
 ) -> None:
     """A client whose on_assigned raises leaves, with the error."""
@@ -145,7 +145,7 @@ def test_failed_callback(
         one.wait(WAIT_SECONDS * 1_000)
 
 
-def test_malformed_records(
+def test_malformed_records_are_skipped_and_the_next_ones_count(
     engine: "ScriptedEngine",
     client: Callable[..., Client],
     data_topic: str,
@@ -172,7 +172,9 @@ def test_malformed_records(
     assert one.counts["records_malformed"] >= 5
 
 
-def test_no_topics(engine: "ScriptedEngine", client: Callable[..., Client]) -> None:
+def test_a_start_without_the_engines_topics_fails_in_time(
+    engine: "ScriptedEngine", client: Callable[..., Client]
+) -> None:
     """A start without the engine's topics fails in time, and says what is missing."""
     del engine
     one = client(prefix="nowhere.", start_timeout_ms=4_000)
@@ -182,7 +184,9 @@ def test_no_topics(engine: "ScriptedEngine", client: Callable[..., Client]) -> N
 
 
 @pytest.mark.parametrize("kind", [Client, Consumer])
-def test_no_broker(kind: type[Client] | type[Consumer], client: Callable[..., Client]) -> None:
+def test_a_start_without_a_broker_fails_in_time_for_good(
+    kind: type[Client] | type[Consumer], client: Callable[..., Client]
+) -> None:
     """A start without a broker fails in time, and the client can never be started again."""
     del client
     settings: dict[str, Any] = {
@@ -230,7 +234,9 @@ def test_broker_comes_late(kafka: Pausable, engine: "ScriptedEngine", data_topic
     one.close()
 
 
-def test_fork(engine: "ScriptedEngine", client: Callable[..., Client], data_topic: str) -> None:
+def test_a_forked_child_owns_nothing_and_every_call_says_why(
+    engine: "ScriptedEngine", client: Callable[..., Client], data_topic: str
+) -> None:
     """In a forked child nothing is owned, and every call says why."""
     assigned: SimpleQueue[Queue] = SimpleQueue()
     one = client(on_assigned=lambda queue, _: assigned.put(queue))
@@ -251,7 +257,7 @@ def test_fork(engine: "ScriptedEngine", client: Callable[..., Client], data_topi
     assert one.still_mine(queue) == (1, 1)
 
 
-def test_killed_process(
+def test_a_killed_client_is_succeeded_after_its_lease(
     engine: "ScriptedEngine", client: Callable[..., Client], data_topic: str
 ) -> None:
     """A killed client releases nothing; the engine's grant after its lease lets another go on."""

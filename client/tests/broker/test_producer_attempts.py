@@ -99,7 +99,7 @@ def test_attempts_of_each_way(started: Started) -> None:
     assert len(plane.met) == 1
 
 
-def test_one_budget(started: Started) -> None:
+def test_three_silent_brokers_share_one_time_budget(started: Started) -> None:
     """Three silent brokers take 3,000 ms together, or the time that the call gives."""
     producer = started(Busy(silent="123"))
     for timeout_ms, budget_ms in ((None, 3_000), (600, 600)):

@@ -152,7 +152,7 @@ def test_big_and_under_way_at_the_end(
 
 
 @pytest.mark.parametrize("delay, topic", [(0, "%RETRY%"), (-1, "%DLQ%")])
-def test_no_topic(
+def test_without_its_retry_topic_a_message_is_not_kept(
     kept: KafkaFailedMessages, delay: int, topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without its topic a message is not kept, what to look at is said, and nobody asks on."""
@@ -165,7 +165,7 @@ def test_no_topic(
 
 
 @pytest.mark.parametrize("delay, name", [(0, "RETRY"), (-1, "DLQ")])
-def test_made_meanwhile(
+def test_a_client_waits_once_a_second_until_its_topics_are_made(
     bootstrap: str, topics: "TopicNames", group: str, delay: int, name: str
 ) -> None:
     """Who lacks its group's topics asks for them once a second, and waits until they are made."""

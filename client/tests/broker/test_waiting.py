@@ -20,7 +20,7 @@ def _waits(one: "Member") -> tuple[str, str] | None:
     return None if waiting is None else (waiting.kind.value, waiting.words)
 
 
-def test_told(
+def test_a_client_waits_for_what_the_engine_says(
     engine: "ScriptedEngine", member: Callable[..., Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     """What the engine says keeps them is what they wait for, until it says that it is over."""

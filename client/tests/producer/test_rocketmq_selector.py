@@ -26,7 +26,7 @@ def taken(chosen: RocketMQSelector, turns: FairRoundRobin, count: int, now_ms: i
 
 @pytest.mark.parametrize("avoid", [True, False])
 @pytest.mark.parametrize("line", LINES)
-def test_turns(line: Line, *, avoid: bool) -> None:
+def test_queues_take_turns_from_a_random_one_on(line: Line, *, avoid: bool) -> None:
     """Queues take turns from a random one on; without any there is a named error."""
     chosen, turns = selector(line, avoid=avoid), FairRoundRobin(SIX, 0)
     assert taken(chosen, turns, 7, 0) == [*SIX, A0]

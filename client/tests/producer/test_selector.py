@@ -32,7 +32,7 @@ def test_fair_over_threads() -> None:
     assert total == dict.fromkeys(SIX[2:], 2_000)
 
 
-def test_avoidance_off() -> None:
+def test_without_avoidance_only_brokers_that_failed_are_skipped() -> None:
     """Without avoidance only the brokers where this very message failed are passed over."""
     selector, turns = Selector(BrokerHealth(), avoid=False), FairRoundRobin(SIX, 0)
     selector.failed("A", 1, reachable=False, now_ms=0)

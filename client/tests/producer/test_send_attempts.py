@@ -16,7 +16,7 @@ def attempts(**given: int) -> SendAttempts:
     return SendAttempts(**settings | given)
 
 
-def test_three_attempts() -> None:
+def test_the_third_failure_is_final_and_names_all_attempts() -> None:
     """Each attempt knows where the message failed; the third failure is final and tells of all."""
     loop = attempts()
     assert loop.tried == []
@@ -153,7 +153,7 @@ def test_a_single_attempt_meets_a_single_election() -> None:
         loop.failed(SendingError(Fault.NOT_LEADER, "nobody leads"), 1)
 
 
-def test_one_attempt() -> None:
+def test_a_one_way_or_chosen_send_has_one_attempt() -> None:
     """A one-way message, and one whose queue was chosen, has a single attempt."""
     loop = attempts(attempts_max=1)
     loop.begin(A, 0)

@@ -29,7 +29,9 @@ SUCCESS = ConsumeResult.CONSUME_SUCCESS
 LATER = ConsumeResult.RECONSUME_LATER
 
 
-def test_success(scene: "Callable[..., Scene]", work: ProcessQueue, pulled: Pull) -> None:
+def test_every_message_is_handed_out_once_in_batches(
+    scene: "Callable[..., Scene]", work: ProcessQueue, pulled: Pull
+) -> None:
     """Every message is handed out once, in batches of the size asked for at most."""
     one = scene(3)
     work.put(pulled(range(10, 20)), 10, 20)
@@ -52,7 +54,7 @@ def test_success(scene: "Callable[..., Scene]", work: ProcessQueue, pulled: Pull
         (LATER, 99, [10, 11, 12]),
     ],
 )
-def test_sent_back(
+def test_messages_behind_ack_index_are_sent_back(
     scene: "Callable[..., Scene]",
     work: ProcessQueue,
     pulled: Pull,
@@ -185,7 +187,9 @@ def test_after_the_lease(scene: "Callable[..., Scene]", work: ProcessQueue, pull
     assert work.count == 2
 
 
-def test_in_order(scene: "Callable[..., Scene]", work: ProcessQueue, pulled: Pull) -> None:
+def test_an_ordered_queue_runs_one_thread_at_a_time(
+    scene: "Callable[..., Scene]", work: ProcessQueue, pulled: Pull
+) -> None:
     """One thread at a time; what failed comes again before anything later of its queue."""
     one = scene(2)
     running, most, order = Event(), [0], []
@@ -210,7 +214,7 @@ def test_in_order(scene: "Callable[..., Scene]", work: ProcessQueue, pulled: Pul
     assert consuming.counts["suspended"] == 2
 
 
-def test_buried(
+def test_an_ordered_message_that_fails_too_often_is_buried(
     scene: "Callable[..., Scene]", work: ProcessQueue, pulled: Pull, kept: "Kept"
 ) -> None:
     """An ordered message that failed too often goes to the dead letters, and the queue goes on."""

@@ -164,7 +164,7 @@ def test_what_counts_as_processed(
     assert work.position == 4
 
 
-def test_polled_dry(one: Detached, queue: Queue, pulled: Pull) -> None:
+def test_a_queue_read_to_its_end_is_read_again(one: Detached, queue: Queue, pulled: Pull) -> None:
     """A queue that was read to its end is read again when more comes."""
     work = one.give(queue)
     for offset in range(3):

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from tests.session.conftest import Script
 
 
-def test_m2_epoch(script: "Script") -> None:
+def test_m2_an_add_read_again_after_the_release_starts_nothing(script: "Script") -> None:
     """An add that is read again after its queue was given back starts nothing (M2)."""
     script.add(1)
     script.drop(1)
@@ -45,7 +45,7 @@ def test_m4_release_after_the_work(script: "Script") -> None:
     assert script.releases == [(1, 12)]
 
 
-def test_m5_gate(script: "Script") -> None:
+def test_m5_a_gated_add_waits(script: "Script") -> None:
     """A gated add waits, whatever else happens (M5)."""
     script.add(2, after=(script.holder("b", 1),))
     script.live(9_000)
@@ -55,7 +55,9 @@ def test_m5_gate(script: "Script") -> None:
 @pytest.mark.parametrize(
     "fields", [{"incarnation": "me-0"}, {"client_id": "you"}, {"group": "others"}]
 )
-def test_m6_incarnation(script: "Script", fields: dict[str, str]) -> None:
+def test_m6_a_record_for_another_incarnation_has_no_effect(
+    script: "Script", fields: dict[str, str]
+) -> None:
     """A record to another incarnation, client or group has no effect (M6)."""
     script.assign(1, add=(script.an_add(1),), **fields)
     assert (script.starts, script.releases) == ([], [])

@@ -116,7 +116,7 @@ def test_ce17_grant_opens_the_gate(script: "Script") -> None:
     assert script.starts == [(2, 6)]
 
 
-def test_lost_add(script: "Script") -> None:
+def test_after_a_lost_add_a_later_set_starts_nothing_early(script: "Script") -> None:
     """With the add lost, a later record's whole set starts nothing before its releases."""
     other = script.holder("b", 1)
     gated = script.an_add(2, base=4, after=(other,))

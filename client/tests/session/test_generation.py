@@ -18,7 +18,9 @@ def claims(done: list[actions.Action]) -> list[SendClaims]:
     return [action for action in done if isinstance(action, SendClaims)]
 
 
-def test_at_start(scripts: Callable[..., "Script"]) -> None:
+def test_the_newest_generation_is_acknowledged_at_the_start(
+    scripts: Callable[..., "Script"],
+) -> None:
     """The newest generation is acknowledged at the start, with nothing claimed."""
     assert claims(scripts().start()) == [SendClaims("me-1", 1, ())]
 
@@ -103,14 +105,14 @@ def test_claims_are_retried_with_what_is_true_then(script: "Script") -> None:
     assert claims(script.live(1_000)) == []
 
 
-def test_fenced_client(script: "Script") -> None:
+def test_a_fenced_client_acknowledges_nothing(script: "Script") -> None:
     """A fenced client acknowledges nothing; its next incarnation starts with what it learnt."""
     script.wait(10_000)
     assert script.feed(events.GenerationRead(4)) == []
     assert [claim.generation for claim in claims(script.start("me-2"))] == [4]
 
 
-def test_known_generation(script: "Script") -> None:
+def test_a_known_generation_is_not_acknowledged_again(script: "Script") -> None:
     """A claim that is read again is not acknowledged again."""
     assert script.feed(events.GenerationRead(1)) == []
 

@@ -18,7 +18,7 @@ def kinds(done: list[actions.Action]) -> list[str]:
     return [type(action).__name__ for action in done]
 
 
-def test_idle(script: "Script") -> None:
+def test_an_idle_client_leaves_at_once(script: "Script") -> None:
     """A client without work leaves at once and is closed when the leave is in the log."""
     states = []
     for event in (events.LeaveRequested(), events.LeaveAppended("me-1")):
@@ -107,7 +107,7 @@ def test_heartbeats_go_on(script: "Script") -> None:
     assert "SendHeartbeat" in kinds(script.live(3_000))
 
 
-def test_retry(script: "Script") -> None:
+def test_a_leave_that_failed_is_written_again_once(script: "Script") -> None:
     """A leave that could not be written is written again, once."""
     script.feed(events.LeaveRequested())
     script.feed(events.LeaveFailed("me-1"))
@@ -115,14 +115,14 @@ def test_retry(script: "Script") -> None:
     assert "SendLeave" not in kinds(script.wait(5_000, step=100))
 
 
-def test_lease_ends(script: "Script") -> None:
+def test_a_leave_without_an_answer_ends_with_the_lease(script: "Script") -> None:
     """A leave that is never acknowledged ends with the lease; no new incarnation follows."""
     script.feed(events.LeaveRequested())
     assert kinds(script.wait(10_000)) == ["StopEverything", "Stopped"]
     assert script.session.state is SessionState.CLOSED
 
 
-def test_while_fenced(script: "Script") -> None:
+def test_a_fenced_client_that_leaves_closes_after_its_work(script: "Script") -> None:
     """A fenced client that is asked to leave closes when its work has stopped."""
     script.add(1)
     script.wait(10_000)
@@ -133,13 +133,13 @@ def test_while_fenced(script: "Script") -> None:
     ]
 
 
-def test_between_incarnations(script: "Script") -> None:
+def test_between_incarnations_a_client_closes_at_once(script: "Script") -> None:
     """A client that waits for its new incarnation closes at once."""
     script.wait(10_000)
     assert kinds(script.feed(events.LeaveRequested())) == ["Stopped"]
 
 
-def test_before_start(scripts: Callable[..., "Script"]) -> None:
+def test_a_client_that_never_started_closes_silently(scripts: Callable[..., "Script"]) -> None:
     """A client that never started closes without a word."""
     assert scripts().feed(events.LeaveRequested()) == [actions.Stopped(None)]
 
@@ -151,7 +151,7 @@ def test_before_the_first_acknowledgement(scripts: Callable[..., "Script"]) -> N
     assert kinds(script.feed(events.LeaveRequested())) == ["SendLeave"]
 
 
-def test_duplicate_loses(script: "Script") -> None:
+def test_the_lesser_duplicate_releases_leaves_and_stops(script: "Script") -> None:
     """For a greater winner the client releases, leaves, and stops with an error of its own."""
     script.add(1)
     done = script.notice("duplicate_client_id", (1_001, "p-you"))
@@ -171,7 +171,7 @@ def test_duplicate_never_comes_back(script: "Script") -> None:
 
 
 @pytest.mark.parametrize("winner", [(999, "p-you"), (1_000, "p-a"), (1_000, "p-me"), None])
-def test_duplicate_wins(script: "Script", winner: tuple[int, str] | None) -> None:
+def test_the_greater_duplicate_goes_on(script: "Script", winner: tuple[int, str] | None) -> None:
     """A winner that is not greater than the own process stops nothing: the application is told."""
     script.add(1)
     done = script.notice("duplicate_client_id", winner)
@@ -181,7 +181,7 @@ def test_duplicate_wins(script: "Script", winner: tuple[int, str] | None) -> Non
 
 
 @pytest.mark.parametrize("code", ["wrong_partition", "rejected", "unsupported", "something_new"])
-def test_other_notices(script: "Script", code: str) -> None:
+def test_any_other_notice_goes_to_the_application(script: "Script", code: str) -> None:
     """Any other notice is passed on to the application."""
     assert script.notice(code) == [actions.ReportNotice(code, "a message")]
 
@@ -192,7 +192,7 @@ def test_notice_to_another_incarnation(script: "Script") -> None:
     assert script.notice("lapsed") == []
 
 
-def test_failed_callback(script: "Script") -> None:
+def test_a_client_whose_callback_fails_leaves_with_the_error(script: "Script") -> None:
     """A client whose application cannot take queues leaves with that error."""
     script.add(1)
     error = CallbackError("on_assigned raised")

@@ -30,7 +30,9 @@ def _silent_ms(script: "Script") -> int:
     return script.now - reason.since_ms
 
 
-def test_heartbeat(scripts: "Callable[..., Script]") -> None:
+def test_without_a_heartbeat_in_the_log_a_client_waits_for_it(
+    scripts: "Callable[..., Script]",
+) -> None:
     """Without an acknowledged heartbeat, and after the lease, it waits for that, whatever else."""
     script = scripts()
     assert _waits(script)[0] == "heartbeat"
@@ -45,7 +47,9 @@ def test_heartbeat(scripts: "Callable[..., Script]") -> None:
     assert "lease has ended" in _waits(script)[1]
 
 
-def test_engine(scripts: "Callable[..., Script]") -> None:
+def test_a_client_waits_for_the_engine_then_its_assignment(
+    scripts: "Callable[..., Script]",
+) -> None:
     """Where no generation was ever claimed no engine has run; then its assignment is awaited."""
     script = scripts()
     script.generation = 0
@@ -57,7 +61,7 @@ def test_engine(scripts: "Callable[..., Script]") -> None:
     assert "fairlead group check orders" in _waits(script)[1]
 
 
-def test_engine_silent(script: "Script") -> None:
+def test_a_silent_engine_is_named_after_20_seconds(script: "Script") -> None:
     """Where an engine has run, and none answers a newcomer for 20 s, it says so."""
     script.live(19_000)
     assert _waits(script)[0] == "assignment"
@@ -115,7 +119,7 @@ def test_nothing_for_it(script: "Script") -> None:
 
 
 @pytest.mark.parametrize("reason", ["paused", "drained", "designated", "room", "topic", "bridge"])
-def test_told(script: "Script", reason: str) -> None:
+def test_the_reason_of_the_engine_stands_until_it_ends_it(script: "Script", reason: str) -> None:
     """What the engine says keeps it is what it waits for, until the engine ends it."""
     script.assign(1)
     assert script.notice("waiting", reason=reason, message=f"for {reason}") == []
@@ -157,7 +161,9 @@ def test_told_in_another_life(script: "Script") -> None:
 
 
 @pytest.mark.parametrize("code", ["rejected", "wrong_partition", "unsupported"])
-def test_rejected(scripts: "Callable[..., Script]", code: str) -> None:
+def test_a_rejected_client_without_queues_says_why(
+    scripts: "Callable[..., Script]", code: str
+) -> None:
     """A client that has nothing says why its heartbeats are rejected, as long as they are."""
     script = scripts(lease_ms=10_000)
     script.run()
@@ -177,7 +183,7 @@ def test_rejected_at_work(script: "Script") -> None:
     assert script.session.waiting is None
 
 
-def test_rejected_before(script: "Script") -> None:
+def test_a_later_engine_has_to_reject_anew(script: "Script") -> None:
     """A later engine has to say it anew, and a new incarnation was never rejected."""
     script.notice("rejected")
     script.feed(events.GenerationRead(script.generation + 1))
@@ -190,7 +196,7 @@ def test_rejected_before(script: "Script") -> None:
     assert _waits(script)[0] == "assignment"
 
 
-def test_release(script: "Script") -> None:
+def test_a_promised_queue_names_who_has_not_released_it(script: "Script") -> None:
     """A promised queue names those who have not released it, and nobody once they have."""
     script.add(3, after=(script.holder("c1", 1), script.holder("c2", 2)))
     assert _waits(script) == ("release", "orders/main/1 is not released yet by c1, c2")
@@ -214,7 +220,9 @@ def test_log_of_an_engine_that_is_silent(caplog: pytest.LogCaptureFixture) -> No
     ]
 
 
-def test_log(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_wait_is_logged_after_5_seconds_then_each_minute(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     """It is logged once after 5 s, then each minute; another kind of reason begins anew."""
     log = WaitingLog("orders", "c1")
     with caplog.at_level(logging.WARNING):

@@ -23,7 +23,7 @@ def make_bridge(
     )
 
 
-def test_published(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_the_default_route_follows_its_setting(ledger: Ledger, bootstrap: str, topic: str) -> None:
     """The default route stands once, changes with the setting, and goes when there is none."""
     nobody = f"{topic}-nobody"
     with running(make_bridge(ledger, bootstrap, 8, nobody)):

@@ -55,7 +55,9 @@ def offsets_request(
     return Request(group, "offsets", topic, queues, timestamp_ms)
 
 
-def test_answer(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_an_answer_has_the_bounds_and_the_commit(
+    ledger: Ledger, bootstrap: str, topic: str
+) -> None:
     """An answer has the bounds, and as position the group's commit with the reset beside it."""
     identity = ledger.make_topic(topic, 3)
     now_ms = int(time.time() * 1000)
@@ -111,7 +113,9 @@ def test_committed_in_a_former_life(ledger: Ledger, bootstrap: str, topic: str) 
     ]
 
 
-def test_for_time(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_a_timestamp_finds_the_first_message_not_older(
+    ledger: Ledger, bootstrap: str, topic: str
+) -> None:
     """For a timestamp an answer has the first message not older, or the end if there is none."""
     ledger.make_topic(topic, 2)
     now_ms = int(time.time() * 1000)
@@ -125,7 +129,7 @@ def test_for_time(ledger: Ledger, bootstrap: str, topic: str) -> None:
     assert found == [(3, (wanted_ms, 1)), (1, (wanted_ms, 1))]
 
 
-def test_named_queues(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_only_the_queues_asked_for_are_answered(ledger: Ledger, bootstrap: str, topic: str) -> None:
     """Only the queues asked for are answered, and those that do not exist are nobody's."""
     ledger.make_topic(topic, 4)
     with running(make_bridge(ledger, bootstrap)):
@@ -136,7 +140,9 @@ def test_named_queues(ledger: Ledger, bootstrap: str, topic: str) -> None:
     assert [entry.queue.queue_id for known in ledger.offsets for entry in known.queues] == [2]
 
 
-def test_many_groups(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_each_group_is_answered_with_its_own_commits(
+    ledger: Ledger, bootstrap: str, topic: str
+) -> None:
     """Requests of many groups for one topic are each answered with the group's own commits."""
     ledger.make_topic(topic, 1)
     fill(bootstrap, topic, 0, [int(time.time() * 1000)] * 9)
@@ -151,7 +157,9 @@ def test_many_groups(ledger: Ledger, bootstrap: str, topic: str) -> None:
     assert committed == {group: Position(0, number) for number, group in enumerate(groups)}
 
 
-def test_many_queues(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_an_answer_for_many_queues_is_several_records(
+    ledger: Ledger, bootstrap: str, topic: str
+) -> None:
     """An answer for more queues than a record holds comes in several records."""
     ledger.make_topic(topic, 250)
     with running(make_bridge(ledger, bootstrap)):

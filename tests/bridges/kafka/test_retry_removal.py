@@ -294,7 +294,7 @@ def test_found_after_a_start() -> None:
         assert cluster.limits == ({"%RETRY%a": 1_000, "%DLQ%a": 1_000} if speaks else {})
 
 
-def test_never() -> None:
+def test_with_0_nothing_is_ever_removed() -> None:
     """With 0 nothing is looked for, closed or removed."""
     removal = RetryRemoval(Cluster(), after_ms=0)
     removal.forgotten("a", now_ms=0)

@@ -64,7 +64,9 @@ def retry_request(group: str, topic: str) -> Request:
 
 
 @pytest.mark.parametrize("queues", [1, 2])
-def test_made(ledger: Ledger, bootstrap: str, topic: str, group: str, queues: int) -> None:
+def test_a_group_gets_its_retry_topic_and_its_dead_letters(
+    ledger: Ledger, bootstrap: str, topic: str, group: str, queues: int
+) -> None:
     """A group that asks for its retry topic gets it, with queues for each delay, and its DLQ."""
     retry = f"%RETRY%{group}"
     with running(make_bridge(ledger, bootstrap, queues)):
@@ -85,7 +87,9 @@ def test_made(ledger: Ledger, bootstrap: str, topic: str, group: str, queues: in
     assert len(described[name_on_kafka("DLQ", topic)]["partitions"]) == 1
 
 
-def test_offsets(ledger: Ledger, bootstrap: str, topic: str, group: str) -> None:
+def test_a_retry_topic_is_looked_up_under_its_kafka_name(
+    ledger: Ledger, bootstrap: str, topic: str, group: str
+) -> None:
     """Bounds and commits of a retry topic are looked up under Kafka's name, told under its own."""
     retry, kafka = f"%RETRY%{group}", name_on_kafka("RETRY", topic)
     queue = MessageQueue(retry, "main", 3)
@@ -105,7 +109,9 @@ def test_offsets(ledger: Ledger, bootstrap: str, topic: str, group: str) -> None
     assert ledger.offsets[0].queues == (QueueOffsets(queue, 0, 3, Position(0, 2), None),)
 
 
-def test_life(ledger: Ledger, bootstrap: str, topic: str, group: str) -> None:
+def test_a_retry_topic_and_its_deletion_keep_their_own_name(
+    ledger: Ledger, bootstrap: str, topic: str, group: str
+) -> None:
     """A retry topic that matches a pattern is told by its own name, and so is its deletion."""
     kafka = name_on_kafka("RETRY", topic)
     ledger.make_topic(kafka, 3)
@@ -115,7 +121,7 @@ def test_life(ledger: Ledger, bootstrap: str, topic: str, group: str) -> None:
         ledger.await_route(f"%RETRY%{group}", None)
 
 
-def test_not_made(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_no_retry_topic_is_made_for_others(ledger: Ledger, bootstrap: str, topic: str) -> None:
     """Nobody's retry topic is made for another group, nor any by a bridge that is to make none."""
     retry, asked = f"%RETRY%{topic}", f"{topic}-asked"
     ledger.make_topic(asked, 1)
@@ -218,7 +224,7 @@ def _until_calls(retries: RetryTopics, cluster: SlowCluster, count: int, now_ms:
         retries.work(now_ms=now_ms)
 
 
-def test_nobody_waits(cluster: SlowCluster) -> None:
+def test_the_loop_goes_on_while_topics_are_made(cluster: SlowCluster) -> None:
     """While topics are being made the loop goes on, and those wanted meanwhile go together."""
     retries = RetryTopics(cluster, retry_queue_nums=1, remove_after_ms=0)
     retries.want("a", "%RETRY%a")
@@ -244,7 +250,7 @@ def _until(retries: RetryTopics, holds: Callable[[], bool], now_ms: int) -> None
         retries.work(now_ms=now_ms)
 
 
-def test_pauses(cluster: SlowCluster) -> None:
+def test_a_refused_dead_letter_topic_is_tried_with_growing_pauses(cluster: SlowCluster) -> None:
     """A refused DLQ is tried after 1, 2, 4, … 600 s, told once, and holds up no retry topic."""
     cluster.let.set()
     cluster.refused = {"%DLQ%a"}
