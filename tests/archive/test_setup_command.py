@@ -29,7 +29,7 @@ from fairlead.jars import cache_root, ensure_jars
 from fairlead.jars.manifest import BROKER_SETS, JAR_SET_NAMES
 from fairlead.java import find_java
 from fairlead.wire.topics import TopicNames
-from tests.awaiting import child_process
+from tests.kit.awaiting import child_process
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from fairlead.errors import ExitCode
-from tests.awaiting import run_talking
+from tests.kit.awaiting import run_talking
 
 SECONDS = 480.0
 """For a whole measurement; each of its waits is much shorter."""

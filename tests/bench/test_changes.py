@@ -8,7 +8,7 @@ from fairlead_proof.bench.changes import Change, LogTimes, Phases, cut, engine_s
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.core.outputs import Stage
 from fairlead.wire.decision_records import DecisionRecord
-from tests.fixtures.decisions import decision_of, move_of
+from tests.kit.decisions import decision_of, move_of
 
 QUEUE = MessageQueue("orders", "main", 7)
 OTHER = MessageQueue("orders", "main", 8)

@@ -7,13 +7,13 @@ import pytest
 
 from fairlead.errors import ExitCode
 from fairlead.settings import Settings
-from tests.cli.command import Command
-from tests.cli.routed_topic import routed_topic
+from tests.kit.command import Command
+from tests.kit.routed_topic import routed_topic
 from tests.wire.wire_records import example
 
 if TYPE_CHECKING:
     from fairlead.wire.topics import TopicNames
-    from tests.streaming.log import Log
+    from tests.kit.kafka_log import Log
 
 
 @pytest.fixture

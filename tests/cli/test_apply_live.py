@@ -13,9 +13,9 @@ from fairlead.cli.main import main
 from fairlead.errors import ExitCode
 from fairlead.wire.decision_records import DecisionReader
 from fairlead.wire.raw import raw_record
-from tests.cli.printed import document_of
-from tests.streaming.log import body_of
-from tests.streaming.shared_engine import Engine, shared_engine
+from tests.kit.kafka_log import body_of
+from tests.kit.printed import document_of
+from tests.kit.shared_engine import Engine, shared_engine
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -13,7 +13,7 @@ import pytest
 
 from fairlead.cli.completions import complete_group, complete_strategy
 from strategies.registry import STRATEGIES
-from tests.awaiting import LONGEST_SECONDS, ended
+from tests.kit.awaiting import LONGEST_SECONDS, ended
 from tests.shells import ensure_shell
 
 GROUPS = ("orders", "orders-late", "payments")

@@ -14,8 +14,8 @@ from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import raw_record
 from strategies.registry import STRATEGIES
 from strategies.sticky.strategy import Sticky
-from tests.cli.command import Command
-from tests.streaming.log import SHARDS, Log
+from tests.kit.command import Command
+from tests.kit.kafka_log import SHARDS, Log
 from tests.wire.wire_records import example
 
 Capture = pytest.CaptureFixture[str]

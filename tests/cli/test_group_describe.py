@@ -13,9 +13,9 @@ from fairlead.cli.standing_rows import (
     state_rules,
 )
 from fairlead.durations import duration_words
-from tests.engine.world import World
-from tests.observed.looked import follow, followers, standing_of, stubborn
-from tests.planning.live import rule, set_rules
+from tests.kit.live_group import rule, set_rules
+from tests.kit.observations import follow, followers, standing_of, stubborn
+from tests.kit.world import World
 
 LONG = "10.0.0.7@4121#" + "1" * 60
 WIDE = 1_000

@@ -25,7 +25,7 @@ from fairlead.errors import EnvironmentMissingError
 from fairlead.observed.bridge_life import BridgeLife, BridgeVerdict
 from fairlead.settings import load_settings
 from fairlead.wire.topics import TopicNames
-from tests.awaiting import ended
+from tests.kit.awaiting import ended
 from tests.serve.test_process import decision
 
 ROOT = Path(__file__).parents[2]

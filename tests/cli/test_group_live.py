@@ -13,10 +13,10 @@ import pytest
 from fairlead.errors import ExitCode
 from fairlead.wire.partition import partition_of_group
 from strategies.sticky.strategy import Sticky
-from tests.awaiting import child_process
-from tests.engine.client import Client
-from tests.streaming.log import SHARDS, body_of
-from tests.streaming.shared_engine import Engine, shared_engine
+from tests.kit.awaiting import child_process
+from tests.kit.client import Client
+from tests.kit.kafka_log import SHARDS, body_of
+from tests.kit.shared_engine import Engine, shared_engine
 
 if TYPE_CHECKING:
     from kafka.consumer.fetcher import ConsumerRecord

@@ -9,13 +9,13 @@ import pytest
 from fairlead.errors import ExitCode
 from fairlead.settings import Settings
 from tests.bridges.kafka.test_offsets import commit
-from tests.cli.command import Command
-from tests.cli.routed_topic import routed_topic
-from tests.engine.topics import bounds
+from tests.kit.command import Command
+from tests.kit.memory_topics import bounds
+from tests.kit.routed_topic import routed_topic
 
 if TYPE_CHECKING:
     from fairlead.wire.topics import TopicNames
-    from tests.streaming.log import Log
+    from tests.kit.kafka_log import Log
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.awaiting import LONGEST_SECONDS
+from tests.kit.awaiting import LONGEST_SECONDS
 
 HEAVY = (
     "pyspark", "py4j", "pandas", "pyarrow", "numpy", "kafka", "starlette", "uvicorn",

@@ -11,7 +11,7 @@ from fairlead.cli.commands import COMMANDS, CommandEntry
 from fairlead.cli.lazy import load_command
 from fairlead.cli.main import main
 from fairlead.errors import ExitCode
-from tests.awaiting import LONGEST_SECONDS
+from tests.kit.awaiting import LONGEST_SECONDS
 
 
 @pytest.fixture(autouse=True)

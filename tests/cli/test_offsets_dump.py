@@ -9,8 +9,8 @@ from typer.testing import CliRunner
 
 from fairlead.cli.main import app
 from fairlead.errors import UsageError
-from tests.engine.world import World
-from tests.history.lives import GROUP, moving_life, recorded
+from tests.kit.moving_world import GROUP, moving_life, recorded
+from tests.kit.world import World
 
 
 @pytest.fixture(scope="module")

@@ -13,10 +13,10 @@ from fairlead.settings import Settings
 from fairlead.wire.decode import decode
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import raw_record
-from tests.cli.command import Command
+from tests.kit.command import Command
 
 if TYPE_CHECKING:
-    from tests.streaming.log import Log
+    from tests.kit.kafka_log import Log
 
 pytestmark = pytest.mark.broker
 

@@ -8,10 +8,10 @@ import pytest
 import structlog
 from fairlead_client import Consumer
 
-from tests.cli.command import Command
-from tests.cli.live_system import WAIT_MS, LiveSystem, live_system
 from tests.cli.test_route_command import TOLD
-from tests.streaming.log import body_of
+from tests.kit.command import Command
+from tests.kit.kafka_log import body_of
+from tests.kit.live_system import WAIT_MS, LiveSystem, live_system
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -18,13 +18,13 @@ from fairlead.settings import Settings
 from fairlead.wire.encode import encode
 from fairlead.wire.encode_bridge import encode_route, encode_sign
 from fairlead.wire.raw import OutgoingRecord, Partitions
-from tests.cli.command import Command
-from tests.engine.client import Client
-from tests.fixtures.kafka_topics import make_topic
+from tests.kit.client import Client
+from tests.kit.command import Command
+from tests.kit.kafka_topics import make_topic
 
 if TYPE_CHECKING:
     from fairlead.wire.topics import TopicNames
-    from tests.streaming.log import Log
+    from tests.kit.kafka_log import Log
 
 ONE = Partitions(1, 1)
 

@@ -18,12 +18,12 @@ from fairlead.errors import UsageError
 from fairlead.observed.group_standing import GroupStanding
 from fairlead.observed.observed_groups import ObservedGroups
 from fairlead.wire.topics import TopicNames
-from tests.engine.topics import NAMES, PARTITIONS
-from tests.engine.world import World
-from tests.history.lives import moving_life, recorded
-from tests.observed.looked import follow, followers, stubborn
-from tests.planning.live import GROUP
-from tests.planning.memory_source import MemorySource
+from tests.kit.live_group import GROUP
+from tests.kit.memory_source import MemorySource
+from tests.kit.memory_topics import NAMES, PARTITIONS
+from tests.kit.moving_world import moving_life, recorded
+from tests.kit.observations import follow, followers, stubborn
+from tests.kit.world import World
 from tests.serve.test_process import decision
 
 ROOT = Path(__file__).parents[2]

@@ -40,7 +40,7 @@ from tests.codec.golden import (
     state_of,
 )
 from tests.codec.states import group_states
-from tests.hash_seeds import printed_under
+from tests.kit.hash_seeds import printed_under
 
 WRITTEN = {
     GroupState: "group created_ms generation number members liveness tombstones routes queues "

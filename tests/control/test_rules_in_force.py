@@ -9,7 +9,7 @@ from fairlead.wire.control_records import rule_key
 from fairlead.wire.encode import encode_rule
 from fairlead.wire.partition import partition_of_group
 from strategies.registry import STRATEGIES
-from tests.streaming.log import SHARDS, Log
+from tests.kit.kafka_log import SHARDS, Log
 
 GROUP = "orders"
 PIN = ("pin", ("orders", "main", "3"))

@@ -6,15 +6,15 @@ from fairlead.core.model import MemberProfile, Position
 from fairlead.core.outputs import Assignment
 from fairlead.core.records import Release
 from fairlead.core.step import due_ms
-from tests.core.operator import alarms_of, drain, owners_of
-from tests.core.settling import owners, settle
-from tests.core.world import GROUP, World, key_of, settled
+from tests.kit.group_operator import alarms_of, drain, owners_of
+from tests.kit.group_settling import owners, settle
+from tests.kit.group_world import GROUP, GroupWorld, key_of, settled
 
 GRACE_MS = 60_000
 DEAL = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH", "STICKY")
 
 
-def world_of(*clients: str, queues: int = 6, strategy: str = "AVG", **times: int) -> World:
+def world_of(*clients: str, queues: int = 6, strategy: str = "AVG", **times: int) -> GroupWorld:
     """Return a settled group with a restart grace."""
     world = settled(*clients, queues=queues)
     world.rule("strategy", {"name": strategy})
@@ -23,7 +23,7 @@ def world_of(*clients: str, queues: int = 6, strategy: str = "AVG", **times: int
     return world
 
 
-def held(world: World) -> dict[str, list[int]]:
+def held(world: GroupWorld) -> dict[str, list[int]]:
     """Return the queue ids that each client may work on."""
     found: dict[str, list[int]] = {}
     for queue, client_id in sorted(owners(world).items()):
@@ -31,13 +31,13 @@ def held(world: World) -> dict[str, list[int]]:
     return found
 
 
-def stop(world: World, client: str, life: int = 1) -> None:
+def stop(world: GroupWorld, client: str, life: int = 1) -> None:
     """A client leaves in order, and has released everything."""
     world.leave(client, life)
     settle(world)
 
 
-def dropped_of_others(world: World, client: str) -> list[int]:
+def dropped_of_others(world: GroupWorld, client: str) -> list[int]:
     """Return the queues that the last run took from anybody else."""
     return [
         drop.queue.queue_id
@@ -262,7 +262,7 @@ def test_designated_client_is_waited_for() -> None:
 
 def test_topic_of_the_absent_alone() -> None:
     """Positions of a topic that only the absent client subscribes to are kept for it."""
-    world = World()
+    world = GroupWorld()
     world.rule("timing", {"restart_grace_ms": GRACE_MS})
     world.beat("a")
     world.beat("b", topics=("payments",))

@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from fairlead.core.outputs import Assignment, Decision
 from fairlead.core.step import due_ms
-from tests.core.operator import pause
-from tests.core.settling import owners, settle
-from tests.core.world import key_of, settled
+from tests.kit.group_operator import pause
+from tests.kit.group_settling import owners, settle
+from tests.kit.group_world import key_of, settled
 
 CLIENTS = ("a", "b", "c", "d")
 events = st.one_of(

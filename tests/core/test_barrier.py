@@ -4,10 +4,10 @@ import pytest
 
 from fairlead.core.model import Epoch, Position
 from fairlead.core.outputs import Assignment
-from tests.core.world import World, key_of, queue_of, settled
+from tests.kit.group_world import GroupWorld, key_of, queue_of, settled
 
 
-def commands(world: World) -> list[object]:
+def commands(world: GroupWorld) -> list[object]:
     """Return every drop and add that the last run wrote."""
     return [
         command
@@ -152,7 +152,7 @@ def test_a_start_inside_a_barrier_starts_it_anew() -> None:
 
 def test_a_group_met_before_the_marker_waits_as_well() -> None:
     """A group that an older state does not know may be one that a newer state knew."""
-    world = World(generation=2, marker=1)
+    world = GroupWorld(generation=2, marker=1)
     world.beat("a")
     world.route(1)
     world.run()

@@ -5,15 +5,15 @@ import pytest
 from fairlead.core.bounds import DOUBTS_MAX, LEAP, OUT_OF_BOUNDS
 from fairlead.core.model import Epoch, Position
 from fairlead.core.outputs import Decision, Rejection
-from tests.core.world import World, queue_of
+from tests.kit.group_world import GroupWorld, queue_of
 
 HELD, ABSURD = Epoch(1, 1), 10**9
 FIRST = queue_of(0)
 
 
-def _owned(*, last: int = 100) -> World:
+def _owned(*, last: int = 100) -> GroupWorld:
     """Return a world in which `a` owns the one queue and `b` is about to come."""
-    world = World()
+    world = GroupWorld()
     world.beat("a")
     world.run()
     world.route(1)
@@ -23,12 +23,12 @@ def _owned(*, last: int = 100) -> World:
     return world
 
 
-def _epoch(world: World) -> Epoch:
+def _epoch(world: GroupWorld) -> Epoch:
     assert world.state is not None
     return world.state.queues[FIRST].chain[0].epoch
 
 
-def _moving(world: World) -> Epoch:
+def _moving(world: GroupWorld) -> Epoch:
     """Let an operator move the queue from a to b; return the epoch of a's grant."""
     held = _epoch(world)
     world.rule("pin", {"queue": list(FIRST), "client_id": "b"}, *map(str, FIRST))
@@ -38,18 +38,18 @@ def _moving(world: World) -> Epoch:
     return held
 
 
-def _base(world: World) -> Position | None:
+def _base(world: GroupWorld) -> Position | None:
     assert world.state is not None
     return world.state.queues[FIRST].base
 
 
-def _alarms(world: World) -> set[str]:
+def _alarms(world: GroupWorld) -> set[str]:
     return {
         alarm for output in world.outputs if isinstance(output, Decision) for alarm in output.alarms
     }
 
 
-def _refused(world: World) -> list[tuple[str, str | None, int]]:
+def _refused(world: GroupWorld) -> list[tuple[str, str | None, int]]:
     return [
         (output.reason, output.field, output.source.offset)
         for output in world.outputs
@@ -217,7 +217,7 @@ def test_a_release_behind_which_retention_deleted_is_honest() -> None:
     assert (_alarms(world), _refused(world)) == (set(), [])
 
 
-def _behind_a_barrier() -> tuple[World, Epoch]:
+def _behind_a_barrier() -> tuple[GroupWorld, Epoch]:
     """Return a world whose second driver waits for a, which is at 50 of 100, and a's epoch."""
     world = _owned()
     held = _epoch(world)
@@ -255,7 +255,7 @@ def test_what_was_claimed_and_is_nobodys_waits_for_its_bounds() -> None:
     assert [add.position for add in world.adds("a")] == [Position(0, 150)]
 
 
-def _told_in_a_barrier(how: str, position: int | Position, identity: str | None) -> World:
+def _told_in_a_barrier(how: str, position: int | Position, identity: str | None) -> GroupWorld:
     """Return a world behind a barrier in which a position of a's queue was told in some way."""
     world, held = _behind_a_barrier()
     if how == "progress":

@@ -5,14 +5,14 @@ import pytest
 from fairlead.core.model import Position
 from fairlead.core.outputs import Notice
 from tests.core.test_bounds import FIRST, _epoch, _owned
-from tests.core.world import World
+from tests.kit.group_world import GroupWorld
 
 
-def _pin(world: World, client: str) -> None:
+def _pin(world: GroupWorld, client: str) -> None:
     world.rule("pin", {"queue": list(FIRST), "client_id": client}, *map(str, FIRST))
 
 
-def _starts(world: World, client: str, life: int = 1) -> list[Position]:
+def _starts(world: GroupWorld, client: str, life: int = 1) -> list[Position]:
     """Let the client alone live on for a minute; return where it is told to begin, ungated."""
     found = []
     for _ in range(12):

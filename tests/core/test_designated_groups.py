@@ -14,26 +14,26 @@ from fairlead.core.model import MessageQueue
 from fairlead.core.outputs import Decision, Rejection
 from fairlead.core.rules import GroupRules, Moment, with_rule
 from fairlead.core.step import step
-from tests.core.settling import settle
-from tests.core.world import World, queue_of, settled
+from tests.kit.group_settling import settle
+from tests.kit.group_world import GroupWorld, queue_of, settled
 
 FOUR = ("192.168.0.6@1", "192.168.0.7@1", "192.168.0.8@1", "192.168.0.9@1")
 ONLY_ONE = {"only": ["192.168.0.6"]}
 
 
-def _owned(world: World, *clients: str) -> list[int]:
+def _owned(world: GroupWorld, *clients: str) -> list[int]:
     return [len(world.owned(client)) for client in clients]
 
 
-def _consumers(world: World, topic: str) -> set[str]:
+def _consumers(world: GroupWorld, topic: str) -> set[str]:
     """Return the client ids that are targets of a topic."""
     assert world.state is not None
     return {owner for queue, owner in world.state.targets.items() if queue.topic == topic}
 
 
-def _two_topics(*clients: str) -> World:
+def _two_topics(*clients: str) -> GroupWorld:
     """Return a group of two topics whose members have just come, with both routes told."""
-    world = World()
+    world = GroupWorld()
     for client in clients:
         world.beat(client, topics=("orders", "payments"))
     world.run()
@@ -58,7 +58,7 @@ def test_without_a_designated_member_the_rule_decides_who_consumes(
     if_nobody: str, owned: list[int]
 ) -> None:
     """A group without a designated member consumes nothing, or as without the rule."""
-    world = World()
+    world = GroupWorld()
     world.rule("designated", {"only": ["x"], "if_nobody": if_nobody})
     for client in ("a", "b"):
         world.beat(client)
@@ -107,7 +107,7 @@ def test_slots_of_the_group() -> None:
 
 def test_designated_member_of_another_topic() -> None:
     """A topic that no designated member subscribes to is empty, and only that one."""
-    world = World()
+    world = GroupWorld()
     world.rule("designated", {"only": ["a"]})
     world.beat("a", topics=("orders",))
     world.beat("b", topics=("orders", "payments"))
@@ -234,7 +234,7 @@ def test_answers_nobody_asked_for() -> None:
 
 def test_balance_over_all_topics() -> None:
     """What a designated member owns of the reserved topic counts when the others are balanced."""
-    world = World()
+    world = GroupWorld()
     world.rule("strategy", {"name": "STICKY"})
     world.rule("designated", {"only": ["a"], "topics": ["orders"]})
     for client in "abcd":
@@ -297,7 +297,7 @@ def test_targets_are_designated(events: list[tuple[str, Any]]) -> None:
         _check(world, rule)
 
 
-def _check(world: World, rule: dict[str, Any] | None) -> None:
+def _check(world: GroupWorld, rule: dict[str, Any] | None) -> None:
     """Compare the targets of a group whose members all subscribe to all topics with its rule."""
     assert world.state is not None
     members = {key.client_id for key, value in world.state.members.items() if not value.leaving}

@@ -8,8 +8,8 @@ import pytest
 
 from fairlead.core.model import MemberKey
 from fairlead.core.outputs import Notice
-from tests.core.settling import settle
-from tests.core.world import World, key_of, settled
+from tests.kit.group_settling import settle
+from tests.kit.group_world import GroupWorld, key_of, settled
 
 PROCESSES = {1: (100, "p1"), 2: (200, "p2"), 3: (200, "p3")}
 """Number -> process; the third is the greatest, by its uuid. Its lives are 3, 13, 23, and so on."""
@@ -19,7 +19,7 @@ PROCESSES = {1: (100, "p1"), 2: (200, "p2"), 3: (200, "p3")}
 class Deployment:
     """Processes that share the client id ``a``, as clients live: who is told to stop stops."""
 
-    world: World
+    world: GroupWorld
     lives: dict[int, int] = field(default_factory=lambda: {number: number for number in PROCESSES})
     stopped: set[int] = field(default_factory=set)
     told: list[tuple[int, str]] = field(default_factory=list)
@@ -108,7 +108,7 @@ def test_no_order_of_events_stops_both_processes() -> None:
     """No order of heartbeats, lapses and lost checkpoints makes both stop."""
     looked_at = 0
     for history in _histories():
-        deployment = Deployment(World())
+        deployment = Deployment(GroupWorld())
         deployment.world.beat("b")
         for event in history:
             _happen(deployment, event)
@@ -230,5 +230,5 @@ def test_both_heard_in_one_batch() -> None:
     assert deployment.stopped == {1}
 
 
-def _alarms(world: World) -> tuple[str, ...]:
+def _alarms(world: GroupWorld) -> tuple[str, ...]:
     return tuple(alarm for output in world.outputs for alarm in getattr(output, "alarms", ()))

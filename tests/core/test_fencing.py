@@ -6,18 +6,18 @@ import pytest
 
 from fairlead.core.fencing import FENCED
 from fairlead.core.model import Epoch, Position
-from tests.core.operator import drain
-from tests.core.settling import settle
-from tests.core.world import World, queue_of, settled
+from tests.kit.group_operator import drain
+from tests.kit.group_settling import settle
+from tests.kit.group_world import GroupWorld, queue_of, settled
 
-Write = Callable[[World, str, int, Epoch, int], None]
+Write = Callable[[GroupWorld, str, int, Epoch, int], None]
 
 
-def _release(world: World, client: str, number: int, epoch: Epoch, life: int = 1) -> None:
+def _release(world: GroupWorld, client: str, number: int, epoch: Epoch, life: int = 1) -> None:
     world.release(client, number, epoch, 90, life=life)
 
 
-def _progress(world: World, client: str, number: int, epoch: Epoch, life: int = 1) -> None:
+def _progress(world: GroupWorld, client: str, number: int, epoch: Epoch, life: int = 1) -> None:
     world.progress(client, number, epoch, 90, life=life)
 
 

@@ -4,13 +4,13 @@ import pytest
 
 from fairlead.core.model import Epoch
 from fairlead.core.step import due_ms
-from tests.core.operator import alarms_of, drain, owners_of, pause
-from tests.core.settling import settle
 from tests.core.test_absence import held, stop
-from tests.core.world import World, queue_of, settled
+from tests.kit.group_operator import alarms_of, drain, owners_of, pause
+from tests.kit.group_settling import settle
+from tests.kit.group_world import GroupWorld, queue_of, settled
 
 
-def paused(*clients: str, queues: int = 4) -> World:
+def paused(*clients: str, queues: int = 4) -> GroupWorld:
     """Return a settled group that an operator has paused."""
     world = settled(*clients, queues=queues)
     pause(world)
@@ -19,7 +19,7 @@ def paused(*clients: str, queues: int = 4) -> World:
     return world
 
 
-def resume(world: World) -> None:
+def resume(world: GroupWorld) -> None:
     """The operator ends the pause."""
     pause(world, ended=True)
     world.run()

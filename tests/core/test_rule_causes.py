@@ -11,7 +11,7 @@ from fairlead.core.rule_cause import cause_of_rule
 from fairlead.core.rules import DefaultsChange, GroupRules, Moment, with_rule
 from fairlead.core.step import step
 from strategies.registry import STRATEGIES
-from tests.core.world import World, settled
+from tests.kit.group_world import GroupWorld, settled
 
 AT = Source("control", 0, 7, 1)
 
@@ -41,7 +41,7 @@ def test_a_removed_rule_says_neither_who_nor_why() -> None:
     assert told == Cause("rules_changed", at=AT, rule="slots", group="*", removed=True)
 
 
-def _told(world: World) -> list[tuple[str | None, str | None, str | None, bool]]:
+def _told(world: GroupWorld) -> list[tuple[str | None, str | None, str | None, bool]]:
     return [(each.rule, each.by, each.because, each.removed) for each in world.decision.cause]
 
 
@@ -78,7 +78,7 @@ def test_in_the_assignment() -> None:
     ]
 
 
-def _after_change(world: World, *causes: Cause, **rules: object) -> tuple[Cause, ...]:
+def _after_change(world: GroupWorld, *causes: Cause, **rules: object) -> tuple[Cause, ...]:
     """Return the causes of the step in which the rules of all groups became these."""
     defaults = GroupRules()
     for rule, value in rules.items():

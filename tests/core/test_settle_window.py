@@ -3,15 +3,15 @@
 import pytest
 
 from fairlead.core.step import due_ms
-from tests.core.operator import owners_of, pause
-from tests.core.settling import settle
 from tests.core.test_absence import held
-from tests.core.world import World, settled
+from tests.kit.group_operator import owners_of, pause
+from tests.kit.group_settling import settle
+from tests.kit.group_world import GroupWorld, settled
 
 SETTLE_MS = 10_000
 
 
-def world_of(*clients: str, queues: int = 6, **times: int) -> World:
+def world_of(*clients: str, queues: int = 6, **times: int) -> GroupWorld:
     """Return a settled group whose changes settle."""
     world = settled(*clients, queues=queues)
     world.rule("timing", {"settle_ms": SETTLE_MS, **times})
@@ -19,7 +19,7 @@ def world_of(*clients: str, queues: int = 6, **times: int) -> World:
     return world
 
 
-def moves_of(world: World) -> int:
+def moves_of(world: GroupWorld) -> int:
     """Return how many queues the last run began to move."""
     return sum(move.stage == "dropped" for move in world.decision.moves)
 
@@ -49,7 +49,7 @@ def test_joins_within_the_window_make_one_decision() -> None:
 
 def test_first_members_of_a_group() -> None:
     """A group that is deployed at once is shared once, by all who came within the window."""
-    world = World()
+    world = GroupWorld()
     world.rule("timing", {"settle_ms": SETTLE_MS})
     world.run()
     world.beat("a")

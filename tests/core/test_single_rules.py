@@ -19,13 +19,13 @@ from fairlead.core.single_rules import (
     read_single_rule,
 )
 from strategies.registry import STRATEGIES
-from tests.core.operator import alarms_of, drain, owners_of, set_of_queue
-from tests.core.world import World, queue_of, settled
+from tests.kit.group_operator import alarms_of, drain, owners_of, set_of_queue
+from tests.kit.group_world import GroupWorld, queue_of, settled
 
 STICKY = {"name": "STICKY"}
 
 
-def _refused(world: World) -> list[tuple[str, str | None]]:
+def _refused(world: GroupWorld) -> list[tuple[str, str | None]]:
     return [(out.reason, out.field) for out in world.outputs if isinstance(out, Rejection)]
 
 
@@ -142,7 +142,7 @@ def test_everything_at_once() -> None:
 @pytest.mark.parametrize("rule", ["pin", "weight"])
 def test_one_rule_too_many_is_refused(rule: str) -> None:
     """One rule more than a group may have is refused; another value of one that is there is not."""
-    world = World()
+    world = GroupWorld()
     value = {"pin": {"client_id": "c"}, "weight": {"weight": "2"}}[rule]
     for number in range(SINGLE_RULES_MAX):
         set_of_queue(world, rule, number, **value)
@@ -161,7 +161,7 @@ def test_one_rule_too_many_is_refused(rule: str) -> None:
 
 def test_too_many_banned() -> None:
     """A ban counts for each client that it names."""
-    world = World()
+    world = GroupWorld()
     clients = [f"c{number}" for number in range(100)]
     for number in range(10):
         set_of_queue(world, "ban", number, client_ids=clients)
@@ -172,7 +172,7 @@ def test_too_many_banned() -> None:
 
 def test_last_rule_removed() -> None:
     """A group whose last rule was removed is forgotten like one that never had any."""
-    world = World()
+    world = GroupWorld()
     set_of_queue(world, "pin", 0, client_id="c")
     world.run()
     assert world.state is not None
@@ -187,7 +187,7 @@ def test_last_rule_removed() -> None:
 
 def test_empty_timing_stays() -> None:
     """An empty value of a rule is a rule, not its removal."""
-    world = World()
+    world = GroupWorld()
     world.rule("timing", {})
     world.run()
     assert world.state is not None
@@ -258,7 +258,7 @@ def test_whatever_is_set(events: list[tuple[str, Any, Any]]) -> None:
     _check(world, strategy, set_now)
 
 
-def _check(world: World, strategy: str, set_now: dict[str, dict[Any, Any]]) -> None:
+def _check(world: GroupWorld, strategy: str, set_now: dict[str, dict[Any, Any]]) -> None:
     drained = {client for client, value in set_now["drain"].items() if value}
     owners = owners_of(world)
     assert not drained & set(owners.values())

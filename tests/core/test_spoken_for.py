@@ -3,15 +3,15 @@
 from fairlead.core.model import Epoch
 from fairlead.core.outputs import Assignment, Decision, Gone, Notice
 from fairlead.core.spoken_for import SPOKEN_FOR
-from tests.core.world import World, key_of, queue_of
+from tests.kit.group_world import GroupWorld, key_of, queue_of
 
 HELD_SOMETHING = 7
 MARGIN_MS, HEARTBEAT_MS, LEASE_MS = 3_000, 3_000, 10_000
 
 
-def _two(queues: int = 2) -> World:
+def _two(queues: int = 2) -> GroupWorld:
     """Return a world in which a and b share the queues."""
-    world = World()
+    world = GroupWorld()
     world.beat("a")
     world.beat("b")
     world.publish(queues)
@@ -19,23 +19,23 @@ def _two(queues: int = 2) -> World:
     return world
 
 
-def _epoch(world: World, number: int) -> Epoch:
+def _epoch(world: GroupWorld, number: int) -> Epoch:
     assert world.state is not None
     return world.state.queues[queue_of(number)].chain[0].epoch
 
 
-def _alarms(world: World) -> list[str]:
+def _alarms(world: GroupWorld) -> list[str]:
     return [one for each in world.outputs if isinstance(each, Decision) for one in each.alarms]
 
 
-def _beats_on(world: World, held: int, milliseconds: int = HEARTBEAT_MS) -> None:
+def _beats_on(world: GroupWorld, held: int, milliseconds: int = HEARTBEAT_MS) -> None:
     world.pass_time(milliseconds)
     world.beat("a", held=held)
     world.beat("b")
     world.run()
 
 
-def _left_by_others(world: World) -> None:
+def _left_by_others(world: GroupWorld) -> None:
     """Somebody leaves and releases in the name of a, which works on."""
     started = _epoch(world, 0)
     world.leave("a", last_started=started)

@@ -9,7 +9,7 @@ from fairlead.core.offsets import first_base
 from fairlead.core.outputs import Request
 from fairlead.core.records import OffsetsKnown, QueueOffsets
 from fairlead.core.state import QueueState
-from tests.core.world import GROUP, World, queue_of
+from tests.kit.group_world import GROUP, GroupWorld, queue_of
 
 AT_MS = 1_781_000_000_000
 NORMAL, RETRY = "orders", "%RETRY%orders"
@@ -78,7 +78,7 @@ def test_without_the_offset_of_its_time_a_queue_has_no_start(
     assert first_base(QueueState(), known, _profile("timestamp"), policy) is None
 
 
-def _told_by_bridge(world: World, for_time: tuple[int, int] | None) -> None:
+def _told_by_bridge(world: GroupWorld, for_time: tuple[int, int] | None) -> None:
     known = QueueOffsets(queue_of(0), 10, 100, None, for_time)
     world.add("offsets", OffsetsKnown(GROUP, "orders", "one", (known,)))
 
@@ -86,7 +86,7 @@ def _told_by_bridge(world: World, for_time: tuple[int, int] | None) -> None:
 @pytest.mark.parametrize("policy", ["fairlead", "rocketmq"])
 def test_the_offset_of_a_timestamp_is_awaited(policy: str) -> None:
     """The time is asked for; an answer for none or another one leaves the queue pending."""
-    world = World()
+    world = GroupWorld()
     world.rule("start_policy", policy)
     world.beat("a", profile=_profile("timestamp"))
     world.run()
@@ -119,7 +119,7 @@ def test_the_offset_of_a_timestamp_is_awaited(policy: str) -> None:
 )
 def test_a_queue_that_is_added(policy: str, start: tuple[int, str]) -> None:
     """A queue of a grown topic starts at its minimum, or RocketMQ's way at its end."""
-    world = World()
+    world = GroupWorld()
     world.rule("start_policy", policy)
     world.beat("a", profile=_profile("last_offset"))
     world.run()
@@ -135,7 +135,7 @@ def test_a_queue_that_is_added(policy: str, start: tuple[int, str]) -> None:
 
 def test_a_recreated_topic_starts_at_its_minimum() -> None:
     """Also RocketMQ's way a topic that was made again starts at its minimum, more queues or not."""
-    world = World()
+    world = GroupWorld()
     world.rule("start_policy", "rocketmq")
     world.beat("a", profile=_profile("last_offset"))
     world.run()
@@ -154,7 +154,7 @@ def test_a_recreated_topic_starts_at_its_minimum() -> None:
 
 def test_the_policy_in_force_decides() -> None:
     """A group may be given RocketMQ's way while it runs; what is known already stays."""
-    world = World()
+    world = GroupWorld()
     world.beat("a", profile=_profile("last_offset"))
     world.run()
     world.route(1)
@@ -175,7 +175,7 @@ def test_the_policy_in_force_decides() -> None:
 @pytest.mark.parametrize("policy", ["fairlead", "rocketmq"])
 def test_a_queue_that_its_route_hid_in_a_recovery(policy: str) -> None:
     """One that comes back after a loss may have been read, although the route was known."""
-    profile, world = _profile("last_offset"), World()
+    profile, world = _profile("last_offset"), GroupWorld()
     world.lose(2)
     world.rule("start_policy", policy)
     world.beat("a", profile=profile)

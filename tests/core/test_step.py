@@ -8,12 +8,12 @@ from fairlead.core.outputs import Decision, Gone, Rejection, Request
 from fairlead.core.resync import entries_by_member
 from fairlead.core.rules import Moment
 from fairlead.core.step import due_ms, step
-from tests.core.world import World, key_of, queue_of, settled
+from tests.kit.group_world import GroupWorld, key_of, queue_of, settled
 
 
 def test_a_first_heartbeat_asks_for_route_and_offsets_and_says_own_nothing() -> None:
     """A new group requests what it lacks and tells its member that it owns nothing."""
-    world = World()
+    world = GroupWorld()
     world.beat("a")
     world.run()
     asked = [output.what for output in world.outputs if isinstance(output, Request)]
@@ -137,7 +137,7 @@ def test_a_member_lapses_only_after_lease_and_margin() -> None:
 
 def test_a_longer_lease_of_the_member_is_respected() -> None:
     """A client that keeps a longer lease than the rule's is waited for by its own."""
-    world = World()
+    world = GroupWorld()
     world.beat("a", profile=MemberProfile(lease_ms=60_000))
     world.run()
     world.pass_time(60_000)
@@ -217,7 +217,7 @@ def test_a_group_without_members_is_evicted_after_a_set_time() -> None:
 
 def test_a_group_that_is_made_again_counts_on() -> None:
     """Epochs of a group that was forgotten are not used again."""
-    world = World()
+    world = GroupWorld()
     world.beat("a")
     arrivals, world.waiting = world.waiting, []
     result = step(None, arrivals, Moment(1_000, 1_000, 1, number_floor=41), world.rules)

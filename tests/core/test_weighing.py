@@ -18,7 +18,7 @@ from fairlead.core.queue_weights import (
 )
 from fairlead.core.records import RouteChanged
 from fairlead.core.rule_value import RuleValueError
-from tests.core.world import World, queue_of
+from tests.kit.group_world import GroupWorld, queue_of
 
 Q = [queue_of(number) for number in range(4)]
 OPEN = dict.fromkeys(Q, True)
@@ -169,7 +169,7 @@ class Group:
     """A group under STICKY of two members and four queues, which reports what it reads."""
 
     def __init__(self, by: str) -> None:
-        self.world = World()
+        self.world = GroupWorld()
         self.ends = [0, 0, 0, 0]
         self.decisions: list[Decision] = []
         world = self.world

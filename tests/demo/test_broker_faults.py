@@ -13,7 +13,7 @@ from fairlead_proof.demo.screen import Screen
 from fairlead_proof.demo.verdict import Check
 from rich.console import Console
 
-from tests.demo.recorded import SMALL, sound_history
+from tests.kit.recorded_history import SMALL, sound_history
 
 BUSY_SECONDS_MAX = 30.0
 """For a run beside two others on two cores. It tells a wait of a library, 60 s, all the same."""

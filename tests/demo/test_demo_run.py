@@ -11,7 +11,7 @@ import pytest
 from fairlead_proof.demo.judge import STEPS
 
 from fairlead.errors import ExitCode
-from tests.awaiting import child_process, run_talking
+from tests.kit.awaiting import child_process, run_talking
 
 SECONDS = 480.0
 """For a whole demo; each of its waits is much shorter."""

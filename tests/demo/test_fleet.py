@@ -4,7 +4,7 @@ from fairlead_proof.demo.fleet import Fleet
 
 from fairlead.verify.history import Consumed, Held, Start, Stop
 from fairlead.verify.journal import read_journal
-from tests.demo.recorded import queue
+from tests.kit.recorded_history import queue
 
 SECONDS = 20.0
 

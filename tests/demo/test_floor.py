@@ -4,7 +4,7 @@ from fairlead_proof.demo.floor import Floor, Seat
 
 from fairlead.core.model import Epoch
 from fairlead.verify.history import Consumed, Held, Start, Stop
-from tests.demo.recorded import queue
+from tests.kit.recorded_history import queue
 
 
 def _floor() -> Floor:

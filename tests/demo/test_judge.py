@@ -19,7 +19,7 @@ from fairlead.verify.history import (
     StepBegun,
     Stop,
 )
-from tests.demo.recorded import (
+from tests.kit.recorded_history import (
     BARE,
     MESSAGES,
     MILLISECOND,

@@ -13,7 +13,7 @@ from fairlead.verify.history import (
     Held,
     JournalRecord,
 )
-from tests.demo.recorded import (
+from tests.kit.recorded_history import (
     MILLISECOND,
     SMALL,
     queue,

@@ -10,7 +10,7 @@ import pytest
 from fairlead_proof.demo.memory import MemoryUse, MemoryWatch
 from fairlead_proof.local import processes
 
-from tests.awaiting import child_process
+from tests.kit.awaiting import child_process
 
 HELD = 40 * 2**20
 SECONDS = 20.0

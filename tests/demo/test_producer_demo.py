@@ -12,7 +12,7 @@ from fairlead_proof.demo.sent_messages import FIRST, Ledger, Sent
 from fairlead.errors import ExitCode
 from fairlead.kafka.topic_content import TopicContent
 from fairlead.wire.raw import RawRecord
-from tests.awaiting import run_talking
+from tests.kit.awaiting import run_talking
 
 
 @pytest.mark.system

@@ -10,7 +10,7 @@ from fairlead_proof.demo.report import Report, print_report, write_report
 from rich.console import Console
 
 from fairlead.verify.history import History
-from tests.demo.recorded import BARE, SMALL, sound_history
+from tests.kit.recorded_history import BARE, SMALL, sound_history
 
 
 def _report(history: History, failure: str | None = None) -> Report:

@@ -11,7 +11,7 @@ from rich.console import Console, RenderableType
 
 from fairlead.core.model import Epoch
 from fairlead.verify.history import Held, Start
-from tests.demo.recorded import queue
+from tests.kit.recorded_history import queue
 
 
 def _text(renderable: RenderableType) -> str:

@@ -21,9 +21,9 @@ from fairlead.settings import load_settings
 from fairlead.wire.encode import encode, encode_generation, encode_tick
 from fairlead.wire.raw import Partitions
 from fairlead.wire.topics import TopicNames
-from tests.awaiting import await_seen
 from tests.fixtures.kafka import FEW_PARTITIONS
-from tests.topics.deletion import delete_topics
+from tests.kit.awaiting import await_seen
+from tests.kit.topic_deletion import delete_topics
 
 BEFORE = {
     "broker": Status.OK,

@@ -19,7 +19,7 @@ from fairlead.doctor import Answer, Status, Surroundings, endpoints, machine
 from fairlead.doctor.checkpoint import checkpoint, checkpoint_topics
 from fairlead.doctor.surroundings import SeenTick, TickEvidence
 from fairlead.settings import Problem, load_settings
-from tests.awaiting import ended
+from tests.kit.awaiting import ended
 
 
 def _around(**overrides: Any) -> Surroundings:

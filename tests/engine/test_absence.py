@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.core.world import GROUP
-from tests.engine.client import Client
-from tests.engine.lives import compare_of
-from tests.engine.world import World
-from tests.planning.live import rule, set_rules
+from tests.kit.client import Client
+from tests.kit.group_world import GROUP
+from tests.kit.live_group import rule, set_rules
+from tests.kit.replays import compare_of
+from tests.kit.world import World
 
 PAUSE = rule("pause", True)  # noqa: FBT003 - the rule's value
 

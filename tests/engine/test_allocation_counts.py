@@ -2,7 +2,7 @@
 
 from fairlead.core.allocation import Allocation, AllocationError, AllocationRequest
 from strategies.registry import STRATEGIES
-from tests.engine.world import World
+from tests.kit.world import World
 
 SECONDS = 70
 

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from fairlead.engine.errors import HigherGenerationError
 from fairlead.engine.shard import run_shard
-from tests.engine.topics import NAMES, Topics
-from tests.engine.world import World, context_of
+from tests.kit.memory_topics import NAMES, Topics
+from tests.kit.world import World, context_of
 
 SUFFIXES = ("heartbeats", "releases", "control", "routes", "offsets")
 nonsense = st.none() | st.binary(max_size=40) | st.sampled_from([b"{}", b"[]", b"null", b'{"v":1}'])

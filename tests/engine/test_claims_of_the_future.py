@@ -3,11 +3,11 @@
 import pytest
 
 from fairlead.core import remembered
-from tests.engine.client import Client
-from tests.engine.lives import replayed
 from tests.engine.test_state_of_the_gone import state_of
 from tests.engine.test_state_share import SHARE, begun
-from tests.engine.world import World
+from tests.kit.client import Client
+from tests.kit.replays import replayed
+from tests.kit.world import World
 
 
 def claim(world: World, client: Client, part: int, generation: int = 99) -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairlead.engine.clock import ShardClock
-from tests.engine.world import World
+from tests.kit.world import World
 
 LIMIT_MS = 2_000
 

@@ -13,9 +13,9 @@ from fairlead.codec.stored import StoredShard
 from fairlead.engine.context import ShardResult
 from fairlead.engine.shard import run_shard
 from fairlead.wire.raw import OutgoingRecord, RawRecord
-from tests.engine.topics import PARTITIONS
-from tests.engine.world import World, context_of
-from tests.hash_seeds import printed_under
+from tests.kit.hash_seeds import printed_under
+from tests.kit.memory_topics import PARTITIONS
+from tests.kit.world import World, context_of
 
 GROUPS = ("orders", "a", "group-1", "%RETRY%orders")
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.engine.world import World
+from tests.kit.world import World
 
 
 def _settled() -> World:

@@ -1,7 +1,7 @@
 """Groups that are forgotten, and made again under their name."""
 
 from fairlead.engine.context import ShardContext
-from tests.engine.world import World, with_rules
+from tests.kit.world import World, with_rules
 
 
 class Forgetful(World):

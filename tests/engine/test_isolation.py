@@ -14,8 +14,8 @@ from fairlead.core.state import GroupState
 from fairlead.core.step import StepResult, step
 from fairlead.engine import group_step
 from strategies.registry import STRATEGIES
-from tests.engine.topics import NAMES
-from tests.engine.world import World
+from tests.kit.memory_topics import NAMES
+from tests.kit.world import World
 
 Faulty = Callable[[GroupState | None, Sequence[Arrival], Moment], bool]
 

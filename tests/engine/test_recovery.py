@@ -15,9 +15,9 @@ from fairlead.core.state import GroupState
 from fairlead.core.step import StepResult, step
 from fairlead.engine import group_step
 from fairlead.engine.shard import run_shard
-from tests.engine.client import Client
-from tests.engine.topics import NAMES, Topics
-from tests.engine.world import World, context_of
+from tests.kit.client import Client
+from tests.kit.memory_topics import NAMES, Topics
+from tests.kit.world import World, context_of
 
 HEARTBEATS, CONTROL = NAMES.name("heartbeats"), NAMES.name("control")
 

@@ -18,7 +18,8 @@ from fairlead.replay.output_log import WrittenInMemory, survey
 from fairlead.replay.recorded_log import Recording
 from fairlead.replay.shard_replay import ReplayError, cuts_of, replay_shard
 from fairlead.wire.raw import RawRecord
-from tests.engine.lives import (
+from tests.kit.memory_topics import NAMES, PARTITIONS
+from tests.kit.replays import (
     DECISIONS,
     compare_of,
     decisions_of,
@@ -27,8 +28,7 @@ from tests.engine.lives import (
     recording_of,
     written_of,
 )
-from tests.engine.topics import NAMES, PARTITIONS
-from tests.engine.world import World, context_of
+from tests.kit.world import World, context_of
 
 REJECTS = NAMES.name("rejects")
 

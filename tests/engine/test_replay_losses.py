@@ -5,9 +5,9 @@ from random import Random
 import pytest
 
 from fairlead.replay.shard_replay import cuts_of
-from tests.engine.lives import compare_of, decisions_of, live
-from tests.engine.topics import PARTITIONS
-from tests.engine.world import World
+from tests.kit.memory_topics import PARTITIONS
+from tests.kit.replays import compare_of, decisions_of, live
+from tests.kit.world import World
 
 
 @pytest.mark.parametrize("window_ms", [603_000, 4_000])

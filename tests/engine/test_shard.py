@@ -15,8 +15,8 @@ from fairlead.engine.context import ShardResult
 from fairlead.engine.errors import AppendTimeMissingError, HigherGenerationError
 from fairlead.engine.shard import run_shard
 from strategies.registry import STRATEGIES
-from tests.engine.topics import NAMES, START_MS, Topics, shard_of
-from tests.engine.world import World, context_of, with_rules
+from tests.kit.memory_topics import NAMES, START_MS, Topics, shard_of
+from tests.kit.world import World, context_of, with_rules
 
 HEARTBEATS = NAMES.name("heartbeats")
 

@@ -10,11 +10,11 @@ from fairlead.core.quota import Quota
 from fairlead.core.rules import GroupRules
 from fairlead.core.state import GroupState
 from fairlead.engine.context import ShardContext
-from tests.engine.client import Client
-from tests.engine.lives import replayed
 from tests.engine.test_state_share import SHARE, Shared, begun, crowd, fat, near
-from tests.engine.topics import START_MS, shard_of
-from tests.engine.world import World, with_rules
+from tests.kit.client import Client
+from tests.kit.memory_topics import START_MS, shard_of
+from tests.kit.replays import replayed
+from tests.kit.world import World, with_rules
 
 
 def state_of(world: World, group: str = "orders") -> GroupState:

@@ -12,10 +12,10 @@ from fairlead.core.quota import BUILT_IN, Quota
 from fairlead.core.rules import GroupRules
 from fairlead.engine.admission import LETTERS_PER_SECOND
 from fairlead.engine.context import ShardContext
-from tests.engine.client import Client
-from tests.engine.lives import replayed
-from tests.engine.topics import PARTITIONS, START_MS, shard_of
-from tests.engine.world import World, settle_two, with_rules
+from tests.kit.client import Client
+from tests.kit.memory_topics import PARTITIONS, START_MS, shard_of
+from tests.kit.replays import replayed
+from tests.kit.world import World, settle_two, with_rules
 
 SHARE = 60_000
 LONG = 20_000

@@ -7,9 +7,9 @@ import orjson
 import pytest
 
 from fairlead.codec.shard import open_shard
-from tests.engine.lives import compare_of, kill
-from tests.engine.topics import shard_of
-from tests.engine.world import World
+from tests.kit.memory_topics import shard_of
+from tests.kit.replays import compare_of, kill
+from tests.kit.world import World
 
 RUN = "3c6d7a52-51c9-4c56-8a4a-3b1f3e0c9d11"
 

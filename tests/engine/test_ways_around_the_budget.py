@@ -4,12 +4,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from fairlead.engine.admission import LARGE_BYTES
-from tests.engine.client import Client
-from tests.engine.lives import replayed
 from tests.engine.test_state_of_the_gone import part_of, state_of
 from tests.engine.test_state_share import SHARE, Shared, begun, crowd, fat, near
-from tests.engine.topics import START_MS, shard_of
-from tests.engine.world import World
+from tests.kit.client import Client
+from tests.kit.memory_topics import START_MS, shard_of
+from tests.kit.replays import replayed
+from tests.kit.world import World
 
 
 def held_open(**fields: Any) -> Shared:

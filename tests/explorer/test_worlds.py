@@ -15,7 +15,7 @@ from fairlead_proof.explorer.world_state import CLIENTS, ENGINE, JUDGE, Joint, M
 from fairlead.core import apply, forced_handover
 from fairlead.core.handover import Resolved, overtake
 from fairlead.core.state import Grant, QueueState
-from tests.hash_seeds import printed_under
+from tests.kit.hash_seeds import printed_under
 
 step = importlib.import_module("fairlead.core.step")
 

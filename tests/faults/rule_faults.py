@@ -18,7 +18,7 @@ from tests.faults.stage import (
     RATE,
     Stage,
 )
-from tests.streaming.log import Log, body_of
+from tests.kit.kafka_log import Log, body_of
 
 if TYPE_CHECKING:
     from fairlead_proof.demo.floor import Floor

@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fairlead.java import find_java
-from tests.awaiting import LONGEST_SECONDS, SECONDS
 from tests.faults import clock_faults
 from tests.faults.clock_faults import HOUR, TEN_MINUTES
 from tests.faults.clocks import WHO, Clocks, ahead_by, shifted_clocks
 from tests.faults.fault_packages import ensure_faketime
+from tests.kit.awaiting import LONGEST_SECONDS, SECONDS
 
 if TYPE_CHECKING:
     from tests.faults.conftest import Stages

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 from fairlead_proof.local.processes import processor_seconds
 
-from tests.awaiting import SECONDS, child_process
 from tests.faults.standstill import Standstill, thread_states
+from tests.kit.awaiting import SECONDS, child_process
 
 BUSY = """
 import subprocess, sys, threading

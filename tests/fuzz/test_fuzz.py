@@ -29,7 +29,6 @@ from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import Settings, load_settings
 from fairlead.wire.partition import partition_of_group
 from streaming.checkpoint import Checkpoint
-from tests.bridges.kafka.ledger import running
 from tests.fixtures.kafka import FEW_PARTITIONS
 from tests.fuzz.abuse import (
     GROUPS,
@@ -41,11 +40,12 @@ from tests.fuzz.abuse import (
     longest_batch,
 )
 from tests.fuzz.mutations import KINDS, MUTATIONS, broken_records
+from tests.kit.bridge_ledger import running
+from tests.kit.job import job
+from tests.kit.kafka_log import Log
+from tests.kit.scrape import Scrape, await_metric
 from tests.serve.test_process import serving
-from tests.streaming.log import Log
 from tests.streaming.replayed import Place, compare_with_replay
-from tests.streaming.running import job
-from tests.streaming.scrape import Scrape, await_metric
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

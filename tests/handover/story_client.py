@@ -13,7 +13,7 @@ from fairlead_proof.sim.wire_shim import claim, progress, released, told
 
 from fairlead.core import model, records
 from fairlead.core.model import Epoch, MemberKey, Position
-from tests.core.world import GROUP, key_of, queue_of
+from tests.kit.group_world import GROUP, key_of, queue_of
 
 if TYPE_CHECKING:
     from tests.handover.story import Story

@@ -7,9 +7,9 @@ The rows about clocks (CE10 and CE11) are played with the real clock of a shard,
 from fairlead_client.model import Process
 
 from fairlead.core.outputs import Assignment
-from tests.core.world import key_of
 from tests.handover.beginnings import gated_b, gates, has_passed, holders, owned_by_a
 from tests.handover.story import Story
+from tests.kit.group_world import key_of
 
 
 def test_ce7_an_add_that_nobody_has_read_dies_with_its_generation() -> None:

@@ -5,7 +5,6 @@ from itertools import pairwise
 from fairlead_client.model import Process
 
 from fairlead.core.model import Position
-from tests.core.world import key_of
 from tests.handover.beginnings import (
     eager_a_beside_b,
     gated_b,
@@ -15,6 +14,7 @@ from tests.handover.beginnings import (
     value,
 )
 from tests.handover.story import Story
+from tests.kit.group_world import key_of
 
 
 def test_of_two_processes_with_one_id_the_greater_stays() -> None:

@@ -9,9 +9,9 @@ import pytest
 from fairlead.history.cause_check import CauseChecks, place_of
 from fairlead.wire.decision_records import DecisionRecord
 from fairlead.wire.raw import RawRecord
-from tests.engine.topics import NAMES, PARTITIONS
-from tests.history.lives import GROUP, moving_life, timed_rows
-from tests.history.made import audits
+from tests.kit.decision_bodies import audits
+from tests.kit.memory_topics import NAMES, PARTITIONS
+from tests.kit.moving_world import GROUP, moving_life, timed_rows
 
 CHECKS = CauseChecks(GROUP, NAMES, PARTITIONS.shards)
 

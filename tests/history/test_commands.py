@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 from fairlead.cli.main import app
 from fairlead.errors import ExitCode, FairleadError, NothingProvedError, UsageError, VerdictError
 from fairlead.wire.raw import RawRecord
-from tests.engine.topics import shard_of
-from tests.engine.world import World
-from tests.history.lives import GROUP, moving_life, recorded, timed_rows
+from tests.kit.memory_topics import shard_of
+from tests.kit.moving_world import GROUP, moving_life, recorded, timed_rows
+from tests.kit.world import World
 
 STORIES = Path(__file__).parent / "stories"
 QUEUES = ("--queue", "orders/main/2", "--queue", "5")

@@ -4,7 +4,7 @@ import orjson
 
 from fairlead.history.last_heard import LastHeard, Patience, last_heard
 from fairlead.wire.raw import RawRecord
-from tests.history.made import START_MS
+from tests.kit.decision_bodies import START_MS
 
 TOPIC = "t.heartbeats"
 

@@ -8,7 +8,7 @@ from fairlead.core.model import MessageQueue
 from fairlead.history.grant_history import tenures_of
 from fairlead.history.least_moves import least_moves
 from fairlead.history.moves import DecidedMoves, decided_moves, moves_by_trigger, only
-from tests.history.made import START_MS, audits, decision
+from tests.kit.decision_bodies import START_MS, audits, decision
 
 JOINED = {"kind": "client_joined", "client_id": "c2", "at": ["t.heartbeats", 0, 8]}
 LEFT = {"kind": "client_left", "client_id": "c1", "at": ["t.heartbeats", 0, 9]}

@@ -15,9 +15,9 @@ from fairlead.wire.encode_reject import encode_reject
 from fairlead.wire.errors import WireError
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.reasons import Reason
-from tests.engine.topics import NAMES, START_MS, shard_of
-from tests.engine.world import World
-from tests.history.lives import GROUP, recorded, timed_rows
+from tests.kit.memory_topics import NAMES, START_MS, shard_of
+from tests.kit.moving_world import GROUP, recorded, timed_rows
+from tests.kit.world import World
 
 ESCAPES = b'{"v":1,"kind":"leave","group":"orders","x":"\x1b[2J\xff"}'
 

@@ -3,7 +3,7 @@
 from fairlead.core.model import Epoch, MessageQueue, Position
 from fairlead.history.grant_history import Tenure, tenures_of
 from fairlead.history.history_model import Holder, Released, begins_by_release, standing_of
-from tests.history.made import START_MS, audits, decision
+from tests.kit.decision_bodies import START_MS, audits, decision
 
 QUEUE = MessageQueue("orders", "main", 0)
 FIRST, SECOND = (1, 1), (1, 2)

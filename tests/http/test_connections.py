@@ -23,7 +23,7 @@ from fairlead.http.endpoint import engine_application
 from fairlead.http.server import HttpServer, start_server
 from fairlead.settings import HttpSettings, MetricsSettings, load_settings
 from streaming.health import Health
-from tests.awaiting import await_seen
+from tests.kit.awaiting import await_seen
 
 CALLERS = 1_500
 HALF = b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Half"

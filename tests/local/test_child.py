@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fairlead_proof.local.child import Child
 
-from tests.awaiting import child_process
+from tests.kit.awaiting import child_process
 
 SECONDS = 20.0
 

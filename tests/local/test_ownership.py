@@ -7,7 +7,7 @@ from fairlead_proof.local.ownership import Ownership
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.core.outputs import Stage
 from fairlead.wire.decision_records import DecisionRecord
-from tests.fixtures.decisions import decision_of, move_of
+from tests.kit.decisions import decision_of, move_of
 
 
 def _queue(number: int) -> MessageQueue:

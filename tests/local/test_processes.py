@@ -17,7 +17,7 @@ from fairlead_proof.local.processes import (
     processor_seconds,
 )
 
-from tests.awaiting import child_process
+from tests.kit.awaiting import child_process
 
 MEBIBYTE = 2**20
 HELD = 40 * MEBIBYTE

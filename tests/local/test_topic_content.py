@@ -8,7 +8,7 @@ from kafka import KafkaProducer
 
 from fairlead.errors import EnvironmentMissingError
 from fairlead.kafka.topic_content import read_to_end
-from tests.fixtures.kafka_topics import make_topic
+from tests.kit.kafka_topics import make_topic
 
 
 @pytest.fixture

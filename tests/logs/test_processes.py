@@ -9,7 +9,7 @@ import pytest
 
 from fairlead.broker.ports import free_ports
 from fairlead.errors import ExitCode
-from tests.awaiting import SECONDS
+from tests.kit.awaiting import SECONDS
 
 PASSWORD = "hunter2-made-up"  # noqa: S105 - made up
 LOOK_SECONDS = 8

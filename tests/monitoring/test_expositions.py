@@ -12,9 +12,9 @@ from fairlead.serve.following import FollowedTopic, Following
 from fairlead.serve.group_metrics import GroupMetrics
 from fairlead.serve.requests_metrics import ServeMetrics
 from streaming.metrics import EngineMetrics
+from tests.kit.live_group import world_of
+from tests.kit.observed_world import Followed
 from tests.monitoring.promtool import promtool
-from tests.observed.worlds import Followed
-from tests.planning.live import world_of
 from tools.alerts import ALERTS, GROWTHS
 from tools.alerts.alert import BRIDGE, CLIENTS, ENGINE, SERVE, Job
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from fairlead.errors import EnvironmentMissingError
-from tests.awaiting import LONGEST_SECONDS, child_process
+from tests.kit.awaiting import LONGEST_SECONDS, child_process
 from tools.prometheus import ensure_programs, find_program
 from tools.prometheus.apt import AptPackage, unpack_all
 from tools.prometheus.store import ProgramStore

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.awaiting import LONGEST_SECONDS
+from tests.kit.awaiting import LONGEST_SECONDS
 from tests.mutants.tree import ROOT
 
 pytestmark = pytest.mark.xdist_group("mutants")

@@ -12,11 +12,11 @@ from fairlead.observed.reading import observe_all
 from fairlead.observed.verdict import worst
 from fairlead.wire.encode_bridge import encode_absent
 from strategies.registry import STRATEGIES
-from tests.engine.topics import NAMES, bounds
-from tests.engine.world import World
-from tests.observed.looked import HISTORY_MS, standing_of
-from tests.planning.live import TICK_MS, rule, set_rules
-from tests.planning.memory_source import MemorySource
+from tests.kit.live_group import TICK_MS, rule, set_rules
+from tests.kit.memory_source import MemorySource
+from tests.kit.memory_topics import NAMES, bounds
+from tests.kit.observations import HISTORY_MS, standing_of
+from tests.kit.world import World
 
 GROUPS = ["billing", "orders", "payments"]
 

@@ -4,8 +4,8 @@ import orjson
 import pytest
 
 from fairlead.observed.bridges import Bridges, look_at_bridges
-from tests.engine.topics import START_MS, Topics, bounds
-from tests.planning.memory_source import MemorySource
+from tests.kit.memory_source import MemorySource
+from tests.kit.memory_topics import START_MS, Topics, bounds
 
 RUN = "3c6d7a52-51c9-4c56-8a4a-3b1f3e0c9d11"
 OTHER_RUN = "4c6d7a52-51c9-4c56-8a4a-3b1f3e0c9d11"

@@ -1,8 +1,8 @@
 """What is counted is what happened while somebody followed, in the words of the protocol."""
 
 from fairlead.observed.counters import OTHER, Happened
-from tests.observed.worlds import Followed
-from tests.planning.live import rule, set_rules, state_of, world_of
+from tests.kit.live_group import rule, set_rules, state_of, world_of
+from tests.kit.observed_world import Followed
 
 
 def test_what_was_before_is_not_counted() -> None:

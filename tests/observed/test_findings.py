@@ -12,9 +12,9 @@ from fairlead.observed.findings import standing_findings
 from fairlead.observed.group_standing import GroupStanding
 from fairlead.observed.verdict import checked
 from fairlead.wire.bodies import summary_body
-from tests.engine.client import Client
-from tests.engine.world import World
-from tests.observed.looked import (
+from tests.kit.client import Client
+from tests.kit.live_group import GROUP, claimed, heard_alone, remarks, rule, set_rules, world_of
+from tests.kit.observations import (
     deafened,
     follow,
     followers,
@@ -24,8 +24,8 @@ from tests.observed.looked import (
     started_again,
     stubborn,
 )
-from tests.observed.worlds import view_of
-from tests.planning.live import GROUP, claimed, heard_alone, remarks, rule, set_rules, world_of
+from tests.kit.observed_world import view_of
+from tests.kit.world import World
 
 
 def _problems(world: World) -> list[tuple[str, str]]:

@@ -6,8 +6,8 @@ from fairlead.observed.decided import Decided
 from fairlead.observed.events import Watch
 from fairlead.observed.positions import Report
 from tests.engine.test_forgotten_groups import Forgetful
-from tests.observed.worlds import DAY_MS, Followed, view_of
-from tests.planning.live import GROUP, world_of
+from tests.kit.live_group import GROUP, world_of
+from tests.kit.observed_world import DAY_MS, Followed, view_of
 
 GONE = MessageQueue("gone", "main", 0)
 

@@ -5,9 +5,9 @@ import pytest
 from fairlead.core.model import MessageQueue
 from fairlead.observed.live_group import UnknownGroupError
 from fairlead.observed.member_standing import MemberStanding
-from tests.engine.topics import bounds
-from tests.engine.world import World
-from tests.observed.looked import (
+from tests.kit.live_group import GROUP, rule, set_rules
+from tests.kit.memory_topics import bounds
+from tests.kit.observations import (
     clients_of,
     follow,
     followers,
@@ -15,7 +15,7 @@ from tests.observed.looked import (
     standing_of,
     stubborn,
 )
-from tests.planning.live import GROUP, rule, set_rules
+from tests.kit.world import World
 
 
 def _member(world: World, client_id: str) -> MemberStanding:

@@ -9,11 +9,10 @@ from fairlead.control.native_handback import release_rule
 from fairlead.core.model import MessageQueue, Position
 from fairlead.core.utc_words import utc_words
 from fairlead.observed.verdict import checked
-from tests.engine.client import Client
-from tests.engine.lives import GROUPS, kill, live
-from tests.engine.topics import START_MS, shard_of
-from tests.engine.world import World
-from tests.observed.looked import (
+from tests.kit.client import Client
+from tests.kit.live_group import GROUP, heard_alone, rule, set_rules
+from tests.kit.memory_topics import START_MS, shard_of
+from tests.kit.observations import (
     deafened,
     follow,
     followers,
@@ -23,8 +22,9 @@ from tests.observed.looked import (
     started_again,
     stubborn,
 )
-from tests.observed.worlds import view_of
-from tests.planning.live import GROUP, heard_alone, rule, set_rules
+from tests.kit.observed_world import view_of
+from tests.kit.replays import GROUPS, kill, live
+from tests.kit.world import World
 
 
 def _agree(world: World, group: str) -> tuple[str, ...]:

@@ -13,8 +13,7 @@ from fairlead.planning.changes import Changes, Join, RouteSize, records_of
 from fairlead.planning.group_file import group_document, read_group
 from fairlead.planning.plan import plan
 from strategies.registry import STRATEGIES
-from tests.engine.topics import route, shard_of
-from tests.planning.live import (
+from tests.kit.live_group import (
     GROUP,
     TICK_MS,
     after_of,
@@ -30,7 +29,8 @@ from tests.planning.live import (
     worked,
     world_of,
 )
-from tests.planning.memory_source import MemorySource
+from tests.kit.memory_source import MemorySource
+from tests.kit.memory_topics import route, shard_of
 
 
 def test_group_at_rest() -> None:

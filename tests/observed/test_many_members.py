@@ -8,11 +8,11 @@ import pytest
 from fairlead.core.rules import GroupRules
 from fairlead.observed.members import Heard, Members
 from fairlead.observed.memory_share import GROUP_BYTES, MemoryShare
-from tests.engine.client import Client
-from tests.engine.topics import START_MS, shard_of
-from tests.engine.world import World
-from tests.observed.worlds import Reader, empty_view
-from tests.planning.live import GROUP, heard_alone, rule, set_rules, world_of
+from tests.kit.client import Client
+from tests.kit.live_group import GROUP, heard_alone, rule, set_rules, world_of
+from tests.kit.memory_topics import START_MS, shard_of
+from tests.kit.observed_world import Reader, empty_view
+from tests.kit.world import World
 
 QUOTA = {"members": 10, "state_bytes": 100_000}
 KEPT = 4

@@ -6,10 +6,10 @@ import orjson
 
 from fairlead.core.model import MessageQueue
 from fairlead.wire.raw import RawRecord
-from tests.engine.topics import NAMES
-from tests.engine.world import World
-from tests.observed.worlds import Followed
-from tests.planning.live import GROUP, heard_alone, rule, set_rules, world_of
+from tests.kit.live_group import GROUP, heard_alone, rule, set_rules, world_of
+from tests.kit.memory_topics import NAMES
+from tests.kit.observed_world import Followed
+from tests.kit.world import World
 
 QUEUE = MessageQueue("orders", "main", 0)
 

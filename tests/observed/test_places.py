@@ -8,10 +8,10 @@ from fairlead.core.model import MessageQueue, Position
 from fairlead.observed.positions import Measured, Place
 from fairlead.observed.reading import observe_group
 from strategies.registry import STRATEGIES
-from tests.engine.topics import Topics, shard_of
-from tests.engine.world import World
-from tests.planning.live import TICK_MS
-from tests.planning.memory_source import MemorySource
+from tests.kit.live_group import TICK_MS
+from tests.kit.memory_source import MemorySource
+from tests.kit.memory_topics import Topics, shard_of
+from tests.kit.world import World
 
 QUEUE = MessageQueue("orders", "main", 0)
 LIFE, FORMER = "life-2", "life-1"

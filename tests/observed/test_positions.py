@@ -5,10 +5,10 @@ import pytest
 
 from fairlead.core.model import MessageQueue, Position
 from fairlead.observed.observed_groups import ObservedGroups
-from tests.engine.topics import START_MS, shard_of
-from tests.engine.world import World
-from tests.observed.worlds import DAY_MS, Followed, Reader, empty_view
-from tests.planning.live import GROUP, heard_alone, world_of
+from tests.kit.live_group import GROUP, heard_alone, world_of
+from tests.kit.memory_topics import START_MS, shard_of
+from tests.kit.observed_world import DAY_MS, Followed, Reader, empty_view
+from tests.kit.world import World
 
 QUEUE = MessageQueue("orders", "main", 0)
 

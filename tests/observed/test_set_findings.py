@@ -2,9 +2,9 @@
 
 from fairlead.observed.finding import Finding
 from fairlead.observed.findings import standing_findings
-from tests.engine.world import World
-from tests.observed.looked import found_in, standing_of
-from tests.planning.live import GROUP, world_of
+from tests.kit.live_group import GROUP, world_of
+from tests.kit.observations import found_in, standing_of
+from tests.kit.world import World
 
 _STRANGER = {
     "process": {

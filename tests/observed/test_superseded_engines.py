@@ -15,12 +15,12 @@ from fairlead.observed.reading import read_standing
 from fairlead.wire.decision_records import DecisionReader
 from fairlead.wire.raw import OutgoingRecord
 from strategies.registry import STRATEGIES
-from tests.engine.topics import NAMES
-from tests.engine.world import World
-from tests.observed.looked import followers, listed_in, standing_of
-from tests.observed.worlds import view_of
-from tests.planning.live import GROUP, TICK_MS
-from tests.planning.memory_source import MemorySource
+from tests.kit.live_group import GROUP, TICK_MS
+from tests.kit.memory_source import MemorySource
+from tests.kit.memory_topics import NAMES
+from tests.kit.observations import followers, listed_in, standing_of
+from tests.kit.observed_world import view_of
+from tests.kit.world import World
 
 DECISIONS = NAMES.name("decisions")
 OLD, NEW = 7, 8

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fairlead.broker.ports import free_ports
-from tests.awaiting import LONGEST_SECONDS, ended, run_talking
+from tests.kit.awaiting import LONGEST_SECONDS, ended, run_talking
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")

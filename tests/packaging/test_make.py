@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.awaiting import LONGEST_SECONDS
+from tests.kit.awaiting import LONGEST_SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 

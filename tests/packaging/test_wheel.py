@@ -8,7 +8,7 @@ import pytest
 
 import fairlead
 from fairlead.settings import load_settings
-from tests.awaiting import LONGEST_SECONDS
+from tests.kit.awaiting import LONGEST_SECONDS
 from tests.packaging.installed import build_wheel, install, unpack
 
 ROOT = Path(__file__).resolve().parents[2]

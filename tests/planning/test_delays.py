@@ -4,7 +4,7 @@ import pytest
 
 from fairlead.planning.changes import Changes, Join
 from fairlead.planning.holdings import holdings_of
-from tests.planning.live import (
+from tests.kit.live_group import (
     after_of,
     heard_alone,
     look,

@@ -7,9 +7,8 @@ from fairlead.observed.reading import read_live_group
 from fairlead.planning.changes import Changes, Join, RouteSize, records_of
 from fairlead.planning.plan import Plan, plan
 from strategies.registry import STRATEGIES
-from tests.engine.client import Client
-from tests.engine.world import World
-from tests.planning.live import (
+from tests.kit.client import Client
+from tests.kit.live_group import (
     GROUP,
     TICK_MS,
     after_of,
@@ -24,7 +23,8 @@ from tests.planning.live import (
     worked,
     world_of,
 )
-from tests.planning.memory_source import MemorySource
+from tests.kit.memory_source import MemorySource
+from tests.kit.world import World
 
 STICKY = rule("strategy", {"name": "STICKY"})
 FIRST, SECOND = ["orders", "main", 0], ["orders", "main", 1]

@@ -21,10 +21,10 @@ from fairlead.planning.saved_plan import (
     read_saved_plan,
 )
 from fairlead.wire.decision_records import DecisionRecord, MoveRecord
-from tests.engine.world import World
-from tests.fixtures.decisions import decision_of, move_of
-from tests.planning.live import GROUP, look, planned, rule, set_rules, world_of
-from tests.planning.memory_source import MemorySource
+from tests.kit.decisions import decision_of, move_of
+from tests.kit.live_group import GROUP, look, planned, rule, set_rules, world_of
+from tests.kit.memory_source import MemorySource
+from tests.kit.world import World
 
 STICKY = rule("strategy", {"name": "STICKY"})
 PIN = rule("pin", {"queue": ["orders", "main", 0], "client_id": "c2"})

@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 from fairlead.cli.main import app
 from fairlead.recording import RecordingError, open_recording
 from fairlead.recording.folder import LINE_BYTES_MAX
-from tests.engine.world import World
-from tests.recording.worlds import rows_of, settings_of, write_recording
+from tests.kit.recordings import rows_of, settings_of, write_recording
+from tests.kit.world import World
 
 NAME = "heartbeats-0.jsonl.gz"
 

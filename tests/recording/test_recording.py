@@ -13,7 +13,7 @@ from fairlead.recording import RecordingError, RecordingFolder, RecordingWriter,
 from fairlead.recording.lines import line_of, record_of
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import INPUT_TOPICS, OUTPUT_TOPICS
-from tests.recording.worlds import write_recording
+from tests.kit.recordings import write_recording
 
 SETTINGS = DriverSettings(1_000, True, 600_000, 2, ("AVG", "MINE"))  # noqa: FBT003
 

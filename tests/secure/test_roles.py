@@ -40,8 +40,8 @@ from fairlead.settings import Settings
 from fairlead.wire.raw import OutgoingRecord
 from fairlead.wire.topics import ALL_TOPICS
 from streaming.cluster import prepare_topics
-from tests.awaiting import SECONDS, await_seen, ended
 from tests.fixtures.secure_kafka import Right, SecureKafka
+from tests.kit.awaiting import SECONDS, await_seen, ended
 from tests.secure.domain import Domain, domain_of
 
 pytestmark = pytest.mark.broker

@@ -11,9 +11,9 @@ from fairlead.observed.snapshot import Snapshot
 from fairlead.serve.folded_groups import folded
 from fairlead.serve.group_families import COUNTERS, GAUGES, HISTOGRAMS
 from fairlead.serve.group_metrics import GroupMetrics
-from tests.engine.world import World
-from tests.observed.worlds import Followed, view_of
-from tests.planning.live import world_of
+from tests.kit.live_group import world_of
+from tests.kit.observed_world import Followed, view_of
+from tests.kit.world import World
 
 Told = dict[tuple[str, frozenset[tuple[str, str]]], float]
 

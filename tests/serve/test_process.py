@@ -19,8 +19,8 @@ from kafka import KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartitio
 
 from fairlead.broker.ports import free_ports
 from fairlead.wire.topics import TopicNames
-from tests.awaiting import await_seen
-from tests.fixtures.kafka_topics import make_topic
+from tests.kit.awaiting import await_seen
+from tests.kit.kafka_topics import make_topic
 
 WAIT_S = 60.0
 CLIENT = "10.0.0.7@4121#1"

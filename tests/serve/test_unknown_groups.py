@@ -17,7 +17,7 @@ from fairlead.serve.requests_metrics import ServeMetrics
 from fairlead.settings import ServeSettings, load_settings
 from fairlead.wire.raw import RawRecord
 from strategies.registry import STRATEGIES
-from tests.engine.topics import NAMES, PARTITIONS
+from tests.kit.memory_topics import NAMES, PARTITIONS
 from tests.serve.test_process import decision
 
 GROUPS = 2_000

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from tests.topics.reading import read_to_ends
+from tests.kit.topic_reading import read_to_ends
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,7 +49,7 @@ def _kafka(bootstrap: str, prefix: str) -> SinkUnderTest:
     from kafka import KafkaConsumer, TopicPartition
 
     from sinks import KafkaSink
-    from tests.fixtures.kafka_topics import make_topic
+    from tests.kit.kafka_topics import make_topic
 
     topics = (f"{prefix}first", f"{prefix}second")
     make_topic(bootstrap, *topics, partitions=3)

@@ -5,10 +5,10 @@ import itertools
 from fairlead.kafka.caching_source import OneLook
 from fairlead.observed.reading import read_standing
 from strategies.registry import STRATEGIES
-from tests.engine.world import World
-from tests.observed.looked import HISTORY_MS
-from tests.planning.live import TICK_MS
-from tests.planning.memory_source import MemorySource
+from tests.kit.live_group import TICK_MS
+from tests.kit.memory_source import MemorySource
+from tests.kit.observations import HISTORY_MS
+from tests.kit.world import World
 
 
 def _source() -> MemorySource:

@@ -6,7 +6,7 @@ from typing import Any
 
 from fairlead.core.rules import GroupRules, with_rule
 from strategies.own_strategies import all_strategies
-from tests.core.world import World, queue_of, settled
+from tests.kit.group_world import GroupWorld, queue_of, settled
 
 PAGE = (Path(__file__).parents[2] / "strategies" / "README.md").read_text(encoding="utf-8")
 
@@ -19,12 +19,12 @@ def _shown() -> dict[str, Any]:
     return defined
 
 
-def _owners(world: World) -> list[str]:
+def _owners(world: GroupWorld) -> list[str]:
     assert world.state is not None
     return [world.state.targets[queue_of(number)] for number in range(4)]
 
 
-def _troubles(world: World) -> list[str]:
+def _troubles(world: GroupWorld) -> list[str]:
     decision = world.decision
     return [*decision.alarms, *(failure.code for failure in decision.failures)]
 

@@ -8,9 +8,9 @@ from fairlead.engine.shard import run_shard
 from streaming.ages import Ages, EventAges, ages_at
 from streaming.metrics import WatermarkGap
 from streaming.report import read_report, write_report
-from tests.engine.topics import shard_of
-from tests.engine.world import World
-from tests.streaming.scrape import Scrape
+from tests.kit.memory_topics import shard_of
+from tests.kit.scrape import Scrape
+from tests.kit.world import World
 
 
 def _scrape(collector: EventAges | WatermarkGap) -> Scrape:

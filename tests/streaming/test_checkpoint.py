@@ -13,7 +13,7 @@ import pytest
 from fairlead.errors import EnvironmentMissingError, ExitCode, RefusedError
 from fairlead.kafka.topic_ids import check_topic_ids
 from streaming.checkpoint import Checkpoint, Layout, check_layout
-from tests.awaiting import child_process
+from tests.kit.awaiting import child_process
 
 LAYOUT = Layout.of("some-cluster-id", "fairlead.", (4, 64), 2)
 

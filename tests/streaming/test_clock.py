@@ -18,8 +18,8 @@ from fairlead.wire.decode import decode
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import raw_record
 from streaming.clock import Ticker
-from tests.awaiting import await_seen
-from tests.streaming.log import Log
+from tests.kit.awaiting import await_seen
+from tests.kit.kafka_log import Log
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -18,19 +18,19 @@ from streaming.checkpoint import Checkpoint
 from streaming.damage import DamagedError, copies_of
 from streaming.inspection import refusal_of
 from streaming.shutdown import cause_of_end
+from tests.kit.engine_process import EngineProcess, children_of, kill_at_once
+from tests.kit.fleet import Fleet
+from tests.kit.job import job
+from tests.kit.kafka_log import Log
+from tests.kit.scrape import scrape
 from tests.streaming.damages import DAMAGES, cut, empty, newest, newest_delta, without_sum
-from tests.streaming.fleet import Fleet
 from tests.streaming.grants import assert_decided_once, owns_all
-from tests.streaming.log import Log
 from tests.streaming.pictures import pictures
-from tests.streaming.processes import EngineProcess, children_of, kill_at_once
-from tests.streaming.running import job
-from tests.streaming.scrape import scrape
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from tests.engine.client import Client
+    from tests.kit.client import Client
 
 
 @pytest.fixture

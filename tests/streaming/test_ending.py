@@ -18,12 +18,12 @@ from streaming.cluster import PartitionGuard, read_cluster
 from streaming.generation import claim_generation, earlier_generations
 from streaming.job import JobOptions, run_job
 from streaming.shutdown import classify
-from tests.awaiting import await_seen
-from tests.streaming.fleet import Fleet
-from tests.streaming.log import SHARDS, Log, body_of
+from tests.kit.awaiting import await_seen
+from tests.kit.fleet import Fleet
+from tests.kit.job import GivenSession, RunningJob, job
+from tests.kit.kafka_log import SHARDS, Log, body_of
+from tests.kit.topic_deletion import delete_topics
 from tests.streaming.replayed import compare_with_replay
-from tests.streaming.running import GivenSession, RunningJob, job
-from tests.topics.deletion import delete_topics
 
 if TYPE_CHECKING:
     from kafka.consumer.fetcher import ConsumerRecord

@@ -18,7 +18,7 @@ from fairlead.http.endpoint import engine_application
 from fairlead.http.server import HttpServer, start_server
 from fairlead.settings import MetricsSettings, load_settings
 from streaming.health import Health
-from tests.awaiting import LONGEST_SECONDS
+from tests.kit.awaiting import LONGEST_SECONDS
 
 ROOT = Path(__file__).parents[2]
 

@@ -15,7 +15,7 @@ from streaming.generation import (
     claim_generation,
     earlier_generations,
 )
-from tests.streaming.log import Log
+from tests.kit.kafka_log import Log
 
 
 def test_each_claim_raises_the_generation(settings: Settings, log: Log) -> None:

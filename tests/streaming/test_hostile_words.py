@@ -18,8 +18,8 @@ from kafka.admin import NewTopic
 from kafka.errors import TopicAlreadyExistsError
 
 from fairlead.wire.partition import partition_of_group
-from tests.streaming.bridged import System, bridged
-from tests.streaming.log import SHARDS, body_of
+from tests.kit.bridged_system import System, bridged
+from tests.kit.kafka_log import SHARDS, body_of
 
 if TYPE_CHECKING:
     from kafka.consumer.fetcher import ConsumerRecord

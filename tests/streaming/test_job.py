@@ -14,13 +14,13 @@ from fairlead.broker.ports import free_ports
 from fairlead.kafka.input_topics import input_topics
 from fairlead.wire.partition import partition_of_group
 from strategies.registry import STRATEGIES
-from tests.awaiting import ended
-from tests.engine.client import Client
+from tests.kit.awaiting import ended
+from tests.kit.client import Client
+from tests.kit.engine_process import children_of, kill_at_once
+from tests.kit.kafka_log import SHARDS, body_of
+from tests.kit.scrape import Scrape, await_metric, documented, scrape
+from tests.kit.shared_engine import Engine, shared_engine
 from tests.streaming.faulty import FaultyStrategy
-from tests.streaming.log import SHARDS, body_of
-from tests.streaming.processes import children_of, kill_at_once
-from tests.streaming.scrape import Scrape, await_metric, documented, scrape
-from tests.streaming.shared_engine import Engine, shared_engine
 
 if TYPE_CHECKING:
     from kafka.consumer.fetcher import ConsumerRecord

@@ -19,12 +19,12 @@ from fairlead.wire.partition import partition_of_group
 from streaming.generation import earlier_generations
 from streaming.job import JobOptions, run_job
 from streaming.lost_input import Gap, cut_input, lost_input, lost_records
-from tests.awaiting import await_seen
-from tests.engine.client import Client
-from tests.streaming.fleet import Fleet
+from tests.kit.awaiting import await_seen
+from tests.kit.client import Client
+from tests.kit.fleet import Fleet
+from tests.kit.job import GivenSession, job
+from tests.kit.kafka_log import SHARDS, Log, body_of
 from tests.streaming.grants import assert_decided_once, owns_all
-from tests.streaming.log import SHARDS, Log, body_of
-from tests.streaming.running import GivenSession, job
 
 if TYPE_CHECKING:
     from kafka.consumer.fetcher import ConsumerRecord

@@ -10,7 +10,7 @@ from fairlead.errors import RefusedError
 from streaming.checkpoint import Checkpoint
 from streaming.damage import copies_of, next_copy
 from streaming.moving_aside import move_aside
-from tests.awaiting import child_process
+from tests.kit.awaiting import child_process
 
 
 @pytest.fixture

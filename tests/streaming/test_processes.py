@@ -11,16 +11,16 @@ import pytest
 from fairlead.broker.ports import free_ports
 from fairlead.errors import ExitCode
 from fairlead.settings import Settings
-from tests.streaming.fleet import Fleet
-from tests.streaming.grants import assert_decided_once, held_by, owns_all
-from tests.streaming.log import Log
-from tests.streaming.processes import (
+from tests.kit.engine_process import (
     EngineProcess,
     children_of,
     copy_checkpoint,
     kill_at_once,
 )
-from tests.streaming.scrape import scrape
+from tests.kit.fleet import Fleet
+from tests.kit.kafka_log import Log
+from tests.kit.scrape import scrape
+from tests.streaming.grants import assert_decided_once, held_by, owns_all
 
 pytestmark = [pytest.mark.system, pytest.mark.spark]
 

@@ -8,7 +8,7 @@ from prometheus_client import generate_latest
 
 from streaming.metrics import EngineMetrics
 from streaming.progress import take_progress
-from tests.streaming.scrape import Scrape
+from tests.kit.scrape import Scrape
 
 REPORT = orjson.dumps(
     {

@@ -10,7 +10,7 @@ from streaming.metrics import EngineMetrics
 from streaming.progress import take_progress
 from streaming.publish_errors import REASONS, PublishErrors, Try, reason_of
 from streaming.report import write_report
-from tests.engine.world import World
+from tests.kit.world import World
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

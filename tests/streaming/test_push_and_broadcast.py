@@ -26,9 +26,9 @@ from fairlead.core.records import RuleSet
 from fairlead.wire.control_records import rule_key
 from fairlead.wire.encode import encode_rule
 from fairlead.wire.partition import partition_of_group
-from tests.streaming.bridged import System, bridged
-from tests.streaming.log import SHARDS, body_of
-from tests.streaming.scrape import await_metric
+from tests.kit.bridged_system import System, bridged
+from tests.kit.kafka_log import SHARDS, body_of
+from tests.kit.scrape import await_metric
 
 if TYPE_CHECKING:
     from kafka.consumer.fetcher import ConsumerRecord

@@ -16,9 +16,9 @@ from fairlead.broker.ports import free_ports
 from fairlead.settings import Settings, load_settings
 from streaming.health import Patience
 from streaming.job import JobOptions
-from tests.awaiting import await_seen
 from tests.fixtures.kafka import FEW_PARTITIONS
-from tests.streaming.running import GivenSession, RunningJob
+from tests.kit.awaiting import await_seen
+from tests.kit.job import GivenSession, RunningJob
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

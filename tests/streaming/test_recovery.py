@@ -21,13 +21,13 @@ from streaming.start_positions import (
     ends_before_claim,
     first_ticks,
 )
-from tests.awaiting import await_seen, ended
-from tests.engine.client import Client
-from tests.streaming.fleet import Fleet
+from tests.kit.awaiting import await_seen, ended
+from tests.kit.client import Client
+from tests.kit.fleet import Fleet
+from tests.kit.job import GivenSession, job
+from tests.kit.kafka_log import SHARDS, Log, body_of
 from tests.streaming.grants import assert_decided_once, owns_all
-from tests.streaming.log import SHARDS, Log, body_of
 from tests.streaming.replayed import compare_with_replay
-from tests.streaming.running import GivenSession, job
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -10,8 +10,8 @@ import pytest
 from fairlead_client import ConsumeContext, ConsumeResult, Message, PushConsumer
 from fairlead_client.consume.retry.redelivery import redelivery_of
 
-from tests.streaming.bridged import System, bridged
-from tests.streaming.log import body_of
+from tests.kit.bridged_system import System, bridged
+from tests.kit.kafka_log import body_of
 
 if TYPE_CHECKING:
     from kafka.consumer.fetcher import ConsumerRecord

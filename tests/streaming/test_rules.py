@@ -17,7 +17,7 @@ from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import raw_record
 from strategies.registry import STRATEGIES
 from streaming.rules import AUTHOR, RuleInForce, publish_rules, rule_changes, wanted_rules
-from tests.streaming.log import Log
+from tests.kit.kafka_log import Log
 
 SHARDS = 4
 STICKY = {"name": "STICKY", "options": {}}

@@ -13,7 +13,7 @@ import pytest
 
 from fairlead.errors import ExitCode, RefusedError
 from streaming.supervise import Recovery, RestartPolicy, Supervisor
-from tests.awaiting import await_seen, child_process
+from tests.kit.awaiting import await_seen, child_process
 
 QUICK = RestartPolicy(
     pause_seconds=0.01, pause_seconds_max=0.04, healthy_seconds=60, deaths_max=4, window_seconds=60

@@ -9,12 +9,12 @@ from fairlead.core.draft import HANDOVER, SLOW_HANDOVER
 from fairlead.core.outputs import Decision
 from fairlead.engine.outgoing import count_outputs
 from streaming.metrics import EngineMetrics
-from tests.core.world import World, settled
+from tests.kit.group_world import GroupWorld, settled
 
 
 def _joined(at_ms: int, waited_ms: int) -> Decision:
     """Return the decision on a join that was appended so long before the newest record."""
-    world = World()
+    world = GroupWorld()
     world.beat("a")
     world.run()
     decision = world.decision

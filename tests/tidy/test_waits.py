@@ -1,14 +1,14 @@
-"""Tests wait with a bound, and by the helpers of tests/awaiting.py that tell what they saw last."""
+"""Tests wait with a bound: `tests/kit/awaiting.py` tells what was seen last."""
 
 import ast
 
 import pytest
 
-from tests.awaiting import LONGEST_SECONDS, await_seen
+from tests.kit.awaiting import LONGEST_SECONDS, await_seen
 from tests.tidy.source_tree import ROOT, named, python_files, syntax
 from tests.tidy.waits import unbounded
 
-OWN = {ROOT / "tests" / name for name in ("awaiting.py", "tidy/waits.py", "tidy/test_waits.py")}
+OWN = {ROOT / "tests" / name for name in ("kit/awaiting.py", "tidy/waits.py", "tidy/test_waits.py")}
 
 
 @pytest.mark.parametrize(
@@ -42,7 +42,7 @@ def test_a_bounded_wait_is_left_alone(source: str) -> None:
 
 
 def test_no_test_waits_without_a_bound() -> None:
-    """No test waits without a bound; each line names what to use instead, from tests.awaiting."""
+    """No test waits without a bound; tests.kit.awaiting has what to use instead."""
     files = [path for path in python_files("tests", "client/tests") if path not in OWN]
     assert files
     found = [

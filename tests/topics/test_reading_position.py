@@ -7,8 +7,8 @@ import pytest
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
 from fairlead.kafka.reading_position import UNKNOWN_POSITION, position_of
-from tests.awaiting import await_seen
-from tests.fixtures.kafka_topics import make_topic
+from tests.kit.awaiting import await_seen
+from tests.kit.kafka_topics import make_topic
 
 if TYPE_CHECKING:
     from fairlead.broker import EmbeddedKafka

@@ -27,8 +27,8 @@ from fairlead.verify.journals_judge import judge_journals
 from fairlead.verify.tenures import read_tenures
 from fairlead.verify.verdicts import Docket
 from fairlead.wire.decision_records import MoveRecord
-from tests.demo.recorded import queue
-from tests.fixtures.decisions import decision_of, move_of
+from tests.kit.decisions import decision_of, move_of
+from tests.kit.recorded_history import queue
 
 QUEUE = queue(0)
 FIRST, SECOND, THIRD = Epoch(1, 1), Epoch(1, 2), Epoch(1, 3)

@@ -12,8 +12,8 @@ from fairlead.errors import ExitCode, NothingProvedError, UsageError, VerdictErr
 from fairlead.verify.fault_log import read_faults, write_faults
 from fairlead.verify.history import Closing, EngineKilled, Fault, StepBegun, StepRecord
 from fairlead.verify.invariants import INVARIANTS
+from tests.kit.journaled_world import Life, forge, rich_life
 from tests.verify.forgeries import FORGERIES
-from tests.verify.lives import Life, forge, rich_life
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "verify.md"
 

@@ -8,10 +8,10 @@ import pytest
 
 from fairlead.wire.partition import partition_of_client, partition_of_group
 from fairlead.wire.raw import RawRecord
-from tests.engine.topics import NAMES
+from tests.kit.journaled_world import Body, Life, Rows, rich_life
+from tests.kit.judgements import judged, ruling_of
+from tests.kit.memory_topics import NAMES
 from tests.verify.damages import body_of
-from tests.verify.judged import judged, ruling_of
-from tests.verify.lives import Body, Life, Rows, rich_life
 
 EARLY = "had let go of it"
 

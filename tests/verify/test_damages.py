@@ -10,9 +10,9 @@ from fairlead.recording import RecordingFolder
 from fairlead.verify.history import Consumed, Journal
 from fairlead.verify.judgement import Journals, judge_recording
 from strategies.registry import STRATEGIES
+from tests.kit.journaled_world import Life, rich_life
+from tests.kit.judgements import told_by
 from tests.verify.damages import DAMAGES
-from tests.verify.judged import told_by
-from tests.verify.lives import Life, rich_life
 
 
 @pytest.fixture(scope="module")

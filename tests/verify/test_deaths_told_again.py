@@ -6,8 +6,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from tests.verify.judged import judged, told_by
-from tests.verify.lives import Body, Life, Rows
+from tests.kit.journaled_world import Body, Life, Rows
+from tests.kit.judgements import judged, told_by
 
 
 def _returned(*, again: bool = False) -> Life:

@@ -6,9 +6,9 @@ import pytest
 
 from fairlead.verify.judgement import judge_recording
 from strategies.registry import STRATEGIES
-from tests.engine.client import Client
-from tests.engine.world import World
-from tests.recording.worlds import rows_of, settings_of, write_recording
+from tests.kit.client import Client
+from tests.kit.recordings import rows_of, settings_of, write_recording
+from tests.kit.world import World
 
 NOTICE = b'"kind":"notice"'
 

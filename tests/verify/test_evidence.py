@@ -10,7 +10,7 @@ from fairlead.kafka.topic_content import TopicContent
 from fairlead.verify.evidence import Grant, grants, progress_reports, source_content
 from fairlead.verify.history import ProgressReport
 from fairlead.wire.raw import RawRecord
-from tests.demo.recorded import queue
+from tests.kit.recorded_history import queue
 
 PROGRESS = {
     "v": 1,

@@ -7,7 +7,7 @@ from fairlead.verify.history import History
 from fairlead.verify.reset_epochs import Eras
 from fairlead.verify.tenures import read_tenures
 from fairlead.wire.decision_records import DecisionRecord
-from tests.fixtures.decisions import decision_of, move_of
+from tests.kit.decisions import decision_of, move_of
 from tests.verify.test_acquittals import FIRST, QUEUE, SECOND, Scene, done, start, stop
 
 RESET = 9

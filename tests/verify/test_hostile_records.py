@@ -10,8 +10,8 @@ from fairlead.verify.judgement import Journals, judge_recording
 from fairlead.wire.decision_records import DecisionReader
 from fairlead.wire.engine_shapes import check_assignment, check_decision
 from strategies.registry import STRATEGIES
-from tests.verify.judged import told_by
-from tests.verify.lives import Body, Life, forge, rich_life
+from tests.kit.journaled_world import Body, Life, forge, rich_life
+from tests.kit.judgements import told_by
 
 FORGED: list[tuple[str, tuple[str | int, ...], Any]] = [
     ("decisions", ("triggers", 0), [1]),

@@ -16,8 +16,8 @@ from fairlead.verify.fault_log import read_faults
 from fairlead.verify.history import Committed, Consumed, Failed, Held, Passed, Start, Stop
 from fairlead.verify.journal import JournalWriter, parse_record, read_journal, read_journals
 from fairlead.verify.line_fields import LineError
-from tests.awaiting import child_process, ended
-from tests.demo.recorded import queue
+from tests.kit.awaiting import child_process, ended
+from tests.kit.recorded_history import queue
 
 WRITE_UNTIL_KILLED = """
 import sys

@@ -21,9 +21,9 @@ from fairlead.verify.replay_judge import judge_replay
 from fairlead.verify.replaying import Replay
 from fairlead.verify.verdicts import Docket
 from strategies.registry import STRATEGIES
+from tests.kit.journaled_world import MILLISECOND, Body, Life, Rows, forge, rich_life
+from tests.kit.judgements import ruling_of, told_by
 from tests.verify.forgeries import FORGERIES, early_grant, first_of
-from tests.verify.judged import ruling_of, told_by
-from tests.verify.lives import MILLISECOND, Body, Life, Rows, forge, rich_life
 
 
 @pytest.fixture(scope="module")

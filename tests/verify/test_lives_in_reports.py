@@ -9,7 +9,7 @@ import pytest
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.recording import RecordingFolder
 from fairlead.verify.evidence import history_of
-from tests.verify.lives import Life, Rows, rich_life
+from tests.kit.journaled_world import Life, Rows, rich_life
 from tests.verify.test_acquittals import FIRST
 from tests.verify.test_topic_made_anew import made_anew
 

@@ -13,8 +13,8 @@ from fairlead.replay.shard_replay import ReplayError
 from fairlead.verify.replaying import Replay
 from fairlead.wire.raw import RawRecord
 from strategies.registry import STRATEGIES
-from tests.engine.world import World
-from tests.recording.worlds import record, rows_of, settings_of, write_recording
+from tests.kit.recordings import record, rows_of, settings_of, write_recording
+from tests.kit.world import World
 
 
 @pytest.fixture(scope="module")

@@ -11,9 +11,9 @@ from fairlead.core.model import MessageQueue
 from fairlead.verify.history import Consumed, Journal, Start
 from fairlead.verify.judgement import Journals, Judgement, judge_recording
 from strategies.registry import STRATEGIES
-from tests.engine.topics import bounds, shard_of
-from tests.verify.judged import told_by
-from tests.verify.lives import Life
+from tests.kit.journaled_world import Life
+from tests.kit.judgements import told_by
+from tests.kit.memory_topics import bounds, shard_of
 
 GROUP, TOPIC = "orders", "orders"
 
@@ -141,7 +141,7 @@ def test_a_reset_start_lies_within_the_bounds(
 ) -> None:
     """A start at a reset lies between the first message that is kept and the end."""
     # Clients that tell where their queue ends would be believed.
-    monkeypatch.setattr("tests.engine.client.BOUNDS_END", 10**9)
+    monkeypatch.setattr("tests.kit.client.BOUNDS_END", 10**9)
     _reset(life, 1, offset)
     life.world.pass_seconds(64)
     _tell_bounds(life, 200, 1_000)

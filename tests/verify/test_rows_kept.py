@@ -11,8 +11,8 @@ from fairlead.verify.history import Start, Stop
 from fairlead.verify.judgement import Journals, Judgement, judge_recording
 from fairlead.wire.raw import RawRecord
 from strategies.registry import STRATEGIES
-from tests.verify.judged import told_by
-from tests.verify.lives import Life, Rows, rich_life
+from tests.kit.journaled_world import Life, Rows, rich_life
+from tests.kit.judgements import told_by
 
 GARBAGE = (
     b'{"kind":"progress"}',

@@ -8,7 +8,7 @@ import pytest
 from fairlead.verify.conservation import judge_conservation, read_letters
 from fairlead.verify.verdicts import Docket
 from fairlead.wire.raw import RawRecord
-from tests.verify.lives import Life, rich_life
+from tests.kit.journaled_world import Life, rich_life
 
 
 @pytest.fixture(scope="module")

@@ -5,10 +5,10 @@ from typing import Any
 
 import orjson
 
-from tests.engine.topics import START_MS
+from tests.kit.journaled_world import Life, Writer
+from tests.kit.judgements import judged, ruling_of, told_by
+from tests.kit.memory_topics import START_MS
 from tests.verify.deaf import life_of_the_deaf
-from tests.verify.judged import judged, ruling_of, told_by
-from tests.verify.lives import Life, Writer
 
 
 def test_a_stuck_handover_is_found(tmp_path: Path) -> None:

@@ -12,9 +12,9 @@ from fairlead.verify.judgement import Journals, judge_recording
 from fairlead.verify.reset_epochs import Eras
 from fairlead.verify.tenures import read_tenures
 from strategies.registry import STRATEGIES
-from tests.fixtures.decisions import decision_of, move_of
-from tests.verify.judged import told_by
-from tests.verify.lives import Life, rich_life
+from tests.kit.decisions import decision_of, move_of
+from tests.kit.journaled_world import Life, rich_life
+from tests.kit.judgements import told_by
 from tests.verify.test_acquittals import FIRST, QUEUE, SECOND, Scene, done, start, stop
 
 

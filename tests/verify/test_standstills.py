@@ -3,7 +3,7 @@
 import pytest
 
 from fairlead.verify.history import ClientFrozen, ClientKilled, JournalRecord, Start, Stop
-from tests.demo.recorded import queue
+from tests.kit.recorded_history import queue
 from tests.verify.test_acquittals import FIRST, QUEUE, SECOND, Scene, done, start, stop
 
 OTHER = queue(1)

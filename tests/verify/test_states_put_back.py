@@ -14,9 +14,9 @@ from fairlead.replay.comparison import Comparison
 from fairlead.verify.replaying import Replay
 from fairlead.wire.raw import RawRecord
 from strategies.registry import STRATEGIES
-from tests.engine.world import World
-from tests.recording.worlds import record, rows_of, settings_of, write_recording
-from tests.verify.lives import Rows, rich_life
+from tests.kit.journaled_world import Rows, rich_life
+from tests.kit.recordings import record, rows_of, settings_of, write_recording
+from tests.kit.world import World
 
 SHARD = 0
 """The shard of the group orders."""

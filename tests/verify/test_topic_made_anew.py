@@ -5,7 +5,7 @@ import pytest
 from fairlead.verify.history import ClientKilled, History, Journal
 from fairlead.verify.reset_epochs import Eras
 from fairlead.verify.tenures import read_tenures
-from tests.fixtures.decisions import decision_of, move_of
+from tests.kit.decisions import decision_of, move_of
 from tests.verify.test_acquittals import FIRST, QUEUE, SECOND, THIRD, Scene, done, start, stop
 
 LIVES = {FIRST: "old", SECOND: "new", THIRD: "new"}

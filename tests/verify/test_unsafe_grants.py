@@ -11,7 +11,7 @@ from fairlead.verify.tenures import Tenure, read_tenures
 from fairlead.verify.unsafe_grants import UnsafeGrants
 from fairlead.verify.verdicts import Docket
 from fairlead.wire.decision_records import DecisionRecord
-from tests.fixtures.decisions import decision_of, move_of
+from tests.kit.decisions import decision_of, move_of
 
 QUEUE = MessageQueue("orders", "main", 0)
 ALL = (1, 2, 3)

@@ -5,7 +5,7 @@ from typing import Any
 from fairlead.core.designation import read_designation
 from fairlead.core.records import RuleSet
 from fairlead.wire.decode import decode
-from tests.core.world import World
+from tests.kit.group_world import GroupWorld
 from tests.wire.page import designation, table, validator
 from tests.wire.wire_records import LIMITS, raw_of
 
@@ -21,7 +21,7 @@ def _rule() -> RuleSet:
 def _owned(*others: str) -> dict[str, int]:
     """Return how many of nine queues each client of the page owns, others being there as well."""
     clients = [client for client, _, _ in ROWS] + [*others]
-    world = World()
+    world = GroupWorld()
     world.rule(_rule().rule, _rule().value)
     for client in clients:
         world.beat(client)

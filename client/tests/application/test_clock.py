@@ -8,7 +8,7 @@ import time
 import pytest
 from fairlead_client.session.clock import now_ms
 
-from tests.awaiting import LONGEST_SECONDS
+from tests.kit.awaiting import LONGEST_SECONDS
 
 DAY_SECONDS = 86_400
 

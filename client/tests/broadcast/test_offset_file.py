@@ -14,7 +14,7 @@ from fairlead_client.model import Queue
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.awaiting import LONGEST_SECONDS, child_process
+from tests.kit.awaiting import LONGEST_SECONDS, child_process
 
 QUEUE = Queue("orders", "main", 0)
 

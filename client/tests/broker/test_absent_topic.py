@@ -11,7 +11,7 @@ from fairlead_client.model import Queue
 from kafka import KafkaAdminClient, KafkaProducer
 from kafka.admin import NewTopic
 
-from tests.awaiting import await_seen
+from tests.kit.awaiting import await_seen
 
 if TYPE_CHECKING:
     from tests.broker.conftest import ScriptedEngine

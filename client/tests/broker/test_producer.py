@@ -21,7 +21,7 @@ from fairlead_client.session.observer import ProducerObserver
 from kafka import KafkaConsumer
 from kafka.structs import TopicPartition
 
-from tests.awaiting import ended
+from tests.kit.awaiting import ended
 
 WAIT_SECONDS = 30
 Publish = Callable[..., None]

@@ -21,7 +21,7 @@ from fairlead_client.settings.client_settings import Settings
 from kafka import KafkaAdminClient, KafkaConsumer
 from kafka.structs import TopicPartition
 
-from tests.awaiting import child_process
+from tests.kit.awaiting import child_process
 
 if TYPE_CHECKING:
     from tests.broker.conftest import ScriptedEngine

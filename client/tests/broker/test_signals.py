@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from fairlead_client import Consumer, Queue
 
-from tests.awaiting import child_process
+from tests.kit.awaiting import child_process
 
 if TYPE_CHECKING:
     from tests.broker.conftest import ScriptedEngine

@@ -12,7 +12,7 @@ import pytest
 from fairlead_client import DuplicateClientIdError, Queue
 from fairlead_client.model import Position
 
-from tests.awaiting import ended
+from tests.kit.awaiting import ended
 
 if TYPE_CHECKING:
     from tests.broker.conftest import ScriptedEngine

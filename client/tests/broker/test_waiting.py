@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from fairlead_client import Consumer, PullConsumer, PushConsumer
 
-from tests.awaiting import await_seen
+from tests.kit.awaiting import await_seen
 
 if TYPE_CHECKING:
     from fairlead_client.consume.member import Member

@@ -23,7 +23,7 @@ from fairlead_client.consume.pull.pull_service import DirectPull, PullService
 from fairlead_client.model import Epoch, Queue
 from fairlead_client.session.clock import now_ms
 
-from tests.awaiting import await_seen
+from tests.kit.awaiting import await_seen
 
 WAIT = 20.0
 Pull = Callable[[Iterable[int]], list[Any]]

@@ -11,10 +11,10 @@ import orjson
 from kafka import TopicPartition
 
 from fairlead.broker.ports import free_ports
-from tests.awaiting import await_seen, child_process
-from tests.bridges.kafka.ledger import SECONDS_MAX, Ledger
 from tests.fixtures.codecs import codecs_kept
-from tests.streaming.processes import children_of, kill_at_once
+from tests.kit.awaiting import await_seen, child_process
+from tests.kit.bridge_ledger import SECONDS_MAX, Ledger
+from tests.kit.engine_process import children_of, kill_at_once
 
 
 def test_the_command_logs_json_and_ends_with_0_on_sigterm(

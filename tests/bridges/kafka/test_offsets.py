@@ -11,7 +11,7 @@ from fairlead.core.model import MessageQueue, Position
 from fairlead.core.outputs import Request
 from fairlead.core.records import OffsetsKnown, QueueOffsets
 from fairlead.serve.offset_poller import PolledTopics
-from tests.bridges.kafka.ledger import Ledger, running
+from tests.kit.bridge_ledger import Ledger, running
 
 DAY_MS = 24 * 3_600 * 1_000
 

@@ -22,8 +22,8 @@ from fairlead.bridges.kafka.retry_topics import DELAYS, RetryTopics
 from fairlead.core.model import MessageQueue, Position
 from fairlead.core.outputs import Request
 from fairlead.core.records import QueueOffsets
-from tests.bridges.kafka.ledger import Ledger, running
 from tests.bridges.kafka.never_forgotten import NeverForgotten
+from tests.kit.bridge_ledger import Ledger, running
 
 LIMIT = "max.message.bytes"
 

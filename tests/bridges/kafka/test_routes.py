@@ -11,7 +11,7 @@ from fairlead.core.records import RouteChanged
 from fairlead.errors import EnvironmentMissingError, UsageError
 from fairlead.wire.encode_bridge import encode_route
 from fairlead.wire.topics import TopicNames
-from tests.bridges.kafka.ledger import Ledger, running
+from tests.kit.bridge_ledger import Ledger, running
 
 TIMES = BridgeTimes(poll_ms=200, discovery_ms=200)
 

@@ -7,7 +7,7 @@ import pytest
 from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
 from fairlead.core.outputs import Request
 from fairlead.core.records import TopicAbsent
-from tests.bridges.kafka.ledger import Ledger, running
+from tests.kit.bridge_ledger import Ledger, running
 
 pytestmark = pytest.mark.broker
 

@@ -6,9 +6,9 @@ import orjson
 
 from fairlead.recording import RecordingFolder
 from fairlead.wire.raw import RawRecord
-from tests.engine.topics import shard_of
-from tests.engine.world import World
-from tests.recording.worlds import rows_of, settings_of, write_recording
+from tests.kit.memory_topics import shard_of
+from tests.kit.recordings import rows_of, settings_of, write_recording
+from tests.kit.world import World
 
 GROUP = "orders"
 _WRITTEN_AFTER_MS = 20

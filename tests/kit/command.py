@@ -7,7 +7,7 @@ import pytest
 from fairlead.cli.main import main
 from fairlead.errors import ExitCode
 from fairlead.settings import Settings
-from tests.cli.printed import document_of
+from tests.kit.printed import document_of
 
 __all__ = ["Command"]
 

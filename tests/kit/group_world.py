@@ -77,7 +77,7 @@ def route_of(
 
 
 @dataclass(slots=True)
-class World:
+class GroupWorld:
     """One group, its log and its clock."""
 
     chain_cap: int = CHAIN_CAP
@@ -351,9 +351,9 @@ class World:
         return self.state.queues[queue_of(number)].chain[-1].epoch
 
 
-def settled(*clients: str, queues: int = 4, chain_cap: int = CHAIN_CAP) -> World:
+def settled(*clients: str, queues: int = 4, chain_cap: int = CHAIN_CAP) -> GroupWorld:
     """Return a world in which the clients share the queues and everything is settled."""
-    world = World(chain_cap=chain_cap)
+    world = GroupWorld(chain_cap=chain_cap)
     for client in clients:
         world.beat(client)
     world.publish(queues)

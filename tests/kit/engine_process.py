@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Final, Self
 
 from fairlead.settings import Settings
-from tests.awaiting import LONGEST_SECONDS, await_seen
+from tests.kit.awaiting import LONGEST_SECONDS, await_seen
 
 _COPIES_MAX: Final = 20
 

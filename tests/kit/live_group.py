@@ -15,10 +15,10 @@ from fairlead.planning.plan import Plan, plan
 from fairlead.wire.control_records import rule_key
 from fairlead.wire.encode import encode_rule
 from strategies.registry import STRATEGIES
-from tests.engine.client import Client
-from tests.engine.topics import shard_of
-from tests.engine.world import World
-from tests.planning.memory_source import MemorySource
+from tests.kit.client import Client
+from tests.kit.memory_source import MemorySource
+from tests.kit.memory_topics import shard_of
+from tests.kit.world import World
 
 GROUP = "orders"
 TICK_MS = 1_000

@@ -11,11 +11,11 @@ from fairlead.observed.queue_standing import QueueStanding
 from fairlead.observed.reading import read_standing
 from fairlead.wire.topics import ALL_TOPICS
 from strategies.registry import STRATEGIES
-from tests.engine.client import Client
-from tests.engine.topics import START_MS
-from tests.engine.world import World
-from tests.planning.live import GROUP, TICK_MS, orders
-from tests.planning.memory_source import MemorySource
+from tests.kit.client import Client
+from tests.kit.live_group import GROUP, TICK_MS, orders
+from tests.kit.memory_source import MemorySource
+from tests.kit.memory_topics import START_MS
+from tests.kit.world import World
 
 __all__ = [
     "Follower",

@@ -8,8 +8,8 @@ from fairlead.core.records import DriverSettings
 from fairlead.recording import Manifest, RecordingFolder, RecordingWriter, open_recording
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import ALL_TOPICS
-from tests.engine.topics import NAMES, PARTITIONS, START_MS, written_ms
-from tests.engine.world import World
+from tests.kit.memory_topics import NAMES, PARTITIONS, START_MS, written_ms
+from tests.kit.world import World
 
 VERSION = "0.0.test"
 """What the engine of those tests calls itself."""

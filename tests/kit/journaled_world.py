@@ -22,9 +22,9 @@ from fairlead.verify.history import (
 )
 from fairlead.verify.journal import JournalWriter
 from fairlead.wire.raw import RawRecord
-from tests.engine.client import Client
-from tests.engine.world import World
-from tests.recording.worlds import rows_of, settings_of, write_recording
+from tests.kit.client import Client
+from tests.kit.recordings import rows_of, settings_of, write_recording
+from tests.kit.world import World
 
 Rows = dict[tuple[str, int], list[RawRecord]]
 MILLISECOND = 1_000_000

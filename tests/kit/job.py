@@ -11,8 +11,8 @@ from fairlead.stop_signal import StopSignal
 from strategies.registry import STRATEGIES
 from streaming.job import JobOptions, run_job
 from streaming.skipping import SkippedPlace
-from tests.awaiting import LONGEST_SECONDS, await_seen, ended
-from tests.streaming.log import Log
+from tests.kit.awaiting import LONGEST_SECONDS, await_seen, ended
+from tests.kit.kafka_log import Log
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

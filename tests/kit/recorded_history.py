@@ -23,7 +23,7 @@ from fairlead.verify.history import (
     Stop,
 )
 from fairlead.wire.decision_records import DecisionRecord
-from tests.fixtures.decisions import decision_of, move_of
+from tests.kit.decisions import decision_of, move_of
 
 HEARTBEATS = ("demo.heartbeats", 0)
 MESSAGES = 20

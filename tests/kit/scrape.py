@@ -9,7 +9,7 @@ from typing import Final
 from prometheus_client.parser import text_string_to_metric_families
 
 from fairlead.settings import MetricsSettings
-from tests.awaiting import LONGEST_SECONDS, await_seen
+from tests.kit.awaiting import LONGEST_SECONDS, await_seen
 
 _LOOK_SECONDS: Final = 0.2
 _PAGE: Final = Path(__file__).parents[2] / "docs" / "metrics.md"

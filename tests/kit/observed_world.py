@@ -5,8 +5,8 @@ from collections import Counter
 from fairlead.observed.observed_groups import ObservedGroups
 from fairlead.observed.summary import GroupSummary
 from fairlead.wire.raw import RawRecord
-from tests.engine.topics import NAMES, PARTITIONS
-from tests.engine.world import World
+from tests.kit.memory_topics import NAMES, PARTITIONS
+from tests.kit.world import World
 
 DAY_MS = 86_400_000
 

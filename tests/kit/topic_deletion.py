@@ -4,7 +4,7 @@ from collections.abc import Collection
 
 from kafka import KafkaAdminClient
 
-from tests.awaiting import await_seen
+from tests.kit.awaiting import await_seen
 
 __all__ = ["delete_topics"]
 

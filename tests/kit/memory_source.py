@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from fairlead.kafka.missing_record import Place, WhyMissing, why_missing
 from fairlead.wire.raw import RawRecord
-from tests.engine.topics import NAMES, PARTITIONS, Topics, written_ms
+from tests.kit.memory_topics import NAMES, PARTITIONS, Topics, written_ms
 
 
 class MemorySource:

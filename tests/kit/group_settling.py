@@ -6,14 +6,14 @@ from fairlead.core.membership import effective_members
 from fairlead.core.model import MessageQueue, Position
 from fairlead.core.ordering import java_order
 from fairlead.core.outputs import Output
-from tests.core.world import World
+from tests.kit.group_world import GroupWorld
 
 __all__ = ["owners", "settle", "shares"]
 
 _STEPS_MAX = 10
 
 
-def settle(world: World) -> list[Output]:
+def settle(world: GroupWorld) -> list[Output]:
     """Step until no drop is open, and return all that was written.
 
     Each is released at offset 10, or at its base if that is greater.
@@ -27,7 +27,7 @@ def settle(world: World) -> list[Output]:
     raise AssertionError(written)
 
 
-def _release_dropped(world: World) -> bool:
+def _release_dropped(world: GroupWorld) -> bool:
     """Every client releases what it was told to drop; tell whether there was anything."""
     assert world.state is not None
     dropped = [
@@ -43,7 +43,7 @@ def _release_dropped(world: World) -> bool:
     return bool(dropped)
 
 
-def owners(world: World) -> Mapping[MessageQueue, str]:
+def owners(world: GroupWorld) -> Mapping[MessageQueue, str]:
     """Return who may work on which queue."""
     if world.state is None:
         return {}
@@ -55,7 +55,7 @@ def owners(world: World) -> Mapping[MessageQueue, str]:
 
 
 def shares(
-    world: World, before: Mapping[MessageQueue, str], after: Mapping[MessageQueue, str]
+    world: GroupWorld, before: Mapping[MessageQueue, str], after: Mapping[MessageQueue, str]
 ) -> Iterator[str]:
     """Say for each member what it drops, keeps and adds, and how many queues changed hands."""
     assert world.state is not None

@@ -12,9 +12,9 @@ from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import Settings, load_settings
 from strategies.registry import STRATEGIES
 from tests.fixtures.kafka import FEW_PARTITIONS
-from tests.streaming.fleet import Fleet
-from tests.streaming.log import Log
-from tests.streaming.running import job
+from tests.kit.fleet import Fleet
+from tests.kit.job import job
+from tests.kit.kafka_log import Log
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,8 +7,8 @@ from random import Random
 from fairlead.engine.context import ShardContext
 from fairlead.replay.comparison import Comparison, Written, compare
 from fairlead.replay.recorded_log import Recording
-from tests.engine.topics import NAMES
-from tests.engine.world import World, context_of
+from tests.kit.memory_topics import NAMES
+from tests.kit.world import World, context_of
 
 GROUPS = ("orders", "a", "group-1", "%RETRY%orders")
 DECISIONS = NAMES.name("decisions")

@@ -13,8 +13,8 @@ from fairlead.wire.encode import encode
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import Partitions, RawRecord
-from tests.awaiting import await_seen
-from tests.topics.reading import read_to_ends
+from tests.kit.awaiting import await_seen
+from tests.kit.topic_reading import read_to_ends
 
 if TYPE_CHECKING:
     from fairlead.wire.topics import TopicNames

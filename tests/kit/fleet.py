@@ -9,13 +9,13 @@ import orjson
 from kafka import KafkaConsumer, TopicPartition
 
 from fairlead.settings import KafkaSettings
-from tests.awaiting import ended
-from tests.engine.client import Client
-from tests.engine.topics import bounds, route
-from tests.streaming.log import WAIT_SECONDS_MAX, Log
+from tests.kit.awaiting import ended
+from tests.kit.client import Client
+from tests.kit.kafka_log import WAIT_SECONDS_MAX, Log
+from tests.kit.memory_topics import bounds, route
 
 if TYPE_CHECKING:
-    from tests.engine.topics import Topics
+    from tests.kit.memory_topics import Topics
 
 _BEAT_SECONDS: Final = 1.0
 

@@ -18,8 +18,8 @@ from fairlead.core.rules import EngineRules, GroupRules
 from fairlead.engine.context import ShardContext, ShardResult, StepFailure
 from fairlead.engine.shard import run_shard
 from strategies.registry import STRATEGIES
-from tests.engine.client import Client
-from tests.engine.topics import NAMES, PARTITIONS, Topics, bounds
+from tests.kit.client import Client
+from tests.kit.memory_topics import NAMES, PARTITIONS, Topics, bounds
 
 
 def context_of(

@@ -13,8 +13,8 @@ from kafka.consumer.fetcher import ConsumerRecord
 from fairlead.settings import KafkaSettings
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.topics import TopicNames
-from tests.awaiting import LONGEST_SECONDS, await_seen
-from tests.topics.reading import read_to_ends
+from tests.kit.awaiting import LONGEST_SECONDS, await_seen
+from tests.kit.topic_reading import read_to_ends
 
 WAIT_SECONDS_MAX: Final = LONGEST_SECONDS
 

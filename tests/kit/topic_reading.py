@@ -5,7 +5,7 @@ from collections.abc import Callable, Mapping
 from kafka import KafkaConsumer, TopicPartition
 from kafka.consumer.fetcher import ConsumerRecord
 
-from tests.awaiting import await_seen
+from tests.kit.awaiting import await_seen
 
 __all__ = ["Polled", "read_to_ends"]
 

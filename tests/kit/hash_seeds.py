@@ -5,7 +5,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from tests.awaiting import LONGEST_SECONDS
+from tests.kit.awaiting import LONGEST_SECONDS
 
 __all__ = ["printed_under"]
 
@@ -14,7 +14,7 @@ def printed_under(seed: str, program: str) -> bytes:
     """Return what a program prints in a process with this hash seed."""
     return subprocess.run(
         [sys.executable, "-c", program],
-        cwd=Path(__file__).parents[1],
+        cwd=Path(__file__).parents[2],
         env={**os.environ, "PYTHONHASHSEED": seed},
         capture_output=True,
         check=True,
