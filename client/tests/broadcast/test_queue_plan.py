@@ -89,7 +89,10 @@ def test_an_unsubscribed_or_unreadable_queue_is_stopped() -> None:
     ],
 )
 def test_a_queue_starts_at_its_own_offset_then_by_consume_from(
-    stored: int | None, consume_from: str, late: bool, offset: int
+    stored: int | None,
+    consume_from: str,
+    late: bool,  # noqa: FBT001 - a column
+    offset: int,
 ) -> None:
     """Its own offset first, within what the queue has; then consume_from; late ones whole."""
     assert start_offset(Bounds(10, 90, 50), stored, consume_from, late=late) == offset
