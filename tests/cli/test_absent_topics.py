@@ -9,7 +9,7 @@ from fairlead.errors import ExitCode
 from fairlead.settings import Settings
 from tests.kit.command import Command
 from tests.kit.routed_topic import routed_topic
-from tests.wire.wire_records import example
+from tests.kit.wire_records import example
 
 if TYPE_CHECKING:
     from fairlead.wire.topics import TopicNames

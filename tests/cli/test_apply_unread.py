@@ -8,7 +8,7 @@ import pytest
 from fairlead.errors import ExitCode
 from fairlead.settings import Settings
 from tests.kit.command import Command
-from tests.wire.page import examples
+from tests.kit.protocol_page import examples
 
 if TYPE_CHECKING:
     from tests.kit.kafka_log import Log

@@ -16,7 +16,7 @@ from strategies.registry import STRATEGIES
 from strategies.sticky.strategy import Sticky
 from tests.kit.command import Command
 from tests.kit.kafka_log import SHARDS, Log
-from tests.wire.wire_records import example
+from tests.kit.wire_records import example
 
 Capture = pytest.CaptureFixture[str]
 

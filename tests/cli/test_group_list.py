@@ -26,7 +26,7 @@ from fairlead.observed.bridge_life import BridgeLife, BridgeVerdict
 from fairlead.settings import load_settings
 from fairlead.wire.topics import TopicNames
 from tests.kit.awaiting import ended
-from tests.serve.test_process import decision
+from tests.kit.serve_process import decision
 
 ROOT = Path(__file__).parents[2]
 NOW_MS = 1_781_000_100_000

@@ -8,8 +8,8 @@ import pytest
 
 from fairlead.errors import ExitCode
 from fairlead.settings import Settings
-from tests.bridges.kafka.test_offsets import commit
 from tests.kit.command import Command
+from tests.kit.kafka_topics import commit
 from tests.kit.memory_topics import bounds
 from tests.kit.routed_topic import routed_topic
 

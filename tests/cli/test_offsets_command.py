@@ -17,10 +17,10 @@ from fairlead.wire.encode import encode_rule
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import raw_record
-from tests.bridges.kafka.test_offsets import commit
 from tests.kit.client import Client
 from tests.kit.command import Command
 from tests.kit.kafka_log import SHARDS, Log
+from tests.kit.kafka_topics import commit
 from tests.kit.routed_topic import NOW_MS, routed_topic
 
 if TYPE_CHECKING:

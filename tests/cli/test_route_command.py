@@ -13,20 +13,13 @@ from fairlead.settings import Settings
 from fairlead.wire.decode import decode
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import raw_record
+from tests.cli.told_route import PRINTED_ROUTE
 from tests.kit.command import Command
 
 if TYPE_CHECKING:
     from tests.kit.kafka_log import Log
 
 pytestmark = pytest.mark.broker
-
-TOLD = """{
-	"brokerDatas":[{"brokerAddrs":{0:"10.0.0.1:10911"},"brokerName":"broker-a","cluster":"c"}],
-	"filterServerTable":{},
-	"queueDatas":[
-		{"brokerName":"broker-a","perm":6,"readQueueNums":4,"topicSynFlag":0,"writeQueueNums":4}
-	]
-}"""
 
 
 @pytest.fixture
@@ -39,7 +32,7 @@ def command(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Command:
 def told(tmp_path: Path) -> Path:
     """A file with what RocketMQ tells of a topic, as its own tool prints it."""
     file = tmp_path / "route.json"
-    file.write_text(TOLD, encoding="utf-8")
+    file.write_text(PRINTED_ROUTE, encoding="utf-8")
     return file
 
 
@@ -57,7 +50,9 @@ def test_the_life_of_a_route(command: Command, log: "Log", told: Path) -> None:
     assert row["addresses"] == "0=10.0.0.1:10911"
     (again,) = command("put", "orders", str(told))
     assert (again["outcome"], again["identity"]) == ("unchanged", row["identity"])
-    told.write_text(TOLD.replace('"readQueueNums":4', '"readQueueNums":8'), encoding="utf-8")
+    told.write_text(
+        PRINTED_ROUTE.replace('"readQueueNums":4', '"readQueueNums":8'), encoding="utf-8"
+    )
     (dry,) = command("put", "orders", str(told), "--dry-run")
     assert dry["outcome"] == "not_written"
     (grown,) = command("put", "orders", str(told))
@@ -104,7 +99,7 @@ def test_an_identity_of_ones_own(command: Command, told: Path) -> None:
 def test_risky_routes_are_warned_about(command: Command, told: Path) -> None:
     """Queues that nobody would read, and a broker without its master, are told."""
     odd = json.loads(
-        TOLD.replace("{0:", '{"1":').replace('"writeQueueNums":4', '"writeQueueNums":6')
+        PRINTED_ROUTE.replace("{0:", '{"1":').replace('"writeQueueNums":4', '"writeQueueNums":6')
     )
     told.write_text(json.dumps(odd), encoding="utf-8")
     command("put", "orders", str(told))

@@ -23,8 +23,8 @@ from tests.kit.memory_source import MemorySource
 from tests.kit.memory_topics import NAMES, PARTITIONS
 from tests.kit.moving_world import moving_life, recorded
 from tests.kit.observations import follow, followers, stubborn
+from tests.kit.serve_process import decision
 from tests.kit.world import World
-from tests.serve.test_process import decision
 
 ROOT = Path(__file__).parents[2]
 SIZES = [(200, 50), (80, 24), (40, 12)]

@@ -7,7 +7,7 @@ import orjson
 from fairlead.control.answers import Answers, AnswerWatch, Place
 from fairlead.settings import Settings
 from tests.kit.kafka_log import Log
-from tests.wire.wire_records import example
+from tests.kit.wire_records import example
 
 PLACE, OTHER = Place(2, 7), Place(2, 8)
 

@@ -7,7 +7,7 @@ from fairlead.core.outputs import Assignment
 from fairlead.core.records import Release
 from fairlead.core.step import due_ms
 from tests.kit.group_operator import alarms_of, drain, owners_of
-from tests.kit.group_settling import owners, settle
+from tests.kit.group_settling import held, settle, stop
 from tests.kit.group_world import GROUP, GroupWorld, key_of, settled
 
 GRACE_MS = 60_000
@@ -21,20 +21,6 @@ def world_of(*clients: str, queues: int = 6, strategy: str = "AVG", **times: int
     world.rule("timing", {"restart_grace_ms": GRACE_MS, **times})
     settle(world)
     return world
-
-
-def held(world: GroupWorld) -> dict[str, list[int]]:
-    """Return the queue ids that each client may work on."""
-    found: dict[str, list[int]] = {}
-    for queue, client_id in sorted(owners(world).items()):
-        found.setdefault(client_id, []).append(queue.queue_id)
-    return found
-
-
-def stop(world: GroupWorld, client: str, life: int = 1) -> None:
-    """A client leaves in order, and has released everything."""
-    world.leave(client, life)
-    settle(world)
 
 
 def dropped_of_others(world: GroupWorld, client: str) -> list[int]:

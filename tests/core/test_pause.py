@@ -4,9 +4,8 @@ import pytest
 
 from fairlead.core.model import Epoch
 from fairlead.core.step import due_ms
-from tests.core.test_absence import held, stop
 from tests.kit.group_operator import alarms_of, drain, owners_of, pause
-from tests.kit.group_settling import settle
+from tests.kit.group_settling import held, settle, stop
 from tests.kit.group_world import GroupWorld, queue_of, settled
 
 

@@ -3,9 +3,8 @@
 import pytest
 
 from fairlead.core.step import due_ms
-from tests.core.test_absence import held
 from tests.kit.group_operator import owners_of, pause
-from tests.kit.group_settling import settle
+from tests.kit.group_settling import held, settle
 from tests.kit.group_world import GroupWorld, settled
 
 SETTLE_MS = 10_000

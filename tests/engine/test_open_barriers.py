@@ -6,9 +6,9 @@ from typing import Any
 import pytest
 
 from fairlead.core import remembered
-from tests.engine.test_ways_around_the_budget import held_open
 from tests.kit.client import Client
 from tests.kit.replays import replayed
+from tests.kit.shared_world import held_open
 from tests.kit.world import World
 
 

@@ -17,7 +17,7 @@ from tests.faults.judgement import Evidence, Judgement, judge, read_lives
 from tests.faults.machine import excuse
 from tests.faults.trial import FaultLog, Freeze, Lapse, Life, Phase, Trial
 from tests.faults.troop import TroopPlan
-from tests.wire.wire_records import example
+from tests.kit.wire_records import example
 
 QUEUE = MessageQueue("orders", "main", 0)
 FIRST, SECOND = Epoch(1, 1), Epoch(1, 2)

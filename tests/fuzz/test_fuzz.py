@@ -44,7 +44,7 @@ from tests.kit.bridge_ledger import running
 from tests.kit.job import job
 from tests.kit.kafka_log import Log
 from tests.kit.scrape import Scrape, await_metric
-from tests.serve.test_process import serving
+from tests.kit.serve_process import serving
 from tests.streaming.replayed import Place, compare_with_replay
 
 if TYPE_CHECKING:

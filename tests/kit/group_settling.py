@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from fairlead.core.membership import effective_members
-from fairlead.core.model import MessageQueue, Position
+from fairlead.core.model import Epoch, MessageQueue, Position
 from fairlead.core.ordering import java_order
 from fairlead.core.outputs import Output
-from tests.kit.group_world import GroupWorld
+from tests.kit.group_world import GroupWorld, queue_of
 
 __all__ = ["owners", "settle", "shares"]
 
@@ -76,3 +76,40 @@ def shares(
 
 def _numbers(queues: Iterable[MessageQueue]) -> str:
     return " ".join(str(number) for number in sorted(queue.queue_id for queue in queues))
+
+
+def held(world: GroupWorld) -> dict[str, list[int]]:
+    """Return the queue ids that each client may work on."""
+    found: dict[str, list[int]] = {}
+    for queue, client_id in sorted(owners(world).items()):
+        found.setdefault(client_id, []).append(queue.queue_id)
+    return found
+
+
+def stop(world: GroupWorld, client: str, life: int = 1) -> None:
+    """A client leaves in order, and has released everything."""
+    world.leave(client, life)
+    settle(world)
+
+
+FIRST = queue_of(0)
+
+
+def owned_by_a(*, last: int = 100) -> GroupWorld:
+    """Return a world in which `a` owns the one queue and `b` is about to come."""
+    world = GroupWorld()
+    world.beat("a")
+    world.run()
+    world.route(1)
+    world.bounds(1, last=last)
+    world.run()
+    assert world.owned("a") == [0]
+    return world
+
+
+def epoch_of_first(world: GroupWorld) -> Epoch:
+    assert world.state is not None
+    return world.state.queues[FIRST].chain[0].epoch
+
+
+HELD, ABSURD = Epoch(1, 1), 10**9

@@ -11,12 +11,11 @@ from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
 from fairlead.kafka.topic_creation import create_topics
 from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import Settings, load_settings
-from tests.bridges.kafka.test_offsets import fill
 from tests.fixtures.kafka import FEW_PARTITIONS
 from tests.kit.bridge_ledger import running
 from tests.kit.job import job
 from tests.kit.kafka_log import Log
-from tests.kit.kafka_topics import make_topic
+from tests.kit.kafka_topics import fill, make_topic
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -7,8 +7,8 @@ from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
-from tests.bridges.kafka.test_offsets import fill
 from tests.kit.bridge_ledger import Ledger, running
+from tests.kit.kafka_topics import fill
 
 if TYPE_CHECKING:
     from fairlead.wire.topics import TopicNames

@@ -12,14 +12,17 @@ from typing import Any
 
 import orjson
 
+from fairlead.codec.group import decode_group
+from fairlead.codec.shard import open_shard
 from fairlead.codec.stored import StoredShard
 from fairlead.core.allocation import Strategy
 from fairlead.core.rules import EngineRules, GroupRules
+from fairlead.core.state import GroupState
 from fairlead.engine.context import ShardContext, ShardResult, StepFailure
 from fairlead.engine.shard import run_shard
 from strategies.registry import STRATEGIES
 from tests.kit.client import Client
-from tests.kit.memory_topics import NAMES, PARTITIONS, Topics, bounds
+from tests.kit.memory_topics import NAMES, PARTITIONS, Topics, bounds, shard_of
 
 
 def context_of(
@@ -225,3 +228,19 @@ def settle_two(world: World) -> None:
     world.join("a")
     world.join("b")
     world.pass_seconds(4)
+
+
+def state_of(world: World, group: str = "orders") -> GroupState:
+    """Return what a world's engine remembers of a group."""
+    stored = world.stored[shard_of(group)]
+    assert stored is not None
+    slot = open_shard(stored).slots[group]
+    return decode_group(slot.body, slot.liveness, group)
+
+
+class Forgetful(World):
+    """A world whose driver forgets a group without members after five seconds."""
+
+    def context(self, shard: int) -> ShardContext:
+        """Return the driver's context with the short memory."""
+        return with_rules(super().context(shard), evict_after_ms=5_000)

@@ -11,7 +11,7 @@ from kafka import KafkaProducer
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.wire.decision_records import DecisionRecord
 from fairlead.wire.topics import TopicNames
-from tests.wire.wire_records import example
+from tests.kit.wire_records import example
 
 SECONDS = 30.0
 

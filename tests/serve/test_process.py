@@ -3,16 +3,13 @@
 import contextlib
 import http.client
 import json
-import os
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from kafka import KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
@@ -21,75 +18,14 @@ from fairlead.broker.ports import free_ports
 from fairlead.wire.topics import TopicNames
 from tests.kit.awaiting import await_seen
 from tests.kit.kafka_topics import make_topic
+from tests.kit.serve_process import CLIENT, WAIT_S, Served, decision, serving
 
-WAIT_S = 60.0
-CLIENT = "10.0.0.7@4121#1"
 QUEUE = ["orders", "main", 2]
 
 ROUTE = b"""{"v":1,"kind":"route","topic":"","identity":"W3XrV0pUSt2Qh0nHkS5ZtQ",
  "order_topic_conf":null,"brokers":[{"broker_name":"main","cluster":"main","perm":6,
  "read_queue_nums":2,"write_queue_nums":2,"addresses":{"0":"127.0.0.1:9092"},"leaders":null,
  "zones":null}]}"""
-
-
-def decision(number: int, moves: list[dict[str, Any]]) -> bytes:
-    """Return a decision of the group orders."""
-    places = {"fairlead.heartbeats": {"0": number}}
-    body = {
-        "v": 1, "kind": "decision", "group": "orders", "epoch": [3, number],
-        "previous_epoch": [3, number - 1], "part": 0, "parts": 1, "triggers": ["client_joined"],
-        "cause": [{"kind": "client_joined", "client_id": CLIENT}], "strategy": "AVG",
-        "members": [CLIENT], "moves": moves, "failures": [], "alarms": [], "clock_ms": 1,
-        "state": {"phase": "stable", "queues": 1, "unassigned": 0, "in_handover": 0, "pending": 0},
-        "at_ms": 1_781_000_000_000,
-        "cut": {"generation": 3, "shard": 0, "step": number, "begin": places, "positions": places},
-    }  # fmt: skip
-    return json.dumps(body).encode()
-
-
-class Served:
-    """A serve process, and its answers."""
-
-    def __init__(self, port: int, process: "subprocess.Popen[bytes]") -> None:
-        self.port = port
-        self.process = process
-
-    def get(self, path: str, **headers: str) -> tuple[int, bytes]:
-        """Return status and body."""
-        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port)) as connection:
-            connection.request("GET", path, headers=headers)
-            answer = connection.getresponse()
-            return answer.status, answer.read()
-
-    def wait(self, path: str, status: int) -> Any:
-        """Return the JSON of a path as soon as it has this status."""
-        deadline = time.monotonic() + WAIT_S
-        found: tuple[int, bytes] = (0, b"")
-        while time.monotonic() < deadline:
-            assert self.process.poll() is None, "it ended"
-            with contextlib.suppress(OSError):
-                found = self.get(path)
-                if found[0] == status:
-                    return json.loads(found[1])
-        raise AssertionError(found)
-
-
-@contextlib.contextmanager
-def serving(folder: Path, bootstrap: str, prefix: str, *settings: str) -> Iterator[Served]:
-    """Run it while the context is open, under variables of the environment such as ``A=b``."""
-    port = free_ports(1)[0]
-    command = [
-        sys.executable, "-m", "fairlead", "serve", "--port", str(port), "--bootstrap", bootstrap,
-        "--topic-prefix", prefix,
-    ]  # fmt: skip
-    with (folder / "serve.log").open("wb") as log:
-        environment = {**os.environ, **dict(each.split("=") for each in settings)}
-        process = subprocess.Popen(command, stderr=log, env=environment)
-        try:
-            yield Served(port, process)
-        finally:
-            process.kill()
-            process.wait()
 
 
 @pytest.mark.broker

@@ -18,7 +18,7 @@ from fairlead.settings import ServeSettings, load_settings
 from fairlead.wire.raw import RawRecord
 from strategies.registry import STRATEGIES
 from tests.kit.memory_topics import NAMES, PARTITIONS
-from tests.serve.test_process import decision
+from tests.kit.serve_process import decision
 
 GROUPS = 2_000
 CALLERS = 60

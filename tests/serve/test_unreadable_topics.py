@@ -10,7 +10,7 @@ from kafka import TopicPartition
 from fairlead.wire.topics import ALL_TOPICS
 from tests.fixtures.codecs import produce_in_each
 from tests.fixtures.unreadable import old_topics
-from tests.serve.test_process import decision, serving
+from tests.kit.serve_process import decision, serving
 
 if TYPE_CHECKING:
     from fairlead.broker import EmbeddedKafka

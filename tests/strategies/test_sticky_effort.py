@@ -8,7 +8,7 @@ import pytest
 
 from fairlead.core.allocation import Allocation, AllocationRequest, Candidate
 from strategies.sticky.strategy import Sticky
-from tests.strategies.test_sticky import owners_of, queues_of
+from tests.strategies.sticky_groups import owners_of, queues_of
 
 BALANCE = (
     "cut short after {} steps: the balance may not be the best; a greater effort may find better"

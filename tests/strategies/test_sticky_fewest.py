@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from fairlead.core.model import MessageQueue
-from tests.strategies.test_sticky import Owners, allocate, moved, names, queues_of
+from tests.strategies.sticky_groups import Owners, allocate, moved, names, queues_of
 
 SEEDS = range(20)
 WORLDS = 100

@@ -7,7 +7,7 @@ import pytest
 from fairlead.core.allocation import AllocationError, Placement
 from fairlead.core.model import MessageQueue
 from strategies.sticky.options import StickyOptions, sticky_options
-from tests.strategies.test_sticky import allocate, everybody
+from tests.strategies.sticky_groups import allocate, everybody
 
 QUEUE = ["orders", "broker-0", 0]
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fairlead.core.allocation import AllocationRequest, Candidate
 from fairlead.core.model import MessageQueue
 from strategies.sticky.strategy import Sticky
-from tests.strategies.test_sticky import (
+from tests.strategies.sticky_groups import (
     Owners,
     allocate,
     draw_owners,

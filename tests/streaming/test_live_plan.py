@@ -19,13 +19,12 @@ from fairlead.settings import Settings
 from fairlead.wire.decision_records import DecisionReader
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import raw_record
-from tests.bridges.kafka.test_offsets import commit
 from tests.kit.awaiting import await_seen
 from tests.kit.client import Client
 from tests.kit.fleet import Fleet
 from tests.kit.job import job
 from tests.kit.kafka_log import SHARDS, Log, body_of
-from tests.kit.kafka_topics import make_topic
+from tests.kit.kafka_topics import commit, make_topic
 from tests.kit.memory_topics import route
 
 if TYPE_CHECKING:

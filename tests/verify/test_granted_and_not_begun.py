@@ -8,7 +8,7 @@ from fairlead.verify.reset_epochs import Eras
 from fairlead.verify.tenures import read_tenures
 from fairlead.wire.decision_records import DecisionRecord
 from tests.kit.decisions import decision_of, move_of
-from tests.verify.test_acquittals import FIRST, QUEUE, SECOND, Scene, done, start, stop
+from tests.kit.judged_scene import FIRST, QUEUE, SECOND, Scene, done, start, stop
 
 RESET = 9
 """An operator's reset, as positions name it."""

@@ -10,8 +10,7 @@ from fairlead.core.model import Epoch, MessageQueue
 from fairlead.recording import RecordingFolder
 from fairlead.verify.evidence import history_of
 from tests.kit.journaled_world import Life, Rows, rich_life
-from tests.verify.test_acquittals import FIRST
-from tests.verify.test_topic_made_anew import made_anew
+from tests.kit.judged_scene import FIRST, recreated
 
 NOW = "identity-of-orders"
 
@@ -63,7 +62,7 @@ def test_told_by_both(life: Life, tmp_path: Path) -> None:
 
 def test_why_it_matters() -> None:
     """A grant of the former life that tells nothing is taken for one of the new life."""
-    scene = made_anew()
+    scene = recreated()
     assert scene.judge()[0] == ()
     del scene.lives[FIRST]
     broken, told, _ = scene.judge()

@@ -5,7 +5,7 @@ import time
 from fairlead.verify.history import Consumed, Failed, History, JournalRecord, Passed
 from fairlead.verify.reset_epochs import Eras
 from fairlead.verify.tenures import read_tenures
-from tests.verify.test_acquittals import FIRST, QUEUE, Scene, start, stop
+from tests.kit.judged_scene import FIRST, QUEUE, Scene, start, stop
 
 MANY = 40_000
 SECONDS_MAX = 5.0

@@ -14,8 +14,8 @@ from fairlead.verify.tenures import read_tenures
 from strategies.registry import STRATEGIES
 from tests.kit.decisions import decision_of, move_of
 from tests.kit.journaled_world import Life, rich_life
+from tests.kit.judged_scene import FIRST, QUEUE, SECOND, Scene, done, start, stop
 from tests.kit.judgements import told_by
-from tests.verify.test_acquittals import FIRST, QUEUE, SECOND, Scene, done, start, stop
 
 
 def _read(source: range, *more: int) -> Scene:

@@ -3,8 +3,8 @@
 import pytest
 
 from fairlead.verify.history import ClientFrozen, ClientKilled, JournalRecord, Start, Stop
+from tests.kit.judged_scene import FIRST, QUEUE, SECOND, Scene, done, start, stop
 from tests.kit.recorded_history import queue
-from tests.verify.test_acquittals import FIRST, QUEUE, SECOND, Scene, done, start, stop
 
 OTHER = queue(1)
 

@@ -5,8 +5,7 @@ import pytest
 
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
-from tests.wire.bad_input import CASES, Case
-from tests.wire.wire_records import (
+from tests.kit.wire_records import (
     EXAMPLES,
     LIMITS,
     TOPIC_OF,
@@ -16,6 +15,7 @@ from tests.wire.wire_records import (
     raw_of,
     refusal,
 )
+from tests.wire.bad_input import CASES, Case
 
 TRUNCATED = [kind for kind in EXAMPLES if kind in TOPIC_OF]
 

@@ -26,8 +26,8 @@ from fairlead.wire.decode import decode
 from fairlead.wire.encode import encode
 from fairlead.wire.raw import Partitions
 from fairlead.wire.topics import TopicNames
-from tests.wire.test_outputs import ASSIGNMENT, NOTICE
-from tests.wire.wire_records import LIMITS, raw
+from tests.kit.wire_outputs import ASSIGNMENT, NOTICE
+from tests.kit.wire_records import LIMITS, raw
 
 INCARNATION = "6c1f0b5e-8f0e-4a51-9d0e-2f6a0c7b1a11"
 PROCESS = Process(1780999990000, "0f4d7a52-51c9-4c56-8a4a-3b1f3e0c9d02")

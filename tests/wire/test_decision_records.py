@@ -19,9 +19,9 @@ from fairlead.wire.decision_records import (
 )
 from fairlead.wire.encode import encode
 from fairlead.wire.raw import OutgoingRecord, RawRecord
-from tests.wire.test_outputs import DECISION, NAMES, PARTITIONS
-from tests.wire.test_parts import decision_of_the_longest_names
-from tests.wire.wire_records import example
+from tests.kit.longest_names import decision_of_the_longest_names
+from tests.kit.wire_outputs import DECISION, NAMES, PARTITIONS
+from tests.kit.wire_records import example
 
 
 def _row(value: bytes, offset: int = 7, key: bytes = b"orders") -> RawRecord:

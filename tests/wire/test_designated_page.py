@@ -6,8 +6,8 @@ from fairlead.core.designation import read_designation
 from fairlead.core.records import RuleSet
 from fairlead.wire.decode import decode
 from tests.kit.group_world import GroupWorld
-from tests.wire.page import designation, table, validator
-from tests.wire.wire_records import LIMITS, raw_of
+from tests.kit.protocol_page import designation, table, validator
+from tests.kit.wire_records import LIMITS, raw_of
 
 ROWS = table("client", "designated", "queues of `orders` under AVG")
 

@@ -17,7 +17,7 @@ from fairlead.core.records import Claim, Claims, Heartbeat, Release
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
 from fairlead.wire.topics import INPUT_TOPICS, OUTPUT_TOPICS, TopicNames
-from tests.wire.wire_records import LIMITS, TOPIC_OF, example, raw_of
+from tests.kit.wire_records import LIMITS, TOPIC_OF, example, raw_of
 
 ME = MemberKey("10.0.0.7@4121#1", "6c1f0b5e-8f0e-4a51-9d0e-2f6a0c7b1a11")
 

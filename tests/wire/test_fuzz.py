@@ -14,9 +14,9 @@ from fairlead.wire.errors import WireError
 from fairlead.wire.kinds import KINDS, NULLS
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import INPUT_TOPICS, TopicNames
+from tests.kit.protocol_page import validator
+from tests.kit.wire_records import EXAMPLES, LIMITS, TOPIC_OF, example, key_of, raw
 from tests.wire.json_texts import any_value, json_bytes
-from tests.wire.page import validator
-from tests.wire.wire_records import EXAMPLES, LIMITS, TOPIC_OF, example, key_of, raw
 
 KEYS = st.one_of(
     st.none(),

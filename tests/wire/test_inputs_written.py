@@ -35,8 +35,8 @@ from fairlead.wire.errors import WireError
 from fairlead.wire.limits import REQUEST_QUEUES_MAX
 from fairlead.wire.raw import OutgoingRecord, Partitions, RawRecord
 from fairlead.wire.topics import TopicNames
-from tests.wire.page import labelled, validator
-from tests.wire.wire_records import LIMITS, SHARDS, TOPIC_OF, example, key_of, raw, raw_of
+from tests.kit.protocol_page import labelled, validator
+from tests.kit.wire_records import LIMITS, SHARDS, TOPIC_OF, example, key_of, raw, raw_of
 
 NAMES = TopicNames()
 

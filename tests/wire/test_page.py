@@ -22,8 +22,8 @@ from fairlead.core.records import (
 )
 from fairlead.wire.decode import decode
 from fairlead.wire.reasons import REASON_MEANINGS, Reason
-from tests.wire.page import examples, schemas, table, validator
-from tests.wire.wire_records import LIMITS, TOPIC_OF, example, raw_of
+from tests.kit.protocol_page import examples, schemas, table, validator
+from tests.kit.wire_records import LIMITS, TOPIC_OF, example, raw_of
 
 KINDS = (*TOPIC_OF, "request", "assignment", "notice", "decision", "reject")
 TYPES = {

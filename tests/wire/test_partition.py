@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from kafka.partitioner.default import murmur2 as kafka_murmur2
 
 from fairlead.wire.partition import murmur2, partition_of_client, partition_of_group
-from tests.wire.page import table
+from tests.kit.protocol_page import table
 
 VECTORS = [
     ("Z" * 120 if text == '"Z" × 120' else text.replace("(empty)", ""), *map(int, numbers))

@@ -29,7 +29,7 @@ from fairlead.wire.encode import encode
 from fairlead.wire.quick_assignments import part_of
 from fairlead.wire.quick_decisions import Part, read_part
 from fairlead.wire.raw import RawRecord
-from tests.wire.test_outputs import NAMES, PARTITIONS
+from tests.kit.wire_outputs import NAMES, PARTITIONS
 
 INT64_MAX = 2**63 - 1
 NUMBERS = st.integers(0, INT64_MAX)

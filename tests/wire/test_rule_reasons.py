@@ -14,8 +14,8 @@ from fairlead.wire.control_records import rule_key
 from fairlead.wire.decode import decode
 from fairlead.wire.encode import encode_rule
 from fairlead.wire.errors import WireError
-from tests.wire.page import labelled, schemas, validator
-from tests.wire.wire_records import LIMITS, example, raw_of
+from tests.kit.protocol_page import labelled, schemas, validator
+from tests.kit.wire_records import LIMITS, example, raw_of
 
 PIN = RuleSet(
     "orders",

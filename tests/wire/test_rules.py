@@ -15,8 +15,8 @@ from fairlead.wire.decode import decode
 from fairlead.wire.encode import encode_rule
 from fairlead.wire.errors import WireError
 from fairlead.wire.raw import RawRecord
-from tests.wire.page import labelled, validator
-from tests.wire.wire_records import LIMITS, SHARDS, example, raw
+from tests.kit.protocol_page import labelled, validator
+from tests.kit.wire_records import LIMITS, SHARDS, example, raw
 
 QUEUE = ["orders", "main", 2]
 PIN = {"queue": QUEUE, "client_id": "c1"}

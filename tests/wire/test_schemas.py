@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairlead.wire.reasons import Reason
-from tests.wire.page import validator
-from tests.wire.wire_records import TOPIC_OF, example, raw_of, refusal
+from tests.kit.protocol_page import validator
+from tests.kit.wire_records import TOPIC_OF, example, raw_of, refusal
 
 BEYOND_SCHEMAS = frozenset(
     {

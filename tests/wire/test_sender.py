@@ -10,7 +10,7 @@ from fairlead.wire.decode import decode
 from fairlead.wire.errors import Sender, WireError
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.reasons import Reason, notice_code
-from tests.wire.wire_records import LIMITS, example, raw, raw_of
+from tests.kit.wire_records import LIMITS, example, raw, raw_of
 
 MEMBER = MemberKey("10.0.0.7@4121#1", "6c1f0b5e-8f0e-4a51-9d0e-2f6a0c7b1a11")
 

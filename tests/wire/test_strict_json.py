@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from fairlead.wire.errors import WireError
 from fairlead.wire.strict_json import check_plain, read_fast, read_strict
+from tests.kit.wire_records import example as heartbeat
+from tests.kit.wire_records import raw_of, refusal
 from tests.wire.json_texts import any_value, json_bytes
-from tests.wire.wire_records import example as heartbeat
-from tests.wire.wire_records import raw_of, refusal
 
 
 def _same(one: Any, other: Any) -> bool:

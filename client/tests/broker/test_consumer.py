@@ -23,8 +23,7 @@ from fairlead_client import (
 from fairlead_client.model import Position
 
 if TYPE_CHECKING:
-    from tests.broker.conftest import ScriptedEngine
-    from tests.broker.test_fencing import Pausable
+    from tests.broker.conftest import Pausable, ScriptedEngine
 
 
 @pytest.fixture

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from fairlead_client import (
@@ -22,17 +22,7 @@ from fairlead_client import (
 from fairlead_client.model import Position
 
 if TYPE_CHECKING:
-    from tests.broker.conftest import ScriptedEngine
-
-
-class Pausable(Protocol):
-    """The broker, as far as this test breaks it."""
-
-    def pause(self) -> None:
-        """Let it stand still."""
-
-    def resume(self) -> None:
-        """Let it go on."""
+    from tests.broker.conftest import Pausable, ScriptedEngine
 
 
 WAIT_SECONDS = 30
@@ -66,7 +56,7 @@ def client(engine: "ScriptedEngine", data_topic: str) -> Iterator[Callable[..., 
 
 
 def test_a_client_of_a_silent_broker_stops_and_comes_back_anew(
-    kafka: Pausable,
+    kafka: "Pausable",
     engine: "ScriptedEngine",
     client: Callable[..., Client],
     data_topic: str,
@@ -207,7 +197,7 @@ def test_a_start_without_a_broker_fails_in_time_for_good(
     one.close()
 
 
-def test_broker_comes_late(kafka: Pausable, engine: "ScriptedEngine", data_topic: str) -> None:
+def test_broker_comes_late(kafka: "Pausable", engine: "ScriptedEngine", data_topic: str) -> None:
     """A start goes on trying to connect until its own time is over, not that of one attempt."""
     one = Consumer(
         bootstrap=engine.bootstrap,

@@ -2,57 +2,17 @@
 
 import time
 
-from kafka import KafkaConsumer, KafkaProducer, TopicPartition
-from kafka.structs import OffsetAndMetadata
+from kafka import TopicPartition
 
-from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
 from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.core.model import MessageQueue, Position
-from fairlead.core.outputs import Request
 from fairlead.core.records import OffsetsKnown, QueueOffsets
 from fairlead.serve.offset_poller import PolledTopics
 from tests.kit.bridge_ledger import Ledger, running
+from tests.kit.bridge_requests import make_bridge, offsets_request
+from tests.kit.kafka_topics import commit, fill
 
 DAY_MS = 24 * 3_600 * 1_000
-
-
-def make_bridge(ledger: Ledger, bootstrap: str) -> KafkaBridge:
-    """A quick bridge of cluster ``main``."""
-    return KafkaBridge(
-        control_bootstrap=bootstrap,
-        prefix=ledger.names.prefix,
-        cluster_name="main",
-        times=BridgeTimes(poll_ms=200),
-    )
-
-
-def fill(bootstrap: str, topic: str, partition: int, times_ms: list[int]) -> None:
-    """Write one message for each of these times."""
-    producer = KafkaProducer(bootstrap_servers=bootstrap)
-    for time_ms in times_ms:
-        producer.send(topic, b"message", partition=partition, timestamp_ms=time_ms).get(10)
-    producer.close(timeout=5)
-
-
-def commit(bootstrap: str, group: str, topic: str, offsets: dict[int, tuple[int, str]]) -> None:
-    """Commit partition -> (offset, metadata) for a group."""
-    consumer = KafkaConsumer(bootstrap_servers=bootstrap, group_id=group, enable_auto_commit=False)
-    consumer.assign([TopicPartition(topic, partition) for partition in offsets])
-    consumer.commit(
-        {
-            TopicPartition(topic, partition): OffsetAndMetadata(offset, metadata, -1)
-            for partition, (offset, metadata) in offsets.items()
-        }
-    )
-    consumer.close(autocommit=False)
-
-
-def offsets_request(
-    topic: str, *queue_ids: int, group: str = "g", timestamp_ms: int | None = None
-) -> Request:
-    """A request for these queues of cluster ``main``; none: for all."""
-    queues = tuple(MessageQueue(topic, "main", queue_id) for queue_id in queue_ids) or None
-    return Request(group, "offsets", topic, queues, timestamp_ms)
 
 
 def test_an_answer_has_the_bounds_and_the_commit(

@@ -8,7 +8,6 @@ from threading import Event
 import pytest
 import structlog
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
-from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.structs import OffsetAndMetadata
 
 from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
@@ -24,8 +23,7 @@ from fairlead.core.outputs import Request
 from fairlead.core.records import QueueOffsets
 from tests.bridges.kafka.never_forgotten import NeverForgotten
 from tests.kit.bridge_ledger import Ledger, running
-
-LIMIT = "max.message.bytes"
+from tests.kit.bridge_requests import LIMIT, limits_of, retry_request, route_request
 
 
 @pytest.fixture
@@ -51,16 +49,6 @@ def make_bridge(
         times=BridgeTimes(poll_ms=200, discovery_ms=200),
         retry_queue_nums=queues,
     )
-
-
-def route_request(group: str, topic: str) -> Request:
-    """A group's request for the route of a topic."""
-    return Request(group, "route", topic, None, None)
-
-
-def retry_request(group: str, topic: str) -> Request:
-    """A member's request for its group's retry topic: it has a message to send back."""
-    return Request(group, "retry", topic, None, None)
 
 
 @pytest.mark.parametrize("queues", [1, 2])
@@ -309,13 +297,6 @@ def test_deleted_under_a_living_group(
     assert first is not None
     assert second is not None
     assert first.identity != second.identity
-
-
-def limits_of(ledger: Ledger, *names: str) -> list[int]:
-    """The max.message.bytes of topics, by their names on Kafka."""
-    wanted = [ConfigResource(ConfigResourceType.TOPIC, name, [LIMIT]) for name in names]
-    found = ledger.admin.describe_configs(wanted, config_filter="all")["topic"]
-    return [int(found[name][LIMIT]["value"]) for name in names]
 
 
 def test_big_messages_can_be_sent_back(

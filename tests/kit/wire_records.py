@@ -9,7 +9,7 @@ from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import RawRecord
-from tests.wire.page import examples
+from tests.kit.protocol_page import examples
 
 SHARDS = 4
 LIMITS = WireLimits(shards=SHARDS)
