@@ -5,8 +5,8 @@ import pytest
 from fairlead.core.bounds import DOUBTS_MAX, LEAP, OUT_OF_BOUNDS
 from fairlead.core.model import Epoch, Position
 from fairlead.core.outputs import Decision, Rejection
-from tests.kit.group_settling import ABSURD, FIRST, epoch_of_first, owned_by_a
 from tests.kit.group_world import GroupWorld
+from tests.kit.one_queue import ABSURD, FIRST, epoch_of_first, owned_by_a
 
 
 def _moving(world: GroupWorld) -> Epoch:

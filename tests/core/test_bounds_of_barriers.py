@@ -10,8 +10,8 @@ import pytest
 from fairlead.core.bounds import DOUBTS_MAX, doubt_in_barrier
 from fairlead.core.model import Epoch, MemberKey, Position
 from fairlead.core.state import Doubt, QueueState
-from tests.kit.group_settling import ABSURD, FIRST, owned_by_a
 from tests.kit.group_world import GroupWorld
+from tests.kit.one_queue import ABSURD, FIRST, owned_by_a
 
 LATER = Epoch(1, 9)
 """Of a grant that the state does not know."""

@@ -4,8 +4,8 @@ import pytest
 
 from fairlead.core.model import Position
 from fairlead.core.outputs import Notice
-from tests.kit.group_settling import FIRST, epoch_of_first, owned_by_a
 from tests.kit.group_world import GroupWorld
+from tests.kit.one_queue import FIRST, epoch_of_first, owned_by_a
 
 
 def _pin(world: GroupWorld, client: str) -> None:

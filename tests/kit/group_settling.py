@@ -3,12 +3,12 @@
 from collections.abc import Iterable, Iterator, Mapping
 
 from fairlead.core.membership import effective_members
-from fairlead.core.model import Epoch, MessageQueue, Position
+from fairlead.core.model import MessageQueue, Position
 from fairlead.core.ordering import java_order
 from fairlead.core.outputs import Output
-from tests.kit.group_world import GroupWorld, queue_of
+from tests.kit.group_world import GroupWorld
 
-__all__ = ["owners", "settle", "shares"]
+__all__ = ["held", "owners", "settle", "shares", "stop"]
 
 _STEPS_MAX = 10
 
@@ -90,26 +90,3 @@ def stop(world: GroupWorld, client: str, life: int = 1) -> None:
     """A client leaves in order, and has released everything."""
     world.leave(client, life)
     settle(world)
-
-
-FIRST = queue_of(0)
-
-
-def owned_by_a(*, last: int = 100) -> GroupWorld:
-    """Return a world in which `a` owns the one queue and `b` is about to come."""
-    world = GroupWorld()
-    world.beat("a")
-    world.run()
-    world.route(1)
-    world.bounds(1, last=last)
-    world.run()
-    assert world.owned("a") == [0]
-    return world
-
-
-def epoch_of_first(world: GroupWorld) -> Epoch:
-    assert world.state is not None
-    return world.state.queues[FIRST].chain[0].epoch
-
-
-HELD, ABSURD = Epoch(1, 1), 10**9
