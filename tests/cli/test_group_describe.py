@@ -14,17 +14,17 @@ from fairlead.cli.standing_rows import (
 )
 from fairlead.durations import duration_words
 from tests.kit.live_group import rule, set_rules
-from tests.kit.observations import follow, followers, standing_of, stubborn
-from tests.kit.world import World
+from tests.kit.observations import standing_of, stubborn
+from tests.kit.world import World, world_of
 
 LONG = "10.0.0.7@4121#" + "1" * 60
 WIDE = 1_000
 
 
 def _handing_over() -> World:
-    world = followers("c1", "c2", LONG)
+    world = world_of("c1", "c2", LONG, queues=6)
     stubborn(world, "c1")
-    follow(world, "c0")
+    world.join("c0")
     world.pass_seconds(2)
     return world
 
@@ -64,7 +64,7 @@ def test_nothing_is_left_out_on_a_narrow_terminal(capsys: pytest.CaptureFixture[
 
 def test_each_member_has_its_id_lease_and_queues(capsys: pytest.CaptureFixture[str]) -> None:
     """Each member has its whole id, its lease, and what it has."""
-    world = followers("c1", "c2", queues=1)
+    world = world_of("c1", "c2", queues=1)
     rows = list(member_rows(standing_of(world)))
     assert [row["client"] for row in rows] == ["c1", "c2"]
     assert [row["held"] for row in rows] == [1, 0]
@@ -78,7 +78,7 @@ def test_each_member_has_its_id_lease_and_queues(capsys: pytest.CaptureFixture[s
 
 def test_two_lives_of_a_client() -> None:
     """Where a client has two lives their incarnations are shown, and whole: no two are the same."""
-    world = followers("c1", "c2")
+    world = world_of("c1", "c2", queues=6)
     world.join("c1", life=2)
     rows = list(member_rows(standing_of(world)))
     assert [row["client"] for row in rows] == ["c1", "c1", "c2"]
@@ -137,9 +137,9 @@ def test_a_span_is_written_in_its_two_greatest_units(milliseconds: int, words: s
 
 def test_one_and_many() -> None:
     """One topic is no topics, and one queue no queues; of several it says several."""
-    said = dict(state_lines(standing_of(followers("c1", queues=1)), ()))
+    said = dict(state_lines(standing_of(world_of("c1", queues=1)), ()))
     assert said["queues"].startswith("1 of 1 topic, 1 shared")
     assert said["decision"].endswith("; 1 queue moved")
-    said = dict(state_lines(standing_of(followers("c1", queues=4)), ()))
+    said = dict(state_lines(standing_of(world_of("c1", queues=4)), ()))
     assert said["queues"].startswith("4 of 1 topic, 4 shared")
     assert said["decision"].endswith("; 4 queues moved")

@@ -22,9 +22,9 @@ from tests.kit.live_group import GROUP
 from tests.kit.memory_source import MemorySource
 from tests.kit.memory_topics import NAMES, PARTITIONS
 from tests.kit.moving_world import moving_life, recorded
-from tests.kit.observations import follow, followers, stubborn
+from tests.kit.observations import stubborn
 from tests.kit.serve_process import decision
-from tests.kit.world import World
+from tests.kit.world import World, world_of
 
 ROOT = Path(__file__).parents[2]
 SIZES = [(200, 50), (80, 24), (40, 12)]
@@ -47,9 +47,9 @@ def _screen(world: World, size: tuple[int, int], *, silent_ms: int = 0) -> list[
 
 
 def _handing_over() -> World:
-    world = followers("c1", "c2", queues=30)
+    world = world_of("c1", "c2", queues=30)
     stubborn(world, "c1")
-    follow(world, "c3")
+    world.join("c3")
     world.pass_seconds(2)
     return world
 

@@ -35,6 +35,10 @@ class Client:
     last_started: list[int] = field(default_factory=lambda: [0, 0])
     applied: list[int] | None = None
     gone: bool = False
+    stubborn: bool = False
+    """It reads what it is to do, and goes on with what it holds."""
+    deaf: bool = False
+    """It reads nothing."""
 
     @property
     def incarnation(self) -> str:
@@ -166,11 +170,13 @@ class Client:
 
     def read(self, record: dict[str, Any]) -> None:
         """Obey an assignment record of this incarnation."""
-        if record["incarnation"] != self.incarnation or self.gone:
+        if record["incarnation"] != self.incarnation or self.gone or self.deaf:
             return
         if record["kind"] != "assignment" or record["generation"] < self.generation:
             return
         self.applied = max(self.applied or [0, 0], record["epoch"])
+        if self.stubborn:
+            return
         for drop in record["drop"]:
             queue = tuple(drop["queue"])
             entry = self.held.get(queue)

@@ -2,8 +2,6 @@
 
 from collections.abc import Mapping
 
-from fairlead.codec.group import decode_group
-from fairlead.codec.shard import open_shard
 from fairlead.core.model import MessageQueue
 from fairlead.core.records import RuleSet
 from fairlead.core.state import GroupState
@@ -58,14 +56,6 @@ def remarks(world: World, group: str = GROUP) -> tuple[str, ...]:
     return remarks_on(look(world, group), world.topics.now_ms)
 
 
-def state_of(world: World, group: str = GROUP) -> GroupState:
-    """Return the group as the engine has it."""
-    stored = world.stored[shard_of(group)]
-    assert stored is not None
-    slot = open_shard(stored).slots[group]
-    return decode_group(slot.body, slot.liveness, group)
-
-
 def owners_of(state: GroupState) -> dict[MessageQueue, str]:
     """Return who holds what in the engine's state and was not told to give it up."""
     return {
@@ -84,15 +74,6 @@ def planned(world: World, changes: Changes) -> Plan:
 def after_of(found: Plan) -> dict[MessageQueue, str]:
     """Return who would have what."""
     return {queue: member.client_id for member in found.members for queue in member.after}
-
-
-def world_of(*client_ids: str, queues: Mapping[str, int] | None = None) -> World:
-    """Return a group of some clients that has come to rest."""
-    world = World(queues=dict(queues or {"orders": 12, "payments": 5}))
-    for client_id in client_ids:
-        world.join(client_id, subscribed=tuple(world.queues))
-    world.pass_seconds(8)
-    return world
 
 
 def heard_alone(world: World, seconds: int, *clients: Client, ticking: bool = True) -> None:

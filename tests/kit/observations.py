@@ -1,8 +1,5 @@
 """A group in memory as a person looks at it."""
 
-from dataclasses import dataclass
-from typing import Any
-
 from fairlead.observed.finding import Finding
 from fairlead.observed.findings import standing_findings
 from fairlead.observed.group_standing import GroupStanding
@@ -18,11 +15,8 @@ from tests.kit.memory_topics import START_MS
 from tests.kit.world import World
 
 __all__ = [
-    "Follower",
     "clients_of",
     "deafened",
-    "follow",
-    "followers",
     "found_in",
     "listed_in",
     "orders_of",
@@ -70,59 +64,17 @@ def clients_of(found: GroupStanding, number: int) -> tuple[list[str], list[str],
     return held, draining, gated
 
 
-@dataclass(slots=True)
-class Follower(Client):
-    """A client that says what it has read, and can be told to give nothing up.
-
-    ``stubborn``: it reads what it is told, and goes on with what it holds. ``deaf``: it does not
-    read it either.
-    """
-
-    applied: list[int] | None = None
-    stubborn: bool = False
-    deaf: bool = False
-
-    def beat(self, **changes: Any) -> None:
-        """Heartbeat, with the epoch of the newest record."""
-        Client.beat(self, **{"applied": self.applied, **changes})
-
-    def read(self, record: dict[str, Any]) -> None:
-        """Take a record in."""
-        if record["incarnation"] == self.incarnation and not (self.gone or self.deaf):
-            self.applied = record["epoch"]
-        if not (self.stubborn or self.deaf):
-            Client.read(self, record)
-
-
-def followers(*client_ids: str, queues: int = 6) -> World:
-    """Return a group of clients that say what they have read, at rest."""
-    world = World(queues={"orders": queues})
-    for client_id in client_ids:
-        follow(world, client_id)
-    world.pass_seconds(8)
-    return world
-
-
-def follow(world: World, client_id: str) -> Follower:
-    """Let one more such client join."""
-    client = Follower(world.topics, GROUP, client_id, generation=world.generation)
-    client.beat()
-    client.claim(world.generation)
-    world.clients.append(client)
-    return client
-
-
 def stubborn(world: World, client_id: str) -> None:
     """Let a client give nothing up any more."""
     for client in world.clients:
-        if isinstance(client, Follower) and client.client_id == client_id:
+        if client.client_id == client_id:
             client.stubborn = True
 
 
 def deafened(world: World, client_id: str) -> None:
     """Let a client read nothing any more."""
     for client in world.clients:
-        if isinstance(client, Follower) and client.client_id == client_id:
+        if client.client_id == client_id:
             client.deaf = True
 
 

@@ -244,3 +244,14 @@ class Forgetful(World):
     def context(self, shard: int) -> ShardContext:
         """Return the driver's context with the short memory."""
         return with_rules(super().context(shard), evict_after_ms=5_000)
+
+
+def world_of(*client_ids: str, queues: Mapping[str, int] | int | None = None) -> World:
+    """Return a group of some clients at rest; a number of queues is that of orders alone."""
+    if isinstance(queues, int):
+        queues = {"orders": queues}
+    world = World(queues=dict(queues or {"orders": 12, "payments": 5}))
+    for client_id in client_ids:
+        world.join(client_id, subscribed=tuple(world.queues))
+    world.pass_seconds(8)
+    return world

@@ -12,8 +12,8 @@ from fairlead.serve.following import FollowedTopic, Following
 from fairlead.serve.group_metrics import GroupMetrics
 from fairlead.serve.requests_metrics import ServeMetrics
 from streaming.metrics import EngineMetrics
-from tests.kit.live_group import world_of
 from tests.kit.observed_world import Followed
+from tests.kit.world import world_of
 from tests.monitoring.promtool import promtool
 from tools.alerts import ALERTS, GROWTHS
 from tools.alerts.alert import BRIDGE, CLIENTS, ENGINE, SERVE, Job

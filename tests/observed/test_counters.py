@@ -1,8 +1,9 @@
 """What is counted is what happened while somebody followed, in the words of the protocol."""
 
 from fairlead.observed.counters import OTHER, Happened
-from tests.kit.live_group import rule, set_rules, state_of, world_of
+from tests.kit.live_group import rule, set_rules
 from tests.kit.observed_world import Followed
+from tests.kit.world import state_of, world_of
 
 
 def test_what_was_before_is_not_counted() -> None:

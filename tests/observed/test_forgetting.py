@@ -5,9 +5,9 @@ from fairlead.observed.counters import OTHER, Happened
 from fairlead.observed.decided import Decided
 from fairlead.observed.events import Watch
 from fairlead.observed.positions import Report
-from tests.kit.live_group import GROUP, world_of
+from tests.kit.live_group import GROUP
 from tests.kit.observed_world import DAY_MS, Followed, view_of
-from tests.kit.world import Forgetful
+from tests.kit.world import Forgetful, world_of
 
 GONE = MessageQueue("gone", "main", 0)
 

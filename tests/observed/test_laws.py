@@ -7,11 +7,11 @@ import pytest
 
 from fairlead.observed.observed_groups import ObservedGroups
 from fairlead.wire.raw import RawRecord
-from tests.kit.live_group import owners_of, state_of
+from tests.kit.live_group import owners_of
 from tests.kit.memory_topics import NAMES, START_MS
 from tests.kit.observed_world import Reader, empty_view
 from tests.kit.replays import GROUPS, kill, live
-from tests.kit.world import World
+from tests.kit.world import World, state_of
 
 
 def _life(seed: int) -> World:

@@ -25,12 +25,11 @@ from tests.kit.live_group import (
     remarks,
     rule,
     set_rules,
-    state_of,
     worked,
-    world_of,
 )
 from tests.kit.memory_source import MemorySource
 from tests.kit.memory_topics import route, shard_of
+from tests.kit.world import state_of, world_of
 
 
 def test_group_at_rest() -> None:

@@ -9,10 +9,10 @@ from fairlead.core.rules import GroupRules
 from fairlead.observed.members import Heard, Members
 from fairlead.observed.memory_share import GROUP_BYTES, MemoryShare
 from tests.kit.client import Client
-from tests.kit.live_group import GROUP, heard_alone, rule, set_rules, world_of
+from tests.kit.live_group import GROUP, heard_alone, rule, set_rules
 from tests.kit.memory_topics import START_MS, shard_of
 from tests.kit.observed_world import Reader, empty_view
-from tests.kit.world import World
+from tests.kit.world import World, world_of
 
 QUOTA = {"members": 10, "state_bytes": 100_000}
 KEPT = 4

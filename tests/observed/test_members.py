@@ -2,8 +2,9 @@
 
 import pytest
 
-from tests.kit.live_group import GROUP, heard_alone, rule, set_rules, world_of
+from tests.kit.live_group import GROUP, heard_alone, rule, set_rules
 from tests.kit.observed_world import summary_of, view_of
+from tests.kit.world import world_of
 
 
 def test_a_group_at_rest_has_converged() -> None:

@@ -1,7 +1,8 @@
 """The view of groups is what the engine has in its state, and rubbish changes nothing of it."""
 
-from tests.kit.live_group import owners_of, state_of, world_of
+from tests.kit.live_group import owners_of
 from tests.kit.observed_world import view_of
+from tests.kit.world import state_of, world_of
 
 
 def test_group_at_rest() -> None:

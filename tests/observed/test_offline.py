@@ -7,10 +7,10 @@ from fairlead.observed.reading import read_live_group
 from fairlead.planning.changes import Changes, Join, records_of
 from fairlead.planning.plan import plan
 from strategies.registry import STRATEGIES
-from tests.kit.live_group import GROUP, TICK_MS, after_of, world_of
+from tests.kit.live_group import GROUP, TICK_MS, after_of
 from tests.kit.memory_source import MemorySource
 from tests.kit.memory_topics import bounds
-from tests.kit.world import World
+from tests.kit.world import World, world_of
 
 
 def _last(world: World, group: str = GROUP) -> LastTopics | None:

@@ -6,10 +6,10 @@ import orjson
 
 from fairlead.core.model import MessageQueue
 from fairlead.wire.raw import RawRecord
-from tests.kit.live_group import GROUP, heard_alone, rule, set_rules, world_of
+from tests.kit.live_group import GROUP, heard_alone, rule, set_rules
 from tests.kit.memory_topics import NAMES
 from tests.kit.observed_world import Followed
-from tests.kit.world import World
+from tests.kit.world import World, world_of
 
 QUEUE = MessageQueue("orders", "main", 0)
 

@@ -5,10 +5,10 @@ import pytest
 
 from fairlead.core.model import MessageQueue, Position
 from fairlead.observed.observed_groups import ObservedGroups
-from tests.kit.live_group import GROUP, heard_alone, world_of
+from tests.kit.live_group import GROUP, heard_alone
 from tests.kit.memory_topics import START_MS, shard_of
 from tests.kit.observed_world import DAY_MS, Followed, Reader, empty_view
-from tests.kit.world import World
+from tests.kit.world import World, world_of
 
 QUEUE = MessageQueue("orders", "main", 0)
 

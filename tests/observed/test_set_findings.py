@@ -2,9 +2,9 @@
 
 from fairlead.observed.finding import Finding
 from fairlead.observed.findings import standing_findings
-from tests.kit.live_group import GROUP, world_of
+from tests.kit.live_group import GROUP
 from tests.kit.observations import found_in, standing_of
-from tests.kit.world import World
+from tests.kit.world import World, world_of
 
 _STRANGER = {
     "process": {

@@ -6,9 +6,9 @@ from fairlead.core.model import MessageQueue, Position
 from fairlead.observed.observed_groups import ObservedGroups
 from fairlead.observed.positions import Report
 from fairlead.observed.strangers import Strangers
-from tests.kit.live_group import GROUP, world_of
+from tests.kit.live_group import GROUP
 from tests.kit.observed_world import DAY_MS, Reader, empty_view
-from tests.kit.world import World
+from tests.kit.world import World, world_of
 
 SENDER = {"client_id": "ghost", "incarnation": "90ab7d52-11c9-4c56-8a4a-3b1f3e0c9d03"}
 GROUPS, QUEUES = 20, 100

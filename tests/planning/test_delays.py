@@ -13,9 +13,8 @@ from tests.kit.live_group import (
     remarks,
     rule,
     set_rules,
-    state_of,
-    world_of,
 )
+from tests.kit.world import state_of, world_of
 
 GRACE = rule("timing", {"restart_grace_ms": 60_000})
 PAUSE = rule("pause", True)  # noqa: FBT003 - the rule's value

@@ -19,12 +19,10 @@ from tests.kit.live_group import (
     remarks,
     rule,
     set_rules,
-    state_of,
     worked,
-    world_of,
 )
 from tests.kit.memory_source import MemorySource
-from tests.kit.world import World
+from tests.kit.world import World, state_of, world_of
 
 STICKY = rule("strategy", {"name": "STICKY"})
 FIRST, SECOND = ["orders", "main", 0], ["orders", "main", 1]

@@ -22,9 +22,9 @@ from fairlead.planning.saved_plan import (
 )
 from fairlead.wire.decision_records import DecisionRecord, MoveRecord
 from tests.kit.decisions import decision_of, move_of
-from tests.kit.live_group import GROUP, look, planned, rule, set_rules, world_of
+from tests.kit.live_group import GROUP, look, planned, rule, set_rules
 from tests.kit.memory_source import MemorySource
-from tests.kit.world import World
+from tests.kit.world import World, world_of
 
 STICKY = rule("strategy", {"name": "STICKY"})
 PIN = rule("pin", {"queue": ["orders", "main", 0], "client_id": "c2"})

@@ -13,9 +13,9 @@ from fairlead.errors import ExitCode, RefusedError
 from fairlead.planning.unread_queues import left_unread
 from fairlead.settings import load_settings
 from strategies.registry import STRATEGIES
-from tests.kit.live_group import GROUP, look, rule, set_rules, world_of
+from tests.kit.live_group import GROUP, look, rule, set_rules
 from tests.kit.memory_source import MemorySource
-from tests.kit.world import World
+from tests.kit.world import World, world_of
 
 
 def _drains(*client_ids: str) -> list[RuleSet]:

@@ -11,9 +11,8 @@ from fairlead.observed.snapshot import Snapshot
 from fairlead.serve.folded_groups import folded
 from fairlead.serve.group_families import COUNTERS, GAUGES, HISTOGRAMS
 from fairlead.serve.group_metrics import GroupMetrics
-from tests.kit.live_group import world_of
 from tests.kit.observed_world import Followed, view_of
-from tests.kit.world import World
+from tests.kit.world import World, world_of
 
 Told = dict[tuple[str, frozenset[tuple[str, str]]], float]
 

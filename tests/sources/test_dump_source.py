@@ -15,11 +15,11 @@ from fairlead.recording.recording_source import DumpSource
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import ALL_TOPICS
 from strategies.registry import STRATEGIES
-from tests.kit.live_group import GROUP, TICK_MS, world_of
+from tests.kit.live_group import GROUP, TICK_MS
 from tests.kit.memory_source import MemorySource
 from tests.kit.memory_topics import NAMES
 from tests.kit.recordings import record, rows_of, settings_of, write_recording
-from tests.kit.world import World
+from tests.kit.world import World, world_of
 
 
 @pytest.fixture(scope="module")
