@@ -14,10 +14,10 @@ from kafka.structs import OffsetAndMetadata
 from fairlead.cli.main import main
 from fairlead.errors import ExitCode
 from tests.kit.awaiting import SECONDS, await_seen
+from tests.kit.command import document_of
 from tests.kit.kafka_log import body_of
 from tests.kit.kafka_topics import make_topic
 from tests.kit.live_system import LiveSystem, live_system
-from tests.kit.printed import document_of
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

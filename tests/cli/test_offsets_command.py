@@ -21,7 +21,8 @@ from tests.kit.client import Client
 from tests.kit.command import Command
 from tests.kit.kafka_log import SHARDS, Log
 from tests.kit.kafka_topics import commit
-from tests.kit.routed_topic import NOW_MS, routed_topic
+from tests.kit.live_system import NOW_MS
+from tests.kit.routed_topic import routed_topic
 
 if TYPE_CHECKING:
     from fairlead.wire.topics import TopicNames

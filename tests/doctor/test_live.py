@@ -23,7 +23,7 @@ from fairlead.wire.raw import Partitions
 from fairlead.wire.topics import TopicNames
 from tests.fixtures.kafka import FEW_PARTITIONS
 from tests.kit.awaiting import await_seen
-from tests.kit.topic_deletion import delete_topics
+from tests.kit.kafka_topics import delete_topics
 
 BEFORE = {
     "broker": Status.OK,

@@ -40,7 +40,7 @@ from tests.fuzz.abuse import (
     longest_batch,
 )
 from tests.fuzz.mutations import KINDS, MUTATIONS, broken_records
-from tests.kit.bridge_ledger import running
+from tests.kit.bridge import running
 from tests.kit.job import job
 from tests.kit.kafka_log import Log
 from tests.kit.scrape import Scrape, await_metric

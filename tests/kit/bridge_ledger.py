@@ -1,8 +1,6 @@
-"""What a bridge writes on a real broker, read back; requests; and a bridge run in a thread."""
+"""What a bridge writes on a real broker, read back; and requests."""
 
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from fairlead.core.outputs import Request
@@ -143,30 +141,3 @@ class Ledger:
 def queues_of(change: RouteChanged) -> int | None:
     """How many queues a route has; None for a deletion."""
     return None if change.route is None else change.route.brokers[0].read_queue_nums
-
-
-@contextmanager
-def running(bridge: Any) -> Iterator[None]:
-    """Run a bridge in a thread while the block runs; an error of it is raised here."""
-    stop = threading.Event()
-    failures: list[BaseException] = []
-
-    def work() -> None:
-        try:
-            bridge.run(stop)
-        except BaseException as error:  # noqa: BLE001 - handed over to the test
-            failures.append(error)
-            bridge.ready.set()
-
-    thread = threading.Thread(target=work, name="bridge")
-    thread.start()
-    try:
-        assert bridge.ready.wait(SECONDS_MAX)
-        if not failures:
-            yield
-    finally:
-        stop.set()
-        thread.join(SECONDS_MAX)
-    assert not thread.is_alive()
-    if failures:
-        raise failures[0]

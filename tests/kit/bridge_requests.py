@@ -2,20 +2,16 @@
 
 from kafka.admin import ConfigResource, ConfigResourceType
 
-from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
+from fairlead.bridges.kafka.bridge import KafkaBridge
 from fairlead.core.model import MessageQueue
 from fairlead.core.outputs import Request
+from tests.kit.bridge import bridge_of
 from tests.kit.bridge_ledger import Ledger
 
 
 def make_bridge(ledger: Ledger, bootstrap: str) -> KafkaBridge:
     """A quick bridge of cluster ``main``."""
-    return KafkaBridge(
-        control_bootstrap=bootstrap,
-        prefix=ledger.names.prefix,
-        cluster_name="main",
-        times=BridgeTimes(poll_ms=200),
-    )
+    return bridge_of(bootstrap, ledger.names.prefix)
 
 
 def offsets_request(

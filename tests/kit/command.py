@@ -1,15 +1,16 @@
 """One command of the command line on the topics of a test, and what it answered."""
 
-from typing import Any
+import json
+import re
+from typing import Any, Final
 
 import pytest
 
 from fairlead.cli.main import main
 from fairlead.errors import ExitCode
 from fairlead.settings import Settings
-from tests.kit.printed import document_of
 
-__all__ = ["Command"]
+__all__ = ["Command", "document_of"]
 
 
 class Command:
@@ -32,3 +33,16 @@ class Command:
         self.text = output.err
         found = document_of(output.out)
         return [] if found is None else found
+
+
+_BEGIN: Final = re.compile(r"^[\[{]", re.MULTILINE)
+"""No line of a log begins so."""
+
+
+def document_of(text: str) -> Any:
+    """Return the JSON document in a text; None: there is none."""
+    begin = _BEGIN.search(text)
+    if begin is None:
+        return None
+    found, _ = json.JSONDecoder().raw_decode(text, begin.start())
+    return found

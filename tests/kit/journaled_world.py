@@ -114,10 +114,7 @@ class Life:
             diary=self.diary,
             **fields,
         )
-        client.beat()
-        client.claim(world.generation)
-        world.clients.append(client)
-        return client
+        return world.add(client)
 
     def kill(self, client: Client) -> None:
         """A client dies without a word, with messages processed that it has not reported."""

@@ -4,7 +4,7 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 
 from fairlead.kafka.missing_record import Place, WhyMissing, why_missing
 from fairlead.wire.raw import RawRecord
-from tests.kit.memory_topics import NAMES, PARTITIONS, Topics, written_ms
+from tests.kit.memory_topics import NAMES, PARTITIONS, Topics
 
 
 class MemorySource:
@@ -65,11 +65,7 @@ class MemorySource:
         return log[-1].append_ms if log else None
 
     def _log(self, suffix: str, partition: int) -> list[RawRecord]:
-        place = (self.names.name(suffix), partition)
-        log = list(self._topics.rows.get(place, ()))
-        for offset, record in enumerate(self._topics.written.get(place, ())):
-            stamp = (offset, written_ms(self._topics, record), False)
-            log.append(RawRecord(record.topic, record.partition, *stamp, record.key, record.value))
+        log = self._topics.log(self.names.name(suffix), partition)
         if suffix not in ("control", "routes", "assignments"):
             return log
         newest = {row.key: row for row in log}

@@ -67,6 +67,19 @@ class Topics:
         for shard in range(PARTITIONS.shards) if group == "*" else [shard_of(group)]:
             self.append("control", shard, key, record)
 
+    def places(self) -> list[tuple[str, int]]:
+        """Return topic and partition of everything that has a record."""
+        return list(dict.fromkeys((*self.rows, *self.written)))
+
+    def log(self, topic: str, partition: int) -> list[RawRecord]:
+        """Return everything in a partition: what others appended, or what the engine wrote."""
+        place = (topic, partition)
+        log = list(self.rows.get(place, ()))
+        for offset, record in enumerate(self.written.get(place, ())):
+            stamp = (offset, written_ms(self, record), True)
+            log.append(RawRecord(*place, *stamp, record.key, record.value))
+        return log
+
     def rows_of(self, shard: int) -> list[RawRecord]:
         """Return everything that a shard reads, from the beginning."""
         return [

@@ -20,23 +20,12 @@ class Reader:
 
     def rows(self) -> list[RawRecord]:
         """Return what was not read yet, in order within each partition."""
-        topics = self._world.topics
-        found = [row for place, log in topics.rows.items() for row in log[self._read[place] :]]
-        for place, written in topics.written.items():
-            for offset in range(self._read[place], len(written)):
-                record = written[offset]
-                place_and_time = (*place, offset, topics.now_ms)
-                found.append(
-                    RawRecord(
-                        *place_and_time,
-                        append_time_is_log=False,
-                        key=record.key,
-                        value=record.value,
-                    )
-                )
-        for logs in (topics.rows, topics.written):
-            self._read.update({place: len(logs[place]) - self._read[place] for place in logs})
-        return found
+        topics, unread = self._world.topics, []
+        for place in topics.places():
+            log = topics.log(*place)
+            unread += log[self._read[place] :]
+            self._read[place] = len(log)
+        return unread
 
 
 def empty_view() -> ObservedGroups:

@@ -8,7 +8,7 @@ from fairlead.core.records import DriverSettings
 from fairlead.recording import Manifest, RecordingFolder, RecordingWriter, open_recording
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import ALL_TOPICS
-from tests.kit.memory_topics import NAMES, PARTITIONS, START_MS, written_ms
+from tests.kit.memory_topics import NAMES, PARTITIONS, START_MS
 from tests.kit.world import World
 
 VERSION = "0.0.test"
@@ -32,20 +32,11 @@ def rows_of(world: World) -> dict[tuple[str, int], list[RawRecord]]:
     """Return every topic of a world, partition by partition; those without records too."""
     shards, assignments = PARTITIONS
     numbers = {"heartbeats": shards, "releases": shards, "control": shards}
-    rows: dict[tuple[str, int], list[RawRecord]] = {
-        (suffix, number): []
+    rows = {
+        (suffix, number): world.topics.log(NAMES.name(suffix), number)
         for suffix in ALL_TOPICS
         for number in range({**numbers, "assignments": assignments}.get(suffix, 1))
     }
-    for (topic, partition), log in world.topics.rows.items():
-        rows[NAMES.suffix(topic) or "", partition] += log
-    for (topic, partition), records in world.topics.written.items():
-        rows[NAMES.suffix(topic) or "", partition] += [
-            RawRecord(
-                *(topic, partition, offset, written_ms(world.topics, record), True), *record[2:]
-            )
-            for offset, record in enumerate(records)
-        ]
     rows["generations", 0] = [_claim(world, number) for number in range(world.generation)]
     return rows
 

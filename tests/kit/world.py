@@ -8,7 +8,7 @@ from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from random import Random
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 
@@ -23,6 +23,8 @@ from fairlead.engine.shard import run_shard
 from strategies.registry import STRATEGIES
 from tests.kit.client import Client
 from tests.kit.memory_topics import NAMES, PARTITIONS, Topics, bounds, shard_of
+
+_Joined = TypeVar("_Joined", bound=Client)
 
 
 def context_of(
@@ -68,6 +70,10 @@ class World:
     def join(self, client_id: str, group: str = "orders", **fields: Any) -> Client:
         """A client starts and heartbeats."""
         client = Client(self.topics, group, client_id, generation=self.generation, **fields)
+        return self.add(client)
+
+    def add(self, client: _Joined) -> _Joined:
+        """Let a client heartbeat and acknowledge the driver of now."""
         client.beat()
         client.claim(self.generation)
         self.clients.append(client)

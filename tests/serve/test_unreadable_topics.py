@@ -8,9 +8,9 @@ import orjson
 from kafka import TopicPartition
 
 from fairlead.wire.topics import ALL_TOPICS
-from tests.fixtures.codecs import produce_in_each
-from tests.fixtures.unreadable import old_topics
+from tests.kit.codecs import produce_in_each
 from tests.kit.serve_process import decision, serving
+from tests.kit.unreadable import old_topics
 
 if TYPE_CHECKING:
     from fairlead.broker import EmbeddedKafka

@@ -17,7 +17,7 @@ from fairlead.settings import Settings
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import TopicNames
 from tests.kit.kafka_log import Log
-from tests.kit.topic_deletion import delete_topics
+from tests.kit.kafka_topics import delete_topics
 
 
 def test_records_are_found_however_far_apart(settings: Settings) -> None:

@@ -12,7 +12,7 @@ from kafka.errors import KafkaError
 from fairlead.errors import ExitCode
 from fairlead.settings import Settings
 from fairlead.wire.partition import partition_of_group
-from tests.fixtures.codecs import codecs_kept, produce
+from tests.kit.codecs import codecs_kept, produce
 from tests.kit.engine_process import EngineProcess
 from tests.kit.fleet import Fleet
 from tests.kit.kafka_log import SHARDS, Log

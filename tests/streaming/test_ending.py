@@ -22,7 +22,7 @@ from tests.kit.awaiting import await_seen
 from tests.kit.fleet import Fleet
 from tests.kit.job import GivenSession, RunningJob, job
 from tests.kit.kafka_log import SHARDS, Log, body_of
-from tests.kit.topic_deletion import delete_topics
+from tests.kit.kafka_topics import delete_topics
 from tests.streaming.replayed import compare_with_replay
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from fairlead.wire.partition import partition_of_group
 from streaming.checkpoint import Checkpoint
 from streaming.job import JobOptions, prepare
 from streaming.skipping import SkippedPlace, read_place
-from tests.fixtures.codecs import codecs_kept, produce
+from tests.kit.codecs import codecs_kept, produce
 from tests.kit.job import GivenSession, job
 from tests.kit.kafka_log import SHARDS, Log
 

@@ -10,7 +10,7 @@ from fairlead.settings import load_settings
 from fairlead.wire.topics import TopicNames
 from streaming.cluster import prepare_topics
 from tests.fixtures.kafka import FEW_PARTITIONS
-from tests.kit.topic_deletion import delete_topics
+from tests.kit.kafka_topics import delete_topics
 
 pytestmark = pytest.mark.broker
 

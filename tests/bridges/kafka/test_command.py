@@ -11,9 +11,9 @@ import orjson
 from kafka import TopicPartition
 
 from fairlead.broker.ports import free_ports
-from tests.fixtures.codecs import codecs_kept
 from tests.kit.awaiting import await_seen, child_process
 from tests.kit.bridge_ledger import SECONDS_MAX, Ledger
+from tests.kit.codecs import codecs_kept
 from tests.kit.engine_process import children_of, kill_at_once
 
 

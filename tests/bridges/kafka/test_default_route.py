@@ -6,7 +6,8 @@ from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
 from fairlead.core.model import Route, RouteBroker
 from fairlead.core.records import RouteChanged
 from fairlead.wire.encode_bridge import encode_route
-from tests.kit.bridge_ledger import Ledger, running
+from tests.kit.bridge import running
+from tests.kit.bridge_ledger import Ledger
 
 
 def make_bridge(

@@ -1,7 +1,8 @@
 """A flood of requests holds nobody up: all of it is read before the newest is answered first."""
 
 from fairlead.core.outputs import Request
-from tests.kit.bridge_ledger import Ledger, running
+from tests.kit.bridge import running
+from tests.kit.bridge_ledger import Ledger
 from tests.kit.bridge_requests import make_bridge, offsets_request
 
 FORGED = 6_000

@@ -8,7 +8,8 @@ from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.core.model import MessageQueue, Position
 from fairlead.core.records import OffsetsKnown, QueueOffsets
 from fairlead.serve.offset_poller import PolledTopics
-from tests.kit.bridge_ledger import Ledger, running
+from tests.kit.bridge import running
+from tests.kit.bridge_ledger import Ledger
 from tests.kit.bridge_requests import make_bridge, offsets_request
 from tests.kit.kafka_topics import commit, fill
 

@@ -33,7 +33,8 @@ from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import load_settings
 from fairlead.wire.encode_bridge import encode_route
 from fairlead.wire.topics import TopicNames
-from tests.kit.bridge_ledger import SECONDS_MAX, Ledger, queues_of, running
+from tests.kit.bridge import running
+from tests.kit.bridge_ledger import SECONDS_MAX, Ledger, queues_of
 
 if TYPE_CHECKING:
     from fairlead.broker import EmbeddedKafka

@@ -18,7 +18,8 @@ from fairlead.bridges.kafka.message_limits import MessageLimit
 from fairlead.bridges.kafka.retry_removal import CLOSED_BYTES, FORGOTTEN_MAX, RetryRemoval
 from fairlead.bridges.kafka.retry_topics import DELAYS
 from fairlead.core.outputs import Request
-from tests.kit.bridge_ledger import Ledger, running
+from tests.kit.bridge import running
+from tests.kit.bridge_ledger import Ledger
 from tests.kit.bridge_requests import limits_of, retry_request, route_request
 
 WAIT_SECONDS = 30

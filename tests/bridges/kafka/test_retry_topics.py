@@ -22,7 +22,8 @@ from fairlead.core.model import MessageQueue, Position
 from fairlead.core.outputs import Request
 from fairlead.core.records import QueueOffsets
 from tests.bridges.kafka.never_forgotten import NeverForgotten
-from tests.kit.bridge_ledger import Ledger, running
+from tests.kit.bridge import running
+from tests.kit.bridge_ledger import Ledger
 from tests.kit.bridge_requests import LIMIT, limits_of, retry_request, route_request
 
 

@@ -11,7 +11,8 @@ from fairlead.core.records import RouteChanged
 from fairlead.errors import EnvironmentMissingError, UsageError
 from fairlead.wire.encode_bridge import encode_route
 from fairlead.wire.topics import TopicNames
-from tests.kit.bridge_ledger import Ledger, running
+from tests.kit.bridge import running
+from tests.kit.bridge_ledger import Ledger
 
 TIMES = BridgeTimes(poll_ms=200, discovery_ms=200)
 

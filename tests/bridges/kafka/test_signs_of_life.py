@@ -7,7 +7,8 @@ import pytest
 from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
 from fairlead.core.outputs import Request
 from fairlead.core.records import TopicAbsent
-from tests.kit.bridge_ledger import Ledger, running
+from tests.kit.bridge import running
+from tests.kit.bridge_ledger import Ledger
 
 pytestmark = pytest.mark.broker
 
