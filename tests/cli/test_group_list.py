@@ -26,7 +26,7 @@ from fairlead.observed.bridge_life import BridgeLife, BridgeVerdict
 from fairlead.settings import load_settings
 from fairlead.wire.topics import TopicNames
 from tests.kit.awaiting import ended
-from tests.kit.serve_process import decision
+from tests.kit.decision_bodies import encoded_decision
 
 ROOT = Path(__file__).parents[2]
 NOW_MS = 1_781_000_100_000
@@ -304,7 +304,7 @@ def test_from_the_topics(bootstrap: str, topics: TopicNames) -> None:
     """Where nobody serves, the topics are read, which is said with the time that it took."""
     now_ms = time.time_ns() // 1_000_000
     producer = KafkaProducer(bootstrap_servers=bootstrap)
-    value = decision(41, []).replace(b"1781000000000", b"%d" % now_ms)
+    value = encoded_decision(41, []).replace(b"1781000000000", b"%d" % now_ms)
     producer.send(topics.name("decisions"), key=b"orders", value=value).get(30)
     producer.close()
     (port,) = free_ports(1)

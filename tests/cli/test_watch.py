@@ -18,12 +18,12 @@ from fairlead.errors import UsageError
 from fairlead.observed.group_standing import GroupStanding
 from fairlead.observed.observed_groups import ObservedGroups
 from fairlead.wire.topics import TopicNames
+from tests.kit.decision_bodies import encoded_decision
 from tests.kit.live_group import GROUP
 from tests.kit.memory_source import MemorySource
 from tests.kit.memory_topics import NAMES, PARTITIONS
 from tests.kit.moving_world import moving_life, recorded
 from tests.kit.observations import stubborn
-from tests.kit.serve_process import decision
 from tests.kit.world import World, world_of
 
 ROOT = Path(__file__).parents[2]
@@ -89,7 +89,7 @@ def test_when_nothing_comes() -> None:
 
 def test_a_decision_in_a_line() -> None:
     """When, which, what led to it, and who gets what; what only goes on says who starts."""
-    body: dict[str, Any] = orjson.loads(decision(41, []))
+    body: dict[str, Any] = orjson.loads(encoded_decision(41, []))
     assert (
         decision_line({**body, "append_ms": body["at_ms"]})
         == "10:13:20Z 3.41 stable: client_joined 10.0.0.7@4121#1"
@@ -121,7 +121,7 @@ def test_lines_where_there_is_no_terminal(bootstrap: str, topics: TopicNames) ->
         assert process.stderr.readline() == "watching orders\n"
         now_ms = time.time_ns() // 1_000_000
         for number in (41, 42):
-            value = decision(number, []).replace(b"1781000000000", b"%d" % now_ms)
+            value = encoded_decision(number, []).replace(b"1781000000000", b"%d" % now_ms)
             producer.send(topics.name("decisions"), key=b"orders", value=value).get(30)
         found = [orjson.loads(process.stdout.readline()) for _ in range(2)]
         assert [each["epoch"] for each in found] == [[3, 41], [3, 42]]

@@ -10,6 +10,7 @@ from fairlead.wire.raw import RawRecord
 
 TOPIC = "t.decisions"
 START_MS = 1_781_000_000_000
+CLIENT = "10.0.0.7@4121#1"
 
 Step = tuple[str, int, str, tuple[int, int]]
 """Stage, queue id, client, epoch of the grant."""
@@ -65,6 +66,24 @@ def decision(
 
 
 _ADDS = ("gated", "granted")
+
+
+def encoded_decision(number: int, moves: Sequence[Mapping[str, Any]]) -> bytes:
+    """Return a decision of the group orders by generation 3, as the engine writes it."""
+    places = {"fairlead.heartbeats": {"0": number}}
+    body = decision(number, causes=[{"kind": "client_joined", "client_id": CLIENT}])
+    body |= {
+        "v": 1,
+        "epoch": [3, number],
+        "previous_epoch": [3, number - 1],
+        "members": [CLIENT],
+        "moves": moves,
+        "state": {**body["state"], "queues": 1},
+        "clock_ms": 1,
+        "at_ms": START_MS,
+        "cut": {"generation": 3, "shard": 0, "step": number, "begin": places, "positions": places},
+    }
+    return orjson.dumps(body)
 
 
 def audits(*bodies: Mapping[str, Any]) -> list[DecisionRecord]:

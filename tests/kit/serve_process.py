@@ -16,24 +16,6 @@ from fairlead.broker.ports import free_ports
 WAIT_S = 60.0
 
 
-CLIENT = "10.0.0.7@4121#1"
-
-
-def decision(number: int, moves: list[dict[str, Any]]) -> bytes:
-    """Return a decision of the group orders."""
-    places = {"fairlead.heartbeats": {"0": number}}
-    body = {
-        "v": 1, "kind": "decision", "group": "orders", "epoch": [3, number],
-        "previous_epoch": [3, number - 1], "part": 0, "parts": 1, "triggers": ["client_joined"],
-        "cause": [{"kind": "client_joined", "client_id": CLIENT}], "strategy": "AVG",
-        "members": [CLIENT], "moves": moves, "failures": [], "alarms": [], "clock_ms": 1,
-        "state": {"phase": "stable", "queues": 1, "unassigned": 0, "in_handover": 0, "pending": 0},
-        "at_ms": 1_781_000_000_000,
-        "cut": {"generation": 3, "shard": 0, "step": number, "begin": places, "positions": places},
-    }  # fmt: skip
-    return json.dumps(body).encode()
-
-
 class Served:
     """A serve process, and its answers."""
 

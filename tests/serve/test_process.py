@@ -17,8 +17,9 @@ from kafka import KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartitio
 from fairlead.broker.ports import free_ports
 from fairlead.wire.topics import TopicNames
 from tests.kit.awaiting import await_seen
+from tests.kit.decision_bodies import CLIENT, encoded_decision
 from tests.kit.kafka_topics import make_topic
-from tests.kit.serve_process import CLIENT, WAIT_S, Served, decision, serving
+from tests.kit.serve_process import WAIT_S, Served, serving
 
 QUEUE = ["orders", "main", 2]
 
@@ -36,7 +37,7 @@ def test_groups_are_told_over_http(bootstrap: str, topics: TopicNames, tmp_path:
         contextlib.closing(KafkaProducer(bootstrap_servers=bootstrap)) as producer,
         serving(tmp_path, bootstrap, topics.prefix) as served,
     ):
-        producer.send(topics.name("decisions"), key=b"orders", value=decision(1, [granted]))
+        producer.send(topics.name("decisions"), key=b"orders", value=encoded_decision(1, [granted]))
         producer.flush()
         served.wait("/readyz", 200)
         served.wait("/api/v1/groups/orders", 200)
@@ -50,7 +51,7 @@ def test_groups_are_told_over_http(bootstrap: str, topics: TopicNames, tmp_path:
             stream.request("GET", "/api/v1/groups/orders/events")
             events = stream.getresponse()
             assert events.readline().startswith(b": connected")
-            producer.send(topics.name("decisions"), key=b"orders", value=decision(2, []))
+            producer.send(topics.name("decisions"), key=b"orders", value=encoded_decision(2, []))
             producer.flush()
             lines = [events.readline() for _ in range(4)]
         assert_probes_beside_streams(served)
@@ -144,7 +145,7 @@ def test_lag_of_a_group_without_members_is_asked_for(
         consumer.commit({place: OffsetAndMetadata(1, "", -1)})
     queues = [{"queue": [source, "main", n], "stage": "granted"} for n in range(2)]
     granted = [{**queue, "client_id": CLIENT, "epoch": [3, 1]} for queue in queues]
-    made = json.loads(decision(1, granted))
+    made = json.loads(encoded_decision(1, granted))
     route = json.loads(ROUTE)
     with (
         contextlib.closing(KafkaProducer(bootstrap_servers=bootstrap)) as producer,

@@ -17,8 +17,8 @@ from fairlead.serve.requests_metrics import ServeMetrics
 from fairlead.settings import ServeSettings, load_settings
 from fairlead.wire.raw import RawRecord
 from strategies.registry import STRATEGIES
+from tests.kit.decision_bodies import encoded_decision
 from tests.kit.memory_topics import NAMES, PARTITIONS
-from tests.kit.serve_process import decision
 
 GROUPS = 2_000
 CALLERS = 60
@@ -32,7 +32,7 @@ def _held(settings: ServeSettings) -> HeldView:
     """Return the view of many groups, whose names are as long as they may be."""
     held = HeldView(settings, 1_000, STRATEGIES)
     held.begin(NAMES, PARTITIONS)
-    made = json.loads(decision(1, []))
+    made = json.loads(encoded_decision(1, []))
     now_ms = time.time_ns() // 1_000_000
     names = ("orders", *(f"{number:06}".rjust(120, "|") for number in range(GROUPS)))
     held.take(
