@@ -78,7 +78,7 @@ def test_all_restart_at_once(strategy: str) -> None:
 
 
 def test_a_client_back_within_the_grace_gets_what_it_had() -> None:
-    """A client that dies and is back after its lease, within the grace, gets what it had."""
+    """A client that dies and is back within the grace gets what it had (rule H21)."""
     world = world_of("a", "b", queues=4)
     before = held(world)
     for _ in range(3):
@@ -94,7 +94,7 @@ def test_a_client_back_within_the_grace_gets_what_it_had() -> None:
 
 
 def test_grace_of_a_crash_counts_from_the_last_heartbeat() -> None:
-    """A crash has no longer hole than a leave: the grace began when the client was last heard."""
+    """A crash waits no longer than a leave: its grace starts at the last heartbeat (rule H22)."""
     world = world_of("a", "b", queues=4, lease_ms=50_000)
     last = world.clock_ms
     while world.clock_ms < last + 55_000:
@@ -121,7 +121,7 @@ def test_grace_shorter_than_the_lease() -> None:
 
 
 def test_after_the_grace_the_queues_are_shared_with_an_alarm() -> None:
-    """When nobody comes, the queues are shared in one decision, with an alarm."""
+    """When nobody comes, the queues are shared in one decision, with an alarm (rule H22)."""
     world = world_of("a", "b", "c")
     stop(world, "b")
     stop(world, "c")
@@ -177,7 +177,7 @@ def test_back_too_late() -> None:
 
 
 def test_back_before_the_old_life_has_stopped() -> None:
-    """The new life waits for the release of the old one, and nobody else for anything."""
+    """The new incarnation waits for the old one's release; nobody else waits (rule H21)."""
     world = world_of("a", "b", queues=4)
     epoch = world.epoch_of(2)
     world.leave("b")

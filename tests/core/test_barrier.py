@@ -18,7 +18,7 @@ def commands(world: GroupWorld) -> list[object]:
 
 
 def test_nothing_is_granted_until_the_marker_and_every_ack() -> None:
-    """Owners go on, nothing moves, until the marker was read and each live member acknowledged."""
+    """Nothing moves until the marker is read and each live member acknowledged (rule H14)."""
     world = settled("a", "b")
     epochs = {number: world.epoch_of(number) for number in range(4)}
     world.driver(2, marked=False)
@@ -94,7 +94,7 @@ def test_a_claim_that_the_state_does_not_know_is_adopted() -> None:
 
 
 def test_of_two_claims_the_higher_epoch_wins() -> None:
-    """Of a draining claim and its successor's, the newer one works (CE7c)."""
+    """Of a draining claim and its successor's, the newer one works (CE7c; rule H15)."""
     world = settled("a", "b", queues=1)
     world.driver(2)
     first, second = Epoch(1, 3), Epoch(1, 4)

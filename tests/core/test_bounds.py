@@ -39,7 +39,7 @@ def _refused(world: GroupWorld) -> list[tuple[str, str | None, int]]:
 
 
 def test_a_release_beyond_the_end_is_asked_for_and_refused() -> None:
-    """The queue goes on from the last position that can be believed, and the alarm names it."""
+    """The queue goes on from its last believable position, and the alarm names it (rule H30)."""
     world = owned_by_a()
     held = _moving(world)
     world.progress("a", 0, held, 50, end=100)
@@ -66,7 +66,7 @@ def test_a_release_beyond_the_end_is_asked_for_and_refused() -> None:
 
 
 def test_an_honest_release_beyond_a_stale_end_is_believed() -> None:
-    """The end that is known is old: the bridge's answer proves the release, and nothing is told."""
+    """The known end is old: the bridge's answer proves the release (rule H30)."""
     world = owned_by_a()
     held = _moving(world)
     world.release("a", 0, held, 150)

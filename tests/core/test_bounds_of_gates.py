@@ -25,7 +25,7 @@ def _starts(world: GroupWorld, client: str, life: int = 1) -> list[Position]:
 
 
 def test_who_begins_anew_is_not_put_behind_its_former_life() -> None:
-    """It did not read its own last release: a lapse would open the gate below it."""
+    """It did not read its own last release: a lapse would open the gate below it (rule H30)."""
     world = owned_by_a()
     world.release("a", 0, epoch_of_first(world), 150)
     world.beat("a", life=2)

@@ -55,7 +55,7 @@ def lost(reset: str | None = None) -> GroupWorld:
 
 
 def test_after_a_loss_a_former_life_is_no_start() -> None:
-    """The newest that is told may be of a topic that is gone; only what names this life counts."""
+    """After a loss only positions that name the present identity count (rule H28)."""
     world = lost()
     world.progress("a", 0, LATER, 50, identity="one")
     world.release("a", 0, LATER, 51, identity="one")
@@ -141,7 +141,7 @@ def test_an_older_state_begins_where_work_was_told(
 
 
 def test_a_reset_of_a_former_life_is_followed_in_no_other() -> None:
-    """Control is read from its start after a loss, with what was asked of a topic that is gone."""
+    """After a loss a reset of a former identity is read again and ignored (rule H28)."""
     world = lost(reset="one")
     world.run()
     recover(world)

@@ -43,7 +43,7 @@ def test_a_client_that_joins_a_paused_group_waits() -> None:
 
 
 def test_dead_members_queues_wait() -> None:
-    """The queues of a client that died wait, seen by phase and alarm; its return ends that."""
+    """The queues of a dead client wait, in phase and alarm, until it returns (rule H23)."""
     world = paused("a", "b")
     for _ in range(3):
         world.pass_time(5_000)
@@ -125,7 +125,7 @@ def test_routes_during_a_pause() -> None:
 
 
 def test_claims_decide_who_keeps_what() -> None:
-    """An older state is put back: who works on a queue by its claims keeps it, unmoved."""
+    """An older state is put back: whoever claims a queue keeps it, unmoved (rule H23)."""
     world = settled("a", "b")
     pause(world)
     world.run()

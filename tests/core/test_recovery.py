@@ -84,7 +84,7 @@ def test_the_wait_alone_does_not_end_it() -> None:
 
 
 def test_the_wait_counts_from_the_marker() -> None:
-    """What passed on the clock before the marker was read again, not waited."""
+    """What passed on the clock before the marker was read again, not waited (rule H18)."""
     world = GroupWorld()
     world.lose(2, marked=False)
     world.beat("a")
@@ -130,7 +130,7 @@ def test_a_longer_lease_is_waited_for() -> None:
 
 
 def test_a_queue_that_nobody_claims_starts_at_what_was_committed() -> None:
-    """Neither an answer of before the loss counts, nor the end of the queue."""
+    """Neither an answer of before the loss counts, nor the end of the queue (rule H19)."""
     world = _lost("a", queues=1, profile=MemberProfile(consume_from="last_offset"))
     world.bounds(1, committed=Position(0, 10))
     world.claims("a")
@@ -143,7 +143,7 @@ def test_a_queue_that_nobody_claims_starts_at_what_was_committed() -> None:
 
 
 def test_a_queue_that_was_never_committed_starts_at_its_minimum() -> None:
-    """After a loss every queue counts as one that its group already shared."""
+    """After a loss every queue counts as one that its group already shared (rule H19)."""
     world = _lost("a", queues=1, profile=MemberProfile(consume_from="last_offset"))
     world.claims("a")
     _wait(world, "a", milliseconds=WAIT_MS + 2)
@@ -210,7 +210,7 @@ def test_positions_of_the_dead_count() -> None:
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
 def test_positions_of_a_former_life(order: tuple[int, ...]) -> None:
-    """What was told under an older grant of a queue counts no more, whatever is read first."""
+    """Positions under an older grant of a queue do not count, in any order (rule H19)."""
     world = GroupWorld()
     world.lose(2)
     world.beat("a")

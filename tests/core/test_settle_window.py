@@ -63,7 +63,7 @@ def test_first_members_of_a_group() -> None:
 
 
 def test_window_is_the_bound() -> None:
-    """Changes that go on and on do not lengthen the window: a leaver's queues wait so long."""
+    """Further changes do not lengthen the window for the queues of a leaver (rule H24)."""
     world = world_of("a", "b", queues=4)
     world.leave("b")
     settle(world)
@@ -80,7 +80,7 @@ def test_window_is_the_bound() -> None:
 
 
 def test_lapse_opens_the_window_at_its_deadline() -> None:
-    """However late a lapse is noticed, its queues wait from when the lease and margin were over."""
+    """A late lapse opens its window when lease and margin were over (rule H24)."""
     world = world_of("a", "b", queues=4)
     world.pass_time(13_001 + SETTLE_MS)
     world.beat("a")

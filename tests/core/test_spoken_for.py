@@ -45,7 +45,7 @@ def _left_by_others(world: GroupWorld) -> None:
 
 
 def test_a_forged_leave_is_seen_by_the_next_heartbeat() -> None:
-    """The first heartbeat that still holds something closes the window; then comes the alarm."""
+    """The first heartbeat that still holds a queue ends the window, with an alarm (rule H31)."""
     world = _two()
     _left_by_others(world)
     world.pass_time(1_000)
@@ -102,7 +102,7 @@ def test_a_leave_that_its_member_never_said_is_alarmed_without_queues_too() -> N
 
 
 def test_a_forged_release_is_told_at_once_and_alarmed() -> None:
-    """Nobody had asked for it: its member is told what it holds, and its next beat is the alarm."""
+    """Its member hears at once what it holds; its next heartbeat is the alarm (rule H31)."""
     world = _two()
     world.release("a", 0, _epoch(world, 0), 40)
     world.run()

@@ -73,7 +73,7 @@ def test_a_stored_offset_wins_under_every_policy(
 def test_without_the_offset_of_its_time_a_queue_has_no_start(
     policy: str, for_time: tuple[int, int] | None
 ) -> None:
-    """Without the offset of its own time a queue has no start: it is never 0, nor the end."""
+    """Without the offset of its time a queue has no start, neither 0 nor the end (rule H8)."""
     known = _known(NORMAL, None, for_time)
     assert first_base(QueueState(), known, _profile("timestamp"), policy) is None
 
@@ -118,7 +118,7 @@ def test_the_offset_of_a_timestamp_is_awaited(policy: str) -> None:
     "policy, start", [("fairlead", (3, "minimum")), ("rocketmq", (9, "last_offset"))]
 )
 def test_a_queue_that_is_added(policy: str, start: tuple[int, str]) -> None:
-    """A queue of a grown topic starts at its minimum, or RocketMQ's way at its end."""
+    """A queue of a grown topic starts at its minimum, or RocketMQ's way at its end (rule H8)."""
     world = GroupWorld()
     world.rule("start_policy", policy)
     world.beat("a", profile=_profile("last_offset"))

@@ -4,7 +4,7 @@ from tests.kit.world import Forgetful
 
 
 def test_epochs_are_not_used_again() -> None:
-    """A group that is made again after it was forgotten counts on from where it was."""
+    """A group that is made again after it was forgotten counts on from where it was (rule H5)."""
     world = Forgetful()
     first = world.join("a")
     world.pass_seconds(3)

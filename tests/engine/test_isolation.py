@@ -145,7 +145,7 @@ def test_a_group_in_quarantine_is_as_before(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_nobody_lapses_in_quarantine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Members that heartbeat through a long quarantine are all alive when it ends."""
+    """Members that heartbeat through a long quarantine are all alive when it ends (rule H20)."""
     world = _settled()
     owners = world.owners("orders")
     _break(monkeypatch, _is_orders)

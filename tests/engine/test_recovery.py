@@ -92,7 +92,7 @@ def test_a_dead_clients_queues_go_on_at_its_progress() -> None:
 
 
 def test_nothing_is_granted_while_one_is_silent() -> None:
-    """A client that keeps a long lease and is heard only before the marker keeps its queues."""
+    """A client with a long lease, heard only before the marker, keeps its queues (rule H18)."""
     world = _settled("a", lease_ms=120_000)
     world.join("b")
     silent = world.clients[0]
@@ -320,7 +320,7 @@ def test_a_group_that_was_never_stepped(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_quarantine_that_gave_records_up() -> None:
-    """A group that lost records while it was set aside grants nothing until all have claimed."""
+    """A group that lost records in quarantine waits until all have claimed (rule H20)."""
     world = _settled("a")
     stored = world.stored[0]
     assert stored is not None
@@ -340,7 +340,7 @@ def test_a_quarantine_that_gave_records_up() -> None:
 
 
 def test_leaving_with_everything_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A group whose records were all kept goes on from its state at once; nobody has lapsed."""
+    """A group that kept all its records goes on at once; nobody has lapsed (rule H20)."""
     world = _settled()
     owners = world.owners("orders")
     broken = [True]

@@ -109,7 +109,7 @@ def test_due_without_a_record() -> None:
 
 
 def test_a_backlog_lapses_nobody() -> None:
-    """Rows that piled up for minutes are dated one by one, so whoever heartbeat is alive."""
+    """Each row of a backlog has its own date, so members that heartbeat stay alive (rule H9)."""
     world = _settled()
     for second in range(200):
         world.topics.now_ms += 1_000
@@ -182,7 +182,7 @@ def test_one_shard_speaks_for_all() -> None:
 
 
 def test_a_refused_heartbeat_counts_for_the_lease() -> None:
-    """A member whose heartbeats became unreadable heartbeats all the same, and lives."""
+    """A member whose heartbeats became unreadable heartbeats all the same, and lives (rule H10)."""
     world = _settled()
     client = world.clients[0]
     client.gone = True

@@ -4,7 +4,7 @@ from tests.handover.beginnings import gated_b, owned_by_a, start_of
 
 
 def test_a_lost_add_is_healed() -> None:
-    """B's only record is lost: its digest differs, and it is written again."""
+    """B's only record is lost: its digest differs, and it is written again (rule H17)."""
     story, a, b = gated_b()
     b.loses()
     a.reads()

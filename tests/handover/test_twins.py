@@ -46,7 +46,7 @@ def _live(story: Story, order: tuple[bool, ...], owners: list[str]) -> None:
 @pytest.mark.parametrize("greater_first", [False, True])
 @pytest.mark.parametrize("restart", [None, 0, 2])
 def test_of_twins_the_greater_owns_in_the_end(greater_first: bool, restart: int | None) -> None:  # noqa: FBT001 - two cases
-    """In every order of turns, also over a driver's start, the greater owns in the end for good."""
+    """In every order, also over a driver's start, the greater owns in the end (rule H12)."""
     processes = (GREATER, LESSER) if greater_first else (LESSER, GREATER)
     for order in product((False, True), repeat=4):
         story, *twins = _twins(*processes)

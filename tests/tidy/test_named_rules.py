@@ -1,11 +1,12 @@
-"""A rule that is named by its number stands, under that number, on a page of docs/."""
+"""A rule that is named by its number stands on a page of docs/, and a test proves it."""
 
+import ast
 import re
 from itertools import count
 
 import pytest
 
-from tests.tidy.source_tree import ROOT, named, text_files
+from tests.tidy.source_tree import ROOT, functions, named, python_files, text_files
 
 NAMED = re.compile(r"\brules?\s+\(?([A-Z]\d+(?:(?:,| and| to)\s+[A-Z]\d+)*)")
 NUMBER = re.compile(r"[A-Z]\d+")
@@ -57,3 +58,25 @@ def test_every_named_rule_is_stated() -> None:
         if number not in stated
     ]
     assert found == []
+
+
+def test_each_rule_is_proved_by_a_test() -> None:
+    """The docstring of at least one test names each rule: that test proves it."""
+    proved = {
+        number
+        for path in python_files("tests", "client/tests")
+        for function in functions(path)
+        if function.name.startswith("test_")
+        for match in NAMED.finditer(ast.get_docstring(function) or "")
+        for number in NUMBER.findall(match[1])
+    }
+    assert [rule for page in PAGES for rule in _stated(page) if rule not in proved] == []
+
+
+def test_each_counter_example_names_its_rules() -> None:
+    """The column *rules* of the counter-examples has rules that a page states, in each row."""
+    table = (ROOT / "docs" / "handover.md").read_text("utf-8").partition("| rules | would end")[2]
+    rows = [line.split(" | ")[1] for line in table.partition("\n\n")[0].splitlines()[2:]]
+    stated = {rule for page in PAGES for rule in _stated(page)}
+    assert len(rows) > 40
+    assert [row for row in rows if not row or not {*row.split(", ")} <= stated] == []

@@ -125,7 +125,7 @@ def test_a_client_without_commits_releases_at_once(scripts: Callable[..., "Scrip
 
 
 def test_release_is_retried(script: "Script") -> None:
-    """A release that could not be written is written again until it is acknowledged."""
+    """A release that could not be written is written again until it is acknowledged (rule C6)."""
     script.drop(1)
     for _ in range(3):
         script.feed(events.ReleaseFailed("me-1", script.an_add(1).queue, script.epoch(1)))

@@ -21,7 +21,7 @@ def claims(done: list[actions.Action]) -> list[SendClaims]:
 def test_the_newest_generation_is_acknowledged_at_the_start(
     scripts: Callable[..., "Script"],
 ) -> None:
-    """The newest generation is acknowledged at the start, with nothing claimed."""
+    """The newest generation is acknowledged at the start, with nothing claimed (rule C11)."""
     assert claims(scripts().start()) == [SendClaims("me-1", 1, ())]
 
 
@@ -34,7 +34,7 @@ def test_before_any_engine(scripts: Callable[..., "Script"]) -> None:
 
 
 def test_running_and_final(script: "Script") -> None:
-    """Running work is claimed where it is, stopped work where it ended, gates not at all."""
+    """A client claims running work, and stopped work where it ended, but no gates (rule C12)."""
     queue = script.an_add(1).queue
     other = queue._replace(queue_id=2)
     script.add(1)
@@ -75,7 +75,7 @@ def test_lower_generation_is_ignored(script: "Script") -> None:
 
 
 def test_record_teaches_the_generation(script: "Script") -> None:
-    """A record of a newer generation is learnt from before its claim is read, and acknowledged."""
+    """A record of a newer generation is acknowledged before its claim is read (rule C11)."""
     script.add(1)
     script.generation = 2
     done = script.add(1)

@@ -83,7 +83,7 @@ def test_gate_behind_work(script: "Script") -> None:
 
 
 def test_add_while_leaving(script: "Script") -> None:
-    """An add that is read while leaving is answered None and never started."""
+    """An add that is read while leaving is answered None and never started (rule C14)."""
     script.add(1)
     script.feed(events.LeaveRequested())
     other = script.an_add(2)
@@ -152,7 +152,7 @@ def test_before_the_first_acknowledgement(scripts: Callable[..., "Script"]) -> N
 
 
 def test_the_lesser_duplicate_releases_leaves_and_stops(script: "Script") -> None:
-    """For a greater winner the client releases, leaves, and stops with an error of its own."""
+    """For a greater winner the client releases, leaves, and stops with an error (rule C13)."""
     script.add(1)
     done = script.notice("duplicate_client_id", (1_001, "p-you"))
     assert kinds(done) == ["SendLeave", "StopWork"]
@@ -164,7 +164,7 @@ def test_the_lesser_duplicate_releases_leaves_and_stops(script: "Script") -> Non
 
 
 def test_duplicate_never_comes_back(script: "Script") -> None:
-    """The loser draws no new incarnation, even when its lease ends before it has left."""
+    """The loser draws no new incarnation, also if its lease ends before it has left (rule C13)."""
     script.notice("duplicate_client_id", (1_000, "p-you"))
     done = script.wait(10_000)
     assert kinds(done) == ["StopEverything", "Stopped"]

@@ -56,7 +56,7 @@ def heartbeat(**fields: Any) -> SendHeartbeat:
 def test_a_heartbeat_says_what_the_settings_say(
     validate: Validate, settings: dict[str, Any]
 ) -> None:
-    """A heartbeat says what the settings say."""
+    """A heartbeat says what the settings say (rule C10)."""
     record = validate(encoder(**settings).heartbeat(heartbeat()))
     for name, value in settings.items():
         assert name == "heartbeat_ms" or record[name] == value
