@@ -8,7 +8,7 @@ import pytest
 
 from tests.tidy.source_tree import ROOT, functions, named, python_files, text_files
 
-NAMED = re.compile(r"\brules?\s+\(?([A-Z]\d+(?:(?:,| and| to)\s+[A-Z]\d+)*)")
+NAMED = re.compile(r"\b[Rr]ules?\s+\(?([A-Z]\d+(?:(?:,| and| to)\s+[A-Z]\d+)*)")
 NUMBER = re.compile(r"[A-Z]\d+")
 PAGES = {
     "docs/handover.md": re.compile(r"^- \*\*(H\d+)\*\* ", re.MULTILINE),
