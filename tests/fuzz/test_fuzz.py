@@ -267,7 +267,7 @@ def rounds(request: pytest.FixtureRequest) -> int:
     ],
     indirect=True,
 )
-def test_every_mutation_of_every_kind_is_survived(
+def test_hostile_records_of_every_kind_are_survived(
     spark: "SparkSession", bootstrap: str, tmp_path: Path, rounds: int
 ) -> None:
     """Every kind through every mutation, before and across a restart of the engine."""

@@ -23,6 +23,17 @@ def test_every_test_says_which_fact_it_proves() -> None:
     assert silent == []
 
 
+def test_no_test_imports_from_another_test() -> None:
+    """What two tests need stands in tests/kit or beside them, in a module without tests."""
+    found = [
+        f"{named(path)}:{node.lineno} {node.module}"
+        for path in python_files("tests", "client/tests")
+        for node in ast.walk(syntax(path))
+        if isinstance(node, ast.ImportFrom) and ".test_" in (node.module or "")
+    ]
+    assert found == []
+
+
 def test_a_package_decides_nothing() -> None:
     """A package's __init__ re-exports and decides nothing; the client's does so when asked."""
     found = []
