@@ -27,7 +27,7 @@ def test_every_folder_of_tests_is_named() -> None:
 
 def test_the_kit_of_the_page_is_the_kit() -> None:
     """Each part of the kit is on the page, and each one on the page is there."""
-    named = {name for name in PART.findall(PAGE.partition("## The kit")[2])}
+    named = set(PART.findall(PAGE.partition("## The kit")[2]))
     assert named - {"kafka"} == {path.stem for path in KIT.glob("*.py")}
 
 
