@@ -1,4 +1,4 @@
-"""What a bridge writes on a real broker, read back; and requests."""
+"""What bridges write on a real broker, read back; and requests for them."""
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any

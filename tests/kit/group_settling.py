@@ -28,7 +28,7 @@ def settle(world: GroupWorld) -> list[Output]:
 
 
 def _release_dropped(world: GroupWorld) -> bool:
-    """Every client releases what it was told to drop; tell whether there was anything."""
+    """Every client releases what it is to drop; return whether there was anything."""
     assert world.state is not None
     dropped = [
         (grant.member, queue.queue_id, grant.epoch, value.base)

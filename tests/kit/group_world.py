@@ -283,7 +283,7 @@ class GroupWorld:
     def run(self, unread: str = "") -> StepResult:
         """Step the group over everything appended since the last run, and check every invariant.
 
-        But for the records of one topic, if any: they are read by a later run.
+        ``unread``: a topic whose records a later run reads.
         """
         arrivals = sorted(
             (entry for entry in self.waiting if entry.source.topic != unread),

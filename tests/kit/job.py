@@ -86,7 +86,7 @@ def job(
 ) -> Iterator[RunningJob]:
     """Run the job while the context is open, then stop it cleanly unless it has ended.
 
-    Whoever awaits a record in the log meanwhile is told when the job has ended.
+    If the job ends meanwhile, whoever awaits a record of the log gets its error.
     """
     options = JobOptions(
         GivenSession(spark), strategies=strategies, accept_lost_input=accept_lost_input, skips=skips

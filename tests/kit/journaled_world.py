@@ -1,4 +1,4 @@
-"""Lives of a whole engine in memory whose clients keep journals; and the places to forge them."""
+"""A whole engine in memory whose clients keep journals; and the places to forge them."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field

@@ -68,7 +68,7 @@ class Scene:
         return self
 
     def judge(self) -> tuple[tuple[str, ...], str, dict[str, int]]:
-        """Return what is broken, what is told, and the counts."""
+        """Return what is broken, every finding, and the counts."""
         decisions = tuple(
             decision_of(epoch, [self._granted(client_id, epoch, offset)], read={SOURCE: 100})
             for client_id, epoch, offset in self.grants

@@ -1,4 +1,4 @@
-"""What a judge said of a recording, as tests look at it."""
+"""What a judge finds in a recording."""
 
 from fairlead.recording import RecordingFolder
 from fairlead.verify.judgement import Judgement, judge_recording

@@ -1,4 +1,4 @@
-"""A live group in memory: worlds to look at, and the looks."""
+"""A live group in memory: its rules, its plans, and what commands read of it."""
 
 from collections.abc import Mapping
 

@@ -104,7 +104,7 @@ class BridgedSystem(NamedTuple):
 
     @property
     def client(self) -> dict[str, Any]:
-        """What every client of the test's topics is told: where they are, and what it reads."""
+        """The settings of every client of the test's topics: where they are, and what it reads."""
         kafka = self.settings.kafka
         place = {"bootstrap": kafka.bootstrap, "prefix": kafka.topic_prefix}
         return {**place, "topics": [self.topic], "consume_from": "first_offset"}

@@ -77,7 +77,7 @@ class Topics:
         log = list(self.rows.get(place, ()))
         for offset, record in enumerate(self.written.get(place, ())):
             stamp = (offset, written_ms(self, record), True)
-            log.append(RawRecord(*place, *stamp, record.key, record.value))
+            log.append(RawRecord(topic, partition, *stamp, record.key, record.value))
         return log
 
     def rows_of(self, shard: int) -> list[RawRecord]:

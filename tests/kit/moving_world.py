@@ -1,4 +1,4 @@
-"""Lives of a group whose queues move for many reasons, as recordings with true times."""
+"""A world whose queues move for many reasons, as a recording with true times."""
 
 from pathlib import Path
 

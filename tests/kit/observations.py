@@ -1,4 +1,4 @@
-"""A group in memory as a person looks at it."""
+"""What an observed group is, read from a world: its standing, findings, holders."""
 
 from fairlead.observed.finding import Finding
 from fairlead.observed.findings import standing_findings

@@ -1,4 +1,4 @@
-"""Lives of a world that are replayed: clients come and go, drivers die, records are refused."""
+"""Random histories of a world, and their replay: clients come and go, drivers die."""
 
 from dataclasses import replace
 from functools import partial

@@ -32,6 +32,7 @@ _PHRASE = re.compile(
 )
 _HALF = re.compile(r"(?:Nor|Or|And|Which|But)\b")
 _FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
+_DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 _PAIRS = ("()", "[]", "{}")
 
 
@@ -48,19 +49,21 @@ def prose_faults(path: Path) -> Iterator[tuple[int, str]]:
 
 
 def _docstring_faults(module: ast.Module) -> Iterator[tuple[int, str]]:
-    documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
     for node in ast.walk(module):
-        docstring = ast.get_docstring(node) if isinstance(node, documented) else None
+        if not isinstance(node, _DOCUMENTED):
+            continue
+        docstring = ast.get_docstring(node)
         if docstring is None:
             continue
         line = node.body[0].lineno
-        first, *paragraphs = docstring.split("\n\n")
+        first, _, body = docstring.partition("\n\n")
         if not first.rstrip().endswith((".", "?", "!")):
             yield line, "a first line that does not end in a point"
         if not _balanced(first):
             yield line, "a first line that leaves a bracket or a quote open"
-        if paragraphs and _HALF.match(paragraphs[0].lstrip()):
-            yield line, f"a body that begins with {paragraphs[0].split()[0]}"
+        half = _HALF.match(body)
+        if half:
+            yield line, f"a body that begins with {half.group()}"
 
 
 def _balanced(text: str) -> bool:
