@@ -44,7 +44,7 @@ def test_the_range_assignor_deals_each_topic_in_blocks(
 
 @pytest.mark.parametrize("name", ["UNIFORM", "COOPERATIVE_STICKY"])
 @pytest.mark.parametrize("change", ["none", "join", "leave"])
-def test_owners_are_heard(
+def test_a_sticky_assignor_keeps_a_settled_group(
     name: str, change: str, kafka: dict[str, Contestant], kafka_folder: Path
 ) -> None:
     """A sticky assignor keeps a settled group, gives a joiner its share and no more."""

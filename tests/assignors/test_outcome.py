@@ -47,7 +47,7 @@ def test_a_topic_that_nobody_subscribes_has_no_owner() -> None:
     assert outcome(group, ((0,), (NOBODY,))) == Outcome(0, (1,), 0)
 
 
-def test_better_and_worse() -> None:
+def test_less_even_is_worse_whatever_it_moves() -> None:
     """Less even is worse whatever it moves; more moves count at the same loads alone."""
     even, uneven = Outcome(9, (2, 2, 2), 1), Outcome(0, (3, 2, 1), 1)
     other, cheaper = Outcome(0, (4, 4, 4, 0), 1), Outcome(8, (2, 2, 2), 1)

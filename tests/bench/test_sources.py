@@ -26,7 +26,7 @@ def test_batches_are_the_difference_of_two_readings() -> None:
     assert batches_between(one, one) == {}
 
 
-def test_no_batch_yet() -> None:
+def test_before_the_first_batch_everything_is_to_come() -> None:
     """A page without batches is one on which everything is still to come."""
     assert batches_between(read_sums(""), read_sums(_page(0.2)))["total"] == [pytest.approx(200)]
 

@@ -193,7 +193,7 @@ def begun_natively(story: Story) -> int:
         pytest.param("{}-of-old", id="two-names"),
     ],
 )
-def test_there_and_back(
+def test_a_group_goes_native_and_back_without_loss(
     system: LiveSystem, native: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Native consumers, Fairlead's, native ones, Fairlead's again: nothing is missed or doubled."""

@@ -95,7 +95,7 @@ def test_resolved_settings_are_all_shown(mine: Path, capsys: pytest.CaptureFixtu
     assert list(group) == ['group."%RETRY%a.b".drain_deadline_ms']
 
 
-def test_no_such_section(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_table_is_refused_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     """An unknown table is refused with the nearest."""
     with pytest.raises(SystemExit) as end:
         main(["config", "show", "--section", "kafka.securty"])

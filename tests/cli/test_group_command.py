@@ -192,7 +192,7 @@ def test_a_change_in_part_keeps_the_rest(command: Command, log: Log) -> None:
     assert len(log.records("control")) == written
 
 
-def test_shown_and_unset(command: Command, log: Log) -> None:
+def test_each_rule_is_shown_with_its_origin_until_unset(command: Command, log: Log) -> None:
     """Each rule is shown with where it is from, who set it and why, until it is unset."""
     wait = ("--wait", "0")
     everybody = RuleSet("*", "timing", (), {"lease_ms": 30_000, "trigger_ms": 9_000}, "conf")

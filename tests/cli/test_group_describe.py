@@ -135,7 +135,7 @@ def test_a_span_is_written_in_its_two_greatest_units(milliseconds: int, words: s
     assert duration_words(milliseconds) == words
 
 
-def test_one_and_many() -> None:
+def test_one_is_singular_and_several_are_plural() -> None:
     """One topic is no topics, and one queue no queues; of several it says several."""
     said = dict(state_lines(standing_of(world_of("c1", queues=1)), ()))
     assert said["queues"].startswith("1 of 1 topic, 1 shared")

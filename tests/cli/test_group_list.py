@@ -121,7 +121,7 @@ def test_an_empty_list_says_so(
     assert orjson.loads(capsys.readouterr().out) == []
 
 
-def test_no_such_phase(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_phase_is_refused_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     """A phase that no group is ever in is refused with the nearest, before anything is read."""
     with pytest.raises(SystemExit) as ended:
         main(["group", "list", "--phase", "handingover"])
@@ -249,7 +249,7 @@ def _run(*arguments: str, url: str) -> "subprocess.CompletedProcess[bytes]":
     )
 
 
-def test_a_narrow_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_on_a_narrow_terminal_columns_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     """Where not all columns have room those that say least are left out: a group is a line."""
     rows = [*group_rows([_group("orders-of-the-north"), _group("payments")], NOW_MS)]
     columns = ("group", "phase", "waiting" * 10)
@@ -275,7 +275,7 @@ def _listed(count: int) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def test_thousands_of_groups() -> None:
+def test_a_list_of_thousands_is_nearly_as_quick() -> None:
     """A list of 2,000 groups costs little more than one of 20, most of it Python's start."""
     assert min(_listed(MANY), _listed(MANY)) < 2 * max(_listed(FEW), _listed(FEW))
 
@@ -300,7 +300,7 @@ def test_of_another_cluster(bootstrap: str, topics: TopicNames) -> None:
     assert b"tells of elsewhere:9092, topics test_of" in ended.stderr
 
 
-def test_from_the_topics(bootstrap: str, topics: TopicNames) -> None:
+def test_without_serve_the_topics_are_read(bootstrap: str, topics: TopicNames) -> None:
     """Where nobody serves, the topics are read, which is said with the time that it took."""
     now_ms = time.time_ns() // 1_000_000
     producer = KafkaProducer(bootstrap_servers=bootstrap)

@@ -181,7 +181,7 @@ def test_drained_under_avg(engine: SharedEngine) -> None:
     group.await_held(second, 0, 1, 2, 3)
 
 
-def test_paused_and_restarted(engine: SharedEngine) -> None:
+def test_a_pause_holds_a_join_back(engine: SharedEngine) -> None:
     """A pause holds a join back; a restart within its grace moves nobody else; a drain is told."""
     group = Group(engine, "paused")
     first, second = group.join("c1", "c2")

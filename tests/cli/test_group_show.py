@@ -51,7 +51,7 @@ def test_built_in_is_a_table(capsys: Capture) -> None:
     assert lines[1].split() == ["rule", "says", "from"]
 
 
-def test_the_longest_id(capsys: Capture) -> None:
+def test_only_an_id_longer_than_the_terminal_is_wrapped(capsys: Capture) -> None:
     """Only an id that is longer than the terminal is wrapped by it, and can be copied whole."""
     lines = _shown(OF_THE_LONGEST, OutputFormat.TABLE, capsys).splitlines()
     assert {line for line in lines if len(line) > COLUMNS} == {LONGEST}

@@ -72,7 +72,7 @@ def test_bans_of_one_queue_are_one_rule() -> None:
     ]
 
 
-def test_fractions_of_options() -> None:
+def test_a_fraction_in_the_options_becomes_text() -> None:
     """A fraction in the options becomes text, digit for digit; whole numbers stay."""
     given = '{"damping": 0.20, "virtual_nodes": 20, "zone_first": true}'
     options = {"damping": "0.20", "virtual_nodes": 20, "zone_first": True}

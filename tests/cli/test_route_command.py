@@ -79,7 +79,7 @@ def test_the_life_of_a_route(command: Command, log: "Log", told: Path) -> None:
     assert last.route.identity == anew["identity"]
 
 
-def test_a_name_mistyped(command: Command, told: Path) -> None:
+def test_a_mistyped_topic_is_refused_with_near_names(command: Command, told: Path) -> None:
     """Whoever mistypes a topic is told which names are near; where none is known, no name is."""
     command("show", "order", code=ExitCode.VERDICT_NEGATIVE)
     assert "nearest" not in command.text

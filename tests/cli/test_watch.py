@@ -66,7 +66,7 @@ def test_the_screen_fits(size: tuple[int, int]) -> None:
     assert "last record 0.0 s ago" in text
 
 
-def test_the_whole_screen() -> None:
+def test_a_large_screen_shows_queues_and_decisions() -> None:
     """Where there is room, there is each queue with its owner, and the newest decisions."""
     world = _handing_over()
     text = "\n".join(_screen(world, (200, 60)))
@@ -75,7 +75,7 @@ def test_the_whole_screen() -> None:
     assert "10 in handover" in text or "in handover" in text
 
 
-def test_when_nothing_comes() -> None:
+def test_a_log_that_stands_still_is_said_to() -> None:
     """A log that stands still is said to, and so is a group of which nothing was read."""
     assert "6.0 s ago (nothing comes" in _screen(_handing_over(), (200, 50), silent_ms=6_000)[0]
     lines = screen_lines(GROUP, None, [], Moment(0, 0), (80, 24))

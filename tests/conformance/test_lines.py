@@ -104,7 +104,7 @@ def test_queues_sort_by_number_and_texts_as_in_java() -> None:
     assert found[1][0]["result"] == ["CID-10", "CID-2", "\U0001f600", "\uffee"]
 
 
-def test_greatest_queue_ids() -> None:
+def test_a_queue_id_may_be_any_int_of_java() -> None:
     """A queue id is as great, or as small, as Java's int."""
     queues = [["t", "b", 2**31 - 1], ["t", "b", -(2**31)]]
     ((found, is_case),) = answered({"kind": "sort_queues", "queues": queues})

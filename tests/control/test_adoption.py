@@ -43,7 +43,7 @@ def place_of(position: Position | None = None, told_by: From | None = None) -> Q
         (None, "latest", 100, "chosen"),
     ],
 )
-def test_where_it_begins(
+def test_a_native_group_is_taken_over_at_its_commit(
     native: int | None, uncommitted: Uncommitted | None, begins: int | None, why: str
 ) -> None:
     """At the commit, inside what is kept; without one where the operator or the clients say."""

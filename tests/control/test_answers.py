@@ -48,7 +48,7 @@ def test_the_first_decision_that_names_the_record_answers_it(settings: Settings,
     assert answers.refusals == {}
 
 
-def test_decision_in_parts(settings: Settings, log: Log) -> None:
+def test_a_decision_answers_when_all_parts_are_there(settings: Settings, log: Log) -> None:
     """A decision is an answer when all of its parts are there, whichever names the record."""
     with AnswerWatch(settings.kafka, [2]) as watch:
         _decide(log, OTHER.offset, part=0, parts=2)

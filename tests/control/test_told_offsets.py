@@ -25,7 +25,7 @@ def _request(timestamp_ms: int | None = None, *queues: MessageQueue) -> Request:
     return Request("group", "offsets", "orders", queues or None, timestamp_ms)
 
 
-def test_what_is_known() -> None:
+def test_each_queue_of_the_status_is_answered() -> None:
     """Each queue that stands there is answered; of those that nobody reads nothing is missing."""
     queues = (
         QueueOffsets(MessageQueue("orders", "a", 0), 3, 120, None, None),
@@ -39,7 +39,7 @@ def test_what_is_known() -> None:
     assert found == ((OffsetsKnown("group", "orders", "life-1", queues[1:2]),), {})
 
 
-def test_what_is_not() -> None:
+def test_what_the_status_lacks_is_not_answered() -> None:
     """A route's request asks for no bounds, and no bounds tell where a time is."""
     route = Request("group", "route", "orders", None, None)
     assert answers([route], ROUTE, told_lookup(STATUS)) == ((), {})

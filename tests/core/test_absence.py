@@ -143,7 +143,7 @@ def test_after_the_grace_the_queues_are_shared_with_an_alarm() -> None:
     assert world.state.awaited == {}
 
 
-def test_off_by_default() -> None:
+def test_without_a_grace_a_leavers_queues_are_shared_at_once() -> None:
     """Without the rule the queues of a client that leaves are shared at once."""
     world = settled("a", "b")
     stop(world, "b")
@@ -165,7 +165,7 @@ def test_operator_ends_the_wait(grace_ms: int, alarms: tuple[str, ...]) -> None:
     assert world.decision.alarms == alarms
 
 
-def test_back_too_late() -> None:
+def test_who_comes_after_the_grace_joins_like_anybody() -> None:
     """Who comes after the grace joins like anybody, also if the engine reads both at once."""
     world = world_of("a", "b", queues=4)
     world.leave("b")
@@ -192,7 +192,7 @@ def test_back_before_the_old_life_has_stopped() -> None:
     assert (add.queue.queue_id, add.position.offset, add.why) == (2, 17, "release")
 
 
-def test_another_joins_meanwhile() -> None:
+def test_a_newcomer_gets_its_share_beside_the_awaited() -> None:
     """A newcomer gets its share beside the one that is waited for."""
     world = world_of("a", "b", queues=6)
     stop(world, "b")

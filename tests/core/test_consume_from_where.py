@@ -16,7 +16,9 @@ CONSUMERS: Final[tuple[Consumer, ...]] = ("push", "litepull")
 @pytest.mark.parametrize("consumer", CONSUMERS)
 @pytest.mark.parametrize("name", [LAST, FIRST, TIMESTAMP])
 @pytest.mark.parametrize("topic", ["orders", "%RETRY%orders"])
-def test_stored_and_failed(consumer: Consumer, name: str, topic: str) -> None:
+def test_a_stored_offset_wins_and_a_failed_look_up_starts_nothing(
+    consumer: Consumer, name: str, topic: str
+) -> None:
     """A stored offset is taken under every name; where reading it failed, nothing starts."""
     found = [pull_from_where(consumer, name, stored, topic) for stored in (0, 17, -2, -3)]
     assert found == [0, 17, None, None]

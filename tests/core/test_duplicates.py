@@ -85,7 +85,7 @@ def test_of_three_processes_the_greatest_owns_in_the_end(order: tuple[int, ...])
 
 
 @pytest.mark.parametrize("order", [(1, 2), (2, 1)])
-def test_after_a_lapse(order: tuple[int, ...]) -> None:
+def test_after_both_lapse_exactly_one_remains(order: tuple[int, ...]) -> None:
     """Both lapse and are forgotten before they were told: in any order exactly one remains."""
     deployment = Deployment(settled(queues=2))
     _rounds(deployment, (1, 2), 1)

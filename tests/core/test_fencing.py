@@ -78,7 +78,7 @@ def test_progress_of_a_former_incarnation_is_refused() -> None:
     assert world.state.queues[queue_of(0)].base == Position(0, 3)
 
 
-def test_after_a_barrier() -> None:
+def test_a_grant_made_void_by_a_barrier_is_worth_nothing() -> None:
     """A grant that a barrier has made void is worth nothing, though its epoch was issued."""
     world = settled("a", "b", queues=2)
     epoch = world.epoch_of(1)

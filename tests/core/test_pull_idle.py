@@ -82,7 +82,7 @@ def test_an_application_that_hangs_is_not_cycled() -> None:
         ("pull", None, 10 * LIMIT_MS, 0),
     ],
 )
-def test_whose_and_when(
+def test_only_push_members_are_idle_and_only_after_the_limit(
     consume_type: str, limit: int | str | None, idle_ms: int | None, taken: int
 ) -> None:
     """It is for push members, and for longer than the limit of their group, which may be never."""
@@ -109,7 +109,7 @@ def test_the_newest_word_counts() -> None:
     assert not any(isinstance(each, Decision) for each in world.outputs)
 
 
-def test_several_at_once() -> None:
+def test_one_record_may_tell_of_several_idle_queues() -> None:
     """One record may tell of several queues: one decision, a cause for each of them."""
     world = settled("a")
     epochs = {number: world.epoch_of(number) for number in (1, 3)}

@@ -36,7 +36,7 @@ def test_the_retry_topic_is_asked_for_from_the_first_heartbeat() -> None:
     assert ("route", RETRY) in requested(world)
 
 
-def test_not_routed_yet() -> None:
+def test_without_its_route_a_retry_topic_holds_up_no_other() -> None:
     """Without a route of the retry topic the group's other topic is shared, and moves go on."""
     world = GroupWorld()
     world.beat("a", topics=TOPICS)
@@ -104,7 +104,7 @@ def test_starts_at_its_beginning() -> None:
     assert starts == {"orders": (50, "last_offset"), RETRY: (3, "minimum")}
 
 
-def test_no_offsets_yet() -> None:
+def test_a_retry_topic_without_offsets_waits_alone() -> None:
     """A retry topic whose offsets nobody tells waits alone."""
     world = GroupWorld()
     world.beat("a", topics=TOPICS)
@@ -171,7 +171,7 @@ def test_nobody_is_short_of_it() -> None:
     assert 10 <= asked <= 20
 
 
-def test_made_on_subscription() -> None:
+def test_a_rule_has_the_retry_topic_made_at_once() -> None:
     """A rule has it made before anything failed; until it is there the group waits for it."""
     world = GroupWorld()
     world.rule("retry_topics", "on_subscription")

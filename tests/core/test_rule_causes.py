@@ -68,7 +68,7 @@ def test_a_rule_already_in_force_is_no_cause() -> None:
     assert _told(world) == [("slots", "alice", None, False)]
 
 
-def test_in_the_assignment() -> None:
+def test_an_assignment_names_the_rule_and_its_reason() -> None:
     """A client that loses a queue by a rule is told the rule and its reason."""
     world = settled("a", "b")
     world.rule("designated", {"only": ["b"]}, because="a is slow")
@@ -92,7 +92,7 @@ def _after_change(world: GroupWorld, *causes: Cause, **rules: object) -> tuple[C
     )
 
 
-def test_of_all_groups() -> None:
+def test_a_rule_of_all_groups_is_a_cause_where_it_changes_something() -> None:
     """A rule of all groups is a cause where it changes something, and none where it does not."""
     world = settled("a", "b")
     timing = Cause("rules_changed", at=AT, rule="timing", group="*", by="conf")

@@ -123,7 +123,7 @@ def test_own_strategy_is_given_what_it_takes() -> None:
     assert alarms_of(world) == ()
 
 
-def test_everything_at_once() -> None:
+def test_all_rules_reach_the_strategy_together() -> None:
     """All rules together reach the strategy as one value, each under its queue or client."""
     held: dict[str, dict[str, Any]] = {
         "pin": {"t/b/1": {"queue": ["t", "b", 1], "client_id": "c"}},
@@ -159,7 +159,7 @@ def test_one_rule_too_many_is_refused(rule: str) -> None:
     assert _refused(world) == []
 
 
-def test_too_many_banned() -> None:
+def test_a_ban_counts_for_each_client_it_names() -> None:
     """A ban counts for each client that it names."""
     world = GroupWorld()
     clients = [f"c{number}" for number in range(100)]
@@ -170,7 +170,7 @@ def test_too_many_banned() -> None:
     assert _refused(world) == [("too_many_rules", "value")]
 
 
-def test_last_rule_removed() -> None:
+def test_a_group_without_its_last_rule_is_forgotten() -> None:
     """A group whose last rule was removed is forgotten like one that never had any."""
     world = GroupWorld()
     set_of_queue(world, "pin", 0, client_id="c")
@@ -233,7 +233,7 @@ NAMES = {"pin": "client_id", "ban": "client_ids", "weight": "weight"}
 
 
 @given(EVENTS)
-def test_whatever_is_set(events: list[tuple[str, Any, Any]]) -> None:
+def test_pins_bans_and_drains_hold_in_any_order(events: list[tuple[str, Any, Any]]) -> None:
     """However rules are set and removed, pins, bans and drains hold and decisions say why."""
     world = settled("a", "b", "c")
     world.rule("strategy", STICKY)

@@ -10,7 +10,7 @@ from fairlead.core.utc_words import utc_words
 
 
 @given(st.integers(0, 10**13 - 1))
-def test_like_the_library(at_ms: int) -> None:
+def test_moments_are_worded_as_by_datetime(at_ms: int) -> None:
     """Every moment that a record may name is worded as datetime words it."""
     there = datetime.fromtimestamp(at_ms // 1_000, UTC)
     assert utc_words(at_ms) == there.strftime("%Y-%m-%d %H:%M:%S UTC")

@@ -120,7 +120,7 @@ def test_after_ten_seconds_without_an_answer_the_bridge_is_named() -> None:
     assert [reason for _, reason, _ in _told(world)] == ["topic"]
 
 
-def test_bridge_that_died() -> None:
+def test_an_absent_topic_may_be_there_when_no_bridge_answers() -> None:
     """A topic that was absent, and then no answer any more: it may have been made meanwhile."""
     world = GroupWorld()
     world.bridges = {"main": (5_000, "running"), "far": (3_000, "stopped")}
@@ -254,7 +254,7 @@ def test_an_undesignated_client_hears_which_rule() -> None:
     assert [(client, reason) for client, reason, _ in _told(world)] == [("c", None)]
 
 
-def test_designated_to_nobody() -> None:
+def test_without_the_named_client_the_rule_decides() -> None:
     """While no named client is there, nobody has the topic, or all have it, as the rule says."""
     world = GroupWorld()
     world.rule("designated", {"only": ["x"]})

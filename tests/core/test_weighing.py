@@ -48,7 +48,7 @@ def _steady(per_second: float, seconds: int, over_ms: int = 60_000) -> Measure:
 
 
 @pytest.mark.parametrize("seconds", [2, 30, 600])
-def test_a_steady_rate(seconds: int) -> None:
+def test_a_steady_rate_is_measured_from_the_first_reports(seconds: int) -> None:
     """A steady rate is measured as it is, from the first reports on."""
     assert _steady(40, seconds).rate == pytest.approx(40)
 

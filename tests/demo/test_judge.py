@@ -152,7 +152,7 @@ def test_duplicate_on_clean_move() -> None:
     assert verdict.failed() == ("read twice on clean moves",)
 
 
-def test_duplicate_within_tenure() -> None:
+def test_one_owner_that_reads_twice_is_found() -> None:
     """One owner that processes a message twice reads it twice, also if it is killed later."""
 
     def twice(record: JournalRecord) -> Sequence[JournalRecord]:
@@ -173,7 +173,7 @@ def test_a_queue_without_work_fails_the_run() -> None:
 
 
 @pytest.mark.parametrize("name", STEPS)
-def test_step_without_move(name: str) -> None:
+def test_a_step_that_moved_nothing_fails_the_run(name: str) -> None:
     """A step that moved no queue proves nothing, and fails the run."""
     verdict = judge(without_moves(sound_history(), name), SMALL)
     check = _check(verdict, "queues moved per step")
@@ -203,7 +203,7 @@ def test_a_script_without_a_step_fails() -> None:
     assert "queues moved per step" in verdict.failed()
 
 
-def test_step_left_unowned() -> None:
+def test_a_step_that_leaves_a_queue_unowned_fails_the_run() -> None:
     """A queue without owner at the end of a step fails the run: the step never converged."""
     history = sound_history()
     steps = [
@@ -221,7 +221,7 @@ def test_convergence_ends_with_the_last_start_of_a_moved_queue() -> None:
     assert [step.converged_ms for step in verdict.steps] == [6.0, 4.0, 4.0, 6.0, 2.0, 4.0]
 
 
-def test_too_few_messages() -> None:
+def test_a_run_of_too_few_messages_fails() -> None:
     """A run below the demanded number of messages fails, however clean it was."""
     verdict = judge(sound_history(), replace(SMALL, messages=QUEUES * MESSAGES + 1))
     assert verdict.failed() == ("messages went through",)
@@ -259,7 +259,7 @@ def test_open_start_is_open() -> None:
     assert "a never stopped orders/main/1" in check.findings[3]
 
 
-def test_work_after_stop() -> None:
+def test_work_after_a_stop_is_found() -> None:
     """A message processed after the stop is work on a queue of somebody else."""
 
     def after(record: JournalRecord) -> Sequence[JournalRecord]:
@@ -274,7 +274,7 @@ def test_work_after_stop() -> None:
     )
 
 
-def test_start_without_grant() -> None:
+def test_a_start_without_a_grant_is_found() -> None:
     """A client that starts what was not granted to it fails the run."""
     history = sound_history()
     verdict = judge(replace(history, grants=history.grants - {BARE}), SMALL)
@@ -307,7 +307,7 @@ def test_findings_are_few() -> None:
     assert findings[-1] == f"and {QUEUES * MESSAGES - 8} more"
 
 
-def test_epoch_of_stop() -> None:
+def test_a_stop_under_another_epoch_is_a_flaw() -> None:
     """A stop under another epoch than the start's, or at another offset, is a flaw."""
 
     def other(record: JournalRecord) -> Sequence[JournalRecord]:

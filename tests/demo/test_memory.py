@@ -32,7 +32,7 @@ def _looks(watch: MemoryWatch) -> int:
     return watch.use.looks if watch.use is not None else 0
 
 
-def test_greatest_is_kept() -> None:
+def test_what_a_child_needed_counts_when_it_is_gone() -> None:
     """What a child needed counts on when it is gone."""
     with MemoryWatch(look_seconds=0.01) as watch:
         _await(lambda: _looks(watch) > 0)

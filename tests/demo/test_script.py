@@ -61,7 +61,7 @@ def _script(fleet: Fleet, engine: Engine, patience_s: float) -> Script:
     return Script(fleet, Quiet(), engine, random.Random(1), patience_s=patience_s)
 
 
-def test_waited_in_vain(fleet: Fleet, engine: Engine) -> None:
+def test_a_step_without_an_end_ends_the_script(fleet: Fleet, engine: Engine) -> None:
     """A step that does not come to its end in time ends the script with what was waited for."""
     script = _script(fleet, engine, patience_s=0.1)
     script.prepare()

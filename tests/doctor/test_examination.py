@@ -110,7 +110,7 @@ def test_without_a_broker_the_machine_is_still_examined(broker: str, around: Sur
     ]
 
 
-def test_all_in_time(around: Surroundings) -> None:
+def test_the_end_comes_in_time_however_many_hang(around: Surroundings) -> None:
     """However many hang, the end comes when it was promised."""
     never = threading.Event()
     checks = [_check(f"{n}", Place.CLUSTER, _hangs(never), 5) for n in range(20)]

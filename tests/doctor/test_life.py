@@ -212,7 +212,7 @@ def test_rights_that_brokers_do_not_tell_are_unknown() -> None:
     assert answer.status is Status.UNKNOWN
 
 
-def test_may_not_make() -> None:
+def test_missing_topics_that_may_not_be_made_are_named() -> None:
     """Topics that are missing, and may not be made, are told."""
     described = _topics()
     del described["rejects"]

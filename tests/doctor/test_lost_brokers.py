@@ -78,7 +78,7 @@ def _around(
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
-def test_a_fenced_broker(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broker_out_of_service_is_named(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever of three is out of service: the cluster answers, and this one is named."""
     there, gone = broker.broker(_around(Admin(number), monkeypatch))
     others = ", ".join(str(each) for each in PLACES if each != number)
@@ -88,7 +88,7 @@ def test_a_fenced_broker(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert gone.says.startswith(f"broker {number} at {PLACES[number]} is gone or silent: ")
 
 
-def test_a_frozen_broker(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_frozen_broker_is_found_by_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that the others still count in is found out by a connection to it."""
     there, gone = broker.broker(_around(Admin(), monkeypatch, silent=[1]))
     assert "nodes 2, 3," in there.says

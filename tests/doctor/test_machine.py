@@ -256,7 +256,7 @@ def _ticks(around: Surroundings, appended_ms: int | None) -> None:
     )
 
 
-def test_jvm_that_stayed(tmp_path: Path) -> None:
+def test_a_jvm_without_its_driver_keeps_its_lock(tmp_path: Path) -> None:
     """A JVM whose driver was killed still has its lock, and keeps the next driver out."""
     tmp_path.chmod(0o700)
     (tmp_path / "jvm.lock").touch()

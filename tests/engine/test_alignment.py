@@ -61,7 +61,7 @@ def test_the_cheapest_reading_is_found(
         ("ab cd", "abxabcd", 2, 0, 1),
     ],
 )
-def test_where_others_write(
+def test_what_others_write_fits_no_expectation(
     blocks: str, written: str, resent: int, unwritten: int, others: int
 ) -> None:
     """What does not fit is of others; all that is expected must be there all the same."""

@@ -83,7 +83,7 @@ def _cut(rows: Sequence[RawRecord], ends: Sequence[int]) -> list[list[RawRecord]
 
 @given(data=st.data())
 @settings(max_examples=25)
-def test_order_and_chunking(world: World, data: st.DataObject) -> None:
+def test_order_and_chunking_do_not_change_the_bytes(world: World, data: st.DataObject) -> None:
     """However Spark orders and cuts the rows, every batch gives the same bytes (rule H16)."""
     shard = data.draw(st.integers(0, PARTITIONS.shards - 1))
     rows = sorted(world.topics.rows_of(shard), key=lambda row: (row.append_ms, row.offset))

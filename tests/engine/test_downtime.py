@@ -65,7 +65,7 @@ def test_who_died_meanwhile_is_found() -> None:
     assert world.owners("orders") == dict.fromkeys(range(4), "b")
 
 
-def test_a_slow_engine() -> None:
+def test_a_slow_engine_expires_nobody() -> None:
     """A batch that comes a minute late reads a minute of heartbeats, and expires nobody."""
     world = _settled()
     _away(world, 60, ticks=True)

@@ -121,7 +121,7 @@ def test_a_newer_one_replaces(older: GroupRecord, newer: GroupRecord) -> None:
         (_absent("orders"), _absent("payments")),
     ],
 )
-def test_others_do_not(one: GroupRecord, other: GroupRecord) -> None:
+def test_records_of_different_things_both_wait(one: GroupRecord, other: GroupRecord) -> None:
     """Records that speak of different things wait both, in their order."""
     held = hold(_lines(one, other))
     assert [line.row.offset for line in held.lines] == [0, 1]

@@ -278,7 +278,7 @@ def test_poisoned_heartbeats_count_for_the_lease(monkeypatch: pytest.MonkeyPatch
     assert world.counts["groups/quarantined"] == 0
 
 
-def test_too_much_poison(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_group_with_too_much_poison_is_set_aside(monkeypatch: pytest.MonkeyPatch) -> None:
     """A group that fails on more than a few records is set aside, and no record is refused."""
     world = _settled()
 
@@ -310,7 +310,7 @@ def test_a_group_that_never_had_a_state(monkeypatch: pytest.MonkeyPatch) -> None
     assert len(set(world.owners("orders").values())) == 4
 
 
-def test_a_forsaken_group(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_forsaken_group_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
     """A group without state of which nobody speaks any more is forgotten, and that is told."""
     world = World()
     world.topics.tick(1)

@@ -111,7 +111,7 @@ def test_nothing_is_granted_while_one_is_silent() -> None:
     assert _commands(world, 2) == []
 
 
-def test_where_it_begins() -> None:
+def test_a_native_group_is_taken_over_at_its_commit() -> None:
     """What stands before the window is not read; each decision says where its state began."""
     world = _settled()
     world.lose_state(window_ms=2_000)
@@ -188,7 +188,7 @@ def test_a_state_lost_in_recovery_is_rebuilt() -> None:
     assert world.decisions[-1]["state"]["phase"] == "stable"
 
 
-def test_who_joins_meanwhile() -> None:
+def test_a_client_that_joins_in_recovery_gets_its_share_later() -> None:
     """A client that joins while the group recovers gets its share when that is over."""
     world = _settled("a")
     world.lose_state()

@@ -11,7 +11,7 @@ from tests.kit.world import World
 
 
 @pytest.mark.parametrize("window_ms", [603_000, 4_000])
-def test_across_a_loss(window_ms: int) -> None:
+def test_a_lost_and_rebuilt_state_replays(window_ms: int) -> None:
     """A state that was lost and rebuilt, and one that was put back after, come out of the loop."""
     world = World()
     chance = Random(window_ms)

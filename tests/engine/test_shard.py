@@ -159,7 +159,7 @@ def test_a_refused_row_has_its_reason_and_the_rest_goes_on() -> None:
     assert result.counts["events/heartbeat/applied"] == 1
 
 
-def test_the_wrong_partition() -> None:
+def test_a_record_in_the_wrong_partition_is_refused() -> None:
     """A record in another partition than its group's is refused, and its sender told."""
     world = World()
     client = world.join("c")

@@ -12,7 +12,7 @@ from tests.kit.replays import replayed
 from tests.kit.shared_world import LONG, SHARE, Shared, begun, crowd, fat, near
 
 
-def test_a_full_shard() -> None:
+def test_a_full_shard_still_takes_a_small_member() -> None:
     """Groups that took all the room grow no further; a small one still takes a member."""
     world = begun()
     groups = near("orders", 6)

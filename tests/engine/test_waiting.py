@@ -100,7 +100,7 @@ def test_signs_are_remembered() -> None:
     assert world.counts["records_read/offsets"] == 21
 
 
-def test_of_one_shard() -> None:
+def test_an_absent_topic_concerns_its_own_shard() -> None:
     """That a topic is absent concerns the group that asked, in its own shard alone."""
     world = World()
     world.topics.tick(1)

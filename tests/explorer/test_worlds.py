@@ -147,7 +147,7 @@ LOSSY = World(clients=2, lost=1)
     ],
     ids=["eager unmarked", "forced unmarked", "eager beside ordered", "not healed"],
 )
-def test_what_is_excused(
+def test_only_the_mark_of_the_engine_excuses_two_owners(
     world: World,
     part: tuple[object, str],
     broken: object,

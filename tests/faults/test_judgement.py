@@ -236,7 +236,7 @@ def test_frozen_and_went_on(play: Play) -> None:
     assert any(fault.startswith("two owners") for fault in play.judge().faults)
 
 
-def test_killed_too_late(play: Play) -> None:
+def test_a_killed_client_works_until_its_death_is_certain(play: Play) -> None:
     """A killed client's work ends when its death is certain: whoever starts sooner is a second."""
     play.work(play.a, 0, 1, 2)
     started_ns = play.b.start(QUEUE, SECOND, 3)

@@ -4,7 +4,7 @@ from fairlead.core.model import Position
 from tests.handover.beginnings import follow_reset, gated_b, owned_by_a, start_of, value
 
 
-def test_a_reset_backwards() -> None:
+def test_a_reset_backwards_repeats_from_there() -> None:
     """The holder releases, and gets the queue again from the reset (rule H25)."""
     story, a = owned_by_a()
     a.processes(9)
@@ -20,7 +20,7 @@ def test_a_reset_backwards() -> None:
     assert story.committed[0].position == (reset, 2)
 
 
-def test_a_reset_forwards() -> None:
+def test_a_reset_forwards_skips_to_there() -> None:
     """Messages between are skipped because an operator said so."""
     story, a = owned_by_a()
     a.processes(3)

@@ -59,7 +59,7 @@ def test_a_story_reads_as_its_page(folder: Path, story: str, words: list[str]) -
     assert text == (STORIES / f"{story}.txt").read_text(encoding="utf-8")
 
 
-def test_story_for_programs(folder: Path) -> None:
+def test_programs_get_every_cause_with_its_record(folder: Path) -> None:
     """Programs get owner, position and every cause with the state of its record."""
     two, five = _told("explain", GROUP, *QUEUES, "--dump", folder)
     assert (two["owner"], two["state"], two["successor"]) == ("c3", "held", None)

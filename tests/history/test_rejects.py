@@ -100,7 +100,7 @@ def test_the_newest_rejects_can_be_chosen(folder: Path) -> None:
     assert text == f"no such record was refused in the recording {folder}\n"
 
 
-def test_nothing_to_follow(folder: Path) -> None:
+def test_a_recording_cannot_be_followed(folder: Path) -> None:
     """A recording cannot be followed, and one JSON document cannot go on."""
     with pytest.raises(UsageError, match="nothing is added to a recording"):
         _run("--dump", folder, "--follow")

@@ -64,7 +64,7 @@ def test_gated_behind_the_dead() -> None:
     assert (known[1].granted, known[1].opened is None) == (None, False)
 
 
-def test_what_assignments_say() -> None:
+def test_without_a_decision_the_assignment_names_the_owner() -> None:
     """Where the decision of a grant is gone, the newest assignment record tells the owner."""
     told = ("c3", Epoch(1, 9), "held")
     assert standing_of(_known(GIVEN), told) == Holder("held", "c3", Epoch(1, 9))
@@ -89,7 +89,7 @@ def test_a_repeated_add_makes_no_other_grant() -> None:
     assert only.given.row.offset == 0
 
 
-def test_began_by_release() -> None:
+def test_a_later_position_than_the_release_began_by_it() -> None:
     """Who tells a later position than the release when it is let in had begun by the release."""
     place = ("t.releases", 0, 1)
     _, second = _known(GIVEN, MOVED, OPENED)

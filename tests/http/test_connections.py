@@ -100,7 +100,7 @@ def many_files() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("many_files")
-def test_half_sent_requests() -> None:
+def test_half_sent_requests_hold_no_scrape_up() -> None:
     """While 1,500 half-sent requests hang, scrapes go on, on a few threads, and few stay open."""
     threads = threading.active_count()
     with _engine(request_ms=60_000) as server, contextlib.ExitStack() as hanging:
@@ -178,7 +178,7 @@ def test_a_client_that_reads_no_answer_is_cut_off() -> None:
         assert told.wait(20)
 
 
-def test_unread_last_answer() -> None:
+def test_an_unread_last_answer_is_cut_off() -> None:
     """Whoever does not read the end of the last answer is cut off, however little it is."""
 
     async def page(request: Request) -> Response:

@@ -76,7 +76,7 @@ def _is_gone(pid: int) -> bool:
     return False
 
 
-def test_lines_and_commands(tmp_path: Path) -> None:
+def test_a_child_hears_commands_and_is_heard_by_line(tmp_path: Path) -> None:
     """A child is told commands, heard line by line, and its end is an empty line."""
     lines = Lines()
     child = Child("echo", _python(ECHO), tmp_path / "log", on_line=lines.hear)

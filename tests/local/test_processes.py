@@ -82,7 +82,7 @@ def test_the_processor_time_of_a_child_counts(code: str) -> None:
     assert 0.4 < used < 5.0
 
 
-def test_no_such_process() -> None:
+def test_a_process_that_is_gone_has_no_figure() -> None:
     """A process that is gone has no figure."""
     gone = _gone()
     for figure in (processor_seconds, memory_bytes, family_of):

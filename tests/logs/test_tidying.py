@@ -50,7 +50,7 @@ UNKNOWN = "hunter22"
         f"ssl.key.passphrase={UNKNOWN}",
     ],
 )
-def test_nobody_knows_it(value: object) -> None:
+def test_a_secret_behind_its_name_is_masked(value: object) -> None:
     """A secret that stands behind its name goes, in whatever form name and value come."""
     found = Secrets()(None, "info", {"event": "x", "options": value})
     assert UNKNOWN not in str(found)
@@ -92,7 +92,7 @@ def test_a_secret_is_masked_in_written_forms_too(secret: str) -> None:
         assert "***" in masked
 
 
-def test_masked_by_name() -> None:
+def test_a_field_named_as_a_secret_is_masked() -> None:
     """A field that is named as a secret is masked, whatever it holds; the name of a file is not."""
     fields = {
         "sasl_plain_password": ["x"],

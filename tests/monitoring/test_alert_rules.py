@@ -162,7 +162,7 @@ def test_scaled_rules_are_sound(factor: Fraction, tmp_path: Path) -> None:
     assert "runbook_url: docs/runbooks/EngineDown.md" in rules.read_text()
 
 
-def test_rules_of_others(
+def test_others_may_have_their_prefix_and_addresses(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Names have a prefix, runbooks absolute addresses, and Prometheus takes the file."""

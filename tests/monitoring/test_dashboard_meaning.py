@@ -150,7 +150,7 @@ def test_the_verdict_is_safe_only_of_what_is_seen(
     assert _answer(tmp_path, conditions.VERDICT, seen, [verdict]) == ""
 
 
-def test_verdict_of_nothing(tmp_path: Path) -> None:
+def test_a_prometheus_without_targets_knows_nothing(tmp_path: Path) -> None:
     """A Prometheus that scrapes no Fairlead knows nothing."""
     seen = {'up{job="other"}': "1x20"}
     assert _answer(tmp_path, conditions.VERDICT, seen, [UNKNOWN]) == ""

@@ -144,7 +144,9 @@ def test_without_lists_apt_is_asked_once(repository: Repository, said: list[str]
     assert [path.name for path in lists.rglob("*")] == ["partial"]
 
 
-def test_with_old_lists(repository: Repository, said: list[str]) -> None:
+def test_an_outdated_package_gives_way_to_its_successor(
+    repository: Repository, said: list[str]
+) -> None:
     """A package that the lists name and the mirror no longer has: its successor is taken."""
     repository.offer("2.45.0")
     repository.read_lists()
@@ -172,7 +174,7 @@ def test_a_prometheus_that_is_too_old_is_named(repository: Repository, said: lis
     assert "PROMETHEUS and PROMTOOL" in told.value.remedy
 
 
-def test_no_such_package(repository: Repository, said: list[str]) -> None:
+def test_a_package_apt_does_not_have_is_named(repository: Repository, said: list[str]) -> None:
     """Apt's own reason is told, with what else can be done."""
     repository.offer("2.45.0", ("prometheus",))
     with pytest.raises(EnvironmentMissingError, match=r"holds no promtool") as told:
@@ -238,7 +240,9 @@ def test_a_named_program_goes_before_the_cache(
         find_program("promtool")
 
 
-def test_on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_on_the_path_is_taken_if_it_will_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The machine's own is taken if it will do; an old one is passed over."""
     for variable in ("PROMETHEUS", "PROMTOOL"):
         monkeypatch.delenv(variable, raising=False)

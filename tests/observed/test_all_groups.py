@@ -98,7 +98,7 @@ def test_each_topic_is_read_once() -> None:
     assert sorted(read) == sorted(set(read))
 
 
-def test_one_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_failing_group_leaves_the_others_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A group that cannot be made sense of is a finding; the others are checked all the same."""
     world = _world()
     groups = _all(world)

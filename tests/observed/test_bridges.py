@@ -55,7 +55,7 @@ def test_dead_while_nobody_asks(topics: Topics) -> None:
     assert row["problem"] == "bridge_dead"
 
 
-def test_about_some_topics(topics: Topics) -> None:
+def test_a_silent_bridge_of_other_topics_is_left_out(topics: Topics) -> None:
     """Who looks at one group is told of a silent bridge if what is asked is its own."""
     _sign(topics)
     topics.now_ms += 2_000
@@ -100,7 +100,7 @@ def test_an_absent_topic_is_an_answer(topics: Topics, *, absent: bool) -> None:
     assert _look(topics, 12_000).silence is None
 
 
-def test_no_bridge_ever(topics: Topics) -> None:
+def test_where_no_bridge_ever_was_the_request_says_so(topics: Topics) -> None:
     """Where nobody has ever given a sign, what is asked in vain says so."""
     topics.now_ms += HOUR_MS
     _ask(topics)
@@ -126,7 +126,7 @@ def test_a_bridge_that_sees_nothing_says_so(topics: Topics) -> None:
     assert row["problem"] == "bridge_look_ups_fail"
 
 
-def test_cluster_without_routes(topics: Topics) -> None:
+def test_a_cluster_without_routes_misses_no_bridge(topics: Topics) -> None:
     """Of a cluster of which no route stands nobody misses the bridge."""
     _sign(topics, cluster="gone")
     assert topics.now_ms == START_MS

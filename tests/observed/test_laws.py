@@ -52,7 +52,7 @@ def _mixed(rows: list[RawRecord], chance: Random) -> list[RawRecord]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_one_by_one(seed: int) -> None:
+def test_rows_taken_one_by_one_make_the_same_view(seed: int) -> None:
     """Rows that are taken one by one make the same view as rows that are taken at once."""
     rows = Reader(_life(seed)).rows()
     at_once, one_by_one = empty_view(), empty_view()
@@ -63,7 +63,7 @@ def test_one_by_one(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_order_of_topics(seed: int) -> None:
+def test_the_order_of_topics_does_not_matter(seed: int) -> None:
     """The order in which topics and partitions are read does not matter in the end."""
     rows = Reader(_life(seed)).rows()
     view, other = empty_view(), empty_view()

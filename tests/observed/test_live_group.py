@@ -48,7 +48,7 @@ def test_group_at_rest() -> None:
     assert (live.passing, remarks(world)) == ((), ())
 
 
-def test_kept_for_later() -> None:
+def test_a_group_written_down_gives_the_same_plans() -> None:
     """A live group that is written down and read again gives the same plans, rules of all too."""
     world = world_of("c1", "c2", "c3")
     world.topics.rule("*", "designated", {"only": ["c1", "c2", "c9"]})
@@ -87,7 +87,7 @@ def test_a_dropped_queue_is_planned_from_its_destination() -> None:
     assert f"{len(moving)} queues are on the way" in remarks(world)[-1]
 
 
-def test_released_and_orphaned() -> None:
+def test_a_queue_given_up_by_all_is_on_no_way() -> None:
     """A queue that was given up and belongs to nobody is on no way."""
     world = world_of("c1", "c2")
     world.topics.rule(GROUP, "designated", {"only": ["c7"]})
@@ -97,7 +97,7 @@ def test_released_and_orphaned() -> None:
     assert len(plan(live.picture, ()).orphans) == 17
 
 
-def test_a_paused_group() -> None:
+def test_in_a_paused_group_nothing_is_on_its_way() -> None:
     """While it is paused nothing is on its way: what nobody has the plan gives to somebody."""
     world = world_of("c1", "c2")
     set_rules(world, rule("pause", value=True))
@@ -195,7 +195,7 @@ def test_queues_of_a_former_incarnation_go_to_the_new_one() -> None:
     assert "c1 was started again: what its former life held is on its way" in said
 
 
-def test_engine_is_out() -> None:
+def test_a_plan_without_an_engine_says_so() -> None:
     """A plan says that no engine runs, and what then holds."""
     world = world_of("c1", "c2")
     claimed(world)

@@ -21,7 +21,7 @@ def test_a_group_at_rest_has_converged() -> None:
     )
 
 
-def test_members_without_queues() -> None:
+def test_members_without_queues_are_idle() -> None:
     """Members beyond the number of queues are idle; the skew counts them."""
     found = summary_of(world_of("c1", "c2", "c3", queues={"orders": 2}))
     assert (found.members, found.members_idle, found.skew) == (3, 1, 1)
@@ -79,7 +79,7 @@ def test_members_that_disagree_are_reported() -> None:
 
 
 @pytest.mark.parametrize("after_s", [0, 600])
-def test_group_without_members(after_s: int) -> None:
+def test_a_group_without_members_is_still_shown(after_s: int) -> None:
     """A group whose clients are all gone is still shown, without members."""
     world = world_of("c1", "c2")
     for client in world.clients:

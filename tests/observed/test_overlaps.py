@@ -57,7 +57,7 @@ def test_two_owners_are_an_overlap_counted_once() -> None:
     assert _counted(world_of("c1", "c2", queues={"orders": 4}), 9) == 1
 
 
-def test_not_sure_yet() -> None:
+def test_a_set_read_too_early_is_no_overlap() -> None:
     """The sets stand in two partitions: for a moment the one that is read first means nothing."""
     assert _counted(world_of("c1", "c2", queues={"orders": 4}), 3) == 0
 
@@ -76,7 +76,7 @@ def test_in_an_eager_group_two_owners_are_no_overlap() -> None:
     assert _counted(world, 9) == 0
 
 
-def test_one_is_dead() -> None:
+def test_a_silent_member_owns_nothing() -> None:
     """Who has fallen silent owns nothing, whatever it was told."""
     world = world_of("c1", "c2", queues={"orders": 4})
     followed = Followed(world)

@@ -71,7 +71,7 @@ def test_an_end_that_was_told_before_the_position() -> None:
     assert (place.end_is_older, place.lag, place.lag_ms) == (True, None, None)
 
 
-def test_an_operators_reset() -> None:
+def test_a_reset_of_an_operator_wins() -> None:
     """It wins over what was told before, also where it goes back."""
     topics = Topics()
     _progress(topics, 100, 152)
@@ -110,7 +110,7 @@ def test_records_of_others_and_no_records() -> None:
     assert _measured(topics).queues == {}
 
 
-def test_of_a_world() -> None:
+def test_of_two_equal_positions_the_release_is_named() -> None:
     """A release moves the position; of two who tell the same one, it is named."""
     world = World(queues={"orders": 1})
     client = world.join("c1")

@@ -63,7 +63,7 @@ def test_the_lag_in_seconds_is_the_age_of_the_end() -> None:
     assert not at_least
 
 
-def test_quiet_for_long() -> None:
+def test_a_queue_that_was_quiet_is_behind_since_now() -> None:
     """A queue that was quiet for an hour and gets messages now is behind since now."""
     world = _world()
     followed = Followed(world)
@@ -186,7 +186,7 @@ def test_reset_of_an_offline_group(identity: str | None) -> None:
 
 
 @pytest.mark.parametrize("end", [500, 501])
-def test_offline_for_long(end: int) -> None:
+def test_an_offline_group_is_shown_while_it_has_lag(end: int) -> None:
     """A group is told of for as long as it has something left to read."""
     followed = Followed(_world())
     view = followed.view

@@ -55,7 +55,7 @@ def test_times_that_are_counted_from_each_start() -> None:
     assert _found(world) == []
 
 
-def test_a_broadcasting_member() -> None:
+def test_a_broadcasting_member_among_sharing_ones_is_odd() -> None:
     """One that reads everything itself is odd among those that share, and owns nothing."""
     world = world_of("c1", "c2")
     world.pass_seconds(8)

@@ -71,7 +71,7 @@ def test_everything_the_build_needs_is_in_its_context() -> None:
     assert not {"tests", ".git", ".venv"} & set(allowed)
 
 
-def test_health_of_nobody() -> None:
+def test_a_health_check_without_a_server_says_so() -> None:
     """Where nothing answers the health check says so; tests/streaming asks what does."""
     engine_port, serve_port = free_ports(2)
     silent = _health(engine_port, serve_port)

@@ -95,7 +95,7 @@ def test_the_wheel_has_the_defaults_and_profiles(engine: Path, tmp_path: Path) -
     assert settings == load_settings(profile="rocketmq").model_dump_json()
 
 
-def test_without_the_proof(tmp_path: Path) -> None:
+def test_an_engine_without_the_proof_names_what_it_needs(tmp_path: Path) -> None:
     """An engine alone names its makers' tools, and says what they need when they are asked for."""
     python = install(tmp_path)
 

@@ -82,7 +82,7 @@ def test_rocketmq_has_exactly_these_queues_twice_and_without_owner(pitfall: Pitf
 
 
 @ALL
-def test_ours_has_none(pitfall: Pitfall) -> None:
+def test_our_side_of_a_story_has_no_fault(pitfall: Pitfall) -> None:
     """No queue has two owners or is left unread; the dead are waited for by lease and margin."""
     tally = told_of(pitfall.name).sides[OURS].tally
     assert tally.twice == ()

@@ -134,7 +134,7 @@ def test_planned_rules_are_what_comes(ruled: World) -> None:
     decided(ruled, found)
 
 
-def test_all_at_once(ruled: World) -> None:
+def test_several_planned_changes_count_in_one_decision(ruled: World) -> None:
     """Several changes count in one decision, as they do when they are read in one batch."""
     changes = Changes(
         joins=(Join("c9", topics=("payments",), capacity=3), Join("c8")),

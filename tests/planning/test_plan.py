@@ -48,7 +48,7 @@ def spreads(found: dict[str, Any], by: str = "by_queues") -> tuple[float, float]
     return (skew["before"]["spread"], skew["after"]["spread"])
 
 
-def test_join_and_leave(tmp_path: Path) -> None:
+def test_members_of_before_and_after_are_shown(tmp_path: Path) -> None:
     """Members of before and after are shown; the queues of the one who leaves move."""
     found = planned(tmp_path, "--join", "c", "--leave", "a")
     assert counts(found) == {"a": (3, 0), "b": (3, 3), "c": (0, 3)}
@@ -81,7 +81,7 @@ def test_a_joining_client_may_bring_a_topic(tmp_path: Path) -> None:
     assert found["members"][2]["capacity"] == 2
 
 
-def test_owners_of_now(tmp_path: Path) -> None:
+def test_an_owner_of_now_can_be_given(tmp_path: Path) -> None:
     """Who owns what now can be said; what nobody owns now is no move."""
     owned = {"b": [["orders", "main", number] for number in range(4)]}
     found = planned(tmp_path, group={**GROUP, "owned": owned})
@@ -253,7 +253,7 @@ def test_an_unset_rule_gives_back_what_it_kept_away(tmp_path: Path) -> None:
     assert found["members"][0]["after"][0] == ["orders", "main", 0]
 
 
-def test_rule_without_effect(tmp_path: Path) -> None:
+def test_a_rule_without_effect_raises_the_alarm(tmp_path: Path) -> None:
     """A rule that the strategy does not take raises the alarm that the engine would raise."""
     found = planned(tmp_path, "--weight", "orders/main/0=9")
     assert (found["moves"], found["alarms"]) == (0, ["rule_without_effect"])

@@ -95,7 +95,7 @@ def test_a_file_that_is_no_plan(path: tuple[Any, ...], value: object, told: str)
         read_saved_plan(wrong)
 
 
-def test_a_missing_field() -> None:
+def test_a_plan_without_a_field_is_refused() -> None:
     """A plan of which a field is missing is refused by its name."""
     world = world_of("c1", "c2")
     document = plan_document(look(world).picture, saved_of(world, CHANGES))
@@ -104,7 +104,7 @@ def test_a_missing_field() -> None:
         read_saved_plan(document)
 
 
-def test_the_newest_epoch() -> None:
+def test_the_epoch_is_that_of_the_newest_decision() -> None:
     """The epoch is of the newest decision of that group; what came after is told in order."""
     world = world_of("c1", "c2")
     source = MemorySource(world.topics)

@@ -31,7 +31,7 @@ def _refused(world: World, *client_ids: str) -> str:
 
 
 @pytest.mark.parametrize("paused", [False, True])
-def test_the_last_client(*, paused: bool) -> None:
+def test_the_last_client_cannot_be_drained(*, paused: bool) -> None:
     """One of two may be drained; both of them, or the one that is left, may not."""
     world = world_of("c1", "c2", queues={"orders": 26})
     if paused:

@@ -160,7 +160,7 @@ def test_settings_of_the_manifest(folder: Path, name: str, value: object) -> Non
         open_recording(folder)
 
 
-def test_partition_far_away(folder: Path) -> None:
+def test_an_enormous_partition_number_costs_nothing(folder: Path) -> None:
     """A partition with an enormous number costs nothing to refuse."""
 
     def edit(document: dict[str, Any]) -> None:
@@ -189,7 +189,7 @@ def test_bomb_of_one_line(folder: Path) -> None:
         list(open_recording(folder).rows("heartbeats", 0))
 
 
-def test_bomb_of_lines(folder: Path) -> None:
+def test_a_bomb_of_lines_is_not_read_to_its_end(folder: Path) -> None:
     """Nor are lines read without an end that are many thousand times the size of their file."""
     line = b'{"offset":%d,"append_ms":1,"key":null,"value":"' + b" " * 2**19 + b'"}\n'
     with gzip.open(folder / NAME, "wb", 9) as stream:

@@ -76,7 +76,7 @@ def test_what_the_engine_would_reject_is_refused_by_its_key(
 @pytest.mark.parametrize(
     "text", ["[group_defaults.designated]\nonly = ['a']", "[group.orders]\ndesignated = ['a']"]
 )
-def test_no_such_place(text: str, tmp_path: Path) -> None:
+def test_a_designation_is_a_table_of_one_group(text: str, tmp_path: Path) -> None:
     """It is a table, and of a single group."""
     with pytest.raises(SettingsError, match="designated"):
         _settings(text, tmp_path)

@@ -21,7 +21,7 @@ def test_a_heap_too_small_for_spark_is_refused(text: str) -> None:
     assert "set engine.java_heap to 512m" in problem.remedy
 
 
-def test_name_of_spark(tmp_path: Path) -> None:
+def test_the_setting_of_spark_goes_before_ours(tmp_path: Path) -> None:
     """Spark's own name of the setting is above ours: it is the one that is looked at and named."""
     path = tmp_path / "mine.toml"
     path.write_text('[engine.spark]\n"spark.driver.memory" = "400m"\n', encoding="utf-8")

@@ -109,7 +109,7 @@ def test_the_java_library_knows_each_option(whole: KafkaSettings, spark: "SparkS
     }  # fmt: skip
 
 
-def test_waits_of_spark() -> None:
+def test_a_connection_waits_no_longer_than_an_answer() -> None:
     """A connection may take no longer than an answer; the sink alone asks often who leads."""
     settings = load_settings()
     told = spark_options(settings.kafka, settings.engine)

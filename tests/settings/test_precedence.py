@@ -35,12 +35,12 @@ def test_the_rocketmq_profile_has_its_times() -> None:
     assert rules.trigger_ms == 20_000
 
 
-def test_profile_over_defaults() -> None:
+def test_a_profile_wins_over_the_defaults() -> None:
     """A profile changes what it names and leaves the rest."""
     assert load_settings(profile="rocketmq").metrics == load_settings().metrics
 
 
-def test_file_over_profile(tmp_path: Path) -> None:
+def test_a_file_wins_over_a_profile(tmp_path: Path) -> None:
     """A file wins over a profile, and a later file over an earlier one."""
     first = _file(
         tmp_path, "first.toml", "[group_defaults]\nlease_ms = 200000\ntrigger_ms = 5000\n"
@@ -50,7 +50,7 @@ def test_file_over_profile(tmp_path: Path) -> None:
     assert (rules.lease_ms, rules.trigger_ms, rules.margin_ms) == (300_000, 5_000, 3_000)
 
 
-def test_environment_over_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_wins_over_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The environment wins over a file."""
     path = _file(tmp_path, "mine.toml", '[kafka]\nbootstrap = "file:1"\ntopic_prefix = "file."\n')
     monkeypatch.setenv("FAIRLEAD__KAFKA__BOOTSTRAP", "environment:1")
@@ -58,7 +58,7 @@ def test_environment_over_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert (kafka.bootstrap, kafka.topic_prefix) == ("environment:1", "file.")
 
 
-def test_override_over_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_flag_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """A flag wins over the environment."""
     monkeypatch.setenv("FAIRLEAD__KAFKA__BOOTSTRAP", "environment:1")
     settings = load_settings(overrides={"kafka.bootstrap": "flag:1,flag:2"})

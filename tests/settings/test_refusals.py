@@ -150,7 +150,7 @@ def test_bounds_are_allowed(text: str, tmp_path: Path) -> None:
     assert rules.items() >= tomllib.loads(text)["group_defaults"].items()
 
 
-def test_sasl_is_whole(tmp_path: Path) -> None:
+def test_sasl_names_everything_it_lacks(tmp_path: Path) -> None:
     """SASL names everything that it lacks, at once."""
     problems = _refused('[kafka.security]\nsecurity_protocol = "SASL_SSL"', tmp_path)
     assert set(problems) == {
@@ -228,7 +228,7 @@ def test_a_table_of_free_names_is_for_files_only(
         load_settings()
 
 
-def test_bad_json_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_section_in_the_environment_is_json(monkeypatch: pytest.MonkeyPatch) -> None:
     """A whole section in the environment is JSON, or refused."""
     monkeypatch.setenv("FAIRLEAD__METRICS", '{"port": ')
     with pytest.raises(SettingsError, match=r"metrics.*as JSON"):
@@ -261,7 +261,7 @@ def test_an_unreadable_file_is_named_with_the_reason(
     assert [problem.source for problem in refusal.value.problems] == [str(path)]
 
 
-def test_lines_and_code(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_has_its_lines_and_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error has the exit code of usage, and a line for the problem and one for the remedy."""
     monkeypatch.setenv("FAIRLEAD__KAFKA__BOOTSTRP", "a:1")
     with pytest.raises(SettingsError) as refusal:

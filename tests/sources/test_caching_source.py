@@ -20,7 +20,7 @@ def _source() -> MemorySource:
     return MemorySource(world.topics)
 
 
-def test_as_without_it() -> None:
+def test_the_cache_changes_no_answer() -> None:
     """A group stands as it does when everything is read again for each question."""
     source = _source()
     one, alone = (

@@ -29,7 +29,9 @@ def test_every_strategy_keeps_its_promises(
 
 
 @given(requests(), st.data())
-def test_weights_and_rules(drawn: AllocationRequest, data: st.DataObject) -> None:
+def test_sticky_keeps_its_promises_under_weights_and_rules(
+    drawn: AllocationRequest, data: st.DataObject
+) -> None:
     """Whatever queues weigh, and wherever operators want them, STICKY is what the engine needs."""
     queue = st.sampled_from([one for held in drawn.queues.values() for one in held])
     client = st.sampled_from([*(each.client_id for each in drawn.candidates), "absent"])

@@ -113,7 +113,7 @@ def test_rooms_never_configured_are_an_error() -> None:
     [("a@b", "a"), ("a@b@", "a"), ("@b", ""), ("a@", None), ("a", None), ("@", None),
      ("a@b@c", None), ("a@@b", None)],
 )  # fmt: skip
-def test_room_of_broker(broker_name: str, room: str | None) -> None:
+def test_a_broker_has_a_room_if_two_parts_remain(broker_name: str, room: str | None) -> None:
     """A name has a room if two parts remain after Java's split, which drops empty ends."""
     assert room_of_broker(broker_name) == room
 
@@ -148,7 +148,7 @@ def clients_in(room: int, count: int) -> list[str]:
     ],
     ids=["orphans_pile_up", "room_without_queues", "one_orphan_room", "all_orphans"],
 )
-def test_machine_room_nearby(
+def test_a_rooms_queues_go_to_its_own_clients(
     queues: list[MessageQueue], clients: list[str], shares: list[list[int]]
 ) -> None:
     """A room's queues go to its own clients; those of rooms without clients to all of them."""

@@ -122,14 +122,14 @@ def test_a_growing_topic_moves_no_queue(more: int) -> None:
     assert moved(before, after, names(7)) == 0
 
 
-def test_textbook_second_client() -> None:
+def test_a_second_client_gets_half_of_six_queues() -> None:
     """Of the 6 queues of one client a second one gets 3."""
     before = allocate({"orders": 6}, everybody(["a"]))
     after = allocate({"orders": 6}, everybody(["a", "b"]), before)
     assert moved(before, after, ["a"]) == 3
 
 
-def test_textbook_four_clients() -> None:
+def test_four_clients_share_nine_queues_as_3_2_2_2() -> None:
     """4 clients share 9 queues as 3, 2, 2, 2."""
     after = allocate({"orders": 9}, everybody(names(4)))
     assert loads(after, names(4)) == [3, 2, 2, 2]

@@ -69,7 +69,7 @@ def test_an_effort_cut_short_leaves_valid_owners(
         assert allocation.notes == (BALANCE.format(effort),)
 
 
-def test_more_is_better() -> None:
+def test_more_effort_is_more_even() -> None:
     """The more effort the more even, until the balance is reached; then moves are saved."""
     best = unevenness(group(), Sticky().allocate(group()))
     found, notes = [], []

@@ -142,7 +142,7 @@ def test_a_drained_client_gives_everything_away(world: UnequalGroup, data: st.Da
     assert name not in after.values()
 
 
-def test_pins_in_order() -> None:
+def test_the_first_pin_with_a_client_counts() -> None:
     """Of several pins of a queue the first counts whose client is there."""
     queue = queues_of("orders", 1)[0]
     members = {name: ["orders"] for name in "abc"}
@@ -160,7 +160,7 @@ def test_chain_through_a_third() -> None:
     assert moved(before, after, members) == 3
 
 
-def test_leave_moves_little() -> None:
+def test_a_leave_with_overlapping_topics_moves_little() -> None:
     """With overlapping subscriptions a leaver's queues move, and few others."""
     topics = {f"topic-{number}": 20 for number in range(10)}
     members = {

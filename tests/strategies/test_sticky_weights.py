@@ -55,7 +55,9 @@ def weighted_worlds(draw: st.DrawFn, members_max: int = 6) -> tuple[Weights, int
 
 
 @given(weighted_worlds(), st.sampled_from([0, 0.1, 0.5]))
-def test_no_move_gains(world: tuple[Weights, int, Owners], damping: float) -> None:
+def test_no_single_move_gains_more_than_the_damping(
+    world: tuple[Weights, int, Owners], damping: float
+) -> None:
     """No single move lowers the greater of two loads by more than the damping allows."""
     weights, members, owners = world
     after = share(weights, members, owners, damping=damping)
@@ -217,14 +219,14 @@ def at_home(owners: Owners) -> int:
     return sum(ZONES[owner] == BROKERS[queue.broker_name] for queue, owner in owners.items())
 
 
-def test_zone_after_balance() -> None:
+def test_zones_decide_where_balance_does_not() -> None:
     """Where balance leaves the choice each queue goes to its zone."""
     after = allocate({"orders": 20}, everybody(names(4)), zones=ZONES, broker_zones=BROKERS)
     assert loads(after, names(4)) == [5] * 4
     assert at_home(after) == 20
 
 
-def test_zone_moves_nothing() -> None:
+def test_a_zone_moves_no_balanced_queue() -> None:
     """A zone moves no queue that balance leaves alone, and what must move is what is far."""
     queues = queues_of("orders", 20)
     before = dict.fromkeys(queues[:10], "client-00") | dict.fromkeys(queues[10:], "client-02")

@@ -85,7 +85,7 @@ def test_a_full_disk_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPa
         Checkpoint(tmp_path / "checkpoint").owned().__enter__()
 
 
-def test_layout_round_trip(tmp_path: Path) -> None:
+def test_a_layout_comes_back_as_stored(tmp_path: Path) -> None:
     """A layout comes back as it was stored, and there is none before."""
     checkpoint = Checkpoint(tmp_path)
     assert checkpoint.stored_layout() is None
@@ -139,7 +139,7 @@ def test_there_is_state_from_the_first_committed_batch_on(tmp_path: Path) -> Non
 
 
 @pytest.mark.parametrize("planned", [None, 7])
-def test_state_without_commits(tmp_path: Path, planned: int | None) -> None:
+def test_a_state_without_commits_refuses_the_start(tmp_path: Path, planned: int | None) -> None:
     """What only a committed batch leaves behind, without any commit, refuses the start."""
     checkpoint = Checkpoint(tmp_path)
     states = checkpoint.query / "state" / "0" / "0"
@@ -153,7 +153,7 @@ def test_state_without_commits(tmp_path: Path, planned: int | None) -> None:
     assert str(tmp_path) in refused.value.remedy
 
 
-def test_first_batch_unfinished(tmp_path: Path) -> None:
+def test_an_unfinished_first_batch_is_no_state(tmp_path: Path) -> None:
     """A first batch that was never committed is no state, whatever it wrote, and is forgotten."""
     checkpoint = Checkpoint(tmp_path)
     states = checkpoint.query / "state" / "0" / "0"

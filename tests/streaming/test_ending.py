@@ -64,7 +64,9 @@ def _alter(bootstrap: str, topic: str, **config: str) -> None:
         )
 
 
-def test_superseded_by_claim(spark: "SparkSession", settings: Settings, log: Log) -> None:
+def test_a_higher_claim_ends_the_run_for_good(
+    spark: "SparkSession", settings: Settings, log: Log
+) -> None:
     """A claim of a higher generation ends the run with the code on which nobody restarts."""
     with job(spark, settings, log) as running:
         _await_first_batch(settings, running)
@@ -98,7 +100,9 @@ def _is_of(letter: "ConsumerRecord", partition: int, offset: int) -> bool:
     return bool(body_of(letter)["at"][1:] == [partition, offset])
 
 
-def test_append_time_lost(spark: "SparkSession", settings: Settings, log: Log) -> None:
+def test_a_topic_that_loses_its_dates_ends_the_run(
+    spark: "SparkSession", settings: Settings, log: Log
+) -> None:
     """A topic that stops to be dated by the broker ends the run with a refusal that names it."""
     heartbeats = log.names.name("heartbeats")
     with job(spark, settings, log) as running:

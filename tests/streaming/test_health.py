@@ -151,7 +151,7 @@ def test_the_end_has_a_reason(
     assert reason in found.reason
 
 
-def test_pauses_between_batches() -> None:
+def test_a_query_that_rests_is_not_slow() -> None:
     """A query that rests by its settings is not slow for that."""
     patience = Patience().between(60)
     assert (patience.slow_seconds, patience.stalled_seconds, patience.broker_seconds) == (

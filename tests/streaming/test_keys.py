@@ -23,7 +23,7 @@ def test_no_task_has_two_shards_more_than_another(shards: int, tasks: int) -> No
 
 
 @given(st.integers(1, 64), st.integers(1, 8))
-def test_shard_of_key(shards: int, tasks: int) -> None:
+def test_a_key_names_its_shard(shards: int, tasks: int) -> None:
     """A key tells its shard: its rest by the count of shards."""
     assert [key % shards for key in shard_keys(shards, tasks)] == list(range(shards))
 

@@ -112,7 +112,9 @@ def side_of(plan: dict[str, Any], side: str) -> dict[MessageQueue, str]:
     }
 
 
-def test_plan_and_join(settings: Settings, log: Log, spark: "SparkSession") -> None:
+def test_a_planned_join_comes_true_in_the_job(
+    settings: Settings, log: Log, spark: "SparkSession"
+) -> None:
     """Who would get what if a client joined is who gets it from the job when it joins."""
     with Fleet(settings.kafka, QUEUES) as fleet, job(spark, settings, log):
         for group, rules in RULES.items():

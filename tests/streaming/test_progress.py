@@ -57,7 +57,7 @@ def test_a_missing_part_of_a_report_is_left_out(missing: str) -> None:
     }
 
 
-def test_source_without_offsets() -> None:
+def test_a_source_without_offsets_has_no_lag() -> None:
     """A source that does not tell how far it is has no lag, and the rest counts."""
     found = _taken({**PROGRESS, "sources": [{"description": "kafka"}]})
     assert (found["sources"], found["observedMetrics"]) == (0.0, 2.0)

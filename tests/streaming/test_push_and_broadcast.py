@@ -139,7 +139,9 @@ def test_a_pull_that_stands_still(system: BridgedSystem) -> None:
     assert system.broken() == []
 
 
-def test_broadcasting_beside_clustering(system: BridgedSystem, tmp_path: Path) -> None:
+def test_a_broadcast_group_reads_all_beside_a_sharing_one(
+    system: BridgedSystem, tmp_path: Path
+) -> None:
     """Each member reads every queue, also one that is added; the other group shares them."""
     begun = {number: _end(system, number) for number in range(QUEUES)}
     everything = sorted((number, each) for number, end in begun.items() for each in range(end))

@@ -59,7 +59,7 @@ def test_the_defaults_are_published_once(settings: Settings, log: Log) -> None:
     assert _publish(settings) == 0
 
 
-def test_profile_of_rocketmq() -> None:
+def test_the_rocketmq_profile_makes_groups_avg() -> None:
     """Under RocketMQ's profile groups have AVG; what was said before by conf/ is taken back."""
     wanted = wanted_rules(load_settings(profile="rocketmq"))
     assert wanted["*", "strategy"] == {"name": "AVG", "options": {}}
@@ -100,7 +100,7 @@ def test_a_changed_rule_is_published_once_where_it_belongs(
     assert _publish(changed) == 0
 
 
-def test_back_to_default(settings: Settings, log: Log, tmp_path: Path) -> None:
+def test_a_rule_no_longer_in_conf_is_set_back(settings: Settings, log: Log, tmp_path: Path) -> None:
     """A rule that conf/ set and names no longer is set back, a group's own is removed."""
     given = tmp_path / "conf.toml"
     given.write_text('[group_defaults]\nslots = "group"\n[group.orders]\nslots = "subscribers"\n')
@@ -245,7 +245,7 @@ def test_every_duration_can_be_a_rule(bound: str) -> None:
         ("settle_ms", 600_001, "600000"),
     ],
 )
-def test_out_of_bounds(name: str, number: int, bound: str) -> None:
+def test_a_duration_out_of_bounds_is_refused(name: str, number: int, bound: str) -> None:
     """A duration that the protocol cannot express is refused by its key, with the bounds."""
     with pytest.raises(UsageError) as refused:
         wanted_rules(_with_timing({name: number}))
@@ -253,7 +253,7 @@ def test_out_of_bounds(name: str, number: int, bound: str) -> None:
     assert f" {bound}" in refused.value.remedy
 
 
-def test_paused_in_conf(tmp_path: Path) -> None:
+def test_a_pause_of_conf_is_a_rule(tmp_path: Path) -> None:
     """A pause is a rule where conf/ has it, and none where it has not: an operator's stays."""
     given = tmp_path / "conf.toml"
     given.write_text("[group.orders]\npause = true\nsettle_ms = 5000\n", encoding="utf-8")
@@ -268,7 +268,7 @@ def test_paused_in_conf(tmp_path: Path) -> None:
     }
 
 
-def test_one_partition_behind() -> None:
+def test_a_partition_that_missed_a_rule_gets_it() -> None:
     """A partition that missed a rule gets it, the others do not get it again."""
     wanted = {("*", "slots"): "group"}
     in_force = {

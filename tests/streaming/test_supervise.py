@@ -115,7 +115,7 @@ def test_signal_is_forwarded() -> None:
         assert process.wait(timeout=20) == ExitCode.OK
 
 
-def test_signal_in_pause() -> None:
+def test_a_signal_during_a_pause_ends_the_supervisor() -> None:
     """SIGTERM while the supervisor waits before a restart ends it at once and cleanly."""
     with _supervised("600", "dies") as process:
         assert process.stdout is not None

@@ -15,7 +15,7 @@ from tests.kit.kafka_topics import delete_topics
 pytestmark = pytest.mark.broker
 
 
-def test_beside_a_checkpoint(bootstrap: str, topics: TopicNames) -> None:
+def test_beside_a_checkpoint_only_handovers_are_made(bootstrap: str, topics: TopicNames) -> None:
     """Handovers, of which no state knows, are made by any start; nothing else that is missing."""
     place = {"kafka.bootstrap": bootstrap, "kafka.topic_prefix": topics.prefix}
     settings = load_settings(overrides={**place, **FEW_PARTITIONS})

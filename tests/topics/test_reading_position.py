@@ -17,7 +17,9 @@ REQUEST_MS = 500
 pytestmark = pytest.mark.broker
 
 
-def test_a_silent_leader(kafka: "EmbeddedKafka", topic_prefix: str) -> None:
+def test_a_silent_leader_leaves_the_position_below_all(
+    kafka: "EmbeddedKafka", topic_prefix: str
+) -> None:
     """Below every offset until the leader says where the topic begins, and a number ever after."""
     topic = f"{topic_prefix}orders"
     partition = TopicPartition(topic, 0)

@@ -34,7 +34,7 @@ def test_work_after_a_lost_lease_is_done_again() -> None:
     assert (broken, counts["duplicates_lease_lost"], counts["duplicates_killed"]) == ((), 2, 0)
 
 
-def test_no_lease_lost() -> None:
+def test_without_a_lapse_a_second_reading_is_a_repetition() -> None:
     """Without a lapse in the topics it is a message read twice on a clean move."""
     broken, told, _ = _lease_lost(lapsed=False).judge()
     assert broken == ("S5",)
@@ -83,7 +83,7 @@ def test_two_owners_after_all(scene: Scene) -> None:
     assert "had two owners for" in told
 
 
-def test_frozen_another_process() -> None:
+def test_a_standstill_of_another_process_excuses_nothing() -> None:
     """A standstill of another process of the same client id excuses nothing."""
     scene = _frozen(logged=False)
     scene.steps.append(ClientFrozen("a", 20, 50, 8))
@@ -118,7 +118,7 @@ def test_restarted_and_killed_again() -> None:
 @pytest.mark.parametrize(
     "scene", [_restarted(log=False), _restarted(dead=42)], ids=["no death", "died too late"]
 )
-def test_restarted_beside_itself(scene: Scene) -> None:
+def test_two_processes_of_one_id_are_two_owners(scene: Scene) -> None:
     """Two processes of one client id that work at once are two owners."""
     broken, told, _ = scene.judge()
     assert "S1" in broken

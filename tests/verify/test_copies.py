@@ -60,7 +60,9 @@ def lost(rows: Rows) -> RawRecord:
     return _lose_a_release(rows)
 
 
-def test_a_lost_release(life: Life, rows: Rows, lost: RawRecord, tmp_path: Path) -> None:
+def test_a_start_without_the_release_is_accused(
+    life: Life, rows: Rows, lost: RawRecord, tmp_path: Path
+) -> None:
     """Who started without it is accused, unless the copy shows that it was told."""
     assert _told(life, rows, tmp_path / "lost") == (1, "")
     rows["handovers", 0] = [_copy(lost)]

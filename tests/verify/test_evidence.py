@@ -44,7 +44,7 @@ def test_the_source_has_every_partition() -> None:
 
 
 @pytest.mark.parametrize("value", [b"five", b"", None])
-def test_source_without_number(value: bytes | None) -> None:
+def test_a_message_that_is_no_number_has_no_verdict(value: bytes | None) -> None:
     """A message that is no number was not written by the producer: there is no verdict on it."""
     content = TopicContent(
         "orders",

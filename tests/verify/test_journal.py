@@ -101,7 +101,7 @@ def test_records_of_threads_stand_in_order(tmp_path: Path) -> None:
     assert times == sorted(times)
 
 
-def test_torn_last_line(tmp_path: Path) -> None:
+def test_a_torn_last_line_is_no_fault(tmp_path: Path) -> None:
     """A last line cut off in the middle is what a death leaves, and no fault."""
     path = tmp_path / "torn.jsonl"
     with JournalWriter(path) as writer:

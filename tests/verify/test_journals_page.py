@@ -68,7 +68,7 @@ def test_each_kind_of_line_is_on_the_page(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_schema_and_reader(name: str, tmp_path: Path) -> None:
+def test_schema_and_reader_refuse_the_same_lines(name: str, tmp_path: Path) -> None:
     """What the schema refuses the reader refuses, and the other way round."""
     schema = Draft202012Validator(_schema(name))
     wrong: list[Any] = [None, -1, 1.5, "", [], {}, True, 2**63, "x", ["a"], ["a", "b", -1], [1]]

@@ -240,7 +240,7 @@ def test_a_late_stop_is_a_second_owner(life: Life, tmp_path: Path) -> None:
     assert str(stop.queue) in findings[0].text
 
 
-def test_hole_and_repeat(life: Life, tmp_path: Path) -> None:
+def test_holes_and_repetitions_are_found(life: Life, tmp_path: Path) -> None:
     """A start beyond what was processed is a hole, one below it reads again; both are found."""
     client_id, stop = _moved(life)
     recording = life.record(tmp_path / "r")
@@ -264,7 +264,7 @@ def test_hole_and_repeat(life: Life, tmp_path: Path) -> None:
     assert repeat.counts["duplicates_clean"] == 1
 
 
-def test_start_without_grant(life: Life, tmp_path: Path) -> None:
+def test_a_start_without_a_grant_is_found(life: Life, tmp_path: Path) -> None:
     """A start under an epoch that nobody was granted, or below the one before, is found."""
     client_id, stop = _moved(life)
 

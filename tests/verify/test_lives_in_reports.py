@@ -52,7 +52,7 @@ def test_a_grant_without_its_add_has_its_identity_from_reports(life: Life, tmp_p
     assert set(told.values()) == {NOW}
 
 
-def test_told_by_both(life: Life, tmp_path: Path) -> None:
+def test_the_engines_word_goes_before_the_clients(life: Life, tmp_path: Path) -> None:
     """What the engine told of a grant counts, whatever its client says."""
     rows = life.rows()
     whole = _lives(life.record(tmp_path / "whole", rows))
@@ -60,7 +60,7 @@ def test_told_by_both(life: Life, tmp_path: Path) -> None:
     assert _lives(life.record(tmp_path / "told", rows)) == whole
 
 
-def test_why_it_matters() -> None:
+def test_a_grant_without_an_identity_is_taken_as_new() -> None:
     """A grant of the former life that tells nothing is taken for one of the new life."""
     scene = recreated()
     assert scene.judge()[0] == ()

@@ -30,7 +30,7 @@ def test_filtered_one_by_one() -> None:
     assert took < SECONDS_MAX
 
 
-def test_failures_among_many() -> None:
+def test_many_failures_among_messages_are_no_fault() -> None:
     """Who fails each second message, and processes it then, has more lines than messages."""
     lines: list[JournalRecord] = []
     for offset in range(MANY):

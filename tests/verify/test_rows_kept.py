@@ -73,7 +73,7 @@ def test_never_granted_in_compacted_assignments(life: Life, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("value", GARBAGE)
-def test_garbage_among_heartbeats(life: Life, tmp_path: Path, value: bytes) -> None:
+def test_garbage_among_heartbeats_is_no_evidence(life: Life, tmp_path: Path, value: bytes) -> None:
     """A row that is no progress, and that no engine takes, is no evidence and ends nothing."""
     rows = life.rows()
     log = rows["heartbeats", 0]

@@ -44,7 +44,7 @@ def _confused_life() -> tuple[Life, _Confused]:
     return life, client
 
 
-def test_healed_in_vain(tmp_path: Path) -> None:
+def test_healing_three_times_in_vain_is_found(tmp_path: Path) -> None:
     """A member that is healed three times in a row, and stays as it is, is found."""
     life, _ = _confused_life()
     life.world.pass_seconds(20)
@@ -65,7 +65,7 @@ def test_healing_twice_in_a_row_is_found(tmp_path: Path) -> None:
     assert judgement.counts["triggers"]["healed"] >= 3
 
 
-def test_to_and_fro(tmp_path: Path) -> None:
+def test_a_digest_that_changed_and_came_back_has_obeyed(tmp_path: Path) -> None:
     """A member whose digest became another one, and is the old one again, has obeyed meanwhile."""
     life, client = _confused_life()
     for _ in range(3):

@@ -41,7 +41,7 @@ def test_head_is_gone() -> None:
     ],
     ids=["beyond the end", "never processed"],
 )
-def test_violations_behind_it(scene: Scene, words: str) -> None:
+def test_violations_in_what_is_kept_are_found(scene: Scene, words: str) -> None:
     """What the source holds, or never held, is compared as ever."""
     broken, told, _ = scene.judge()
     assert broken == ("S5",), told

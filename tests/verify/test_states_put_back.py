@@ -167,7 +167,7 @@ def test_deletion_missing_where_drivers_overlap(tmp_path: Path) -> None:
     assert not _replay(write_recording(tmp_path / "r", rows, settings_of(world))).same
 
 
-def test_what_is_said(tmp_path: Path) -> None:
+def test_what_is_left_out_is_named_with_its_reason(tmp_path: Path) -> None:
     """What is left out is named with its reason; if it is all, that is an exit code of its own."""
     world = _lost(window_ms=6_000)
     rows = rows_of(world)

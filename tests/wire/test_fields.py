@@ -97,7 +97,7 @@ def test_a_null_position_is_not_position_0() -> None:
 
 
 @pytest.mark.parametrize("kind", ["leave", "release"])
-def test_of_a_leaver(kind: str) -> None:
+def test_what_was_started_last_may_be_left_out(kind: str) -> None:
     """What was started last may be left out or null, and is read as an epoch."""
     plain, told = example(kind), example(kind, last_started=[3, 39])
     plain.pop("last_started", None)

@@ -218,7 +218,7 @@ def test_a_huge_route_is_written_without_leaders() -> None:
     assert (broker.read_queue_nums, broker.leaders, broker.zones) == (100_000, None, None)
 
 
-def test_too_long_route() -> None:
+def test_a_route_that_is_too_long_is_a_named_error() -> None:
     """A route that does not fit even so is a named error."""
     with pytest.raises(OversizeError, match="route"):
         encode_route(_huge_route("h" * 600_000), NAMES)
@@ -266,7 +266,7 @@ def test_dead_letter_of_null() -> None:
     ]
 
 
-def test_dead_letter_key() -> None:
+def test_a_dead_letter_has_the_key_of_its_record() -> None:
     """A dead letter has the refused record's key, unless that is too long for any key."""
     refusal = Rejection(Source("t", 0, 1, 1), "bad_rule", "value", "detail", "remedy")
     for key, kept in ((b"orders", b"orders"), (None, None), (b"k" * 2049, None)):

@@ -91,7 +91,7 @@ def test_a_gone_member_leaves_a_null_under_each_key() -> None:
     assert [record.key for record in _encoded(Gone("orders", MEMBER, 0))] == [KEY % b"0"]
 
 
-def test_cause_without_place() -> None:
+def test_a_cause_names_only_what_it_has() -> None:
     """A cause names only what it has."""
     told = replace(ASSIGNMENT, cause=(Cause("trigger"), Cause("route_changed", None, "orders")))
     [record] = _encoded(told)

@@ -97,7 +97,7 @@ def test_a_key_that_is_not_the_rules_is_refused(key: bytes) -> None:
         (["orders", "capacity", "c2"], {"client_id": "c1", "capacity": "2"}),
     ],
 )
-def test_key_of_another(key: list[Any], value: Any) -> None:
+def test_a_key_of_another_subject_is_refused(key: list[Any], value: Any) -> None:
     """A rule whose key names another client or queue than its value is refused."""
     assert _reason(_rule(key, key[1], value)) == "key_mismatch"
 
@@ -126,7 +126,7 @@ def test_a_rule_without_a_key_is_refused() -> None:
         ["or ders", "pause"],
     ],
 )
-def test_removal_of_nothing(key: list[Any]) -> None:
+def test_a_removal_of_no_rule_is_refused(key: list[Any]) -> None:
     """A null under a key that names no rule is refused."""
     assert _reason(raw("control", None, orjson.dumps(key))) == "key_mismatch"
 
@@ -196,7 +196,9 @@ def test_a_bad_designation_is_refused_by_its_path(value: Any, path: str) -> None
         ("ban", {"queue": ["orders", "main"], "client_ids": ["c1"]}, "value.queue", "queue_id"),
     ],
 )
-def test_bad_single_rule(rule: str, value: Any, path: str, remedy: str) -> None:
+def test_a_bad_rule_of_a_queue_is_refused_by_its_path(
+    rule: str, value: Any, path: str, remedy: str
+) -> None:
     """A rule of a queue or client of another form is refused by its path, with what to send."""
     subject = ["c1"] if rule == "capacity" else QUEUE
     with pytest.raises(WireError) as caught:
@@ -339,7 +341,7 @@ def test_a_null_deletes_a_route_only() -> None:
 
 
 @pytest.mark.parametrize("key", [b"a b", b"", b"..", b"\xff\xfe", b"t" * 250])
-def test_bad_route_key(key: bytes) -> None:
+def test_a_route_under_a_bad_key_is_refused(key: bytes) -> None:
     """A null under what is no topic is refused."""
     assert _reason(raw("routes", None, key), "routes") == "key_mismatch"
 
@@ -359,14 +361,14 @@ def test_bad_route_key(key: bytes) -> None:
         b"[",
     ],
 )
-def test_bad_offsets_key(key: bytes) -> None:
+def test_offsets_under_a_bad_key_are_refused(key: bytes) -> None:
     """A null, or a record, under what is no key of offsets is refused."""
     assert _reason(raw("offsets", None, key), "offsets") == "key_mismatch"
     body = orjson.dumps(example("offsets"))
     assert _reason(raw("offsets", body, key), "offsets") == "key_mismatch"
 
 
-def test_offsets_of_another() -> None:
+def test_offsets_under_a_key_of_another_are_refused() -> None:
     """Offsets under the key of another group or topic are refused."""
     body = orjson.dumps(example("offsets"))
     for key in (b'["orders","g1"]', b'["payments","orders"]'):

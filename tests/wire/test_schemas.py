@@ -85,7 +85,7 @@ def test_schema_and_decoder_agree_on_each_field(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", TOPIC_OF)
-def test_each_field_missing(kind: str) -> None:
+def test_schema_and_decoder_agree_on_each_missing_field(kind: str) -> None:
     """Whichever field of an example is missing, at any depth, schema and decoder agree."""
     for path in _places(example(kind)):
         body = example(kind)

@@ -54,7 +54,7 @@ def test_the_fast_reader_agrees_with_the_strict_one(value: bytes) -> None:
 
 @settings(max_examples=2 * settings().max_examples)
 @given(any_value())
-def test_fast_is_used(body: Any) -> None:
+def test_plain_json_takes_the_fast_path(body: Any) -> None:
     """Plainly written JSON takes the fast path unless it is refused, or has a backslash."""
     value = orjson.dumps(body)
     if b"\\" in value or body is None:
@@ -69,7 +69,7 @@ def test_fast_is_used(body: Any) -> None:
 
 @settings(max_examples=2 * settings().max_examples)
 @given(json_bytes())
-def test_strict_is_json(value: bytes) -> None:
+def test_what_the_strict_reader_accepts_is_json(value: bytes) -> None:
     """What the strict reader accepts is JSON, and means what the standard library says it means."""
     try:
         body = read_strict(value)

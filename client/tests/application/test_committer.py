@@ -70,7 +70,7 @@ class Setting:
         return [self.finished.get() for _ in range(self.finished.qsize())]
 
 
-def test_several_as_one() -> None:
+def test_several_commits_are_made_as_one() -> None:
     """What piles up while one commit is under way is committed together, the newest standing."""
     setting = Setting()
     setting.store.may_go_on.clear()

@@ -195,7 +195,7 @@ def test_a_subscription_without_a_version_gets_one() -> None:
     assert unsaid.subscriptions(7) == (Subscription("orders", expression="a", sub_version=7),)
 
 
-def test_times_by_default() -> None:
+def test_the_default_times_are_those_of_the_page() -> None:
     """A heartbeat goes every 3 s and renews 10 s; progress every second, commits every 5 s."""
     times = Settings(**GOOD)
     assert (times.heartbeat_ms, times.lease_ms) == (3_000, 15_000)

@@ -62,7 +62,7 @@ def test_only_retry_and_dead_letter_topics_are_escaped(topic: str, kafka: str) -
 
 
 @given(OWN)
-def test_reversible_and_legal(topic: str) -> None:
+def test_every_topic_name_is_legal_and_read_back(topic: str) -> None:
     """Every group has names that Kafka allows, and that are read back to the same topic."""
     kafka = kafka_topic(topic)
     assert LEGAL.fullmatch(kafka)
@@ -124,7 +124,7 @@ def test_a_retry_topic_under_its_kafka_name_is_refused() -> None:
     assert caught.value.field == "topics"
 
 
-def test_joins_by_itself() -> None:
+def test_a_wanted_retry_topic_joins_the_subscription() -> None:
     """A member that wants its retry topic has it behind its own topics, at every subscription."""
     chosen = settings(retry_topic=True)
     retried = Subscription("%RETRY%orders", sub_version=7)

@@ -20,7 +20,9 @@ GOOD = {"v": 1, "group": "g", "client_id": "c", "offsets": [ENTRY]}
 
 
 @given(st.dictionaries(QUEUES, OFFSETS), st.text(), st.text())
-def test_read_as_written(offsets: dict[Queue, LocalOffset], group: str, client_id: str) -> None:
+def test_what_is_written_is_read_again(
+    offsets: dict[Queue, LocalOffset], group: str, client_id: str
+) -> None:
     """Whatever is written is read again."""
     local = LocalOffsets(group, client_id, offsets)
     assert decode_local_offsets(encode_local_offsets(local)) == local

@@ -56,7 +56,7 @@ def test_a_new_member_has_no_offsets(tmp_path: Path) -> None:
     file.close()
 
 
-def test_over_a_restart(tmp_path: Path) -> None:
+def test_the_last_write_survives_a_restart(tmp_path: Path) -> None:
     """What was written last is there after a restart, in its place, with its backup alone."""
     file = opened(tmp_path)
     for offset in (1, 2, 3):
@@ -70,7 +70,7 @@ def test_over_a_restart(tmp_path: Path) -> None:
     assert names == ["g.json", "g.json.bak", "g.json.lock"]
 
 
-def test_killed_while_writing(tmp_path: Path) -> None:
+def test_a_process_killed_while_writing_leaves_a_whole_file(tmp_path: Path) -> None:
     """A process killed at any moment leaves what it wrote last, or one write more, and whole."""
     program = WRITER.format(folder=str(tmp_path))
     for rounds in (1, 7, 20):
@@ -133,7 +133,9 @@ def test_a_broken_file_is_kept_aside_and_the_version_before_holds(tmp_path: Path
 
 
 @pytest.mark.parametrize("backup", [None, b"", b"[]"])
-def test_broken_for_good(tmp_path: Path, backup: bytes | None) -> None:
+def test_a_broken_file_without_a_backup_stops_every_start(
+    tmp_path: Path, backup: bytes | None
+) -> None:
     """Without a version before it a broken file stops every start, until somebody moves it away."""
     file = opened(tmp_path)
     file.write(offsets(1))

@@ -24,7 +24,7 @@ def test_a_new_member_reads_every_readable_queue() -> None:
     )
 
 
-def test_a_new_queue() -> None:
+def test_a_queue_that_comes_later_is_late() -> None:
     """A queue that comes later is late, also when its look-up had failed before."""
     planner = QueuePlanner({})
     planner.plan(TOPICS, route(1), {}, {})
@@ -35,7 +35,7 @@ def test_a_new_queue() -> None:
     )
 
 
-def test_after_a_restart() -> None:
+def test_after_a_restart_a_member_goes_on_at_its_offsets() -> None:
     """A member goes on at its own offsets; what came to its topics meanwhile is late."""
     offsets = {Q0: LocalOffset(7, "one")}
     plan = QueuePlanner(offsets).plan(TOPICS, route(2), {}, offsets)

@@ -174,7 +174,9 @@ def test_each_listener_gets_all_messages_once_over_a_restart(
     assert taken["a"].empty()
 
 
-def test_the_default_timestamp(engine: "ScriptedEngine", member: Made, set_route: SetRoute) -> None:
+def test_without_a_timestamp_reading_begins_half_an_hour_ago(
+    engine: "ScriptedEngine", member: Made, set_route: SetRoute
+) -> None:
     """Who begins by time and names none begins half an hour before it started, as with RocketMQ."""
     topic = f"{engine.prefix}dated"
     admin = KafkaAdminClient(bootstrap_servers=engine.bootstrap)
@@ -300,7 +302,7 @@ def test_a_new_queue_and_a_new_life(
         assert read(consumer, 3) == [(0, 0), (0, 1), (0, 2)]
 
 
-def test_a_lost_route(member: Made, data_topic: str, set_route: SetRoute) -> None:
+def test_a_lost_route_costs_no_offset(member: Made, data_topic: str, set_route: SetRoute) -> None:
     """A route that is lost for a while costs no offset, also over a restart without it."""
     set_route(data_topic, 2)
     with member("a") as consumer:
@@ -326,7 +328,9 @@ def test_a_member_reads_a_topic_from_when_it_subscribes(
         assert sorted(read(consumer, 40)) == EVERYTHING
 
 
-def test_one_process_each(member: Made, data_topic: str, set_route: SetRoute) -> None:
+def test_a_second_consumer_of_one_id_is_refused(
+    member: Made, data_topic: str, set_route: SetRoute
+) -> None:
     """A second consumer of the same client id is refused, and works when the first has ended."""
     set_route(data_topic, 2)
     with member("a") as consumer:

@@ -90,7 +90,7 @@ def test_messages_come_in_queue_order_from_the_granted_position(
     assert (last.value, last.epoch) == (str(last.offset).encode(), one.still_mine(last.queue))
 
 
-def test_message_in_hand(
+def test_a_queue_is_released_behind_the_message_in_hand(
     engine: "ScriptedEngine", consumer: Callable[..., Consumer], data_topic: str
 ) -> None:
     """A queue that is taken away is released behind the message in hand, and no sooner."""
@@ -246,7 +246,9 @@ def test_stop_with_a_message_in_hand(
     assert one.state == "closed"
 
 
-def test_stop_during_start(kafka: "Pausable", consumer: Callable[..., Consumer]) -> None:
+def test_a_stop_while_joining_is_no_failure(
+    kafka: "Pausable", consumer: Callable[..., Consumer]
+) -> None:
     """stop() while the client joins is no failure: the start returns and nothing is read."""
     one = consumer("a", started=False, lease_ms=2_000, heartbeat_ms=500)
     with ThreadPoolExecutor(1) as pool:
@@ -332,7 +334,7 @@ def test_close_from_another_thread(
     assert engine.release(queue, 1)["position"] == [0, 1]
 
 
-def test_duplicate_client_id(
+def test_the_lesser_duplicate_stops_for_good(
     engine: "ScriptedEngine", consumer: Callable[..., Consumer], data_topic: str
 ) -> None:
     """The loser of two processes with one id stops for good, and its loop raises the error."""

@@ -110,7 +110,9 @@ def test_a_client_told_that_it_lapsed_comes_back_anew(
     assert engine.release(queue, 1)["incarnation"] == beat["incarnation"]
 
 
-def test_notice_for_people(engine: "ScriptedEngine", client: Callable[..., Client]) -> None:
+def test_a_notice_of_a_reject_is_the_last_error(
+    engine: "ScriptedEngine", client: Callable[..., Client]
+) -> None:
     """A notice of a rejected record is the client's last error, and it goes on."""
     one = client()
     one.start()
@@ -197,7 +199,9 @@ def test_a_start_without_a_broker_fails_in_time_for_good(
     one.close()
 
 
-def test_broker_comes_late(kafka: "Pausable", engine: "ScriptedEngine", data_topic: str) -> None:
+def test_a_start_waits_for_a_late_broker(
+    kafka: "Pausable", engine: "ScriptedEngine", data_topic: str
+) -> None:
     """A start goes on trying to connect until its own time is over, not that of one attempt."""
     one = Consumer(
         bootstrap=engine.bootstrap,

@@ -239,7 +239,7 @@ def test_a_new_generation_is_acknowledged_at_once(
     assert one.client.still_mine(queue) == (1, 1)
 
 
-def test_progress_and_commits(
+def test_progress_reaches_the_engine_and_the_commits(
     engine: "ScriptedEngine",
     app: Callable[..., App],
     data_topic: str,

@@ -134,7 +134,9 @@ def test_close_in_a_callback(engine: "ScriptedEngine", app: Callable[..., App]) 
     engine.await_record("leave")
 
 
-def test_close_gives_up(engine: "ScriptedEngine", app: Callable[..., App]) -> None:
+def test_close_gives_up_a_hanging_application(
+    engine: "ScriptedEngine", app: Callable[..., App]
+) -> None:
     """close() with a time limit ends without the release of an application that hangs."""
     one = app()
     one.client.start()

@@ -72,7 +72,7 @@ class Corrections(Observer):
         self.seen.put((queue, offset, corrected))
 
 
-def test_moves_under_load(
+def test_a_move_under_load_loses_and_repeats_nothing(
     engine: "ScriptedEngine",
     member: Callable[..., Any],
     data_topic: str,
@@ -329,7 +329,7 @@ def test_the_rack_is_sent_in_every_fetch(
     assert told == {"east", ""}
 
 
-def test_message_queue_changed(
+def test_the_listener_hears_once_per_changed_topic(
     engine: "ScriptedEngine",
     member: Callable[..., Any],
     data_topic: str,

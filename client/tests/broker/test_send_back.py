@@ -193,7 +193,9 @@ def test_a_client_waits_once_a_second_until_its_topics_are_made(
     assert read_one(bootstrap, f"_-{name}_-{escaped}", 0).value == b"value"
 
 
-def test_nobody_makes_it(bootstrap: str, group: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_wait_in_vain_the_next_one_is_short(
+    bootstrap: str, group: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """After one wait in vain the next message holds up its queue for a second only."""
     monkeypatch.setattr(send_back_module, "METADATA_WAIT_MS", 100)
     monkeypatch.setattr(send_back_module, "MAKING_WAIT_MS", 800)

@@ -68,7 +68,7 @@ def test_the_best_kind_of_broker_is_chosen_in_turn(
     assert taken == set(brokers)
 
 
-def test_own_zone_first() -> None:
+def test_the_own_zone_is_preferred() -> None:
     """Queues of the own zone are preferred, until none of them may be taken."""
     near, far = Target(Queue("T", "k", 0), "1", "near"), Target(Queue("T", "k", 1), "2", "far")
     unknown = Target(Queue("T", "k", 2), "3")
@@ -80,7 +80,7 @@ def test_own_zone_first() -> None:
     assert {elsewhere.select() for _ in range(3)} == {near, far, unknown}
 
 
-def test_queue_without_leader() -> None:
+def test_a_queue_without_a_leader_is_the_last_choice() -> None:
     """A queue that nobody leads is taken only when there is no other."""
     led, leaderless = Target(Queue("T", "k", 0), "1"), Target(Queue("T", "k", 1), None)
     turns = FairRoundRobin((led, leaderless), 0)

@@ -76,7 +76,7 @@ def test_4_9_forgets_a_broker_without_writable_queues(datas: tuple[QueueData, ..
 
 
 @pytest.mark.parametrize("last_broker", [None, "A"])
-def test_4_rewrites_nothing(last_broker: str | None) -> None:
+def test_line_4_rewrites_no_list_of_queues(last_broker: str | None) -> None:
     """A pitfall of early 4.x that is none here: its list of queues stays as it was."""
     shared, worst = list(SIX), 0
     candidates, tolerance = Candidates(shared, DATAS), _tolerance_4("ABC")

@@ -41,7 +41,7 @@ def test_texts_and_numbers_have_the_hash_codes_of_java(value: str | int, code: i
 
 
 @pytest.mark.parametrize("value", [True, 1.5, None, b"x", 1 << 63])
-def test_no_hash_code(value: object) -> None:
+def test_what_java_would_not_hash_is_refused(value: object) -> None:
     """What Java would hash differently, or not at all, is refused."""
     with pytest.raises(SettingsError, match="give a text or a number"):
         hash_code(value)

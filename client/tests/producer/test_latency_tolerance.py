@@ -21,7 +21,7 @@ def test_available_at_the_end_of_its_time() -> None:
     assert tolerance.is_available("A", 1_051)
 
 
-def test_line_4_overwrites() -> None:
+def test_in_line_4_one_fast_success_frees_a_broker() -> None:
     """In line 4 one fast success frees a broker at once."""
     tolerance = LatencyTolerance4()
     tolerance.update("A", 30_000, 600_000, now_ms=0)

@@ -185,7 +185,9 @@ def test_an_attempt_ends_by_itself(plane: Plane, look_ups: tuple[LookUps, Send])
     assert error.out_of_time
 
 
-def test_after_the_end(plane: Plane, look_ups: tuple[LookUps, Send]) -> None:
+def test_after_the_end_a_look_up_ends_its_message(
+    plane: Plane, look_ups: tuple[LookUps, Send]
+) -> None:
     """When nothing is looked up any more, whoever stopped it ends the message."""
     looking, send = look_ups
     looking.stop()

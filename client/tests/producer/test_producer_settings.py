@@ -34,7 +34,7 @@ def test_a_setting_that_cannot_work_is_named_with_a_remedy(
     assert caught.value.field == field
 
 
-def test_defaults_of_rocketmq() -> None:
+def test_a_message_has_the_defaults_of_rocketmq() -> None:
     """A message has RocketMQ's time, its attempts and its size, unless somebody says otherwise."""
     settings = ProducerSettings(bootstrap="a:1")
     assert (settings.send_timeout_ms, settings.retries) == (3_000, 2)

@@ -43,7 +43,7 @@ def test_queues_of_the_route() -> None:
     assert known.brokers() == {"A", "B"}
 
 
-def test_leaders_and_zones() -> None:
+def test_the_broker_of_a_queue_is_its_leader() -> None:
     """On Kafka the broker of a queue is its leader, and each queue has a zone of its own."""
     known = table(zone="far")
     share = QueueData("main", 3, 3, 6, leaders=("1", None, "2"), zones=("near", "near", "far"))
@@ -130,7 +130,7 @@ def test_the_default_route_stands_in_until_the_topic_has_its_own() -> None:
     assert known.lacking() == []
 
 
-def test_changed_default_route() -> None:
+def test_a_changed_default_route_reaches_who_uses_it() -> None:
     """Who goes by the default route gets the changed one; who has a route of its own keeps it."""
     known = table()
     known.note("TBW102", DEFAULT)
@@ -154,7 +154,7 @@ def test_route_without_queues_suppresses_the_default() -> None:
     assert known.find_default("orders") is published
 
 
-def test_leader_by_hearsay() -> None:
+def test_another_leader_holds_until_the_route_changes() -> None:
     """Another leader than the route's holds until the route changes."""
     known = table()
     known.note_leader(Queue("orders", "A", 0), "C")

@@ -59,7 +59,9 @@ def test_each_line_moves_its_index_on_past_the_java_int(
 
 
 @pytest.mark.parametrize("version, steps", [("4.3", 2), ("4.9", 6), ("5", 6)])
-def test_one_broker_only(version: Version, steps: int) -> None:
+def test_a_failed_broker_with_every_queue_is_taken_after_a_round(
+    version: Version, steps: int
+) -> None:
     """When the failed broker has every queue, one of its queues is taken after a full round."""
     five = [Queue("T", "A", number) for number in range(5)]
     assert select_queue(version, five, 4, "A") == (five[(4 + steps) % 5], 4 + steps)

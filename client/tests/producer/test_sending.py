@@ -101,7 +101,7 @@ def sending(
     agenda.join(WAIT_SECONDS)
 
 
-def test_stored_at_once() -> None:
+def test_the_result_says_where_a_message_is_stored() -> None:
     """The first queue's broker stores it: the result says where."""
     with sending(Plane()) as (begin, selector, _):
         result = begin().result.result(WAIT_SECONDS)
@@ -230,7 +230,7 @@ def test_a_refusal_is_not_tried_again(error: Exception) -> None:
     assert len(final.attempts) == 1
 
 
-def test_sender_that_raises() -> None:
+def test_an_error_of_the_sender_ends_the_message_alone() -> None:
     """An error of the sender itself is the message's end, not its thread's."""
 
     def raises(_target: Target, _ended: Future[Accepted]) -> None:
@@ -284,7 +284,7 @@ def test_a_chosen_queue_is_used_whether_avoided_or_not() -> None:
     assert "selector: it returned" in str(error)
 
 
-def test_given_up_once() -> None:
+def test_a_message_given_up_stays_so() -> None:
     """A message that was given up stays so, whatever answers later."""
     held: list[Future[Accepted]] = []
     plane = Plane(A=lambda _, ended: held.append(ended))
@@ -296,7 +296,7 @@ def test_given_up_once() -> None:
         assert str(one.result.exception(WAIT_SECONDS)).startswith("gave up after 0 attempts in 0")
 
 
-def test_agenda_goes_on() -> None:
+def test_an_entry_that_fails_ends_nothing() -> None:
     """Entries are called in the order of their times, and one that fails ends nothing."""
     agenda, called, done = Agenda(), list[int](), Event()
     agenda.at(2, lambda: called.append(2))

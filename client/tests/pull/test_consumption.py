@@ -143,7 +143,7 @@ def test_no_number_in_the_context(
 
 
 @pytest.mark.parametrize("answer", [None, "yes", LATER, lambda _context: 1 // 0])
-def test_not_sent_back(
+def test_what_cannot_be_sent_back_is_consumed_here_again(
     scene: "Callable[..., Scene]", work: ProcessQueue, pulled: Pull, kept: "Kept", answer: Any
 ) -> None:
     """What cannot be sent back is consumed here again; the position waits for it."""
@@ -171,7 +171,9 @@ def test_nowhere_to_send_back(
     assert [one.settled.get(timeout=WAIT) for _ in range(3)] == [10, 10, 11]
 
 
-def test_after_the_lease(scene: "Callable[..., Scene]", work: ProcessQueue, pulled: Pull) -> None:
+def test_a_result_after_the_lease_does_not_count(
+    scene: "Callable[..., Scene]", work: ProcessQueue, pulled: Pull
+) -> None:
     """A result that comes after the lease does not count: the successor reads the batch again."""
     one = scene(1)
 

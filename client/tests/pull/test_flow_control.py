@@ -97,7 +97,7 @@ def test_no_limit_of_a_topic() -> None:
     assert (flow.messages, flow.size_mib) == (7, 100)
 
 
-def test_logged_every_thousandth(
+def test_each_gate_is_logged_every_thousandth_time(
     work: ProcessQueue, pulled: Pull, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Each gate counts for itself, and says so the first time and every thousandth after it."""

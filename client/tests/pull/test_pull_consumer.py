@@ -261,7 +261,7 @@ def test_no_messages_asked_for(one: Detached, queue: Queue) -> None:
         one.pull(queue, 0, max_messages=0)
 
 
-def test_unlocked_and_back(one: Detached, queue: Queue) -> None:
+def test_a_queue_that_comes_back_has_its_lock(one: Detached, queue: Queue) -> None:
     """A queue that was unlocked and comes back has its lock again."""
     one.give(queue)
     one.unlock(queue)

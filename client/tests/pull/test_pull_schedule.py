@@ -18,7 +18,7 @@ def test_what_is_due_comes_in_order() -> None:
     assert schedule.next_due_ms() is None
 
 
-def test_now_overtakes_later() -> None:
+def test_a_request_due_now_overtakes_its_later_one() -> None:
     """A request that was to be due later is due at once, and once."""
     schedule: PullSchedule[str] = PullSchedule()
     schedule.later("a", 50)

@@ -214,7 +214,7 @@ def test_a_failed_pull_is_asked_again_from_the_same_offset(
     assert second - first >= 1_000
 
 
-def test_one_queue_refused(
+def test_a_refused_queue_is_asked_again_after_a_second(
     scene: Callable[..., Scene], queue: Queue, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It is told, in the log once, and asked for again after a second; the others go on."""

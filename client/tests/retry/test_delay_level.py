@@ -30,7 +30,7 @@ def test_the_level_is_3_at_first_and_one_more_each_time(times: int, named: int, 
 
 
 @given(st.integers(1, 100), st.integers(0, 10**9))
-def test_queues_of_levels(queues: int, spread: int) -> None:
+def test_longer_delays_have_later_queues(queues: int, spread: int) -> None:
     """Longer delays never have an earlier queue; from 18 queues on no two levels share one."""
     chosen = [queue_of_level(level, queues, spread) for level in range(1, LEVELS + 1)]
     assert chosen == sorted(chosen)

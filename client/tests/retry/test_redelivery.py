@@ -37,7 +37,7 @@ def failed(
     return send_back(one, attempt, delay, group=group, limit=limit, now_ms=NOW_MS)
 
 
-def test_a_whole_life() -> None:
+def test_a_message_that_always_fails_dies_after_16_times() -> None:
     """A message that always fails comes back 16 times, each time later, and then is dead."""
     one, delays, times = message(headers=[("TAGS", b"A")]), [], []
     while not (back := failed(one)).is_dead:
@@ -57,7 +57,7 @@ def test_a_whole_life() -> None:
     assert DUE not in dict(back.headers)
 
 
-def test_told_as_headers() -> None:
+def test_the_headers_of_a_returning_message_are_read_back() -> None:
     """What a message says when it comes back is read as it was written, and stands once."""
     first = failed(message())
     again = failed(message(RETRY, first.headers))
@@ -88,7 +88,7 @@ def test_attempts_on_the_spot_count_towards_the_dead_letters(
     assert (back.topic, told.reconsume_times, told.delay_level) == where
 
 
-def test_of_another_group() -> None:
+def test_another_group_counts_anew() -> None:
     """A group that reads another group's dead letters begins to count anew, from there."""
     dead = failed(message(), delay=-1)
     queue = Queue("%DLQ%g", "main", 0)

@@ -120,7 +120,7 @@ def test_an_ordered_topic_takes_its_queues_from_its_configuration(
         ("a:60000;b:60000", "too_many_queues"),
     ],
 )
-def test_ordered_topic_refused(conf: str, code: str) -> None:
+def test_an_ordered_topic_that_throws_has_a_named_error(conf: str, code: str) -> None:
     """Where RocketMQ throws the error has a name; consumers do not look at the configuration."""
     route = replace(ROUTE, order_topic_conf=conf)
     with pytest.raises(RouteError) as caught:
@@ -158,7 +158,7 @@ def test_static_topic_and_order() -> None:
     assert written(replace(ROUTE, mappings={})) == written(ROUTE)
 
 
-def test_lists_left_out() -> None:
+def test_a_needed_list_that_is_missing_is_an_error() -> None:
     """A list that is needed and was left out is an error; one that is not needed is none."""
     without = TopicRoute(absent=frozenset({"queueDatas"}))
     for ask in (publish_info, subscribe_info):

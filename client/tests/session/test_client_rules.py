@@ -20,7 +20,7 @@ def test_m2_an_add_read_again_after_the_release_starts_nothing(script: "Script")
     assert script.starts == [(1, 0)]
 
 
-def test_m2_older_gate(script: "Script") -> None:
+def test_m2_an_older_add_replaces_no_newer_gate(script: "Script") -> None:
     """An older add does not take the place of a newer gate (M2)."""
     other = script.holder("b", 1)
     script.add(3, after=(other,))
@@ -107,7 +107,7 @@ def test_chain_of_any_length(scripts: Callable[..., "Script"], length: int) -> N
     assert script.starts == [(9, 8)]
 
 
-def test_m15_greatest_position(script: "Script") -> None:
+def test_m15_the_start_is_the_greater_of_base_and_release(script: "Script") -> None:
     """The start is the greater of base and release, as pairs: a newer reset wins (M15; rule C7)."""
     other = script.holder("b", 1)
     script.add(2, base=Position(7, 3), after=(other,))

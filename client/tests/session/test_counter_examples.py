@@ -73,7 +73,7 @@ def test_ce7e_add_of_an_old_driver(script: "Script") -> None:
     assert script.starts == []
 
 
-def test_ce9_late_acknowledgement(script: "Script") -> None:
+def test_ce9_a_late_acknowledgement_revives_nothing(script: "Script") -> None:
     """An acknowledgement handled after the deadline revives nothing (rule C9)."""
     script.add(1)
     script.now = 10_000

@@ -15,7 +15,7 @@ def kinds(done: list[actions.Action]) -> list[str]:
     return [type(action).__name__ for action in done]
 
 
-def test_commit_before_release(script: "Script") -> None:
+def test_the_commit_comes_before_the_release(script: "Script") -> None:
     """The final position is committed before the release is written."""
     queue = script.an_add(1).queue
     script.add(1)
@@ -124,7 +124,7 @@ def test_a_client_without_commits_releases_at_once(scripts: Callable[..., "Scrip
     assert "CommitProgress" not in kinds(script.live(6_000))
 
 
-def test_release_is_retried(script: "Script") -> None:
+def test_a_release_is_written_until_it_is_acknowledged(script: "Script") -> None:
     """A release that could not be written is written again until it is acknowledged (rule C6)."""
     script.drop(1)
     for _ in range(3):
@@ -145,7 +145,7 @@ def test_final_offset_never_goes_back(script: "Script") -> None:
     assert script.releases == [(1, 8)]
 
 
-def test_no_final_offset(script: "Script") -> None:
+def test_without_a_final_offset_the_progress_is_released(script: "Script") -> None:
     """Without a final offset the progress made so far is released."""
     script.add(1, base=2)
     script.drop(1)
@@ -172,7 +172,7 @@ def test_after_the_drain_deadline_the_queue_is_abandoned(script: "Script") -> No
     assert script.session.counts["forced_releases"] == 1
 
 
-def test_no_drain_deadline(scripts: Callable[..., "Script"]) -> None:
+def test_without_a_drain_deadline_work_may_take_its_time(scripts: Callable[..., "Script"]) -> None:
     """Without a drain deadline the work may take as long as it likes."""
     script = scripts(drain_deadline_ms=None)
     script.run()

@@ -25,7 +25,7 @@ def test_the_newest_generation_is_acknowledged_at_the_start(
     assert claims(scripts().start()) == [SendClaims("me-1", 1, ())]
 
 
-def test_before_any_engine(scripts: Callable[..., "Script"]) -> None:
+def test_before_any_engine_nothing_is_acknowledged(scripts: Callable[..., "Script"]) -> None:
     """Before the first engine there is nothing to acknowledge; the first one is acknowledged."""
     script = scripts()
     script.generation = 0
@@ -33,7 +33,7 @@ def test_before_any_engine(scripts: Callable[..., "Script"]) -> None:
     assert claims(script.feed(events.GenerationRead(1))) == [SendClaims("me-1", 1, ())]
 
 
-def test_running_and_final(script: "Script") -> None:
+def test_running_work_and_final_positions_are_claimed(script: "Script") -> None:
     """A client claims running work, and stopped work where it ended, but no gates (rule C12)."""
     queue = script.an_add(1).queue
     other = queue._replace(queue_id=2)
@@ -55,7 +55,7 @@ def test_running_and_final(script: "Script") -> None:
     assert script.session.ownership.epochs == {other: Epoch(1, 2)}
 
 
-def test_gates_are_void(script: "Script") -> None:
+def test_gates_of_an_older_generation_are_void(script: "Script") -> None:
     """A gate of the old generation does not open, nor does its add count when it is read again."""
     other = script.holder("b", 1)
     script.add(2, after=(other,))

@@ -91,7 +91,7 @@ def test_first_lease_counts_from_the_start(scripts: Callable[..., "Script"]) -> 
     assert script.starts == []
 
 
-def test_time_going_back(script: "Script") -> None:
+def test_a_clock_that_goes_back_lengthens_no_lease(script: "Script") -> None:
     """A clock that goes back does not lengthen the lease."""
     script.now = 9_000
     script.feed(events.TimePassed())

@@ -28,7 +28,7 @@ def test_an_idle_client_leaves_at_once(script: "Script") -> None:
     assert script.done[-2:] == [actions.SendLeave("me-1", 2, Epoch(0, 0)), actions.Stopped(None)]
 
 
-def test_says_so_first(script: "Script") -> None:
+def test_a_leave_is_written_first(script: "Script") -> None:
     """The leave is written first: else the engine would grant what was released once more."""
     script.add(1)
     assert kinds(script.feed(events.LeaveRequested())) == ["SendLeave", "StopWork"]
@@ -73,7 +73,7 @@ def test_gates_are_answered(script: "Script") -> None:
     assert kinds(script.acknowledge_release()) == ["Stopped"]
 
 
-def test_gate_behind_work(script: "Script") -> None:
+def test_work_and_the_gate_behind_it_are_released(script: "Script") -> None:
     """Work and the gate behind it are both released."""
     script.add(1)
     script.add(3, after=(script.holder("me", 1), script.holder("b", 2)))
@@ -82,7 +82,7 @@ def test_gate_behind_work(script: "Script") -> None:
     assert script.releases == [(3, None), (1, 4)]
 
 
-def test_add_while_leaving(script: "Script") -> None:
+def test_an_add_while_leaving_is_answered_null(script: "Script") -> None:
     """An add that is read while leaving is answered None and never started (rule C14)."""
     script.add(1)
     script.feed(events.LeaveRequested())
@@ -93,14 +93,14 @@ def test_add_while_leaving(script: "Script") -> None:
     assert (2, None) in script.releases
 
 
-def test_generation_while_leaving(script: "Script") -> None:
+def test_a_leaving_client_acknowledges_a_new_generation(script: "Script") -> None:
     """A leaving client acknowledges a new generation, which waits for it."""
     script.add(1)
     script.feed(events.LeaveRequested())
     assert kinds(script.feed(events.GenerationRead(2))) == ["SendClaims"]
 
 
-def test_heartbeats_go_on(script: "Script") -> None:
+def test_a_leaving_client_keeps_its_lease(script: "Script") -> None:
     """A client that is still stopping keeps its lease."""
     script.add(1)
     script.feed(events.LeaveRequested())
@@ -212,7 +212,7 @@ def test_failed_callback_while_fenced(script: "Script") -> None:
     assert done[-1] == actions.Stopped(error)
 
 
-def test_duplicate_while_leaving(script: "Script") -> None:
+def test_a_duplicate_that_is_leaving_leaves_with_the_error(script: "Script") -> None:
     """A client that is leaving anyway leaves with the error."""
     script.add(1)
     script.feed(events.LeaveRequested())

@@ -51,7 +51,7 @@ def test_the_line_has_the_keys_of_rocketmq_and_the_epoch(script: "Script", told:
     )
 
 
-def test_only_on_change(script: "Script", told: Told) -> None:
+def test_only_a_change_has_a_line(script: "Script", told: Told) -> None:
     """A gated add is a change, the grant that opens it is none; a drop is one at once."""
     script.add(3, after=(script.holder("you", 2),))
     assert len(told.lines(3)) == 1
@@ -99,7 +99,7 @@ def test_a_part_alone_changes_nothing(script: "Script", told: Told) -> None:
     assert len(told.lines(3)) == 1
 
 
-def test_after_a_loss(script: "Script", told: Told) -> None:
+def test_after_a_lost_lease_the_same_queues_have_a_line(script: "Script", told: Told) -> None:
     """A client that lost everything with its lease says so when it has the same queues again."""
     script.add(3)
     assert len(told.lines(3)) == 1

@@ -38,7 +38,7 @@ def test_the_greatest_released_position_stands(order: tuple[int | None, ...]) ->
     assert seen.find(QUEUE, holder(1)) == (True, (0, 5))
 
 
-def test_few_per_queue() -> None:
+def test_the_oldest_release_of_a_queue_is_forgotten_first() -> None:
     """The oldest of a queue is forgotten first."""
     seen = SeenReleases()
     for number in range(PER_QUEUE_MAX + 1):

@@ -73,7 +73,7 @@ def test_a_silent_engine_is_named_after_20_seconds(script: "Script") -> None:
     assert script.session.waiting is None
 
 
-def test_engine_started_since(script: "Script") -> None:
+def test_an_engine_that_has_just_started_is_given_time(script: "Script") -> None:
     """An engine that has just started is given its time; so is a new life of the client."""
     script.live(25_000)
     script.feed(events.GenerationRead(script.generation + 1))
@@ -111,7 +111,7 @@ def test_engine_has_just_answered(script: "Script", code: str, reason: str | Non
     assert _silent_ms(script) == 21_000
 
 
-def test_nothing_for_it(script: "Script") -> None:
+def test_a_member_with_nothing_to_have_waits_for_nothing(script: "Script") -> None:
     """A member that was told to have nothing waits for nothing."""
     assert _waits(script)[0] == "assignment"
     script.assign(1)
@@ -176,7 +176,7 @@ def test_a_rejected_client_without_queues_says_why(
     assert _waits(script)[0] == "assignment"
 
 
-def test_rejected_at_work(script: "Script") -> None:
+def test_a_rejected_client_with_a_queue_waits_for_nothing(script: "Script") -> None:
     """A client that has a queue waits for nothing, whatever else of it was rejected."""
     script.add(1)
     script.notice("rejected")

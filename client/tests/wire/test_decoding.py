@@ -123,7 +123,7 @@ def test_numbers_that_nothing_counts(
 
 
 @pytest.mark.parametrize("field", ["group", "client_id", "incarnation", "topic", "broker"])
-def test_names_without_end(examples: dict[str, bytes], field: str) -> None:
+def test_a_name_of_a_megabyte_is_not_kept(examples: dict[str, bytes], field: str) -> None:
     """Whoever may write handovers may write names of a megabyte: none is kept, or logged whole."""
     body, name = json.loads(examples["release"]), "x" * 100_000
     if field in body:

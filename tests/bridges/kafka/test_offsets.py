@@ -131,7 +131,9 @@ def test_an_answer_for_many_queues_is_several_records(
     assert len(ledger.offsets) == 2
 
 
-def test_one_bad_partition(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_one_refused_partition_costs_its_own_offsets(
+    ledger: Ledger, bootstrap: str, topic: str
+) -> None:
     """A partition that the cluster refuses costs its own offsets only."""
     ledger.make_topic(topic, 5)
     cluster = DataCluster(bootstrap, timeout_ms=5_000, options={})

@@ -31,7 +31,7 @@ def request(*queue_ids: int, group: str = "g", timestamp_ms: int | None = None) 
     return Request(group, "offsets", "orders", queues, timestamp_ms)
 
 
-def test_due_at_once() -> None:
+def test_a_request_is_due_when_it_comes() -> None:
     """A request is due when it comes, and no more when it is answered."""
     waiting = book()
     assert waiting.next_at_ms() is None

@@ -113,7 +113,9 @@ def test_subscribed_and_not_needed(ledger: Ledger, bootstrap: str, topic: str) -
     assert not [line for line in lines if line["event"] == "nothing_published"]
 
 
-def test_closed_and_opened(ledger: Ledger, bootstrap: str, own: Own) -> None:
+def test_topics_of_a_forgotten_group_are_closed_until_asked(
+    ledger: Ledger, bootstrap: str, own: Own
+) -> None:
     """Of a forgotten group the topics take no message; of one that asks for anything they do."""
     ledger.make_topic("big" + own.group, 1)
     with running(bridge_of(ledger, bootstrap, LONG_MS)):

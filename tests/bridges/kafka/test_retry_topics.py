@@ -126,7 +126,9 @@ def test_no_retry_topic_is_made_for_others(ledger: Ledger, bootstrap: str, topic
     assert not [name for name in ledger.admin.list_topics() if topic in name and "RETRY" in name]
 
 
-def test_refused_by_kafka(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_a_topic_that_kafka_refuses_is_tried_again(
+    ledger: Ledger, bootstrap: str, topic: str
+) -> None:
     """A topic that Kafka refuses is told and tried again, and another group's is made at once."""
     # Kafka refuses a name that differs from an existing one by dots and underscores alone.
     in_the_way = f"_-RETRY.-{topic}"
@@ -144,7 +146,9 @@ def test_refused_by_kafka(ledger: Ledger, bootstrap: str, topic: str) -> None:
     assert "collides" in told["error"]
 
 
-def test_name_of_another(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_a_retry_topic_under_its_kafka_name_is_not_answered(
+    ledger: Ledger, bootstrap: str, topic: str
+) -> None:
     """A group that asks for a retry topic under Kafka's name is not answered, and that is told."""
     kafka = f"_-RETRY_-{topic}"
     ledger.make_topic(kafka, 2)

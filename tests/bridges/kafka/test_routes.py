@@ -113,7 +113,9 @@ def test_a_requested_route_is_published_again(ledger: Ledger, bootstrap: str, to
         ledger.await_route(topic, 3)
 
 
-def test_request_before_topic(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_a_requested_topic_is_published_when_it_is_made(
+    ledger: Ledger, bootstrap: str, topic: str
+) -> None:
     """A topic that is asked for before it exists is published when it does."""
     with running(make_bridge(ledger, bootstrap)):
         ledger.ask(route_request(topic))

@@ -28,7 +28,7 @@ def test_large_requests_are_looked_up_apart() -> None:
     assert [len(step) for step in steps(asked, 5_000)] == [1, 2, 1]
 
 
-def test_one_at_least() -> None:
+def test_a_large_request_is_a_step_by_itself() -> None:
     """A request for more than a step holds is a step by itself."""
     assert list(steps([_WHOLE, _WHOLE], 100_000)) == [[_WHOLE], [_WHOLE]]
     assert list(steps([], 8)) == []
