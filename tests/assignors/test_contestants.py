@@ -95,7 +95,7 @@ def test_a_run_beyond_the_limit_is_ended(kafka: dict[str, Contestant], kafka_fol
 
 
 def test_a_contestant_that_dies_is_named(kafka_folder: Path) -> None:
-    """A strategy that is not there ends the process, which is told with what it said last."""
+    """A strategy that is not there ends the process; the error has its last words."""
     group = Point(2, 1, 1, "equal", "full").first()
     with pytest.raises(QueryDiedError, match=r"(?s)NOBODYS: its process died: .*NOBODYS"):
         ask_once(ours("NOBODYS"), [group], kafka_folder, PLENTY)

@@ -62,7 +62,7 @@ def test_less_even_is_worse_whatever_it_moves() -> None:
 
 
 def test_the_least_moves_are_those_of_a_plain_method() -> None:
-    """Where it is told at all, it is what a plain method finds by shortest chains."""
+    """Where the outcome has it, it is what a plain method finds by shortest chains."""
     known = 0
     for draft in drafts(7, 200):
         group = draft.changed(None)

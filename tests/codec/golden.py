@@ -81,7 +81,7 @@ _ESTABLISHED: dict[Trait, TraitValue] = {
 
 
 def golden_state() -> GroupState:
-    """Return the state, made anew."""
+    """Return a new copy of the state."""
     return GroupState(
         group="orders",
         created_ms=1,
@@ -148,7 +148,7 @@ def state_of(version: int) -> GroupState:
         state.absent = {}
         state.members[A] = replace(state.members[A], told_waiting=())
     if version < 6:
-        # It cannot be told of which topics another life was known.
+        # Nobody knows which topics had another life.
         state.remade = ("orders",)
         state.queues = {queue: replace(value, grown=False) for queue, value in state.queues.items()}
         names = ("ordered", "expression of orders")

@@ -160,7 +160,7 @@ def test_an_id_of_many_digits(digits: int) -> None:
     case = b'{"id":1' + allocate + b',"strategy":"AVG","clients":["a"],"queues":[["t","b",'
     (bad,) = answer_lines([case + number + b"]]}"])
     assert not bad.is_case
-    # No text is taken for one, whatever it begins with, also beside one.
+    # No text counts as one, whatever it begins with, also beside one.
     for begin in (b"\\u0000long:", b"0:", b""):
         text = b'"' + begin + number + b'"'
         (line,) = answer_lines([b'{"id":[' + text + b"," + number + b"," + text + b"]" + sort])

@@ -112,7 +112,7 @@ def test_where_it_is_handed_back(
 
 
 def test_the_rule_of_a_released_group() -> None:
-    """It designates nobody, is one that the engine takes, and is told from every other."""
+    """It designates nobody, the engine takes it, and it differs from every other."""
     present = RulesInForce(STRATEGIES)
     assert not is_released(present)
     (change,), after = changes_of(present, [replace(release_rule("orders"), by="alice")])

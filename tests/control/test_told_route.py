@@ -123,7 +123,7 @@ def test_a_broker_without_its_master() -> None:
     ],
 )
 def test_whether_any_queue_is_closed(change: dict[str, Any]) -> None:
-    """It is told without a look at each queue: of many groups and wide topics that took minutes."""
+    """No look at each queue is needed: for many groups and wide topics it took minutes."""
     share = SHARE | change
     route = told_route("orders", read_topic_route({"queueDatas": [share], "brokerDatas": []}), "l")
     assert has_closed_queues(route) == (not all(writable_queues(route).values()))

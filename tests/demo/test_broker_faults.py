@@ -54,7 +54,7 @@ def test_decisions_come_within_5_seconds_of_new_leaders(
 
 
 def test_living_clients_are_not_taken_for_dead() -> None:
-    """A lease that ended in an outage is told with the broker, and fails the run."""
+    """A lease that ended in an outage fails the run; the report names the broker."""
     lost = replace(_outages(1.0)[0], expired=("c1", "c2"))
     checks = judge(sound_history(), SMALL, outages=[*_outages(1.0), lost]).checks
     (check,) = [each for each in checks if each.name == "living clients taken for dead"]
@@ -65,7 +65,7 @@ def test_living_clients_are_not_taken_for_dead() -> None:
 
 
 def test_leases_end_where_nobody_leads() -> None:
-    """Where a lease is over before a heartbeat can be written, it ends: that is told."""
+    """A lease that is over before a heartbeat can be written ends: the report says so."""
     late = Outage(BrokerFault.LEADER_KILL, 2, 0, 8_000, 12_001, expired=("c1", "c2"))
     judged = judge(sound_history(), SMALL, outages=[late])
     (check,) = [each for each in judged.checks if each.name == "living clients taken for dead"]

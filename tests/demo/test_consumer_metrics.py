@@ -1,4 +1,4 @@
-"""A consumer of the demo shows its client's metrics where it is told to."""
+"""A consumer of the demo shows its client's metrics where an argument asks for it."""
 
 import socket
 import threading

@@ -77,7 +77,7 @@ def test_the_demo_passes_its_own_judge(tmp_path: Path, seed: int, chosen: list[s
     "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
 )
 def test_an_interrupted_demo_leaves_nothing_behind(tmp_path: Path, number: signal.Signals) -> None:
-    """A demo that is told to stop while it starts ends every process and removes every file."""
+    """A demo that has to stop while it starts ends every process and removes every file."""
     temporary = tmp_path / "tmp"
     with child_process(
         _command("--report", str(tmp_path / "report.json")),

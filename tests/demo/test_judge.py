@@ -163,7 +163,7 @@ def test_one_owner_that_reads_twice_is_found() -> None:
 
 
 def test_a_queue_without_work_fails_the_run() -> None:
-    """A queue of which nothing was processed fails the run, also if it is the only fault."""
+    """A queue without a processed message fails the run, also as the only fault."""
     history = sound_history()
     grown = {**history.source, queue(QUEUES): {}}
     verdict = judge(replace(history, source=grown), SMALL)
@@ -182,7 +182,7 @@ def test_a_step_that_moved_nothing_fails_the_run(name: str) -> None:
 
 
 def test_many_steps_are_told_in_few_words() -> None:
-    """Up to eight are told one by one, of more the least and the most; each is judged."""
+    """The report lists up to eight, of more the least and the most; the judge judges each."""
 
     def told(*moved: int) -> Check:
         steps = [

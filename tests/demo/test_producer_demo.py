@@ -64,7 +64,7 @@ def test_judge_is_content() -> None:
 
 
 def test_judge_finds_the_unanswered() -> None:
-    """A message that failed, or of which nothing was heard, is one too few."""
+    """A message that failed, or never had an answer, is one too few."""
     ledger = ledger_of("123")
     ledger.failures.append((3, "SendFailedError: gone"))
     check, *_ = judge_sending(ledger, 4, content_of(ledger), [])

@@ -13,7 +13,7 @@ PAUSE = rule("pause", True)  # noqa: FBT003 - the rule's value
 
 @pytest.fixture(scope="module")
 def world() -> World:
-    """A group of which one client restarts, one waits for a pause to end, and one is doubled."""
+    """One client of a group restarts, one waits for a pause to end, and one is doubled."""
     world = World(queues={"orders": 6})
     world.topics.tick(1)
     for client_id in ("c1", "c2", "c3"):

@@ -191,7 +191,7 @@ def test_rows_wait_and_are_applied(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_it_is_tried_again_at_each_trigger_period(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each failed try is told, a trigger period after the one before."""
+    """The engine reports each failed try, a trigger period after the one before."""
     world = _settled()
     _break(monkeypatch, _is_orders)
     world.pass_seconds(62)
@@ -311,7 +311,7 @@ def test_a_group_that_never_had_a_state(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_forsaken_group_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A group without state of which nobody speaks any more is forgotten, and that is told."""
+    """The engine forgets a silent group without state, and reports that."""
     world = World()
     world.topics.tick(1)
     _break(monkeypatch, _is_orders)

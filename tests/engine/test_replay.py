@@ -206,7 +206,7 @@ def test_a_forged_or_missing_reject_is_a_difference(world: World) -> None:
     [("assignments", b"[]"), ("assignments", b"{"), ("decisions", b"\xff"), ("assignments", None)],
 )
 def test_a_record_for_nobody_is_a_difference(world: World, suffix: str, key: bytes | None) -> None:
-    """A record that names no group, or a group that was told nothing, is a difference."""
+    """A record that names no group, or a group without an assignment, is a difference."""
     stranger = Written(NAMES.name(suffix), 0, 99_999, key, b"{}")
     difference = compare_of(world, [*written_of(world), stranger]).difference
     assert difference is not None

@@ -1,4 +1,4 @@
-"""What members are told of waiting goes through whole shards: into state, topics and replays."""
+"""Notices of waiting go through whole shards: into state, topics and replays."""
 
 from random import Random
 from typing import Any
@@ -33,7 +33,7 @@ def _told(world: World) -> list[tuple[str | None, str]]:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_each_reason_to_wait_is_given_and_replayed(seed: int) -> None:
-    """No bridge, no topic, a new engine, the topic: each is told and replayed, in any cut."""
+    """No bridge, no topic, a new engine, the topic: each has its notice, in any cut."""
     world, chance = World(), Random(seed)
     world.topics.tick(1)
     _sign(world)
@@ -60,7 +60,7 @@ def test_each_reason_to_wait_is_given_and_replayed(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_life_under_rules(seed: int) -> None:
-    """Drained, not designated, a new engine, named too: each is told and replayed, in any cut."""
+    """Drained, not designated, a new engine, named too: each has its notice, in any cut."""
     world, chance = World(), Random(seed)
     world.topics.tick(1)
     world.join("c1")

@@ -24,7 +24,7 @@ def asked(world: World, group: str, topic: str) -> int:
 
 
 def told(world: World, client_id: str) -> list[str | None]:
-    """Return the reasons to wait that a client was told, in order; None: nothing keeps it."""
+    """Return the reasons to wait in a client's notices, in order; None: nothing keeps it."""
     notices = [each for each in world.kinds("assignments") if each["kind"] == "notice"]
     return [
         each["reason"]

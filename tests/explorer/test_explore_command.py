@@ -30,7 +30,7 @@ def test_a_world_that_holds(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_violation_is_told_and_done_again(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """A violation ends with 1, its run is told step by step, and --replay does it again."""
+    """A violation ends with 1 and lists its run step by step; --replay does it again."""
     add_of = Draft.add_of
     monkeypatch.setattr(Draft, "add_of", lambda *each: _ungated(add_of(*each)))
     assert run("--clients", "2", "-o", "jsonl") == ExitCode.VERDICT_NEGATIVE

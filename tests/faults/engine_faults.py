@@ -60,7 +60,7 @@ def joined_without_one(stage: Stage, chance: random.Random) -> None:
 
 
 def stood_still(stage: Stage, chance: random.Random) -> None:
-    """SIGSTOP of driver, JVM and workers for one and a half leases: nobody is taken for dead."""
+    """SIGSTOP of driver, JVM and workers for one and a half leases: nobody lapses."""
     with stage.trial("engine stood still") as trial:
         with (
             stage.phase(trial, "stood still", owners=set()),

@@ -1,7 +1,7 @@
 """What operators ask for: to hand over without waiting, to settle, to begin elsewhere.
 
-And who does not answer: a client that keeps what it was told to drop, and one that never
-acknowledges a new engine.
+Two clients do not answer: one keeps what it is to drop, the other never acknowledges a new
+engine.
 """
 
 import random

@@ -283,7 +283,7 @@ def test_host_makes_no_second_owner(play: Play) -> None:
 
 
 def test_an_unsafe_grant_is_excused_and_named(play: Play) -> None:
-    """Who works beside an owner that was told not to wait is excused, and named."""
+    """Work beside an owner that did not have to wait is excused, and named."""
     play.granted(0, 2, unsafe=True)
     play.unsafe = {"g"}
     _work_beside(play)

@@ -26,7 +26,7 @@ run()
 
 @pytest.fixture
 def busy() -> Iterator[int]:
-    """A process with two threads and a child, all of which never rest."""
+    """A process with two threads and a child, and none of them rests."""
     with child_process(
         [sys.executable, "-c", BUSY], stdout=subprocess.PIPE, start_new_session=True
     ) as process:
@@ -52,7 +52,7 @@ def test_a_standstill_stops_every_thread(busy: int) -> None:
 
 
 def test_a_process_that_was_let_go_is_no_standstill(busy: int) -> None:
-    """A process that somebody else lets go on is no standstill, and that is told."""
+    """A process that somebody else lets go on is no standstill: the error says so."""
     with Standstill(busy) as still:
         os.kill(busy, signal.SIGCONT)
         with pytest.raises(AssertionError, match="went on by itself"):

@@ -169,7 +169,7 @@ def _read(scraped: Scrape, suffix: str) -> float:
 
 
 def _accounted(scraped: Scrape, suffix: str) -> float:
-    """Return of how many records of a topic it is told what became of them."""
+    """Return for how many records of a topic the engine says what became of them."""
     return sum(
         sample.value
         for family in scraped._families  # noqa: SLF001 - all label sets of one family
@@ -223,7 +223,7 @@ def _assert_bounded(settings: Settings, log: Log, scraped: Scrape) -> None:
 
 
 def _system(bootstrap: str, folder: Path) -> tuple[Settings, dict[str, Any]]:
-    """Return the settings of a system on topics of its own, and what its clients are told."""
+    """Return the settings of a system on topics of its own, and those of its clients."""
     prefix = f"fuzz-{time.time_ns():x}."
     settings = load_settings(
         overrides={

@@ -140,7 +140,7 @@ class Story:
     def another_engine(self) -> "Story":
         """Return a second engine, which has the state of this one and writes beside it.
 
-        It is a story of its own that nobody lives in: what it tells is told to the clients of this
+        It is a story of its own that nobody lives in: its words go to the clients of this
         one when they read it.
         """
         other = Story(self.queues)

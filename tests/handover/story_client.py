@@ -112,7 +112,7 @@ class Client:
         self.places["told"] += number
 
     def learns_late(self) -> None:
-        """Not read the newest generations until it is told to learn."""
+        """Not read the newest generations until the story lets it learn."""
         self.late = True
 
     def learns(self) -> None:

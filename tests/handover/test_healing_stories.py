@@ -19,7 +19,7 @@ def test_a_lost_add_is_healed() -> None:
 
 
 def test_a_lost_drop_is_healed() -> None:
-    """A's drop is lost: A works on until it is told again, and B waits."""
+    """A's drop is lost: A works on until the engine repeats it, and B waits."""
     story, a, b = gated_b()
     a.loses()
     story.time(16_000)

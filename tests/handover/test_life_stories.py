@@ -1,4 +1,4 @@
-"""A topic that is deleted and made anew while the engine's state is lost, told as stories."""
+"""A topic is deleted and created again while the engine's state is lost: stories."""
 
 import pytest
 
@@ -95,7 +95,7 @@ def test_an_owner_of_a_former_life_is_dropped_and_its_release_is_no_start() -> N
 
 
 def test_an_owner_of_the_present_life_goes_on_after_a_loss() -> None:
-    """The topic was made anew before the loss; A has followed, and is left where it is."""
+    """The topic was created again before the loss; A has followed, and stays where it is."""
     story, a = owned_by_a()
     a.processes(50)
     story.made_anew("two")

@@ -18,7 +18,7 @@ from tests.kit.group_world import key_of
 
 
 def test_of_two_processes_with_one_id_the_greater_stays() -> None:
-    """The older one is told and leaves; the newer takes over, and they never share the queue."""
+    """The older one gets a notice and leaves; the newer takes over; they never share."""
     story, a = owned_by_a()
     newer = story.joins("a", process=Process(9_000, "process-newer"), life=10)
     story.engine()
@@ -166,7 +166,7 @@ def test_the_successor_of_a_forced_one_proves_nothing_about_the_mute() -> None:
 
 
 def test_healing_of_a_mute_member_backs_off() -> None:
-    """A never reads what it is told again: each time it is told half as often."""
+    """A never reads its healed record: the engine writes it half as often each time."""
     story, a, b = gated_b()
     story.world.rule("on_mute", "force")
     story.unsafe = True

@@ -103,7 +103,7 @@ def test_frozen_twin_comes_back() -> None:
 
 
 def test_restarted_where_the_clock_is_behind() -> None:
-    """The greater is dead: the lesser, started in its place, outlives it and is told nothing."""
+    """The greater is dead: the lesser, started in its place, outlives it without a notice."""
     story = Story(queues=1)
     dead = story.joins("a", process=GREATER)
     story.engine()

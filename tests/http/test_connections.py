@@ -321,7 +321,7 @@ def test_two_ends_of_a_body() -> None:
 
 
 def test_all_are_answered() -> None:
-    """Where every connection is being answered, one more is told so with 503."""
+    """Where every connection is busy, one more gets 503."""
 
     async def stream(request: Request) -> StreamingResponse:
         del request

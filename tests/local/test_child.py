@@ -77,7 +77,7 @@ def _is_gone(pid: int) -> bool:
 
 
 def test_a_child_hears_commands_and_is_heard_by_line(tmp_path: Path) -> None:
-    """A child is told commands, heard line by line, and its end is an empty line."""
+    """A child takes commands, answers line by line, and ends with an empty line."""
     lines = Lines()
     child = Child("echo", _python(ECHO), tmp_path / "log", on_line=lines.hear)
     lines.wait_for(1)
@@ -145,7 +145,7 @@ def test_dies_with_its_parent(tmp_path: Path) -> None:
 
 
 def test_nothing_is_left_open_of_one_that_has_ended(tmp_path: Path) -> None:
-    """Who only waits for a child closes what it was told and heard through; telling it is vain."""
+    """Whoever only waits for a child closes its pipes; a command to it is in vain."""
     lines = Lines()
     child = Child("echo", _python(ECHO), tmp_path / "log", on_line=lines.hear)
     lines.wait_for(1)

@@ -65,7 +65,7 @@ def test_decisions_of_one_group_are_followed(
 def test_a_record_that_is_no_decision_ends_the_following(
     bootstrap: str, topics: TopicNames, producer: KafkaProducer
 ) -> None:
-    """A record that is no decision ends the following, and whoever waits is told why."""
+    """A record that is no decision ends the following; whoever waits gets the error."""
     follower = DecisionFollower(bootstrap, _decisions(topics), "demo")
     with follower:
         producer.send(_decisions(topics), key=b"demo", value=b'{"kind":"release"}').get(SECONDS)

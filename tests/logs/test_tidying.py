@@ -135,7 +135,7 @@ def test_an_id_cannot_steer_a_terminal(client_id: str, written: str) -> None:
 
 
 def test_a_traceback_cannot_pass_for_a_line_of_the_log() -> None:
-    """A traceback keeps its lines, none of which can pass for a line of the log."""
+    """A traceback keeps its lines, and none of them can pass for a line of the log."""
     text = "Traceback\nValueError: \x1b[2J\n2026-11-23T00:00:00Z [info     ] forged"
     found = escape_ids(None, "error", {"traceback": text})["traceback"]
     assert found.split("\n") == [

@@ -41,7 +41,7 @@ def test_the_deployed_rules_are_those_of_the_code(name: str) -> None:
 
 
 def test_no_alert_is_missing_or_stands_twice() -> None:
-    """No alert is missing that somebody relies on, none stands twice, and each is told rightly."""
+    """No alert is missing, none stands twice, and each has the right severity."""
     names = [alert.name for alert in ALERTS]
     assert len(names) == len({*names})
     for severity, wanted in LISTED.items():

@@ -149,7 +149,7 @@ def test_the_dashboard_knows_every_phase() -> None:
 
 @pytest.mark.parametrize("part", ["datasources", "dashboards"])
 def test_grafana_is_told_where_files_and_prometheus_are(part: str) -> None:
-    """Grafana is told in its own form where the files and the Prometheus are."""
+    """Grafana's own files say where the dashboards and the Prometheus are."""
     (path,) = (PROVISIONING / part).glob("*.yml")
     told = yaml.safe_load(path.read_text(encoding="utf-8"))
     assert told["apiVersion"] == 1

@@ -87,7 +87,7 @@ def test_promtool_has_nothing_to_improve(job: Job) -> None:
 
 
 def test_promtool_finds_an_unclean_family() -> None:
-    """A counter without its ending, or a family without a text, is told."""
+    """The check names a counter without its ending, and a family without a text."""
     code, said = promtool("check", "metrics", given=b"# TYPE polls counter\npolls 3\n")
     assert code != 0
     assert "polls" in said

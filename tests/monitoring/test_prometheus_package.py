@@ -87,7 +87,7 @@ class Repository:
 
 @pytest.fixture
 def said() -> list[str]:
-    """What is told while programs are fetched."""
+    """What the set-up says while it fetches programs."""
     return []
 
 
@@ -175,7 +175,7 @@ def test_a_prometheus_that_is_too_old_is_named(repository: Repository, said: lis
 
 
 def test_a_package_apt_does_not_have_is_named(repository: Repository, said: list[str]) -> None:
-    """Apt's own reason is told, with what else can be done."""
+    """The error has apt's own reason, and what else can be done."""
     repository.offer("2.45.0", ("prometheus",))
     with pytest.raises(EnvironmentMissingError, match=r"holds no promtool") as told:
         ensure_programs(said.append)
@@ -224,7 +224,7 @@ def test_without_apt_the_message_has_a_remedy(
 def test_a_named_program_goes_before_the_cache(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A program that a variable names goes before the cache, and a wrong one is told."""
+    """A program that a variable names goes before the cache; a wrong one is an error."""
     own = tmp_path / "promtool"
     monkeypatch.setenv("PROMTOOL", str(own))
     with pytest.raises(EnvironmentMissingError, match="PROMTOOL leads to"):

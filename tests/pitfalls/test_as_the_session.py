@@ -1,6 +1,6 @@
 """The consumers of our side do what the client library's own session does.
 
-A session stands behind each of them: it is told the same, and must start the same queues under the
+A session stands behind each of them: it hears the same, and must start the same queues under the
 same epochs at the same offsets, and release them where the consumer does.
 """
 

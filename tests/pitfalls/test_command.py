@@ -20,7 +20,7 @@ def test_all_are_counted_in_one_table() -> None:
 
 
 def test_one_is_told_with_its_picture() -> None:
-    """With a name the whole story is told."""
+    """With a name the command tells the whole story."""
     ran = RUNNER.invoke(app, ["proof", "pitfalls", "late-by-a-tick"])
     assert ran.exit_code == 0, ran.output
     assert "c1 stops q3" in ran.stdout

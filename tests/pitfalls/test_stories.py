@@ -56,7 +56,7 @@ ALL = pytest.mark.parametrize("pitfall", PITFALLS, ids=lambda pitfall: pitfall.n
 
 @ALL
 def test_a_story_is_its_golden_text(pitfall: Pitfall) -> None:
-    """A story is told as its golden text says, to the last line of both courses."""
+    """A story reads as its golden text, to the last line of both courses."""
     golden = GOLDEN / f"{pitfall.name.replace('-', '_')}.txt"
     told = text_of(told_of(pitfall.name))
     if os.environ.get("REWRITE_GOLDEN"):
@@ -133,7 +133,7 @@ def test_ours_would_be_seen_to_have_two_owners() -> None:
 
 
 def test_what_was_not_sent_is_read_again() -> None:
-    """A2's [OF2, OF1) is read again on each queue, and what it had in hand when it dropped them."""
+    """On each queue the next owner reads again from OF2 to OF1, and what A2 had in hand."""
     pitfall = pitfall_named("offset-on-its-way")
     told = told_of(pitfall.name).sides[ROCKETMQ]
     lines = {

@@ -119,7 +119,7 @@ class Hasty:
 
 
 def test_a_group_file_may_have_a_strategy_of_ones_own() -> None:
-    """A group may have a strategy of one's own, and what that notes is told."""
+    """A group may have a strategy of one's own, and the plan has its notes."""
     group = {**GROUP, "strategy": "HASTY"}
     with pytest.raises(BadGroupError, match="strategy: there is no strategy 'HASTY'"):
         read_group(group)

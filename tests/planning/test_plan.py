@@ -121,7 +121,7 @@ def test_nobody_is_designated(tmp_path: Path) -> None:
 
 
 def test_the_even_share_stands_beside_the_moves(tmp_path: Path) -> None:
-    """What an even share asks for is told beside what the strategy moves."""
+    """The moves of an even share stand beside those of the strategy."""
     group = {
         "members": ["a", "b", "c"],
         "topics": {"orders": {"main": 12}},
@@ -214,7 +214,7 @@ def test_rules_are_changed_by_flags(
 
 
 def test_rules_for_strangers_are_reported(tmp_path: Path) -> None:
-    """Rules for queues and clients that the group would not have are told."""
+    """The plan names rules for queues and clients that the group would not have."""
     strange = ["--pin", "orders/mian/0=a", "--pin", "orders/main/7=c", "--drain", "x"]
     found = planned(tmp_path, *strange, "--route", "orders=8", "--ban", "orders/main/0=y")
     assert found["remarks"] == [
@@ -226,7 +226,7 @@ def test_rules_for_strangers_are_reported(tmp_path: Path) -> None:
 
 
 def test_a_pin_in_vain(tmp_path: Path) -> None:
-    """A pin to a member that does not read the topic is told: it does nothing."""
+    """The plan names a pin to a member that does not read the topic: it does nothing."""
     members = ["a", {"client_id": "b", "topics": ["bills"]}]
     topics = {"orders": {"main": 6}, "bills": {"main": 2}}
     group = {**GROUP, "members": members, "topics": topics, "strategy": "STICKY"}
@@ -328,7 +328,7 @@ def test_a_plan_is_one_document(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_is_named_by_its_flag(tmp_path: Path, flags: list[str], said: str) -> None:
-    """A mistake is told by its flag."""
+    """The error of a mistake names its flag."""
     path = tmp_path / "group.json"
     path.write_text(json.dumps(GROUP))
     ended = RUN.invoke(app, ["plan", "--file", str(path), *flags])

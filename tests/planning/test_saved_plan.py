@@ -44,7 +44,7 @@ def saved_of(world: World, changes: Changes) -> SavedPlan:
 
 
 def without_authors(changes: Changes) -> Changes:
-    """Return changes of which nobody says who asked: a plan does not keep it."""
+    """Return changes without who asked for them: a plan does not keep it."""
     rules = [RuleSet(each.group, each.rule, each.subject, each.value) for each in changes.rules]
     return Changes(changes.joins, changes.leaves, changes.routes, tuple(rules))
 
@@ -83,7 +83,7 @@ def test_a_saved_plan_is_read_as_written() -> None:
     ],
 )
 def test_a_file_that_is_no_plan(path: tuple[Any, ...], value: object, told: str) -> None:
-    """What is wrong with a file is told by the field."""
+    """The error of a wrong file names the field."""
     world = world_of("c1", "c2", "c3")
     document = plan_document(look(world).picture, saved_of(world, CHANGES))
     wrong = orjson.loads(orjson.dumps(copy.deepcopy(document)))
@@ -96,7 +96,7 @@ def test_a_file_that_is_no_plan(path: tuple[Any, ...], value: object, told: str)
 
 
 def test_a_plan_without_a_field_is_refused() -> None:
-    """A plan of which a field is missing is refused by its name."""
+    """A plan without a field is refused, and the error names the field."""
     world = world_of("c1", "c2")
     document = plan_document(look(world).picture, saved_of(world, CHANGES))
     del document["plan"]["moves"]
@@ -105,7 +105,7 @@ def test_a_plan_without_a_field_is_refused() -> None:
 
 
 def test_the_epoch_is_that_of_the_newest_decision() -> None:
-    """The epoch is of the newest decision of that group; what came after is told in order."""
+    """The epoch is of the newest decision of that group; what came after follows in order."""
     world = world_of("c1", "c2")
     source = MemorySource(world.topics)
     before = newest_epoch(source, GROUP)
@@ -142,7 +142,7 @@ def test_the_engine_does_what_was_planned() -> None:
 
 
 def test_somebody_joins_meanwhile() -> None:
-    """A join in the same decision, and one before it, are told; and so is what moves otherwise."""
+    """The outcome names a join in the same decision and one before, and other moves."""
     world = world_of("c1", "c2", "c3")
     saved = saved_of(world, Changes(rules=(STICKY, PIN)))
     source = MemorySource(world.topics)
@@ -204,6 +204,6 @@ def test_a_move_is_as_planned_or_not(decisions: list[DecisionRecord], verdict: s
 
 
 def test_a_move_that_was_not_planned_is_reported() -> None:
-    """A queue that moves and was not planned to is told."""
+    """The outcome names a queue that moves without being planned to."""
     (row,) = outcomes_of([], [decided(moved("dropped", "a", 3), moved("gated", "b"))])
     assert (row.verdict, row.moved) == ("not_planned", PlannedMove(QUEUE, "a", "b"))

@@ -49,7 +49,7 @@ def test_any_bytes_come_back_from_a_line(row: RawRecord) -> None:
 
 
 def test_rows_and_manifest_are_read_back(tmp_path: Path) -> None:
-    """Rows and manifest are read back as they were written; gaps are told."""
+    """Rows and manifest are read back as they were written, with their gaps."""
     recording = open_recording(_recording(tmp_path).folder)
     assert list(recording.rows("heartbeats", 0)) == ROWS
     assert list(recording.rows("releases", 0)) == []

@@ -92,7 +92,7 @@ def _queues(domain: Domain) -> tuple[Queue, Queue]:
 
 
 def _pulled(source: KafkaSource, queue: Queue, others: tuple[Queue, ...]) -> PullResult:
-    """Pull several queues until something is told of one."""
+    """Pull several queues until one has a report."""
     source.follow((queue, *others))
     found: dict[Queue, PullResult] = {}
 

@@ -192,7 +192,7 @@ def _client_settings(domain: Domain) -> ClientSettings:
 
 @contextlib.contextmanager
 def _route_reader(domain: Domain) -> Iterator[None]:
-    """Read routes, as clients do that broadcast or are told of queues that change."""
+    """Read routes, as clients do that broadcast or listen for changed queues."""
     reader = RouteReader(_client_settings(domain), "rights", lambda _topic, _route: None)
     reader.start()
     yield

@@ -90,7 +90,7 @@ def test_what_happens_is_counted() -> None:
 
 
 def test_queues_of_one_group() -> None:
-    """Single queues are told of the groups that are named, and of no other."""
+    """Only the named groups have series of single queues."""
     world = _three_groups()
     told = _told(view_of(world).snapshot(10, ["group-2"]))
     named = {dict(labels).get("group") for _, labels in told if "queue" in dict(labels)}
@@ -102,7 +102,7 @@ def test_queues_of_one_group() -> None:
 
 
 def test_groups_without_a_place() -> None:
-    """Groups beyond the limit are told together, and who has a place keeps it."""
+    """Groups beyond the limit share a series; a group with a place keeps it."""
     world = _three_groups()
     followed = Followed(world)
     told = _told(followed.view.snapshot(2))
@@ -146,7 +146,7 @@ def _three_groups() -> World:
 
 
 def test_before_the_first_snapshot() -> None:
-    """Nothing is told of groups before the topics have been read."""
+    """No group has a series before the topics have been read."""
     assert not _told(None)
 
 

@@ -68,7 +68,7 @@ def test_groups_are_told_over_http(bootstrap: str, topics: TopicNames, tmp_path:
 
 
 def assert_probes_beside_streams(served: Served) -> None:
-    """As many streams as connections are asked for: the surplus is told so, a probe is answered."""
+    """More streams than connections: the surplus is refused, a probe is answered."""
     await_seen(
         lambda: served.get("/metrics")[1],
         lambda text: b"\nfairlead_sse_clients 0.0\n" in text,

@@ -86,7 +86,7 @@ def _answer(caller: socket.socket) -> tuple[int, bytes]:
     ids=["longest", "longer", "letter", "space"],
 )
 def test_an_impossible_name_is_near_to_none(server: HttpServer, name: str) -> None:
-    """A name that no group may have is near to none, and what a name may be is told."""
+    """A name that no group may have is near to none; the answer says what a name may be."""
     for path in ("", "/decisions", "/events"):
         status, body = _answer(_asking(server, f"/api/v1/groups/{name}{path}"))
         assert status == 404
@@ -96,7 +96,7 @@ def test_an_impossible_name_is_near_to_none(server: HttpServer, name: str) -> No
 
 
 def test_a_possible_name_has_the_nearest(server: HttpServer) -> None:
-    """One that a group may have is told with the nearest."""
+    """The answer to one that a group may have has the nearest."""
     status, body = _answer(_asking(server, "/api/v1/groups/oders"))
     assert status == 404
     assert "nearest are orders, " in json.loads(body)["remedy"]

@@ -70,7 +70,7 @@ def test_a_recorded_group_is_the_live_one(world: World, folder: Path) -> None:
 
 
 def test_a_record_is_found_at_its_place(world: World, tmp_path: Path) -> None:
-    """A record is found at its place, or the reason is told why it is not there."""
+    """A record is found at its place, or the answer says why it is not there."""
     rows = rows_of(world)
     beats, releases, routes = (
         (NAMES.name("heartbeats"), 0),

@@ -1,4 +1,4 @@
-"""A live cluster: records at their places, what is gone is told as gone, all by one connection."""
+"""A live cluster: records at their places, what is gone as gone, all by one connection."""
 
 import contextlib
 import itertools
@@ -21,7 +21,7 @@ from tests.kit.kafka_topics import delete_topics
 
 
 def test_records_are_found_however_far_apart(settings: Settings) -> None:
-    """Records far apart and side by side are found; deleted, later and strange ones are told."""
+    """Records far apart and side by side are found; missing ones have their reason."""
     with Log(settings.kafka) as log:
         for number in range(900):
             log.append("releases", b"%d" % number, b"g", partition=1)
@@ -117,7 +117,7 @@ def test_closed_with_the_last_reference(settings: Settings, opened: list[KafkaCo
 
 
 def test_topic_that_is_not_there(settings: Settings) -> None:
-    """A topic that is gone is told as missing at once, however it is asked about; none is made."""
+    """A topic that is gone is missing at once, however it is asked about; none is made."""
     name = TopicNames(settings.kafka.topic_prefix).name("rejects")
     with contextlib.closing(KafkaAdminClient(bootstrap_servers=settings.kafka.bootstrap)) as admin:
         delete_topics(admin, [name])

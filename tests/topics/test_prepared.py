@@ -16,7 +16,7 @@ pytestmark = pytest.mark.broker
 
 
 def test_beside_a_checkpoint_only_handovers_are_made(bootstrap: str, topics: TopicNames) -> None:
-    """Handovers, of which no state knows, are made by any start; nothing else that is missing."""
+    """Any start makes the handovers topic, since no state knows it, and no other."""
     place = {"kafka.bootstrap": bootstrap, "kafka.topic_prefix": topics.prefix}
     settings = load_settings(overrides={**place, **FEW_PARTITIONS})
     handovers, releases = topics.name("handovers"), topics.name("releases")
