@@ -33,7 +33,7 @@ _PHRASE = re.compile(
 _HALF = re.compile(r"(?:Nor|Or|And|Which|But)\b")
 _FENCE = re.compile(r"^(```|~~~).*?^\1", re.MULTILINE | re.DOTALL)
 _DOCUMENTED = ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
-_PAIRS = ("()", "[]", "{}")
+_PAIRS = (("(", ")"), ("[", "]"), ("{", "}"))
 
 
 def prose_faults(path: Path) -> Iterator[tuple[int, str]]:

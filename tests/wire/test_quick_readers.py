@@ -38,7 +38,7 @@ CLIENTS = st.text(min_size=1, max_size=40).map(
     lambda text: "c" + text.encode("utf-8", "ignore").hex()
 )
 QUEUES = st.builds(
-    MessageQueue, TOPICS, st.sampled_from(("main", "b" * 120)), st.integers(0, 2**31)
+    MessageQueue, TOPICS, st.sampled_from(("main", "b" * 120)), st.integers(0, 2**31 - 1)
 )
 EPOCHS = st.builds(Epoch, st.integers(1, 2**40), NUMBERS)
 POSITIONS = st.builds(Position, NUMBERS, NUMBERS)
