@@ -1,7 +1,8 @@
-"""The table of commands. To add one, add a line: its name, where it is, its help, its panel.
+"""The table of commands. To add one, add a line: its name, its target, its help, its panel.
 
 The target is ``module:attribute``: a function (a command) or a ``typer.Typer`` (a group of verbs).
-It is imported when the command runs, so that ``--help`` and completion stay fast.
+It is imported when the command runs, so that ``--help`` and completion stay fast. Commands of the
+panel `MORE` have no line of their own in ``fairlead --help``: it names them below the panels.
 """
 
 from typing import Final, NamedTuple
@@ -13,7 +14,7 @@ RUN: Final = "Run"
 ASK: Final = "Ask"
 CHANGE: Final = "Change"
 JUDGE: Final = "Judge"
-TRY_OUT: Final = "Try out"
+MORE: Final = "More"
 
 
 class CommandEntry(NamedTuple):
@@ -25,65 +26,65 @@ class CommandEntry(NamedTuple):
 
 
 COMMANDS: Final[dict[str, CommandEntry]] = {
-    "run": CommandEntry("fairlead.cli.run:run", "Run the engine: the streaming job.", RUN),
+    "run": CommandEntry("fairlead.cli.operate.run:run", "Run the engine.", RUN),
     "serve": CommandEntry(
-        "fairlead.cli.serve:serve", "Answer questions about all groups over HTTP; metrics.", RUN
+        "fairlead.cli.operate.serve:serve", "Serve the state of all groups and metrics.", RUN
     ),
     "bridge": CommandEntry(
-        "fairlead.cli.bridge:app", "Bring the routes and bounds of a live cluster in.", RUN
+        "fairlead.cli.operate.bridge:app", "Carry topics and offsets of a live cluster in.", RUN
     ),
-    "config": CommandEntry("fairlead.cli.config:app", "Show and check the settings.", RUN),
     "doctor": CommandEntry(
-        "fairlead.cli.doctor:doctor", "Check all that Fairlead needs, and say how to mend it.", RUN
+        "fairlead.cli.operate.doctor:doctor", "Check the installation; say what to fix.", RUN
     ),
-    "setup": CommandEntry("fairlead.cli.setup:app", "Fetch jars; make class-data archives.", RUN),
     "group": CommandEntry(
-        "fairlead.cli.group:app", "List, describe and check groups; set and show their rules.", ASK
+        "fairlead.cli.group.app:app", "List, describe and check groups; set their rules.", ASK
     ),
     "watch": CommandEntry(
-        "fairlead.cli.watch:watch", "Show a group as it changes: queues, handovers, decisions.", ASK
+        "fairlead.cli.ask.watch:watch", "Follow a group: queues, handovers, decisions.", ASK
     ),
     "explain": CommandEntry(
-        "fairlead.cli.explain:explain", "Tell who has a queue and why, with the evidence.", ASK
+        "fairlead.cli.ask.explain:explain", "Show who owns a queue and why, with evidence.", ASK
     ),
-    "moves": CommandEntry("fairlead.cli.moves:moves", "Tell which queues moved, and why.", ASK),
-    "rejects": CommandEntry(
-        "fairlead.cli.rejects:app", "Tell which records were refused, and why.", ASK
-    ),
+    "moves": CommandEntry("fairlead.cli.ask.moves:moves", "Show which queues moved and why.", ASK),
     "plan": CommandEntry(
-        "fairlead.cli.plan:plan", "Show what would move if a group were changed.", CHANGE
+        "fairlead.cli.change.plan:plan", "Show what a change of a group would move.", CHANGE
     ),
-    "apply": CommandEntry(
-        "fairlead.cli.apply:apply", "Carry out a saved plan, unless the group has moved on.", CHANGE
-    ),
+    "apply": CommandEntry("fairlead.cli.change.apply:apply", "Carry out a saved plan.", CHANGE),
     "offsets": CommandEntry(
-        "fairlead.cli.offsets:app", "Show how far a group is; let it go on from elsewhere.", CHANGE
-    ),
-    "route": CommandEntry(
-        "fairlead.cli.route:app", "Publish the route of a topic as RocketMQ tells it.", CHANGE
+        "fairlead.cli.change.offsets:app", "Show and reset the positions of a group.", CHANGE
     ),
     "adopt": CommandEntry(
-        "fairlead.cli.adopt:adopt", "Take a native Kafka consumer group over.", CHANGE
+        "fairlead.cli.change.adopt:adopt", "Take over a native Kafka consumer group.", CHANGE
     ),
     "release": CommandEntry(
-        "fairlead.cli.release:release", "Hand a group back to native Kafka consumers.", CHANGE
-    ),
-    "record": CommandEntry(
-        "fairlead.cli.record:record", "Write what stands in the topics into a folder.", JUDGE
-    ),
-    "replay": CommandEntry(
-        "fairlead.cli.replay:replay", "Run a recording again; compare what comes out.", JUDGE
+        "fairlead.cli.change.release:release", "Hand a group back to native consumers.", CHANGE
     ),
     "verify": CommandEntry(
-        "fairlead.cli.verify:verify", "Judge recorded topics and journals by every rule.", JUDGE
+        "fairlead.cli.judge.verify:verify", "Judge what happened by every rule.", JUDGE
     ),
-    "demo": CommandEntry(
-        f"{PROOF}.cli.demo:demo", "Run the main job on a real broker, break it, judge it.", TRY_OUT
+    "replay": CommandEntry(
+        "fairlead.cli.judge.replay:replay", "Run a recording again and compare the output.", JUDGE
+    ),
+    "config": CommandEntry("fairlead.cli.operate.config:app", "Show and check the settings.", MORE),
+    "setup": CommandEntry(
+        "fairlead.cli.operate.setup:app", "Fetch the jars; make class-data archives.", MORE
+    ),
+    "record": CommandEntry(
+        "fairlead.cli.judge.record:record", "Record the topics into a folder.", MORE
+    ),
+    "rejects": CommandEntry(
+        "fairlead.cli.ask.rejects:app", "Show which records the engine refused and why.", MORE
+    ),
+    "route": CommandEntry(
+        "fairlead.cli.change.route:app", "Publish, show and delete routes of topics.", MORE
     ),
     "broker": CommandEntry(
-        "fairlead.cli.broker:app", "Start and stop an embedded Kafka for trying out.", TRY_OUT
+        "fairlead.cli.operate.broker:app", "Start and stop an embedded Kafka for trials.", MORE
+    ),
+    "demo": CommandEntry(
+        f"{PROOF}.cli.demo:demo", "Run the engine on a real broker, break it, judge it.", MORE
     ),
     "proof": CommandEntry(
-        f"{PROOF}.cli.proof:app", "What the makers use: simulator, explorer, benchmarks.", TRY_OUT
+        f"{PROOF}.cli.proof:app", "Run simulator, explorer and benchmarks.", MORE
     ),
 }

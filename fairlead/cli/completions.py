@@ -1,7 +1,7 @@
-"""What a shell completes as values: names that are written down here, and groups that `serve` has.
+"""Values that a shell completes: fixed names, and the groups of `fairlead serve`.
 
-A shell asks with each press of a key, so nothing heavy is imported, and nobody is waited for long:
-a view that does not answer at once means that no group is offered.
+A shell asks at each key, so this file imports nothing heavy and waits for nobody: if `serve` does
+not answer at once, no group is offered.
 """
 
 import json
@@ -17,36 +17,36 @@ _URL_VARIABLE: Final = "FAIRLEAD__SERVE__URL"
 
 
 def complete_group(incomplete: str) -> list[str]:
-    """Return the groups that begin so, as the view of all groups knows them."""
+    """Return the groups with this prefix, by `fairlead serve`."""
     from urllib.request import ProxyHandler, build_opener
 
     try:
         with build_opener(ProxyHandler({})).open(
             f"{_serve_url()}/api/v1/groups", timeout=_SECONDS_MAX
         ) as answer:
-            found = json.load(answer)["groups"]
-        names = [str(each["group"]) for each in found]
+            groups = json.load(answer)["groups"]
+        names = [str(each["group"]) for each in groups]
     except (OSError, ValueError, KeyError, TypeError):
         return []
     return sorted(name for name in names if name.startswith(incomplete))
 
 
 def complete_profile(incomplete: str) -> list[str]:
-    """Return the profiles of conf/ that begin so."""
+    """Return the profiles of conf/ with this prefix."""
     from fairlead.conf_folder import profiles
 
     return [name for name in profiles() if name.startswith(incomplete)]
 
 
 def complete_strategy(incomplete: str) -> list[str]:
-    """Return the strategies that begin so, in either case; one's own are not known here."""
+    """Return the built-in strategies with this prefix, in either case."""
     from strategies.registry import STRATEGIES
 
     return sorted(name for name in STRATEGIES if name.startswith(incomplete.upper()))
 
 
 def complete_word(*words: str) -> Callable[[str], list[str]]:
-    """Return what completes one of these words."""
+    """Return a function that completes one of these words."""
 
     def complete(incomplete: str) -> list[str]:
         return [word for word in words if word.startswith(incomplete)]
@@ -55,7 +55,7 @@ def complete_word(*words: str) -> Callable[[str], list[str]]:
 
 
 def _serve_url() -> str:
-    """Return where the view is: by the environment, else by default. Files are not asked."""
+    """Return the address of `serve`: of the environment, else the default. No file is read."""
     from fairlead.conf_folder import conf_directory
 
     named = os.environ.get(_URL_VARIABLE)

@@ -1,4 +1,4 @@
-"""JSON that a user hands over: as a file, on the standard input, or in a flag."""
+"""JSON from a user: in a file, on the standard input, or in a flag."""
 
 import sys
 from pathlib import Path
@@ -15,7 +15,7 @@ def read_document(path: Path, flag: str) -> dict[str, Any]:
     """Read an object from a file, or from the standard input if the path is ``-``.
 
     Raises:
-        UsageError: it cannot be read, or is no JSON object.
+        UsageError: the file cannot be read, or is no JSON object.
     """
     try:
         text = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
@@ -23,17 +23,17 @@ def read_document(path: Path, flag: str) -> dict[str, Any]:
         raise UsageError(
             f"{flag}: {path} cannot be read ({error.strerror}).", remedy="Name a file, or -."
         ) from error
-    found = read_json(text, flag)
-    if not isinstance(found, dict):
+    document = read_json(text, flag)
+    if not isinstance(document, dict):
         raise UsageError(f"{flag}: it is no JSON object.", remedy="Begin with {.")
-    return found
+    return document
 
 
 def read_json(text: str | bytes, flag: str) -> Any:
     """Read JSON.
 
     Raises:
-        UsageError: it is none.
+        UsageError: it is no JSON.
     """
     try:
         return orjson.loads(text)

@@ -1,4 +1,4 @@
-"""Ctrl-C for commands that have to clean up, or end between two steps of their work."""
+"""Ctrl-C for commands that clean up, or that end between two steps."""
 
 import signal
 import threading
@@ -9,9 +9,9 @@ _SIGNALS: Final = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
 def stop_once_on_signals() -> None:
-    """Let SIGINT, SIGTERM and SIGHUP raise KeyboardInterrupt on the main thread, the first of them.
+    """Let the first SIGINT, SIGTERM or SIGHUP raise KeyboardInterrupt on the main thread.
 
-    Further ones are ignored, so that they do not disturb the clean-up.
+    Later signals are ignored, so that they do not disturb the clean-up.
     """
 
     def stop(number: int, frame: FrameType | None) -> None:

@@ -1,5 +1,6 @@
-"""A command group that knows its commands by name and imports one only when it is run."""
+"""A group of commands that imports a command only when it runs."""
 
+import copy
 import importlib
 import inspect
 from collections.abc import Mapping
@@ -12,16 +13,16 @@ import typer.core
 import typer.main
 from typer._click.exceptions import UsageError as ClickUsageError
 
-from fairlead.cli.commands import COMMANDS, CommandEntry
+from fairlead.cli.commands import COMMANDS, MORE, CommandEntry
 from fairlead.errors import EnvironmentMissingError
 
 if TYPE_CHECKING:
     # Typer carries its own copy of click; these names are for the type checker alone.
-    from typer._click import Command, Context
+    from typer._click import Command, Context, HelpFormatter
 
 
 class LazyGroup(typer.core.TyperGroup):
-    """The commands of a table; help and completion see placeholders with the table's help."""
+    """The commands of a table. Help and completion use placeholders with the table's help."""
 
     table: ClassVar[Mapping[str, CommandEntry]] = COMMANDS
 
@@ -32,10 +33,22 @@ class LazyGroup(typer.core.TyperGroup):
             for name, entry in self.table.items()
         }
 
+    def format_help(self, ctx: "Context", formatter: "HelpFormatter") -> None:
+        """Write the help: the panels, and below them the names of the rarer commands."""
+        rarer = [name for name, entry in self.table.items() if entry.panel == MORE]
+        shown = copy.copy(self)
+        shown.commands = {
+            name: command for name, command in self.commands.items() if name not in rarer
+        }
+        if rarer:
+            # A blank line keeps the two lines apart.
+            shown.epilog = f"More: {', '.join(rarer)}\n\n{self.epilog}"
+        super(LazyGroup, shown).format_help(ctx, formatter)
+
     def resolve_command(
         self, ctx: "Context", args: list[str]
     ) -> "tuple[str | None, Command | None, list[str]]":
-        """Return the command that is about to run, imported now."""
+        """Import and return the command to run."""
         try:
             name, placeholder, rest = super().resolve_command(ctx, args)
         except ClickUsageError as error:
@@ -49,22 +62,22 @@ class LazyGroup(typer.core.TyperGroup):
 
 
 def _groups_with(verb: str, table: Mapping[str, CommandEntry]) -> list[str]:
-    """Return the commands that have this verb, as far as they can be imported."""
-    found = []
+    """Return the importable commands with this verb."""
+    groups = []
     for name, entry in table.items():
         if entry.target.endswith(":app"):
             with suppress(ImportError, EnvironmentMissingError):
                 if verb in getattr(load_command(name, entry), "commands", {}):
-                    found.append(name)
-    return found
+                    groups.append(name)
+    return groups
 
 
 def load_command(name: str, entry: CommandEntry) -> "Command":
     """Import a command of a table.
 
     Raises:
-        EnvironmentMissingError: it belongs to the proof, which is not installed.
-        ImportError: its module, or something that it needs, is not there.
+        EnvironmentMissingError: the command belongs to the proof, which is not installed.
+        ImportError: its module, or an import of it, is missing.
         AttributeError: the module has no such attribute.
     """
     module_name, _, attribute = entry.target.partition(":")

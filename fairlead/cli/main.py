@@ -1,4 +1,4 @@
-"""The entry point: finds the command, runs it, and turns its end into an exit code."""
+"""The entry point: runs a command and turns its end into an exit code."""
 
 import sys
 import traceback
@@ -8,6 +8,7 @@ from typing import Annotated
 import typer
 
 import fairlead
+from fairlead.cli.errors import show_error
 from fairlead.cli.lazy import LazyGroup
 from fairlead.errors import ExitCode, FairleadError
 
@@ -26,7 +27,7 @@ def _show_version(*, wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback(epilog="Exit codes: docs/exit-codes.md.")
+@app.callback(epilog="Help of each: fairlead COMMAND --help. Exit codes: docs/exit-codes.md.")
 def top(
     *,
     version: Annotated[
@@ -39,22 +40,17 @@ def top(
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Run the command line (``sys.argv`` when no arguments are given) and leave the process.
+    """Run the command line (``sys.argv`` without arguments) and exit.
 
-    A ``FairleadError`` becomes one message on the standard error and its exit code; any other
-    exception is a defect of ours and shows its traceback.
+    A ``FairleadError`` becomes a message on the standard error and an exit code; any other
+    exception is a defect and shows its traceback.
     """
     try:
         app(None if arguments is None else list(arguments), prog_name="fairlead")
     except FairleadError as error:
-        tell(error)
+        show_error(error)
         sys.exit(error.exit_code)
-    except Exception:  # noqa: BLE001 - the last resort, so that a defect has a code of its own
+    except Exception:  # noqa: BLE001 - the last resort: a defect has its own exit code
         traceback.print_exc()
         typer.echo("error: this is a defect of fairlead; please report the lines above", err=True)
         sys.exit(ExitCode.DEFECT)
-
-
-def tell(error: FairleadError) -> None:
-    """Write what is wrong, and how to put it right, to the standard error."""
-    typer.echo("error: " + "\n".join(error.lines()), err=True)

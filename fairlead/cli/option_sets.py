@@ -1,4 +1,4 @@
-"""Options that several commands take together: declared once, and handed over as one value."""
+"""Sets of options that several commands share: declared once, passed as one value."""
 
 import functools
 import inspect
@@ -10,10 +10,10 @@ __all__ = ["takes_sets"]
 
 
 def takes_sets(command: Callable[..., None]) -> Callable[..., None]:
-    """Return a command whose parameters that are sets of options stand as these options.
+    """Return a command that takes the options of its sets one by one.
 
-    A set is a dataclass: each field is an option, with its annotation and its default. They stand
-    where the parameter of the set stood, in the order of the fields.
+    A set is a dataclass: each field is an option, with its annotation and its default. The options
+    stand in the place of the set, in the order of the fields.
     """
     parameters: list[inspect.Parameter] = []
     sets: dict[str, Any] = {}

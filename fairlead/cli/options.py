@@ -1,4 +1,4 @@
-"""Options that several commands share, so that they are spelled and explained once."""
+"""Options that several commands share."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,14 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairlead.cli.completions import complete_profile
-from fairlead.cli.output import OutputFormat
+from fairlead.cli.completions import complete_group, complete_profile
+from fairlead.cli.render.output import OutputFormat
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from fairlead.settings import Examination, Settings
 
+GroupArgument = Annotated[
+    str, typer.Argument(metavar="GROUP", help="The group.", autocompletion=complete_group)
+]
 ProfileOption = Annotated[
     str | None,
     typer.Option(
@@ -25,19 +28,23 @@ ProfileOption = Annotated[
 ]
 ConfigOption = Annotated[
     list[Path] | None,
-    typer.Option("--config", help="A TOML file over defaults and profile; may be given again."),
+    typer.Option("--config", help="A TOML file over defaults and profile. Repeatable."),
 ]
 BootstrapOption = Annotated[
     str | None,
     typer.Option("--bootstrap", help="Brokers as host:port[,host:port]; sets kafka.bootstrap."),
 ]
+DataBootstrapOption = Annotated[
+    str | None,
+    typer.Option("--data-bootstrap", help="The cluster with the messages, if it is another one."),
+]
 OwnBrokerOption = Annotated[
     str | None,
-    typer.Option("--bootstrap", help="Use these brokers (host:port) instead of an own one."),
+    typer.Option("--bootstrap", help="Use these brokers (host:port) instead of starting one."),
 ]
 TopicPrefixOption = Annotated[
     str | None,
-    typer.Option("--topic-prefix", help="What the topics' names begin with."),
+    typer.Option("--topic-prefix", help="The prefix of the topics' names."),
 ]
 CheckpointOption = Annotated[
     Path | None,
@@ -45,17 +52,17 @@ CheckpointOption = Annotated[
 ]
 OutputOption = Annotated[
     OutputFormat,
-    typer.Option("--output", "-o", help="How results are written to the standard output."),
+    typer.Option("--output", "-o", help="The form of the results."),
 ]
 CheckOption = Annotated[
     bool,
-    typer.Option("--check", help="Exit with 1 unless every target that was measured holds."),
+    typer.Option("--check", help="Exit with 1 unless every measured target holds."),
 ]
 
 
 @dataclass(frozen=True)
 class SettingsOptions:
-    """The options from which a command has its settings."""
+    """The options that determine a command's settings."""
 
     profile: ProfileOption = None
     config: ConfigOption = None
@@ -71,9 +78,9 @@ class SettingsOptions:
     def examined(
         self, files: "Sequence[Path]" = (), overrides: Mapping[str, Any] | None = None
     ) -> "Examination":
-        """Return what the settings under these options are, right or wrong.
+        """Return the settings under these options, with their errors.
 
-        ``files`` are laid over those of ``--config``; ``overrides``: as of `settings_of`.
+        ``files`` go over those of ``--config``; ``overrides``: as of `settings_of`.
         """
         from fairlead.settings import examine
 
@@ -90,12 +97,12 @@ def settings_of(
     *,
     overrides: Mapping[str, Any] | None = None,
 ) -> "Settings":
-    """Return the settings under the options that a command was given.
+    """Return the settings under a command's options.
 
-    ``overrides``: what options of its own say: the setting's name -> its value, None: nothing.
+    ``overrides``: the settings that other options give, by name; None: not given.
 
     Raises:
-        SettingsError: a setting is unknown or makes no sense; it names the setting.
+        SettingsError: a setting is unknown or invalid; the message names it.
     """
     from fairlead.settings import load_settings
 

@@ -6,10 +6,11 @@ from typing import Any, Final, Literal
 
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.core.ordering import queue_order
+from fairlead.observed.phase_words import cause_words
 from fairlead.planning.saved_plan import PlannedMove
 from fairlead.wire.decision_records import DecisionRecord
 
-__all__ = ["QueueOutcome", "cause_words", "is_held_up", "outcomes_of", "strangers_among"]
+__all__ = ["QueueOutcome", "is_held_up", "outcomes_of", "strangers_among"]
 
 Verdict = Literal["as_planned", "otherwise", "not_planned", "not_moved", "held_up", "not_written"]
 """What came of a planned move.
@@ -92,22 +93,6 @@ def strangers_among(
     previous = ordered[0].previous_epoch if ordered else None
     between = epoch is not None and previous is not None and previous != epoch
     return between, list(dict.fromkeys(beside))
-
-
-def cause_words(cause: Any) -> str:
-    """Return a cause of a decision in words: its kind, whom it concerns, who said it and why."""
-    queue = cause.get("queue")
-    concerns = (
-        cause.get("rule"),
-        cause.get("client_id"),
-        cause.get("topic"),
-        None if queue is None else "/".join(map(str, queue)),
-    )
-    words = " ".join([cause["kind"], *(each for each in concerns if each is not None)])
-    said = ", ".join(
-        f"{name} {cause[name]}" for name in ("by", "because") if cause.get(name) is not None
-    )
-    return f"{words} ({said})" if said else words
 
 
 def _moved(decisions: Iterable[DecisionRecord]) -> Iterable[PlannedMove]:

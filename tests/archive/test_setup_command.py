@@ -22,8 +22,8 @@ from fairlead.archive import (
     using_options,
 )
 from fairlead.broker import EmbeddedKafka, cluster, read_state
-from fairlead.cli import archive_training
-from fairlead.cli.archive_training import ARCHIVED_SHARE_MIN, ArchiveMaker
+from fairlead.cli.operate import archive_training
+from fairlead.cli.operate.archive_training import ARCHIVED_SHARE_MIN, ArchiveMaker
 from fairlead.errors import EnvironmentMissingError, ExitCode
 from fairlead.jars import cache_root, ensure_jars
 from fairlead.jars.manifest import BROKER_SETS, JAR_SET_NAMES
@@ -164,7 +164,7 @@ def test_of_two_makers_one_waits_for_the_other(
             fcntl.flock(lock, fcntl.LOCK_UN)
             output, _ = second.communicate(timeout=_SECONDS_MAX)
     assert second.returncode == ExitCode.OK
-    assert output == "".join(f"archive: {path} is there\n" for path in paths)
+    assert output == "".join(f"archive: {path} exists\n" for path in paths)
 
 
 def test_a_jvm_that_does_not_exit_is_killed(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -49,12 +49,12 @@ def test_a_broker_outlives_the_command_that_started_it(tmp_path: Path) -> None:
     where = ("--data-dir", str(tmp_path / "kafka"))
     started = _run("start", *where, "--topic-prefix", "mine.", "-o", "json")
     assert started.returncode == ExitCode.OK, started.stderr
-    assert "topics mine.*: 11 made, 0 there" in started.stderr
+    assert "topics mine.*: 11 created, 0 exist" in started.stderr
     try:
         again = _run("start", *where, "--topic-prefix", "mine.", "-o", "json")
         assert _rows(again) == _rows(started)
         assert "runs already" in again.stderr
-        assert "0 made, 11 there" in again.stderr
+        assert "0 created, 11 exist" in again.stderr
         more = tmp_path / "more.toml"
         more.write_text("[topics]\nheartbeats_partitions = 9\n")
         differs = _run("start", *where, "--topic-prefix", "mine.", "--config", str(more))
@@ -130,8 +130,8 @@ def test_a_cluster_that_exists_gets_the_topics_and_nothing_is_started(
     environment = {**os.environ, "HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)}
     first, again = (_run(*use, environment=environment) for _ in range(2))
     assert first.returncode == again.returncode == ExitCode.OK, first.stderr
-    assert f"topics {topic_prefix}*: 11 made, 0 there" in first.stderr
-    assert f"topics {topic_prefix}*: 0 made, 11 there" in again.stderr
+    assert f"topics {topic_prefix}*: 11 created, 0 exist" in first.stderr
+    assert f"topics {topic_prefix}*: 0 created, 11 exist" in again.stderr
     row = {"bootstrap": bootstrap, "topic_prefix": topic_prefix, "data_dir": None}
     assert _rows(first) == _rows(again) == [row]
     assert list(tmp_path.iterdir()) == []
@@ -156,5 +156,5 @@ def test_looking_where_nothing_ever_ran(tmp_path: Path) -> None:
     """Status says so and is negative; stop has nothing to do and succeeds."""
     status = _run("status", "--data-dir", str(tmp_path))
     assert status.returncode == ExitCode.VERDICT_NEGATIVE
-    assert "there never was a cluster" in status.stderr
+    assert "there is no cluster" in status.stderr
     assert _run("stop", "--data-dir", str(tmp_path)).returncode == ExitCode.OK

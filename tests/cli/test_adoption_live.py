@@ -259,14 +259,14 @@ def test_nothing_to_take_over(system: LiveSystem, capsys: pytest.CaptureFixture[
     """A group that committed nothing is refused, with the nearest names; and so is a wrong word."""
     story = Story(system, "{}-nobody", capsys)
     _, text = story.run("adopt", code=ExitCode.USAGE)
-    assert f"{story.native}: no such group has committed anything" in text
+    assert f"{story.native}: this group has committed nothing" in text
     _, text = story.run("adopt", "--topic", system.topic, code=ExitCode.USAGE)
-    assert f"{story.native}: no such group has committed anything" in text
+    assert f"{story.native}: this group has committed nothing" in text
     _, text = story.run("adopt", "--uncommitted", "middle", code=ExitCode.USAGE)
     assert "--uncommitted: 'middle' is neither." in text
     flags = ("--topic", system.topic, "--apply")
     _, text = story.run("release", *flags, code=ExitCode.USAGE)
-    assert f"nobody has told a position in {system.topic}: there is nothing to hand back" in text
+    assert f"no position is known in {system.topic}: there is nothing to hand back" in text
     assert story.controls() == []
 
 
@@ -282,7 +282,7 @@ def test_asks_for_the_route(system: LiveSystem, capsys: pytest.CaptureFixture[st
         consumer.assign([TopicPartition(topic, 0)])
         consumer.commit({TopicPartition(topic, 0): OffsetAndMetadata(0, "", -1)})
     rows, text = story.run("adopt")
-    assert f"no route of {topic} is known: the bridge is asked for it" in text
+    assert f"no route of {topic} is known: asking the bridge for it" in text
     assert [(row["native"], row["begins_at"]) for row in rows] == [(0, 0), (None, None)]
     _, text = story.run("adopt", "--topic", system.topic, code=ExitCode.USAGE)
-    assert f"it has committed nothing in {system.topic}" in text
+    assert f"the native group has committed nothing in {system.topic}" in text

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from fairlead_proof.local.ownership import Ownership
 
-from fairlead.cli.group_work import GroupWork
+from fairlead.cli.change.rule_command import RuleCommand
 from fairlead.cli.main import main
 from fairlead.errors import ExitCode
 from fairlead.wire.decision_records import DecisionReader
@@ -124,7 +124,7 @@ def test_a_plan_is_carried_out_once_as_shown(
     assert done["left"] == ["start client c3 (its application's operator)"]
     text = group.say("apply", saved)
     assert "planned: the plan is applied already; nothing is written. Its rules are in" in text
-    assert "pins_changed pin orders/main/0 (by alice, because a warm cache)" in text
+    assert "pins_changed pin orders/main/0 by alice (a warm cache)" in text
     assert "to be done: start client c3" in text
     assert {(body["by"], body["because"]) for body in group.rules()} == {("alice", "a warm cache")}
     group.await_rest("c1", "c2")
@@ -152,7 +152,7 @@ def test_an_outdated_plan_is_refused(engine: SharedEngine, capsys: Capture, tmp_
     no = ExitCode.VERDICT_NEGATIVE
     group.run("plan", group.name, "--join", "c3", "--route", "orders=8", "--save", str(saved))
     _, text = group.run("apply", str(saved), code=no)
-    assert "the plan has no rule; nothing is left to write" in text
+    assert "the plan has no rule; there is nothing to write" in text
     assert "give orders 8 queues (the topic's owner" in text
 
     group.run("plan", group.name, "--drain", "c2", "--save", str(saved))
@@ -181,13 +181,15 @@ def test_a_join_between_look_and_write(
     group, saved = Group(engine, "overtaken", capsys), str(tmp_path / "plan.json")
     group.join("c1", "c2")
     group.run("plan", group.name, "--drain", "c2", "--save", saved)
-    written = GroupWork.written
+    write = RuleCommand.write
 
-    def late(work: GroupWork, changes: "Sequence[RuleChange]", change: Any) -> "list[RuleOutcome]":
+    def late(
+        command: RuleCommand, changes: "Sequence[RuleChange]", change: Any
+    ) -> "list[RuleOutcome]":
         group.join("c1", "c2", "c3")
-        return written(work, changes, change)
+        return write(command, changes, change)
 
-    monkeypatch.setattr(GroupWork, "written", late)
+    monkeypatch.setattr(RuleCommand, "write", late)
     document, text = group.run("apply", saved, code=ExitCode.VERDICT_NEGATIVE)
     assert document["came_between"]
     assert not document["as_planned"]
@@ -204,6 +206,6 @@ def test_in_a_paused_group_the_moves_wait(
     group.run("plan", group.name, "--drain", "c2", "--save", saved)
     document, text = group.run("apply", saved)
     assert {row["verdict"] for row in document["moves"]} == {"held_up"}
-    assert "moves nothing for the time being" in text
+    assert "moves nothing now" in text
     done, _ = group.run("apply", saved)
     assert done["already_applied"]

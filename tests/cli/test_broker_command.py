@@ -24,7 +24,7 @@ def test_an_existing_cluster_is_not_started(
     with pytest.raises(SystemExit) as end:
         main(["broker", "start", "--bootstrap", "localhost:9", *flags])
     assert end.value.code == ExitCode.USAGE
-    assert f"so {flags[0]} can say nothing" in capsys.readouterr().err
+    assert f"so {flags[0]} has no effect" in capsys.readouterr().err
 
 
 def test_a_cluster_nobody_answers_for_is_named(capsys: pytest.CaptureFixture[str]) -> None:

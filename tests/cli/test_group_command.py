@@ -54,7 +54,7 @@ def test_without_an_engine_the_rule_stands_in_the_log(command: Command, log: Log
         code=ExitCode.ENVIRONMENT,
     )
     assert (row["answer"], row["decisions"]) == ("unanswered", None)
-    assert "strategy: no answer within 1 s; it stands in the log all the same" in command.text
+    assert "strategy: no answer within 1 s; the rule stands in the log all the same" in command.text
     assert "No engine runs" in command.text
     value = {"name": "STICKY", "options": {"damping": "0.2"}}
     assert _rules(log) == [RuleSet("orders", "strategy", (), value, "alice", "zones")]
@@ -74,9 +74,7 @@ def test_without_an_engine_the_rule_stands_in_the_log(command: Command, log: Log
     ],
     ids=lambda words: " ".join(words[:1] + words[2:]),
 )
-def test_a_rule_of_an_unknown_group_is_refused(
-    command: Command, log: Log, arguments: list[str]
-) -> None:
+def test_unknown_groups_are_refused(command: Command, log: Log, arguments: list[str]) -> None:
     """A rule does not make a group by a typing error: the nearest names are told instead."""
     command("set", "orders", *MEANT, "--slots", "group", "--wait", "0", code=ExitCode.ENVIRONMENT)
     written = len(log.records("control"))
@@ -98,9 +96,7 @@ def test_a_rule_of_an_unknown_group_is_refused(
     ],
     ids=" ".join,
 )
-def test_a_rule_of_an_absent_client_is_refused_unless_meant(
-    command: Command, log: Log, arguments: list[str]
-) -> None:
+def test_absent_clients_must_be_meant(command: Command, log: Log, arguments: list[str]) -> None:
     """A rule of a client that is not in the group is refused unless it is said to be meant."""
     known = [*MEANT, "--lease-ms", "20000", "--wait", "0"]
     command("set", "orders", *known, code=ExitCode.ENVIRONMENT)
@@ -158,9 +154,7 @@ def test_a_dry_run_writes_nothing(command: Command, log: Log) -> None:
         ([], ["nothing to do"]),
     ],
 )
-def test_what_the_engine_would_refuse_is_refused_by_its_flag(
-    command: Command, log: Log, flags: list[str], said: list[str]
-) -> None:
+def test_the_flag_is_named(command: Command, log: Log, flags: list[str], said: list[str]) -> None:
     """What the engine would refuse is refused by its flag, before anything is written."""
     rows = (
         command("set", "orders", *MEANT, "--drain", "c9", *flags, code=ExitCode.USAGE)
@@ -233,7 +227,7 @@ def test_each_rule_is_shown_with_its_origin_until_unset(command: Command, log: L
     ]
     assert (rows[-1]["for"], rows[-1]["because"]) == ("orders/main/3", "its cache is warm")
     assert rows[-1]["written_ms"] > 1_700_000_000_000
-    assert "pin: AVG does not take this" in command.text
+    assert "pin: AVG does not use this rule" in command.text
     command("unset", "orders", "--pin", "orders/main/3", *wait, code=ExitCode.ENVIRONMENT)
     (row,) = command("unset", "orders", "--pin", "orders/main/3", *wait)
     assert row["answer"] == "unchanged"
@@ -290,7 +284,7 @@ def test_pause_of_all_groups(command: Command, log: Log) -> None:
     command("set", "orders", *MEANT, *strategy, code=ExitCode.ENVIRONMENT)
     (row,) = command("resume", "orders", "--wait", "0")
     assert row["answer"] == "unchanged"
-    assert "every group is paused, and so is this one until: fairlead group resume" in command.text
+    assert "this one stays so until: fairlead group resume" in command.text
     command("drain", "*", "c1", code=ExitCode.USAGE)
 
 
@@ -356,9 +350,7 @@ def test_a_strategy_of_ones_own_is_known_by_conf(command: Command, tmp_path: Pat
     assert row["says"] == "MINE"
 
 
-def test_a_table_names_rule_subject_value_and_outcome(
-    settings: Settings, log: Log, capsys: Capture
-) -> None:
+def test_a_table_names_rule_and_outcome(settings: Settings, log: Log, capsys: Capture) -> None:
     """A table names the rule, whom it is for, what it says and what came of it."""
     assert log.records("control") == []
     place = ["--bootstrap", settings.kafka.bootstrap, "--topic-prefix"]
@@ -382,9 +374,7 @@ def test_a_missing_control_topic_is_named(settings: Settings, capsys: Capture) -
     assert "missing" in told
 
 
-def test_the_problems_of_a_live_group_are_listed(
-    command: Command, log: Log, settings: Settings
-) -> None:
+def test_live_problems_are_listed(command: Command, log: Log, settings: Settings) -> None:
     """What is wrong with a live group is listed, and the exit code says that something is."""
     command("check", "nobody", code=ExitCode.USAGE)
     assert "there is no group nobody" in command.text

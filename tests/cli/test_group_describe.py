@@ -2,16 +2,10 @@
 
 import pytest
 
-from fairlead.cli.output import OutputFormat, write_fitting, write_pairs
-from fairlead.cli.standing_rows import (
-    MEMBER_COLUMNS,
-    QUEUE_COLUMNS,
-    member_rows,
-    queue_rows,
-    shown_columns,
-    state_lines,
-    state_rules,
-)
+from fairlead.cli.render.group import state_lines, state_rules
+from fairlead.cli.render.member import member_row, shown_member_columns
+from fairlead.cli.render.output import OutputFormat, write_fitting, write_pairs
+from fairlead.cli.render.queue import QUEUE_COLUMNS, queue_row
 from fairlead.durations import duration_words
 from tests.kit.live_group import rule, set_rules
 from tests.kit.observations import standing_of, stubborn
@@ -38,7 +32,12 @@ def _table(text: str) -> list[list[str]]:
 def test_queues_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
     """Each queue has who holds it, who gives it up, who waits, where it goes, and its lag."""
     found = standing_of(_handing_over())
-    write_fitting(queue_rows(found), QUEUE_COLUMNS, OutputFormat.TABLE, width=WIDE)
+    write_fitting(
+        (queue_row(found, each, found.now_ms) for each in found.queues),
+        QUEUE_COLUMNS,
+        OutputFormat.TABLE,
+        width=WIDE,
+    )
     head, *rows = _table(capsys.readouterr().out)
     assert [cell.strip() for cell in head] == list(QUEUE_COLUMNS)
     by_queue = {row[0].strip(): [cell.strip() for cell in row[1:]] for row in rows}
@@ -54,7 +53,12 @@ def test_queues_side_by_side(capsys: pytest.CaptureFixture[str]) -> None:
 def test_nothing_is_left_out_on_a_narrow_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     """Where the table does not fit, each row is a block that has every value, ids whole."""
     found = standing_of(_handing_over())
-    write_fitting(queue_rows(found), QUEUE_COLUMNS, OutputFormat.TABLE, width=60)
+    write_fitting(
+        (queue_row(found, each, found.now_ms) for each in found.queues),
+        QUEUE_COLUMNS,
+        OutputFormat.TABLE,
+        width=60,
+    )
     text = capsys.readouterr().out
     assert "orders/main/0\n    " in text
     assert "draining c1," in text
@@ -65,11 +69,12 @@ def test_nothing_is_left_out_on_a_narrow_terminal(capsys: pytest.CaptureFixture[
 def test_each_member_has_its_id_lease_and_queues(capsys: pytest.CaptureFixture[str]) -> None:
     """Each member has its whole id, its lease, and what it has."""
     world = world_of("c1", "c2", queues=1)
-    rows = list(member_rows(standing_of(world)))
+    found = standing_of(world)
+    rows = [member_row(each, found.now_ms) for each in found.members]
     assert [row["client"] for row in rows] == ["c1", "c2"]
     assert [row["held"] for row in rows] == [1, 0]
     assert rows[1]["why"] == "2 members share 1 queue: there is none left"
-    columns = shown_columns(rows, MEMBER_COLUMNS)
+    columns = shown_member_columns(rows)
     assert {"client", "held", "role", "why"} <= set(columns)
     assert not {"zone", "capacity", "draining", "gated", "incarnation"} & set(columns)
     write_fitting(rows, columns, OutputFormat.TABLE, prose=("why",), width=WIDE)
@@ -80,14 +85,15 @@ def test_two_lives_of_a_client() -> None:
     """Where a client has two lives their incarnations are shown, and whole: no two are the same."""
     world = world_of("c1", "c2", queues=6)
     world.join("c1", life=2)
-    rows = list(member_rows(standing_of(world)))
+    found = standing_of(world)
+    rows = [member_row(each, found.now_ms) for each in found.members]
     assert [row["client"] for row in rows] == ["c1", "c1", "c2"]
     lives = {client.incarnation for client in world.clients}
     assert {row["incarnation"] for row in rows} == lives
-    assert "incarnation" in shown_columns(rows, MEMBER_COLUMNS)
+    assert "incarnation" in shown_member_columns(rows)
 
 
-def test_the_state_says_phase_counts_and_newest_decision(
+def test_the_state_says_phase_counts_and_decision(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """The state says phase, counts, who has not followed, the newest decision, and own rules."""

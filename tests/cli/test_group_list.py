@@ -17,10 +17,11 @@ import pytest
 from kafka import KafkaProducer
 
 from fairlead.broker.ports import free_ports
-from fairlead.cli.group_list import Order, bridge_lines, chosen_groups, engine_line, group_rows
+from fairlead.cli.group.list_groups import Order, chosen_groups
 from fairlead.cli.main import main
-from fairlead.cli.output import OutputFormat, write_fitting, write_rows
-from fairlead.cli.served_view import NobodyServesError, ask_serve, group_path, other_topics
+from fairlead.cli.render.group import bridge_lines, engine_line, group_rows
+from fairlead.cli.render.output import OutputFormat, write_fitting, write_rows
+from fairlead.cli.sources.served_view import NobodyServesError, ask_serve, group_path, other_topics
 from fairlead.errors import EnvironmentMissingError
 from fairlead.observed.bridge_life import BridgeLife, BridgeVerdict
 from fairlead.settings import load_settings
@@ -97,9 +98,9 @@ def test_a_phase_that_is_shown() -> None:
     "groups, pattern, line",
     [
         ([], "odrers", "there is no group: a client's first heartbeat, or a rule, makes one"),
-        ([CALM], "odrers", "no group is such, of 1; the nearest to odrers is orders"),
-        (GROUPS, "ordesr", "no group is such, of 3; the nearest to ordesr are orders, "),
-        (GROUPS, "orders", "no group is such, of 3\n"),
+        ([CALM], "odrers", "none of 1 group matches; the nearest to odrers is orders"),
+        (GROUPS, "ordesr", "none of 3 groups matches; the nearest to ordesr are orders, "),
+        (GROUPS, "orders", "none of 3 groups matches\n"),
     ],
 )
 def test_an_empty_list_says_so(
@@ -109,8 +110,8 @@ def test_an_empty_list_says_so(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    """Where no group is such the list says so in words, and JSON is an empty list."""
-    monkeypatch.setattr("fairlead.cli.group_list._groups", lambda *_: (groups, [], NOW_MS))
+    """Where no group matches the list says so in words, and JSON is an empty list."""
+    monkeypatch.setattr("fairlead.cli.group.list_groups._groups", lambda *_: (groups, [], NOW_MS))
     command = ["group", "list", pattern, "--phase", "handing_over"]
     with pytest.raises(SystemExit) as ended:
         main(command)
@@ -127,7 +128,7 @@ def test_an_unknown_phase_is_refused_with_the_nearest(capsys: pytest.CaptureFixt
         main(["group", "list", "--phase", "handingover"])
     assert ended.value.code == 2
     said = " ".join(capsys.readouterr().err.split())
-    assert "no group is ever in 'handingover'; the nearest is handing_over" in said
+    assert "there is no phase 'handingover'; the nearest is handing_over" in said
 
 
 def test_what_there_is_to_look_at() -> None:
@@ -184,7 +185,7 @@ def test_lines_below_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     dead = {"ticked_ms": NOW_MS - 120_000, "silent": True, "silent_ms": 120_000, "says": says}
     life = BridgeLife("main", "dead", 1_781_000_000_000, 1_781_000_060_000)
     found = [_group("orders", engine=dead)], [life.document()], NOW_MS
-    monkeypatch.setattr("fairlead.cli.group_list._groups", lambda *_: found)
+    monkeypatch.setattr("fairlead.cli.group.list_groups._groups", lambda *_: found)
     monkeypatch.setenv("COLUMNS", "80")
     terminal = _Terminal()
     monkeypatch.setattr(sys, "stdout", terminal)
@@ -297,7 +298,7 @@ def test_of_another_cluster(bootstrap: str, topics: TopicNames) -> None:
         flags = ("--bootstrap", bootstrap, "--topic-prefix", topics.prefix, "-o", "json")
         ended = _run(*flags, url=url)
     assert orjson.loads(ended.stdout) == []
-    assert b"tells of elsewhere:9092, topics test_of" in ended.stderr
+    assert b"shows elsewhere:9092, topics test_of" in ended.stderr
 
 
 def test_without_serve_the_topics_are_read(bootstrap: str, topics: TopicNames) -> None:

@@ -175,7 +175,7 @@ def test_drained_under_avg(engine: SharedEngine) -> None:
     first, second = group.join("c1", "c2")
     rows, text = group.run("set", "--drain", "c1", "--weight", "orders/main/3=2.5")
     assert {row["answer"] for row in rows} == {"in_force"}
-    assert "weight: AVG does not take this" in text
+    assert "weight: AVG does not use this rule" in text
     assert "alarm rule_without_effect" in text
     group.await_held(first)
     group.await_held(second, 0, 1, 2, 3)
@@ -217,7 +217,7 @@ def test_a_pause_holds_a_join_back(engine: SharedEngine) -> None:
     assert "The nearest of its members: c1, c2, c3" in text
     rows, text = group.run("undrain", "c")
     assert rows[0]["answer"] == "unchanged"
-    assert "drain of c: no such rule of paused is there to go" in text
+    assert "drain of c: paused has no such rule to remove" in text
     for words in (["resume"], ["undrain", "c1"], ["unset", "--pause"], ["show"]):
         word, *more = words
         _, text = Group(engine, "pausde").run(word, *more, code=ExitCode.USAGE)
@@ -280,7 +280,7 @@ def test_described_while_it_runs(engine: SharedEngine) -> None:
     assert [each["client_id"] for each in described["member_list"]] == ["c1", "c2"]
     assert described["engine"]["silent"] is False
     assert described["strategy"] == "AVG"
-    assert "Positions and lag are as members and bridges told them" in text
+    assert "Positions and lag are those that members and bridges reported" in text
 
 
 def _reading(engine: SharedEngine, *words: str) -> list[str]:

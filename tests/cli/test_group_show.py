@@ -4,8 +4,8 @@ import json
 
 import pytest
 
-from fairlead.cli.output import OutputFormat, write_fitting
-from fairlead.cli.rule_rows import RULE_COLUMNS, rule_rows
+from fairlead.cli.render.output import OutputFormat, write_fitting
+from fairlead.cli.render.rule import RULE_COLUMNS, rule_rows
 from fairlead.control.rules_in_force import RulesInForce, WrittenRule
 from fairlead.core.records import RuleSet
 from strategies.registry import STRATEGIES

@@ -4,16 +4,15 @@ from typing import Any
 
 import pytest
 
-from fairlead.cli.main import main
-from fairlead.cli.rule_words import (
+from fairlead.cli.change.given_rules import (
     GivenRules,
     completed,
     deadline_of,
     gone_rules,
-    subject_words,
-    value_words,
     wanted_rules,
 )
+from fairlead.cli.main import main
+from fairlead.cli.render.rule import subject_words, value_words
 from fairlead.core.records import RuleSet
 from fairlead.errors import ExitCode, UsageError
 
@@ -98,8 +97,8 @@ def test_a_change_in_part_is_completed() -> None:
     [
         ({"options": "{"}, "--options: it is no JSON", "JSON"),
         ({"designated": {"topics": ["orders"]}}, "--only: it is missing", "--topics"),
-        ({"singles": {"pin": ["orders/main/3"]}}, "--pin: 'orders/main/3' names", "=client"),
-        ({"singles": {"pin": ["orders/3=c"]}}, "--pin: 'orders/3=c' names", "orders/main/3"),
+        ({"singles": {"pin": ["orders/main/3"]}}, "--pin: 'orders/main/3' is no queue", "=client"),
+        ({"singles": {"pin": ["orders/3=c"]}}, "--pin: 'orders/3=c' is no queue", "orders/main/3"),
         ({"singles": {"weight": ["orders/main/x=2"]}}, "--weight: ", "orders/main/3=2.5"),
         ({"singles": {"capacity": ["c1"]}}, "--capacity: 'c1' has no number", "client=2"),
     ],
@@ -158,8 +157,8 @@ def test_a_subject_is_shown_as_flags_write_it() -> None:
 @pytest.mark.parametrize(
     "arguments, said",
     [
-        (["set", "or ders", "--slots", "group"], "GROUP: 'or ders' is none"),
-        (["set", "orders", "--pin", "orders"], "--pin: 'orders' names no queue"),
+        (["set", "or ders", "--slots", "group"], "GROUP: 'or ders' is no group name"),
+        (["set", "orders", "--pin", "orders"], "--pin: 'orders' is no queue"),
         (
             ["set", "orders", "--pin", "orders/3=c"],
             "Write TOPIC/BROKER/NUMBER=…, such as orders/ma",

@@ -2,6 +2,7 @@
 
 import json
 import os
+import resource
 import subprocess
 import sys
 from pathlib import Path
@@ -66,9 +67,26 @@ def test_help_imports_no_heavy_library() -> None:
     assert {words: heavy for words, heavy in shown.items() if heavy} == {}
 
 
+def test_help_is_quick() -> None:
+    """The help of the whole takes no more than 0.3 s of a processor."""
+    spent = []
+    for _ in range(3):
+        before = resource.getrusage(resource.RUSAGE_CHILDREN)
+        subprocess.run(
+            [sys.executable, "-m", "fairlead", "--help"],
+            capture_output=True,
+            check=True,
+            timeout=LONGEST_SECONDS,
+        )
+        after = resource.getrusage(resource.RUSAGE_CHILDREN)
+        spent.append(after.ru_utime - before.ru_utime + after.ru_stime - before.ru_stime)
+    assert min(spent) <= 0.3
+
+
 @pytest.mark.parametrize(
     "words, offered",
     [
+        ("fairlead ", "rejects"),
         ("fairlead ", "doctor"),
         ("fairlead broker st", "start"),
         ("fairlead run --che", "--checkpoint"),

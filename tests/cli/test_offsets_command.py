@@ -147,8 +147,8 @@ def test_a_mistake_is_refused_before_anything_is_written(
     for arguments, said in (
         ((group, *named, "--to", "oldest"), ["--to: 'oldest' is no place", "earliest, latest"]),
         ((group, *named, "--to", "2026-05-04T10:00:00"), ["a time of no zone", "Z for UTC"]),
-        (("*", *named, "--to", "0"), ["GROUP: '*' is none"]),
-        ((group, "--topic", "a b", "--to", "0"), ["--topic: 'a b' is none"]),
+        (("*", *named, "--to", "0"), ["GROUP: '*' is no group name"]),
+        ((group, "--topic", "a b", "--to", "0"), ["--topic: 'a b' is no topic name"]),
         ((*new, "--topic", "nowhere", "--to", "0"), ["nowhere: no bridge has published a route"]),
         ((group, "--queue", f"{topic}/3", "--to", "0"), [f"--queue: '{topic}/3' is no queue"]),
         (

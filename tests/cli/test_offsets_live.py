@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from fairlead_client import Consumer
 
-from fairlead.cli.offset_rows import tell_resets
+from fairlead.cli.change.resets import report_resets
 from fairlead.control.group_offsets import QueuePlace
 from fairlead.control.queue_resets import PlannedReset, write_planned
 from fairlead.core.model import MessageQueue
@@ -99,5 +99,5 @@ def test_a_refused_one_is_told(system: LiveSystem) -> None:
         )
     assert [each.answer for each in outcomes] == ["refused"]
     with pytest.raises(VerdictError, match="refuses the reset") as error:
-        tell_resets(outcomes, 60.0)
+        report_resets(outcomes, 60.0)
     assert "write it again once the queue is there" in error.value.remedy

@@ -6,7 +6,8 @@ import sys
 
 import pytest
 
-from fairlead.cli.output import OutputFormat, queues_text, write_line, write_rows
+from fairlead.cli.render.output import OutputFormat, write_line, write_rows
+from fairlead.cli.render.queue import queues_text
 
 LONG_ID = "10.0.0.7@4121#" + "x" * 200
 ROWS = [

@@ -13,7 +13,8 @@ from kafka import KafkaProducer
 from typer.testing import CliRunner
 
 from fairlead.cli.main import app
-from fairlead.cli.watch_screen import Moment, decision_line, screen_lines
+from fairlead.cli.render.decision import decision_line
+from fairlead.cli.render.watch_screen import Moment, screen_lines
 from fairlead.errors import UsageError
 from fairlead.observed.group_standing import GroupStanding
 from fairlead.observed.observed_groups import ObservedGroups

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from fairlead.cli.released_group import refuse_to_end_release
+from fairlead.cli.change.released_group import refuse_to_end_release
 from fairlead.control.group_offsets import From, QueuePlace
 from fairlead.control.native_handback import (
     ends_release,

@@ -173,4 +173,4 @@ def test_the_last_lines_agree(
     written = capsys.readouterr()
     assert ended.value.code == ExitCode.VERDICT_NEGATIVE
     assert "2 FAIL" in written.out
-    assert "1 check failed, by 2 findings: bridge." in written.err
+    assert "1 check failed (2 times): bridge." in written.err

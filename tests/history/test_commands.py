@@ -132,10 +132,10 @@ def test_without_decisions_assignments_name_the_owner(life: World, tmp_path: Pat
     text, error = _run("explain", GROUP, "--queue", "2", "--dump", folder)
     assert error is None
     assert "owner    c3 (held)" in text
-    assert "The decision that gave it is not in the log any more." in text
+    assert "The decision that granted it is not in the log any more." in text
     _, error = _run("moves", GROUP, "--dump", folder)
     assert isinstance(error, NothingProvedError)
-    assert "orders: no decision of it stands in the recording" in error.message
+    assert "orders: there is no decision of it in the recording" in error.message
 
 
 @pytest.mark.parametrize(
@@ -189,10 +189,10 @@ def test_a_queue_in_handover_is_draining_at_its_holder(tmp_path: Path) -> None:
     text, _ = _run("explain", GROUP, "--queue", "1", "--dump", folder)
     assert "owner    c1 (draining, goes to c2)" in text
     assert "c1: it has not released it yet" in text
-    assert "c2 waits still" in text
+    assert "c2 still waits" in text
     text, _ = _run("moves", GROUP, "--dump", folder, "--client", "c2")
     assert "orders/main/1  c1 → c2" in text
-    assert "waits still" in text
+    assert "still waits" in text
 
 
 def test_a_queue_without_an_owner_has_a_reason(tmp_path: Path) -> None:
@@ -270,7 +270,7 @@ def test_resets_of_many_queues_are_one_headline(tmp_path: Path) -> None:
     text, _ = _run("explain", GROUP, "--queue", "4", "--dump", folder)
     assert text.count("bob reset") == 1
     assert "      bob reset orders/main/4\n        verified: t.control/0@4" in text
-    assert "      and 5 that are of other queues; -o json has them all" in text
+    assert "      and 5 of other queues; -o json has them all" in text
     (story,) = _told("explain", GROUP, "--queue", "4", "--dump", folder)
     causes = story["owners"][0]["decision"]["causes"]
     assert [each["kind"] for each in causes] == ["reset"] * 6

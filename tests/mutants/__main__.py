@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from fairlead.cli.options import OutputOption
-from fairlead.cli.output import OutputFormat, write_rows
+from fairlead.cli.render.output import OutputFormat, write_rows
 from fairlead.errors import ExitCode
 from tests.mutants.catchers import Catch
 from tests.mutants.hunt import Verdict, unpatched

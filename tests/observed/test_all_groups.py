@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 import pytest
 
-from fairlead.cli import group_check
+from fairlead.cli.group import check
 from fairlead.core.records import TopicAbsent
 from fairlead.observed.observed_groups import ObservedGroups
 from fairlead.observed.reading import observe_all
@@ -73,7 +73,7 @@ def test_who_has_read_all_and_gone_counts() -> None:
     groups, now_ms = _all(world), world.topics.now_ms
     assert groups.names() == sorted([*GROUPS, "done"])
     assert [each.group for each in groups.groups(now_ms)] == GROUPS
-    verdict = group_check.verdict_on("done", groups, now_ms)
+    verdict = check.verdict_on("done", groups, now_ms)
     assert (verdict.word, verdict.findings) == ("nobody", ())
 
 
@@ -93,7 +93,7 @@ def test_each_topic_is_read_once() -> None:
     source = MemorySource(_world().topics)
     groups = observe_all(source, STRATEGIES, TICK_MS, history_ms=1_000)
     for group in GROUPS:
-        group_check.verdict_on(group, groups, source.now_ms())
+        check.verdict_on(group, groups, source.now_ms())
     read = [suffix for suffix, _ in source.reads]
     assert sorted(read) == sorted(set(read))
 
@@ -110,7 +110,7 @@ def test_one_failing_group_leaves_the_others_checked(monkeypatch: pytest.MonkeyP
         return group_of(group, *rest)
 
     monkeypatch.setattr(groups, "any_group", failing)
-    found = {group: group_check.verdict_on(group, groups, world.topics.now_ms) for group in GROUPS}
+    found = {group: check.verdict_on(group, groups, world.topics.now_ms) for group in GROUPS}
     words = {group: each.word for group, each in found.items()}
     assert words == {"billing": "safe", "orders": "unreadable", "payments": "safe"}
     said = found["orders"].document()

@@ -7,7 +7,7 @@ from dataclasses import replace
 import orjson
 import pytest
 
-from fairlead.cli.group_check import folded_findings
+from fairlead.cli.group.check import folded_findings
 from fairlead.observed.findings import standing_findings
 from fairlead.observed.group_standing import GroupStanding
 from fairlead.observed.verdict import checked

@@ -154,7 +154,7 @@ def test_even_share_in_two_parts(tmp_path: Path) -> None:
     }
     found = planned(tmp_path, "--join", "c", group=group)
     assert found["even_share"]["exact"] is False
-    assert "an even share by number of queues can be had with" in shown(
+    assert "an even share by number of queues is possible with" in shown(
         tmp_path, "--join", "c", group=group
     )
 
@@ -317,7 +317,7 @@ def test_a_plan_is_one_document(tmp_path: Path) -> None:
         (["--strategy", "STICKY", "--options", '{"x": 1}'], "strategy: options: x: unknown"),
         (["--options", "{"], "--options: it is no JSON"),
         (["--options", "[]"], "strategy: options: it is an array"),
-        (["--pin", "orders/3=a"], "--pin: 'orders/3=a' names no queue"),
+        (["--pin", "orders/3=a"], "--pin: 'orders/3=a' is no queue"),
         (["--weight", "orders/main/3=-1"], "weight of orders/main/3: weight:"),
         (["--capacity", "a=0"], "capacity of a: capacity:"),
         (["--if-nobody", "all"], "--only: it is missing"),

@@ -4,9 +4,9 @@ from types import SimpleNamespace
 
 import pytest
 
-from fairlead.cli.group_options import ChangeOptions, PresenceOptions
-from fairlead.cli.group_work import GroupWork
-from fairlead.cli.unread_queues import require_readers
+from fairlead.cli.change.change_options import ChangeOptions, PresenceOptions
+from fairlead.cli.change.rule_command import RuleCommand
+from fairlead.cli.change.unread_queues import require_readers
 from fairlead.control.rules_in_force import RulesInForce
 from fairlead.core.records import RuleSet
 from fairlead.errors import ExitCode, RefusedError
@@ -71,7 +71,7 @@ def test_before_anything_is_written(monkeypatch: pytest.MonkeyPatch, *, dry_run:
     source = MemorySource(world.topics)
     monkeypatch.setattr("fairlead.kafka.kafka_source.KafkaSource", lambda _kafka: source)
     written = []
-    work = object.__new__(GroupWork)
+    work = object.__new__(RuleCommand)
     work.name, work.settings, work.strategies = GROUP, load_settings(), STRATEGIES
     work.session = SimpleNamespace(  # type: ignore[assignment]
         present=RulesInForce(STRATEGIES), write=lambda changes, _wait: written.append(changes)

@@ -159,8 +159,8 @@ def test_nobody_is_in_it(settings: Settings, log: Log, spark: "SparkSession") ->
         assert (nobody["members"], nobody["queues"]) == ([], {"before": 0, "after": 0})
         plan = plan_of_rest(settings, "orders", "--join", "c8", "--join", "c9", remarks=1)
         (remark,) = plan["remarks"]
-        assert "nobody is in orders: it is planned from no members" in remark
-        assert "who joins subscribes to orders, known from its decisions up to" in remark
+        assert "orders has no members: the plan starts from none" in remark
+        assert "clients that join subscribe to orders, known from its decisions up to" in remark
         assert [len(each["after"]) for each in plan["members"]] == [5, 4]
         other = run_plan(settings, "orders", "--join", "c9", "--topic", "bills")
         assert other["members"][0]["after"] == []
@@ -189,8 +189,8 @@ def test_it_has_commits_alone(settings: Settings, log: Log, tmp_path: Path) -> N
     assert "--topic orders" in refused.value.remedy
     plan = run_plan(settings, "ruled", "--join", "c1", "--topic", topic)
     assert len(plan["members"][0]["after"]) == 3
-    assert "nothing tells what it subscribed to" in plan["remarks"][0]
-    with pytest.raises(UsageError, match="--topic: it is what clients that join subscribe to"):
+    assert "its topics are unknown" in plan["remarks"][0]
+    with pytest.raises(UsageError, match="--topic: it is what joining clients subscribe to"):
         run_plan(settings, "ruled", "--topic", topic)
     with pytest.raises(UsageError, match="--topic: 'a b' is no topic"):
         run_plan(settings, "ruled", "--join", "c1", "--topic", "a b")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from kafka import KafkaAdminClient, TopicPartition
 
-from fairlead.cli.run import child_arguments
+from fairlead.cli.operate.run import child_arguments
 from fairlead.errors import ExitCode, RefusedError
 from fairlead.kafka.topic_creation import create_topics
 from fairlead.kafka.topic_specification import topic_specs

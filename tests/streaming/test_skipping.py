@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from kafka import TopicPartition
 
-from fairlead.cli.run import child_arguments
+from fairlead.cli.operate.run import child_arguments
 from fairlead.errors import FairleadError, RefusedError, UsageError
 from fairlead.settings import Settings
 from fairlead.wire.partition import partition_of_group

@@ -89,7 +89,7 @@ def test_a_history_that_proves_nothing_has_its_own_code(tmp_path: Path) -> None:
         "verdict: NOTHING PROVED: the history is empty: no decision was recorded",
     )
     code, text = _run("replay", tmp_path / "empty")
-    assert (code, "nothing was decided" in text) == (ExitCode.NOTHING_PROVED, True)
+    assert (code, "there is no decision" in text) == (ExitCode.NOTHING_PROVED, True)
     alone = Life()
     alone.join("alone")
     alone.world.pass_seconds(3)

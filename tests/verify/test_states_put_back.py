@@ -191,7 +191,7 @@ def test_what_is_left_out_is_named_with_its_reason(tmp_path: Path) -> None:
     life.record(tmp_path / "nothing", alone)
     with pytest.raises(NothingProvedError, match="does not hold every row") as raised:
         CliRunner().invoke(app, ["replay", str(tmp_path / "nothing")], catch_exceptions=False)
-    assert "Record before retention takes" in str(raised.value.remedy)
+    assert "Record before retention deletes" in str(raised.value.remedy)
 
 
 def test_decisions_whose_head_is_gone(tmp_path: Path) -> None:

@@ -261,9 +261,7 @@ def test_goes_on_after_a_restart(member: Made, data_topic: str, set_route: SetRo
     assert sorted([*first, *second]) == EVERYTHING
 
 
-def test_a_message_in_hand_when_a_member_closes_is_read_again(
-    member: Made, data_topic: str, set_route: SetRoute
-) -> None:
+def test_unfinished_messages_come_again(member: Made, data_topic: str, set_route: SetRoute) -> None:
     """A message in hand when a member closes without having finished it is read again."""
     set_route(data_topic, 2)
     consumer = member("a")
@@ -317,9 +315,7 @@ def test_a_lost_route_costs_no_offset(member: Made, data_topic: str, set_route: 
     assert sorted([*first, *second]) == EVERYTHING
 
 
-def test_a_member_reads_a_topic_from_when_it_subscribes(
-    member: Made, data_topic: str, set_route: SetRoute
-) -> None:
+def test_a_new_subscription_is_read(member: Made, data_topic: str, set_route: SetRoute) -> None:
     """A member reads a topic from when it subscribes to it."""
     set_route(data_topic, 2)
     with member("a", topics=["another"]) as consumer:
@@ -328,9 +324,7 @@ def test_a_member_reads_a_topic_from_when_it_subscribes(
         assert sorted(read(consumer, 40)) == EVERYTHING
 
 
-def test_a_second_consumer_of_one_id_is_refused(
-    member: Made, data_topic: str, set_route: SetRoute
-) -> None:
+def test_a_second_process_is_refused(member: Made, data_topic: str, set_route: SetRoute) -> None:
     """A second consumer of the same client id is refused, and works when the first has ended."""
     set_route(data_topic, 2)
     with member("a") as consumer:

@@ -10,7 +10,8 @@ import typer
 from fairlead.cli.completions import complete_strategy
 from fairlead.cli.documents import read_document, read_json
 from fairlead.cli.options import OutputOption
-from fairlead.cli.output import OutputFormat, queues_text, write_rows
+from fairlead.cli.render.output import OutputFormat, write_rows
+from fairlead.cli.render.queue import queues_text
 from fairlead.errors import UsageError
 
 _QUEUES: Final = re.compile(r"([^/]+)/([^/]+)/([0-9]+)(?:-([0-9]+))?")

@@ -11,7 +11,7 @@ import typer
 from fairlead.cli.completions import complete_strategy
 from fairlead.cli.interruption import stop_once_on_signals
 from fairlead.cli.options import CheckOption, OutputOption, OwnBrokerOption
-from fairlead.cli.output import OutputFormat, write_rows
+from fairlead.cli.render.output import OutputFormat, write_rows
 from fairlead.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:

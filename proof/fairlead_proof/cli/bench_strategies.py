@@ -10,7 +10,7 @@ import typer
 
 from fairlead.cli.interruption import stop_once_on_signals
 from fairlead.cli.options import CheckOption, OutputOption
-from fairlead.cli.output import OutputFormat, write_rows
+from fairlead.cli.render.output import OutputFormat, write_rows
 from fairlead.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:

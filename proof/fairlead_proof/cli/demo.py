@@ -7,7 +7,7 @@ import typer
 
 from fairlead.cli.interruption import stop_once_on_signals
 from fairlead.cli.options import OutputOption, OwnBrokerOption
-from fairlead.cli.output import OutputFormat, write_document
+from fairlead.cli.render.output import OutputFormat, write_document
 from fairlead.errors import ExitCode, UsageError
 from fairlead_proof.demo.consumers import Consumers
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from fairlead.cli.options import OutputOption
-from fairlead.cli.output import OutputFormat, write_rows
+from fairlead.cli.render.output import OutputFormat, write_rows
 from fairlead.errors import UsageError
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import typer
 
 from fairlead.cli.interruption import stop_once_on_signals
 from fairlead.cli.options import OutputOption
-from fairlead.cli.output import OutputFormat, write_rows
+from fairlead.cli.render.output import OutputFormat, write_rows
 from fairlead.errors import ExitCode
 
 if TYPE_CHECKING:

@@ -1,0 +1,1 @@
+"""Commands that follow a group and look into its past."""

@@ -1,0 +1,1 @@
+"""Commands that plan changes and carry them out."""

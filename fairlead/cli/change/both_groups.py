@@ -1,0 +1,183 @@
+"""Both groups of adopt and release: who is in them, and where they are."""
+
+import contextlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated, Final
+
+import typer
+
+from fairlead.cli.names import require_group, require_topics
+from fairlead.cli.options import DataBootstrapOption
+from fairlead.cli.sources.data_cluster import data_cluster
+from fairlead.errors import RefusedError, UsageError
+
+if TYPE_CHECKING:
+    from fairlead.bridges.kafka.data_cluster import DataCluster
+    from fairlead.bridges.kafka.native_group import NativeGroup
+    from fairlead.cli.change.rule_command import RuleCommand
+    from fairlead.control.group_offsets import QueuePlace
+    from fairlead.control.native_side import NativeSide
+    from fairlead.settings import Settings
+
+__all__ = [
+    "BothGroups",
+    "NativeOptions",
+    "both_groups",
+    "members_of",
+    "refuse_if_at_work",
+    "shortened",
+]
+
+_NAMED_MAX: Final = 10
+
+TopicOption = Annotated[
+    list[str] | None,
+    typer.Option("--topic", help="Only the queues of this topic; may be given again."),
+]
+
+
+@dataclass(frozen=True)
+class NativeOptions:
+    """Which topics, and where their messages are."""
+
+    topic: TopicOption = None
+    data_bootstrap: DataBootstrapOption = None
+
+
+@dataclass(frozen=True, slots=True)
+class BothGroups:
+    """Fairlead's group and the native one, on open connections."""
+
+    name: str
+    native: "NativeSide"
+    data: "DataCluster"
+    settings: "Settings"
+    topics: tuple[str, ...]
+
+    def places(self, ask_seconds: float = 0) -> "list[QueuePlace]":
+        """Return the queues of both groups' topics, with the positions of Fairlead's as of now.
+
+        Args:
+            ask_seconds: how long to wait for the bridge to publish missing routes; 0: do not ask.
+
+        Raises:
+            UsageError: neither group has a topic, or a topic has no route.
+            EnvironmentMissingError: a cluster does not answer.
+        """
+        from fairlead.control.group_offsets import GroupOffsets
+        from fairlead.kafka.kafka_source import KafkaSource
+
+        offsets = GroupOffsets(KafkaSource(self.settings.kafka), self.data, self.name)
+        topics = self.topics or sorted({*self.native.topics(), *offsets.topics()})
+        if not topics:
+            raise UsageError(
+                f"{self.native.group}: this group has committed nothing, and no topic of "
+                f"{self.name} is known.{self._nearest()}",
+                remedy="Check the names of both groups, and --data-bootstrap.",
+            )
+        if ask_seconds:
+            self._ask(topics, ask_seconds)
+        return offsets.places(topics, (), ())
+
+    def require_commits(self) -> None:
+        """Require that the native group has committed something.
+
+        Raises:
+            UsageError: it has not; the message names the nearest groups.
+            EnvironmentMissingError: the cluster does not answer.
+        """
+        if not self.native.topics():
+            raise UsageError(
+                f"{self.native.group}: this group has committed nothing on the cluster with the "
+                f"messages.{self._nearest()}",
+                remedy="Name the native group (--from), or the cluster (--data-bootstrap).",
+            )
+
+    def _ask(self, topics: Sequence[str], seconds_max: float) -> None:
+        """Ask the bridge for missing routes."""
+        from fairlead.cli.render.output import warn
+        from fairlead.control.route_asking import ask_for_routes, unrouted
+        from fairlead.kafka.kafka_source import KafkaSource
+
+        kafka = self.settings.kafka
+        source = KafkaSource(kafka)
+        missing = unrouted(source, topics)
+        if missing:
+            warn(f"no route of {', '.join(missing)} is known: asking the bridge for it")
+            ask_for_routes(kafka, source, self.name, missing, seconds_max)
+
+    def _nearest(self) -> str:
+        from fairlead.control.known_groups import nearest_names
+
+        nearest = nearest_names(self.native.group, self.data.groups() or ())
+        return f" The nearest groups are {', '.join(nearest)}." if nearest else ""
+
+
+@contextlib.contextmanager
+def both_groups(
+    command: "RuleCommand", native: str | None, options: NativeOptions
+) -> Iterator[BothGroups]:
+    """Connect to the cluster with the messages; ``native`` None: the group of the same name.
+
+    Raises:
+        UsageError: a name is not allowed.
+    """
+    from fairlead.control.native_side import NativeSide
+
+    require_group(command.name)
+    require_topics(options.topic or ())
+    with data_cluster(command.settings.kafka, options.data_bootstrap) as data:
+        side = NativeSide(data, native or command.name)
+        yield BothGroups(command.name, side, data, command.settings, tuple(options.topic or ()))
+
+
+def members_of(command: "RuleCommand") -> list[str]:
+    """Return the clients that are in Fairlead's group, or that it waits for.
+
+    A client that leaves is in the group until it has released its queues.
+
+    Raises:
+        EnvironmentMissingError: the topics cannot be read.
+    """
+    from fairlead.core.membership import effective_members
+    from fairlead.kafka.kafka_source import KafkaSource
+    from fairlead.observed.live_group import UnknownGroupError
+    from fairlead.observed.reading import read_live_group
+    from fairlead.planning.holdings import holdings_of
+
+    source, tick_ms = KafkaSource(command.settings.kafka), command.settings.engine.tick_ms
+    try:
+        live = read_live_group(source, command.name, command.strategies, tick_ms)
+    except UnknownGroupError:
+        return []
+    state = live.core.state
+    holders = holdings_of(live, {key.client_id for key in state.members})
+    return sorted({*effective_members(state.members), *holders, *state.awaited})
+
+
+def refuse_if_at_work(native: "NativeSide", since: str = "") -> None:
+    """Refuse while the native group has members; ``since`` says what has happened already.
+
+    Raises:
+        RefusedError: it has some; the message lists them.
+        EnvironmentMissingError: the cluster does not answer.
+    """
+    group = native.look()
+    if group.is_at_work:
+        raise RefusedError(
+            f"{native.group}: the native group is at work ({group.state}): {_names(group)}.{since}",
+            remedy="Stop its consumers; then run the command again.",
+        )
+
+
+def _names(group: "NativeGroup") -> str:
+    if not group.members:
+        return "its members cannot be listed"
+    return shortened([str(each) for each in group.members])
+
+
+def shortened(names: Sequence[str]) -> str:
+    """Return the first names of many, and how many more there are."""
+    more = len(names) - _NAMED_MAX
+    return ", ".join(names[:_NAMED_MAX]) + (f" and {more} more" if more > 0 else "")

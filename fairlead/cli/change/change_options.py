@@ -1,0 +1,108 @@
+"""The options that commands share which change a group."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from fairlead.cli.change import rule_flags as flags
+from fairlead.cli.options import (
+    BootstrapOption,
+    ConfigOption,
+    OutputOption,
+    ProfileOption,
+    TopicPrefixOption,
+    settings_of,
+)
+from fairlead.cli.render.output import OutputFormat
+
+if TYPE_CHECKING:
+    from fairlead.settings import Settings
+
+__all__ = [
+    "ChangeOptions",
+    "GroupOptions",
+    "NamedOptions",
+    "NewGroupOptions",
+    "PresenceOptions",
+    "RuleOptions",
+]
+
+WAIT_SECONDS = 15.0
+"""The default of ``--wait``."""
+
+
+@dataclass(frozen=True)
+class GroupOptions:
+    """Where the group is, and how results are written."""
+
+    bootstrap: BootstrapOption = None
+    topic_prefix: TopicPrefixOption = None
+    profile: ProfileOption = None
+    config: ConfigOption = None
+    output: OutputOption = OutputFormat.TABLE
+
+    def settings(self) -> "Settings":
+        """Return the settings under these options; `settings_of` has what it raises."""
+        return settings_of(self.bootstrap, self.topic_prefix, self.profile, self.config)
+
+
+@dataclass(frozen=True)
+class ChangeOptions:
+    """Who changes rules and why; whether to write, and how long to wait for the engine."""
+
+    because: flags.BecauseFlag = None
+    by: flags.ByFlag = None
+    dry_run: flags.DryRunFlag = False
+    wait: flags.WaitFlag = WAIT_SECONDS
+
+
+@dataclass(frozen=True)
+class NewGroupOptions:
+    """Whether the group may be unknown."""
+
+    new_group: flags.NewGroupFlag = False
+
+
+@dataclass(frozen=True)
+class PresenceOptions(NewGroupOptions):
+    """Whether the clients of the rules may be absent."""
+
+    absent_ok: flags.AbsentFlag = False
+
+
+@dataclass(frozen=True)
+class RuleOptions:
+    """The rules of a whole group."""
+
+    strategy: flags.StrategyFlag = None
+    options: flags.OptionsFlag = None
+    lease_ms: flags.LeaseFlag = None
+    margin_ms: flags.MarginFlag = None
+    trigger_ms: flags.TriggerFlag = None
+    drain_deadline_ms: flags.DrainDeadlineFlag = None
+    pull_max_idle_ms: flags.PullMaxIdleFlag = None
+    restart_grace_ms: flags.RestartGraceFlag = None
+    settle_ms: flags.SettleFlag = None
+    slots: flags.SlotsFlag = None
+    mode: flags.ModeFlag = None
+    on_mute: flags.OnMuteFlag = None
+    react: flags.ReactFlag = None
+    start_policy: flags.StartPolicyFlag = None
+    retry_topics: flags.RetryTopicsFlag = None
+    weigh_by: flags.WeighByFlag = None
+    weigh_over_ms: flags.WeighOverFlag = None
+    weigh_change_percent: flags.WeighChangeFlag = None
+    quota: flags.QuotaFlag = None
+
+
+@dataclass(frozen=True)
+class NamedOptions:
+    """The rules that name clients and queues."""
+
+    only: flags.OnlyFlag = None
+    topics: flags.TopicsFlag = None
+    if_nobody: flags.IfNobodyFlag = None
+    pin: flags.PinFlag = None
+    ban: flags.BanFlag = None
+    weight: flags.WeightFlag = None
+    capacity: flags.CapacityFlag = None
+    drain: flags.DrainFlag = None

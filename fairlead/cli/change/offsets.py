@@ -1,0 +1,106 @@
+"""``fairlead offsets``: show and reset the positions of a group."""
+
+from typing import Annotated
+
+import typer
+
+from fairlead.cli.change import rule_flags as flags
+from fairlead.cli.change.change_options import WAIT_SECONDS, GroupOptions
+from fairlead.cli.change.resets import checked_resets, report_resets
+from fairlead.cli.change.rule_command import signature
+from fairlead.cli.option_sets import takes_sets
+from fairlead.cli.options import GroupArgument
+from fairlead.cli.render.output import warn, write_rows
+from fairlead.cli.sources.queue_options import QueueOptions
+from fairlead.cli.sources.source_options import SourceOptions
+from fairlead.errors import UsageError
+
+app = typer.Typer(no_args_is_help=True, add_completion=False)
+
+ToFlag = Annotated[
+    str,
+    typer.Option(
+        "--to",
+        help="earliest, latest, an offset, a time (2026-05-04T10:00:00Z or 1781000000000ms).",
+        show_default=False,
+    ),
+]
+NewGroupFlag = Annotated[
+    bool, typer.Option("--new-group", help="Allow an unknown group: it begins there.")
+]
+ApplyFlag = Annotated[
+    bool, typer.Option("--apply", help="Write the resets. Default: only show them.")
+]
+
+
+@app.callback()
+def offsets() -> None:
+    """Show and reset the positions of a group."""
+
+
+@app.command("show")
+@takes_sets
+def show_offsets(name: GroupArgument, *, queues: QueueOptions, shared: SourceOptions) -> None:
+    """Show the position of each queue of a group, its source, the queue's bounds, and the lag.
+
+    With --dump the command shows what members, bridges and operators had recorded. It does not ask
+    the brokers, so an end may be old; the lag is left open where the end is too old.
+    """
+    from fairlead.cli.render.positions import PLACE_COLUMNS, place_row, recorded_row
+
+    settings = shared.settings()
+    if shared.dump is None:
+        # A named queue may be shown before its group begins.
+        known = not (queues.topic or queues.queue)
+        rows = [place_row(each) for each in queues.places(name, settings.kafka, known=known)]
+    else:
+        standing, chosen = queues.recorded(name, shared, settings)
+        rows = [recorded_row(standing, each) for each in chosen]
+    write_rows(rows, PLACE_COLUMNS, shared.output)
+
+
+@app.command("reset")
+@takes_sets
+def reset_offsets(
+    name: GroupArgument,
+    *,
+    to: ToFlag,
+    apply: ApplyFlag = False,
+    new_group: NewGroupFlag = False,
+    because: flags.BecauseFlag = None,
+    by: flags.ByFlag = None,
+    wait: flags.WaitFlag = WAIT_SECONDS,
+    queues: QueueOptions,
+    shared: GroupOptions,
+) -> None:
+    """Let a group continue from other positions: a dry run, unless --apply is given.
+
+    The owner drops each queue and gets it again from its new position. Offsets outside a queue's
+    bounds are brought inside. An unknown group is refused: its name is mistyped, or it is new
+    (--new-group). docs/offsets.md has the details.
+    """
+    from fairlead.cli.render.positions import RESET_COLUMNS, reset_row
+    from fairlead.control.queue_resets import ResetOutcome, plan_resets, write_planned
+    from fairlead.control.reset_target import BadTargetError, read_target
+    from fairlead.wire.topics import TopicNames
+
+    try:
+        target = read_target(to)
+    except BadTargetError as error:
+        raise UsageError(f"--to: {error.detail}.", remedy=f"{error.remedy}.") from error
+    settings = shared.settings()
+    places = queues.places(name, settings.kafka, target.timestamps, known=not new_group)
+    planned = plan_resets(places, target)
+    resets = checked_resets(name, planned, by or signature(), because)
+    if apply and resets:
+        outcomes = write_planned(settings.kafka, planned, resets, wait)
+    else:
+        outcomes = [ResetOutcome(each, "not_written") for each in planned]
+    control = TopicNames(settings.kafka.topic_prefix).name("control")
+    rows = [
+        reset_row(outcome, reset, control) for outcome, reset in zip(outcomes, resets, strict=True)
+    ]
+    write_rows(rows, RESET_COLUMNS, shared.output)
+    if not apply:
+        warn("a dry run: nothing is written; --apply writes it")
+    report_resets(outcomes, wait)

@@ -1,0 +1,256 @@
+"""``fairlead route``: publish, show and delete the route of a topic."""
+
+import sys
+import uuid
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fairlead.cli.change.change_options import GroupOptions
+from fairlead.cli.option_sets import takes_sets
+from fairlead.cli.render.output import warn, write_rows
+from fairlead.errors import UsageError, VerdictError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairlead.control.told_offsets import Answers
+    from fairlead.core.model import Route, RouteBroker
+    from fairlead.core.outputs import Request
+    from fairlead.settings import KafkaSettings
+
+app = typer.Typer(no_args_is_help=True, add_completion=False)
+
+TopicArgument = Annotated[str, typer.Argument(metavar="TOPIC", help="The topic.")]
+FileArgument = Annotated[
+    Path,
+    typer.Argument(
+        metavar="FILE",
+        help="TopicRouteData, as `mqadmin topicRoute` prints it; - is stdin.",
+    ),
+]
+IdentityFlag = Annotated[
+    str | None,
+    typer.Option(
+        "--identity",
+        help="The identity of the topic. Default: that of the present route, else a new one.",
+    ),
+]
+OffsetsOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--offsets",
+        metavar="FILE",
+        help="The queues' bounds, as `mqadmin topicStatus` prints them. Default: Kafka's.",
+    ),
+]
+DryRunFlag = Annotated[
+    bool, typer.Option("--dry-run", help="Check the route and show it; write nothing.")
+]
+COLUMNS = (
+    *("topic", "broker_name", "perm", "read_queue_nums", "write_queue_nums", "addresses"),
+    *("identity", "outcome"),
+)
+_PERM_READ, _PERM_WRITE, _MASTER = 4, 2, "0"
+
+
+@app.callback()
+def route() -> None:
+    """Publish, show and delete the route of a topic, as RocketMQ has it."""
+
+
+@app.command("put")
+@takes_sets
+def put_route(
+    topic: TopicArgument,
+    file: FileArgument,
+    *,
+    identity: IdentityFlag = None,
+    offsets: OffsetsOption = None,
+    dry_run: DryRunFlag = False,
+    shared: GroupOptions,
+) -> None:
+    """Publish the route of a file instead of the present one.
+
+    The command writes an unchanged route again only if a group has asked for it lately. It answers
+    groups that have asked for the bounds of queues. docs/bridges.md has more.
+    """
+    from fairlead.control.strange_queues import read_routes
+    from fairlead.control.told_offsets import recent_requests
+    from fairlead.kafka.record_writer import write_records
+    from fairlead.wire.encode_bridge import encode_offsets, encode_route
+    from fairlead.wire.topics import TopicNames
+
+    given = _read_route(file)
+    kafka = shared.settings().kafka
+    present = read_routes(kafka, {topic}).get(topic)
+    known = None if present is None else present.identity
+    changed = _checked(topic, given, identity or known or uuid.uuid4().hex)
+    assert changed.route is not None
+    requests = [] if dry_run else recent_requests(kafka, topic)
+    outcome = "not_written" if dry_run else "written"
+    if changed.route == present:
+        outcome = (
+            "repeated" if any(each.what in ("route", "retry") for each in requests) else "unchanged"
+        )
+    answered = _answers(requests, changed.route, offsets, kafka)
+    names = TopicNames(kafka.topic_prefix)
+    records = [encode_route(changed, names)] if outcome in ("written", "repeated") else []
+    records += [record for each in answered.records for record in encode_offsets(each, names)]
+    if records:
+        write_records(kafka, records)
+    write_rows(_rows(changed.route, outcome), COLUMNS, shared.output)
+    _warn_of_odd(changed.route)
+    for group, number in answered.left.items():
+        warn(f"{group}: it waits for the bounds of {number} queues; give them with --offsets")
+
+
+@app.command("show")
+@takes_sets
+def show_route(topic: TopicArgument, *, shared: GroupOptions) -> None:
+    """Show the present route of a topic; exit with 1 if there is none."""
+    write_rows(_rows(_in_force(topic, shared)), COLUMNS[:-1], shared.output)
+
+
+@app.command("delete")
+@takes_sets
+def delete_route(
+    topic: TopicArgument, *, dry_run: DryRunFlag = False, shared: GroupOptions
+) -> None:
+    """Delete the route of a topic: its owners drop all its queues."""
+    from fairlead.core.records import RouteChanged
+    from fairlead.kafka.record_writer import write_records
+    from fairlead.wire.encode_bridge import encode_route
+    from fairlead.wire.topics import TopicNames
+
+    present = _in_force(topic, shared)
+    kafka = shared.settings().kafka
+    if not dry_run:
+        gone = encode_route(RouteChanged(topic, None), TopicNames(kafka.topic_prefix))
+        write_records(kafka, [gone])
+    write_rows(_rows(present, "not_written" if dry_run else "deleted"), COLUMNS, shared.output)
+
+
+def _in_force(topic: str, shared: GroupOptions) -> "Route":
+    from fairlead.control.known_groups import nearest_names
+    from fairlead.control.strange_queues import read_routes
+
+    known = read_routes(shared.settings().kafka)
+    present = known.get(topic)
+    if present is None:
+        near = nearest_names(topic, known)
+        nearest = f"The nearest that are known: {', '.join(near)}. " if near else ""
+        raise VerdictError(
+            f"TOPIC: no route of {topic!r} is known.",
+            remedy=f"{nearest}A bridge publishes it once a group subscribes to it, or with "
+            f"--topics {topic}: `fairlead group check --all` tells whether one runs. Where there "
+            "is no bridge, run: fairlead route put",
+        )
+    return present
+
+
+def _answers(
+    requests: "Sequence[Request]", route: "Route", file: Path | None, kafka: "KafkaSettings"
+) -> "Answers":
+    """Answer the requests of groups for the topic, from a file or from Kafka."""
+    from fairlead.cli.log_setup import secrets_of
+    from fairlead.control import told_offsets
+    from fairlead.kafka.connection import library_options
+    from fairlead.logs import logs_configured
+
+    if file is not None:
+        try:
+            look_up = told_offsets.told_lookup(_read(file, "--offsets").decode("utf-8", "replace"))
+        except told_offsets.StatusError as error:
+            raise UsageError(
+                f"--offsets: {error}.", remedy="Give what mqadmin topicStatus prints."
+            ) from error
+        return told_offsets.answers(requests, route, look_up)
+    if not requests:
+        return told_offsets.Answers((), {})
+    options = library_options(kafka)
+    with (
+        logs_configured(secrets=secrets_of(kafka)),
+        closing(told_offsets.data_cluster(kafka, options)) as cluster,
+    ):
+        return told_offsets.answers(requests, route, told_offsets.kafka_lookup(cluster, route))
+
+
+def _read(file: Path, name: str) -> bytes:
+    try:
+        return sys.stdin.buffer.read() if str(file) == "-" else file.read_bytes()
+    except OSError as error:
+        raise UsageError(
+            f"{name}: {file} cannot be read ({error.strerror}).", remedy="Name a file, or -."
+        ) from error
+
+
+def _read_route(file: Path) -> Any:
+    from fairlead_client.errors import RouteError
+    from fairlead_client.rocketmq.route_reading import decode_topic_route
+
+    text = _read(file, "FILE")
+    try:
+        return decode_topic_route(text)
+    except RouteError as error:
+        raise _refused(str(error)) from error
+
+
+def _checked(topic: str, given: Any, identity: str) -> Any:
+    from fairlead_client.errors import RouteError
+
+    from fairlead.control.told_route import as_read, told_route
+    from fairlead.wire.encode import OversizeError
+    from fairlead.wire.errors import WireError
+
+    try:
+        return as_read(topic, told_route(topic, given, identity))
+    except RouteError as error:
+        raise _refused(str(error)) from error
+    except WireError as error:
+        raise _refused(f"{error.field or 'TOPIC'}: {error.detail}; {error.remedy}") from error
+    except OversizeError as error:
+        raise _refused(f"the route is too large for a record ({error})") from error
+
+
+def _refused(text: str) -> UsageError:
+    return UsageError(
+        f"FILE: {text}.", remedy="Give what RocketMQ's name server answers for the topic."
+    )
+
+
+def _rows(present: "Route", outcome: str | None = None) -> list[dict[str, Any]]:
+    """Return a row for each broker, or one for a topic without any."""
+    shared: dict[str, Any] = {"topic": present.topic, "identity": present.identity}
+    shared["order_topic_conf"] = present.order_topic_conf
+    if outcome is not None:
+        shared["outcome"] = outcome
+    return [shared | _row(broker) for broker in present.brokers] or [shared]
+
+
+def _row(broker: "RouteBroker") -> dict[str, Any]:
+    letters = ((_PERM_READ, "R"), (_PERM_WRITE, "W"))
+    return {
+        "broker_name": broker.broker_name,
+        "perm": "".join(letter if broker.perm & bit else "-" for bit, letter in letters),
+        "read_queue_nums": broker.read_queue_nums,
+        "write_queue_nums": broker.write_queue_nums,
+        "addresses": " ".join(f"{number}={text}" for number, text in broker.addresses.items()),
+    }
+
+
+def _warn_of_odd(present: "Route") -> None:
+    """Warn of what RocketMQ allows: unread messages, and brokers without a master."""
+    for broker in present.brokers:
+        if not broker.perm & _PERM_WRITE or present.order_topic_conf:
+            continue
+        read = broker.read_queue_nums if broker.perm & _PERM_READ else 0
+        if broker.write_queue_nums > read:
+            warn(
+                f"{broker.broker_name}: queues {read} to {broker.write_queue_nums - 1} are written "
+                "to and read by nobody"
+            )
+        if _MASTER not in broker.addresses:
+            warn(f"{broker.broker_name}: it has no master, so producers skip it")

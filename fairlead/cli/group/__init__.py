@@ -1,0 +1,1 @@
+"""``fairlead group``: groups as they are now, and their rules."""

@@ -1,0 +1,146 @@
+"""``fairlead group``: groups as they are now, and their rules."""
+
+from dataclasses import replace
+
+import typer
+
+from fairlead.cli.change import rule_flags as flags
+from fairlead.cli.change.change_options import (
+    ChangeOptions,
+    GroupOptions,
+    NamedOptions,
+    PresenceOptions,
+    RuleOptions,
+)
+from fairlead.cli.change.given_rules import completed, given_rules, gone_rules, wanted_rules
+from fairlead.cli.change.rule_command import RuleCommand, warn_of_idle
+from fairlead.cli.group import verbs
+from fairlead.cli.group.check import check
+from fairlead.cli.group.describe import describe
+from fairlead.cli.group.list_groups import list_groups
+from fairlead.cli.names import require_group
+from fairlead.cli.option_sets import takes_sets
+from fairlead.cli.render.output import warn, write_fitting
+from fairlead.cli.render.rule import rule_words
+from fairlead.cli.sources.presence import require_known
+from fairlead.cli.sources.source_options import SourceOptions
+
+app = typer.Typer(no_args_is_help=True, add_completion=False)
+app.command("pause")(verbs.pause)
+app.command("resume")(verbs.resume)
+app.command("drain")(verbs.drain)
+app.command("undrain")(verbs.undrain)
+app.command("check")(check)
+app.command("describe")(describe)
+app.command("list")(list_groups)
+
+
+@app.callback()
+def group() -> None:
+    """List, describe and check groups; set, unset and show their rules; pause and drain."""
+
+
+@app.command("set")
+@takes_sets
+def set_rules(
+    name: flags.RulesArgument,
+    *,
+    rules: RuleOptions,
+    named: NamedOptions,
+    leave_unread: flags.LeaveUnreadFlag = False,
+    released_ok: flags.ReleasedFlag = False,
+    presence: PresenceOptions,
+    change: ChangeOptions,
+    shared: GroupOptions,
+) -> None:
+    """Set rules of a group, and wait for the engine's answer.
+
+    The command checks everything before it writes anything, and refuses unknown names.
+    docs/groups.md has each rule.
+    """
+    wanted = wanted_rules(name, given_rules(**vars(rules), **vars(named)))
+    command = RuleCommand(name, shared)
+    present = command.session.present
+    wanted = completed(wanted, present.values_of(name), present.rules.strategy)
+    command.apply(wanted, change, presence, released_ok=released_ok, leave_unread=leave_unread)
+
+
+@app.command("unset")
+@takes_sets
+def unset_rules(
+    name: flags.RulesArgument,
+    *,
+    strategy: flags.StrategyGone = False,
+    pause: flags.PauseGone = False,
+    timing: flags.TimingGone = False,
+    slots: flags.SlotsGone = False,
+    mode: flags.ModeGone = False,
+    on_mute: flags.OnMuteGone = False,
+    react: flags.ReactGone = False,
+    start_policy: flags.StartPolicyGone = False,
+    retry_topics: flags.RetryTopicsGone = False,
+    weighing: flags.WeighingGone = False,
+    quota: flags.QuotaGone = False,
+    designated: flags.DesignatedGone = False,
+    pin: flags.PinGone = None,
+    ban: flags.BanGone = None,
+    weight: flags.WeightGone = None,
+    capacity: flags.CapacityGone = None,
+    drain: flags.DrainGone = None,
+    everything: flags.AllGone = False,
+    released_ok: flags.ReleasedFlag = False,
+    change: ChangeOptions,
+    shared: GroupOptions,
+) -> None:
+    """Remove rules of a group: the rules of all groups, or the built-in ones, apply again."""
+    whole = {
+        "pause": pause,
+        "strategy": strategy,
+        "timing": timing,
+        "slots": slots,
+        "mode": mode,
+        "on_mute": on_mute,
+        "react": react,
+        "start_policy": start_policy,
+        "retry_topics": retry_topics,
+        "weighing": weighing,
+        "quota": quota,
+        "designated": designated,
+    }
+    singles = {"pin": pin, "ban": ban, "weight": weight, "capacity": capacity, "drain": drain}
+    gone = gone_rules(name, [rule for rule, meant in whole.items() if meant], singles)
+    command = RuleCommand(name, shared)
+    if everything:
+        gone = [
+            replace(each.rule, value=None) for each in command.session.present.of(name).values()
+        ]
+    command.apply(gone, change, released_ok=released_ok)
+
+
+@app.command("show")
+@takes_sets
+def show_rules(name: flags.RulesArgument, *, shared: SourceOptions) -> None:
+    """Show the rules in force for a group: value, origin, author and reason of each."""
+    from fairlead.cli.render.rule import RULE_COLUMNS, rule_rows
+    from fairlead.control.rules_in_force import rules_in_force, shard_of_rules
+    from fairlead.history.formatting import time_words
+    from strategies.own_strategies import all_strategies
+
+    require_group(name, or_all=True)
+    settings = shared.settings()
+    source = shared.open(settings)
+    shards = source.partitions.shards
+    rows = source.read("control", [shard_of_rules(name, shards)])
+    strategies = all_strategies(settings.engine.strategies)
+    present = rules_in_force(rows, name, shards, strategies)
+    if not present.of(name):
+        require_known(name, source, strategies, settings.engine.tick_ms)
+    table = rule_rows(present, source.names.name("control"))
+    write_fitting(table, RULE_COLUMNS, shared.output, prose=("says", "because"))
+    for refused in present.refused.values():
+        rule = refused.written.rule
+        warn(
+            f"{rule_words(rule)} by {rule.by} at {time_words(refused.written.written_ms)} "
+            f"is refused ({refused.error.detail}); the rule before it stays in force"
+        )
+    warn_of_idle(present)

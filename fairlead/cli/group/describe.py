@@ -1,0 +1,134 @@
+"""``fairlead group describe``: the state, members and queues of one group."""
+
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from fairlead.cli.names import require_group
+from fairlead.cli.option_sets import takes_sets
+from fairlead.cli.options import DataBootstrapOption, GroupArgument
+from fairlead.cli.render.output import (
+    OutputFormat,
+    warn,
+    write_document,
+    write_fitting,
+    write_pairs,
+    write_rows,
+)
+from fairlead.cli.sources.data_places import data_places
+from fairlead.cli.sources.source_options import SourceOptions
+from fairlead.cli.sources.standing import standing_from
+from fairlead.errors import UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairlead.control.native_handback import GroupRelease
+    from fairlead.core.model import MessageQueue
+    from fairlead.kafka.topic_source import TopicSource
+    from fairlead.observed.group_standing import GroupStanding
+    from fairlead.observed.positions import Place
+    from fairlead.settings import Settings
+
+__all__ = ["describe", "standing_from"]
+
+QueuesFlag = Annotated[
+    bool,
+    typer.Option("--queues", help="Only the queues: who holds, gives up, waits for and gets each."),
+]
+MembersFlag = Annotated[
+    bool, typer.Option("--members", help="Only the members: what each reports, and what it holds.")
+]
+StateFlag = Annotated[
+    bool, typer.Option("--state", help="Only the state: phase, rules, alarms, newest decision.")
+]
+
+
+@takes_sets
+def describe(
+    name: GroupArgument,
+    *,
+    queues: QueuesFlag = False,
+    members: MembersFlag = False,
+    state: StateFlag = False,
+    data_bootstrap: DataBootstrapOption = None,
+    shared: SourceOptions,
+) -> None:
+    """Show the state of a group, its members, and the owners of each queue side by side.
+
+    The command writes nothing. Of a group without members it shows positions and lag.
+    """
+    from fairlead.cli.render.group import engine_words, state_lines, state_rules
+    from fairlead.cli.render.member import MEMBER_COLUMNS, member_row, shown_member_columns
+    from fairlead.cli.render.queue import QUEUE_COLUMNS, queue_row, shown_queue_columns
+    from fairlead.kafka.caching_source import OneLook
+
+    if queues + members + state > 1:
+        raise UsageError(
+            "--queues, --members, --state: only one part can be shown.",
+            remedy="Give one of them, or none for everything.",
+        )
+    require_group(name)
+    settings = shared.settings()
+    source = OneLook(shared.open(settings))
+    places = _data_places(name, source, settings, shared, data_bootstrap)
+    standing = standing_from(name, source, settings, places)
+    everything, output = not (queues or members or state), shared.output
+    if standing.engine.silent and (queues or members):
+        warn(engine_words(standing))
+    if output is OutputFormat.TABLE:
+        if everything or state:
+            rules = state_rules(standing, source.names.name("control"))
+            write_pairs(state_lines(standing, rules))
+        if members or (everything and standing.members):
+            rows = [member_row(each, standing.now_ms) for each in standing.members]
+            columns = MEMBER_COLUMNS if members else shown_member_columns(rows)
+            write_fitting(rows, columns, output, prose=("why",))
+        if everything or queues:
+            rows = [queue_row(standing, each, standing.now_ms) for each in standing.queues]
+            columns = QUEUE_COLUMNS if queues else shown_queue_columns(rows)
+            write_fitting(rows, columns, output)
+        return
+    if queues:
+        write_rows([each.document() for each in standing.queues], (), output)
+    elif members:
+        write_rows([each.document() for each in standing.members], (), output)
+    else:
+        write_document(_document(standing, source.names.name("control"), whole=everything), output)
+
+
+def _document(standing: "GroupStanding", control: str, *, whole: bool) -> dict[str, Any]:
+    from fairlead.cli.render.group import state_rules
+
+    document = standing.whole_document() if whole else standing.document()
+    return {**document, "rules": state_rules(standing, control)}
+
+
+def _release(group: str, source: "TopicSource", settings: "Settings") -> "GroupRelease | None":
+    from fairlead.control.native_handback import release_of
+    from fairlead.control.rules_in_force import rules_in_force, shard_of_rules
+    from strategies.own_strategies import all_strategies
+
+    shards = source.partitions.shards
+    rows = source.read("control", [shard_of_rules(group, shards)])
+    strategies = all_strategies(settings.engine.strategies)
+    return release_of(rules_in_force(rows, group, shards, strategies))
+
+
+def _data_places(
+    group: str,
+    source: "TopicSource",
+    settings: "Settings",
+    shared: SourceOptions,
+    data_bootstrap: str | None,
+) -> "Mapping[MessageQueue, Place]":
+    if shared.dump is None:
+        return data_places(
+            group, source, settings.kafka, data_bootstrap, _release(group, source, settings)
+        )
+    if data_bootstrap is not None:
+        raise UsageError(
+            "--dump: a recording cannot be compared with what a cluster holds now.",
+            remedy="Leave --dump or --data-bootstrap out.",
+        )
+    return {}

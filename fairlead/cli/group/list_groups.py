@@ -1,0 +1,237 @@
+"""``fairlead group list``: all groups, a line for each."""
+
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from enum import StrEnum
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, Annotated, Any, Final
+from urllib.parse import urlsplit
+
+import typer
+
+from fairlead.cli.completions import complete_word
+from fairlead.cli.option_sets import takes_sets
+from fairlead.cli.render.group import (
+    GROUP_COLUMNS,
+    NARROW_COLUMNS,
+    Summary,
+    bridge_lines,
+    engine_line,
+    group_rows,
+    noticed,
+    phase_shown,
+)
+from fairlead.cli.render.output import OutputFormat, write_fitting, write_line, write_rows
+from fairlead.cli.sources.served_view import LOOPBACK, NobodyServesError, ask_serve, other_topics
+from fairlead.cli.sources.source_options import SourceOptions
+from fairlead.counts import counted
+from fairlead.errors import UsageError
+from fairlead.observed.phase_words import PHASES
+
+if TYPE_CHECKING:
+    from fairlead.kafka.topic_source import TopicSource
+    from fairlead.settings import Settings
+
+__all__ = ["chosen_groups", "list_groups"]
+
+_SILENT_MS: Final = 30_000
+"""Ask the brokers about queues that nobody has reported for this long."""
+_GLOB: Final = frozenset("*?[")
+_PHASES: Final = (*PHASES, "released")
+"""What the table shows as a phase: a released group has a phase too."""
+
+
+class Order(StrEnum):
+    """The order of groups: by name, or the greatest or newest first."""
+
+    NAME = "name"
+    LAG = "lag"
+    MEMBERS = "members"
+    LAST = "last"
+
+
+PatternArgument = Annotated[
+    str | None,
+    typer.Argument(
+        metavar="[PATTERN]",
+        help="Groups whose name contains this text, or matches it with * and ?.",
+        show_default=False,
+    ),
+]
+SortOption = Annotated[Order, typer.Option("--sort", help="The order.")]
+PhaseOption = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--phase",
+        help="Groups in this phase. Repeatable.",
+        autocompletion=complete_word(*_PHASES),
+    ),
+]
+ProblemFlag = Annotated[bool, typer.Option("--problem", help="Groups with a problem or an alarm.")]
+
+
+@takes_sets
+def list_groups(
+    pattern: PatternArgument = None,
+    *,
+    sort: SortOption = Order.NAME,
+    phase: PhaseOption = None,
+    problem: ProblemFlag = False,
+    shared: SourceOptions,
+) -> None:
+    """List the groups: phase, members, queues, handovers, lag, newest rebalance.
+
+    The command asks `fairlead serve` (serve.url). If nobody answers, it reads the topics.
+    """
+    _check_phases(phase or ())
+    settings = shared.settings()
+    groups, bridges, now_ms = _groups(settings, shared)
+    chosen = chosen_groups(groups, pattern, phase or (), sort, problem=problem)
+    if shared.output is OutputFormat.TABLE:
+        if chosen:
+            rows = group_rows(chosen, now_ms)
+            write_fitting(
+                rows, GROUP_COLUMNS, shared.output, prose=("problem",), fewer=NARROW_COLUMNS
+            )
+        else:
+            write_line(_none_line([each["group"] for each in groups], pattern))
+        for line in (engine_line(groups), *bridge_lines(bridges)):
+            if line is not None:
+                write_line(line)
+    else:
+        write_rows(chosen, (), shared.output)
+
+
+def _check_phases(given: Sequence[str]) -> None:
+    """Refuse an unknown phase: an empty list would look like good news."""
+    from fairlead.control.known_groups import nearest_names
+
+    for each in given:
+        if each not in _PHASES:
+            nearest, *_ = nearest_names(each, _PHASES)
+            raise UsageError(
+                f"--phase: there is no phase {each!r}; the nearest is {nearest}.",
+                remedy=f"Give one of {', '.join(sorted(_PHASES))}.",
+            )
+
+
+def _none_line(names: Sequence[str], pattern: str | None) -> str:
+    """Return that no group matches, and the names nearest to a mistyped one.
+
+    Args:
+        names: the names of all groups.
+        pattern: the pattern that names should match; None: any name.
+    """
+    from fairlead.control.known_groups import nearest_names
+
+    if not names:
+        return "there is no group: a client's first heartbeat, or a rule, makes one"
+    line = f"none of {counted(len(names), 'group')} matches"
+    if pattern is None or any(_fits(name, pattern) for name in names):
+        return line
+    near = nearest_names(pattern, names)
+    return f"{line}; the nearest to {pattern} {'is' if len(near) == 1 else 'are'} {', '.join(near)}"
+
+
+def chosen_groups(
+    groups: Iterable[Summary],
+    pattern: str | None,
+    phases: Sequence[str],
+    sort: Order,
+    *,
+    problem: bool,
+) -> list[Summary]:
+    """Return the matching groups, sorted.
+
+    Args:
+        groups: all groups, by name.
+        pattern: a text in their names, or a pattern of whole names with ``*`` and ``?``.
+        phases: the phases to match; empty: any.
+        sort: the order.
+        problem: only groups with a problem or an alarm.
+    """
+    chosen = [
+        each
+        for each in groups
+        if (pattern is None or _fits(each["group"], pattern))
+        and (not phases or each["phase"] in phases or phase_shown(each) in phases)
+        and not (problem and not noticed(each))
+    ]
+    return sorted(chosen, key=_KEYS[sort])
+
+
+def _fits(name: str, pattern: str) -> bool:
+    return fnmatchcase(name, pattern) if _GLOB & set(pattern) else pattern in name
+
+
+_KEYS: Final[Mapping[Order, Callable[[Summary], Any]]] = {
+    Order.NAME: lambda each: each["group"],
+    Order.LAG: lambda each: (-(each["lag_messages"] or 0), each["group"]),
+    Order.MEMBERS: lambda each: (-each["members"], each["group"]),
+    Order.LAST: lambda each: (-(each["last_rebalance"] or {}).get("at_ms", 0), each["group"]),
+}
+
+
+def _groups(
+    settings: "Settings", shared: SourceOptions
+) -> tuple[Sequence[Summary], Sequence[Mapping[str, Any]], int]:
+    """Return the summaries of groups and of bridges, and their time."""
+    if shared.dump is None and settings.serve.url:
+        try:
+            answer = ask_serve(settings.serve.url, "/api/v1/groups")
+        except NobodyServesError as error:
+            typer.echo(f"serve.url: {error}; reading the topics instead", err=True)
+        else:
+            other = other_topics(answer, settings.kafka)
+            if other is None or _is_meant(settings, shared):
+                if other is not None:
+                    typer.echo(f"{settings.serve.url} shows {other}", err=True)
+                if not answer.get("ready", True):
+                    typer.echo(f"fairlead serve is not ready: {answer.get('reason')}", err=True)
+                # An earlier version has no bridges in its answer.
+                return answer["groups"], answer.get("bridges", ()), answer["as_of_ms"]
+            typer.echo(
+                f"serve.url: {settings.serve.url} shows {other}; reading the topics at "
+                f"{settings.kafka.bootstrap} instead",
+                err=True,
+            )
+    begun = time.monotonic()
+    source = shared.open(settings)
+    groups, bridges, records = _read(source, settings, live=shared.dump is None)
+    if shared.dump is None:
+        taken = time.monotonic() - begun
+        typer.echo(f"read {records:,} records of the topics in {taken:.1f} s", err=True)
+    return groups, bridges, source.now_ms()
+
+
+def _is_meant(settings: "Settings", shared: SourceOptions) -> bool:
+    """Tell whether to trust a view although its brokers have other names.
+
+    A serve.url of another machine is meant, unless the command names a cluster too. One machine may
+    run views of several clusters.
+    """
+    named = shared.bootstrap is not None or shared.topic_prefix is not None
+    return not named and urlsplit(settings.serve.url).hostname not in LOOPBACK
+
+
+def _read(
+    source: "TopicSource", settings: "Settings", *, live: bool
+) -> tuple[list[Summary], Sequence[Mapping[str, Any]], int]:
+    from fairlead.cli.sources.broker_offsets import ask_brokers
+    from fairlead.cli.sources.source_options import tick_ms_of
+    from fairlead.observed.reading import observe_all
+    from strategies.own_strategies import all_strategies
+
+    view = observe_all(
+        source,
+        all_strategies(settings.engine.strategies),
+        tick_ms_of(source, settings),
+        history_ms=settings.serve.history_ms,
+    )
+    if live:
+        asked = ask_brokers(view.unmeasured(_SILENT_MS), settings)
+        if asked is not None:
+            view.take_offsets(*asked)
+    now_ms = source.now_ms()
+    bridges = [each.document() for each in view.bridges(now_ms)]
+    return [each.document() for each in view.groups(now_ms)], bridges, view.records

@@ -1,0 +1,1 @@
+"""How commands read what they show: topics, recordings, `fairlead serve`, the data cluster."""

@@ -1,0 +1,62 @@
+"""Where a group is in its queues, asked of the cluster that carries the messages."""
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from fairlead.cli.render.output import warn
+from fairlead.errors import FairleadError, UsageError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fairlead.control.group_offsets import QueuePlace
+    from fairlead.control.native_handback import GroupRelease
+    from fairlead.core.model import MessageQueue
+    from fairlead.kafka.topic_source import TopicSource
+    from fairlead.observed.positions import Place
+    from fairlead.settings import KafkaSettings
+
+__all__ = ["data_places"]
+
+
+def data_places(
+    group: str,
+    source: "TopicSource",
+    kafka: "KafkaSettings",
+    data_bootstrap: str | None,
+    release: "GroupRelease | None" = None,
+) -> "Mapping[MessageQueue, Place]":
+    """Return how far the group is in each of its queues, and for how long messages wait.
+
+    If the cluster does not answer, warn and return nothing: reported positions have to do.
+    ``release``: the group was handed back, so only the commits of its native consumers count.
+    """
+    from fairlead.cli.sources.queue_options import QueueOptions
+    from fairlead.control.oldest_waiting import oldest_waiting
+
+    try:
+        queues = QueueOptions(data_bootstrap=data_bootstrap).places(group, kafka, source=source)
+        if release is not None:
+            queues = [_native(each, release) for each in queues]
+        behind = {each.queue: each.position.offset for each in queues if each.lag and each.position}
+        waiting = oldest_waiting(kafka, data_bootstrap or kafka.bootstrap, behind)
+    except UsageError:
+        # The group has no commit, and no member has reported its topics.
+        return {}
+    except FairleadError as error:
+        warn(f"{error.lines()[0]} Positions and lag are those that members and bridges reported.")
+        return {}
+    return {each.queue: _place(each, waiting.get(each.queue)) for each in queues}
+
+
+def _native(place: "QueuePlace", release: "GroupRelease") -> "QueuePlace":
+    """Return a queue with the position of its native consumers; none if they commit elsewhere."""
+    committed = None if release.elsewhere else place.committed
+    return replace(place, position=committed, told_by=None if committed is None else "committed")
+
+
+def _place(place: "QueuePlace", lag_ms: int | None) -> "Place":
+    from fairlead.observed.positions import Place
+
+    lag_ms = 0 if place.lag == 0 else lag_ms
+    return Place(place.position, place.told_by, place.latest, place.earliest, lag_ms, asked=True)

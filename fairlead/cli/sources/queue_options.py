@@ -1,0 +1,116 @@
+"""The options that name queues, and where a group is in them."""
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from fairlead.cli.names import require_group, require_topics
+from fairlead.cli.options import DataBootstrapOption
+from fairlead.cli.queue_flags import queue_of
+from fairlead.cli.sources.data_cluster import data_cluster
+from fairlead.cli.sources.source_options import SourceOptions
+from fairlead.errors import UsageError
+from fairlead.history.formatting import queue_words
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from fairlead.control.group_offsets import QueuePlace
+    from fairlead.core.model import MessageQueue
+    from fairlead.kafka.topic_source import TopicSource
+    from fairlead.observed.group_standing import GroupStanding
+    from fairlead.observed.queue_standing import QueueStanding
+    from fairlead.settings import KafkaSettings, Settings
+
+__all__ = ["QueueOptions"]
+
+
+@dataclass(frozen=True)
+class QueueOptions:
+    """Which queues, and where their messages are."""
+
+    topic: Annotated[
+        list[str] | None,
+        typer.Option("--topic", help="All queues of this topic. Repeatable."),
+    ] = None
+    queue: Annotated[
+        list[str] | None,
+        typer.Option("--queue", help="This queue: topic/broker/3. Repeatable."),
+    ] = None
+    data_bootstrap: DataBootstrapOption = None
+
+    def places(
+        self,
+        group: str,
+        kafka: "KafkaSettings",
+        times: "Sequence[int]" = (),
+        *,
+        known: bool = False,
+        source: "TopicSource | None" = None,
+    ) -> "list[QueuePlace]":
+        """Return where the group is in these queues; `GroupOffsets` has what it raises.
+
+        ``known``: refuse an unknown group. ``source``: its topics, if they are open already.
+        """
+        from fairlead.control.group_offsets import GroupOffsets
+        from fairlead.kafka.kafka_source import KafkaSource
+
+        queues = self._checked(group)
+        with data_cluster(kafka, self.data_bootstrap) as data:
+            places = GroupOffsets(source or KafkaSource(kafka), data, group)
+            if known:
+                places.require_known()
+            return places.places(self.topic or (), queues, times)
+
+    def recorded(
+        self, group: str, shared: SourceOptions, settings: "Settings"
+    ) -> "tuple[GroupStanding, list[QueueStanding]]":
+        """Return the state of a recorded group, and these of its queues.
+
+        Raises:
+            UsageError: the group, a topic or a queue is not in the recording, or a cluster is
+                named too.
+        """
+        from fairlead.cli.sources.standing import standing_from
+
+        queues = self._checked(group)
+        if self.data_bootstrap is not None:
+            raise UsageError(
+                "--dump: a recording cannot be compared with what a cluster holds now.",
+                remedy="Leave --dump or --data-bootstrap out.",
+            )
+        source = shared.open(settings)
+        standing = standing_from(group, source, settings)
+        there = {each.queue for each in standing.queues}
+        topics = {queue.topic for queue in there}
+        unknown = [each for each in self.topic or () if each not in topics]
+        unknown += [queue_words(each) for each in queues if each not in there]
+        if unknown:
+            raise UsageError(
+                f"{unknown[0]}: nothing is known of it for {group} {source.place}.",
+                remedy=f"Known topics: {', '.join(sorted(topics)) or 'none'}.",
+            )
+        wanted = self.topic or queues
+        return standing, [
+            each
+            for each in standing.queues
+            if not wanted or each.queue in queues or each.queue.topic in (self.topic or ())
+        ]
+
+    def _checked(self, group: str) -> "list[MessageQueue]":
+        """Return the queues named, each once.
+
+        Raises:
+            UsageError: a group, topic or queue name is not allowed.
+        """
+        require_group(group)
+        require_topics(self.topic or ())
+        return list(dict.fromkeys(_queue(text) for text in self.queue or ()))
+
+
+def _queue(text: str) -> "MessageQueue":
+    from fairlead.core.model import MessageQueue
+
+    topic, broker_name, queue_id = queue_of("queue", text)
+    return MessageQueue(topic, broker_name, int(queue_id))
