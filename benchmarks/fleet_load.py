@@ -16,8 +16,8 @@ from typing import Any, Final
 import orjson
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
-from fairlead.core.digest import digest
 from fairlead.core.model import Epoch, MessageQueue
+from fairlead.core.publishing.digest import digest
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.topics import TopicNames
 

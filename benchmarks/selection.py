@@ -18,7 +18,7 @@ from fairlead_client.model import Queue
 from fairlead_client.produce.broker_health import BrokerHealth
 from fairlead_client.produce.fair_selection import FairRoundRobin
 from fairlead_client.produce.queue_selection import select_queue
-from fairlead_client.produce.selector import Selector
+from fairlead_client.produce.selector import FairSelector
 from fairlead_client.produce.target import Target
 from fairlead_client.rocketmq.fault_strategy import select_with_latency_5
 from fairlead_client.rocketmq.latency_tolerance import LatencyTolerance5
@@ -53,8 +53,8 @@ def targets_of(queues: int) -> list[Target]:
 def cases(queues: int) -> dict[str, Choose]:
     """Return what is measured with so many queues: each takes the number of the call."""
     targets = targets_of(queues)
-    plain = Selector(BrokerHealth(), avoid=False)
-    calm, troubled, stormy = (Selector(BrokerHealth()) for _ in range(3))
+    plain = FairSelector(BrokerHealth(), avoid=False)
+    calm, troubled, stormy = (FairSelector(BrokerHealth()) for _ in range(3))
     turns = {name: FairRoundRobin(targets, 0) for name in ("plain", "calm", "troubled", "stormy")}
     troubled.failed("broker-0", 1, reachable=False, now_ms=0)
     retried = ("broker-1",)

@@ -27,8 +27,8 @@ from kafka import KafkaProducer
 
 from fairlead.broker import EmbeddedKafka
 from fairlead.broker.ports import free_ports
-from fairlead.core.digest import digest
 from fairlead.core.model import Epoch, MessageQueue
+from fairlead.core.publishing.digest import digest
 from fairlead.kafka.topic_creation import create_topics
 from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import load_settings
@@ -289,7 +289,7 @@ def _following(serve: Serve, bootstrap: str, fleet: Fleet, seconds: float) -> di
     return {
         "records_per_second": round(rate),
         "following_cpu": round(busy, 2),
-        "behind_records": state["behind_records"],
+        "records_behind": state["records_behind"],
     }
 
 

@@ -7,8 +7,8 @@ from uuid import UUID, uuid5
 
 import orjson
 
-from fairlead.core.digest import digest
 from fairlead.core.model import Epoch, MessageQueue
+from fairlead.core.publishing.digest import digest
 from fairlead.wire.partition import partition_of_client, partition_of_group
 from fairlead.wire.raw import Partitions, RawRecord
 from fairlead.wire.topics import TopicNames

@@ -17,12 +17,12 @@ def counted(number: int, noun: str) -> str:
     return f"{number} {noun}" if number == 1 else f"{number} {noun}s"
 
 
-def listed(names: Sequence[str], divider: str = ", ") -> str:
+def listed(names: Sequence[str], divider: str = ", ", shown_max: int = _SHOWN) -> str:
     """Return the first few names, and how many more there are.
 
     >>> listed(["c1", "c2"]), listed(["c1", "c2", "c3", "c4", "c5"])
     ('c1, c2', 'c1, c2, c3 and 2 more')
     """
-    more = len(names) - _SHOWN
-    shown = divider.join(names[:_SHOWN])
+    more = len(names) - shown_max
+    shown = divider.join(names[:shown_max])
     return f"{shown} and {more} more" if more > 0 else shown

@@ -4,7 +4,7 @@ import importlib
 from collections.abc import Iterable, Mapping
 
 from fairlead.core.allocation import Strategy
-from fairlead.core.single_rules import OF_STRATEGIES
+from fairlead.core.rules.single_rules import OF_STRATEGIES
 from fairlead.errors import UsageError
 from strategies.registry import STRATEGIES, with_own
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Mapping
 from typing import Final, NamedTuple
 
-from fairlead.core.strategy_answer import STRATEGY_ERROR
+from fairlead.core.targets.strategy_answer import STRATEGY_ERROR
 
 
 class CountedFamily(NamedTuple):

@@ -32,11 +32,11 @@ _SECONDS_BUCKETS: Final = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 2.0, 5.0, 
 
 
 GROUPS_NOW: Final = "groups_now"
-"""The word under which a shard tells how many groups it has in each state."""
+"""The word under which a shard tells how many groups it has in each phase."""
 
 
 class GroupsByState(Collector):
-    """How many groups are in which state: asked at each scrape, so no old state stays behind."""
+    """How many groups are in which phase: asked at each scrape, so no old phase stays behind."""
 
     def __init__(self) -> None:
         self._shards: dict[int, Mapping[str, int]] = {}
@@ -46,17 +46,17 @@ class GroupsByState(Collector):
         self._shards = {**self._shards, shard: groups}
 
     def collect(self) -> Iterator[Metric]:
-        """Yield one gauge with a series for each state that has groups."""
+        """Yield one gauge with a series for each phase that has groups."""
         total: Counts[str] = Counts()
         for groups in self._shards.values():
             total.update(groups)
         family = GaugeMetricFamily(
             "fairlead_groups",
             "Groups that the engine remembers, by the phase in their last decision.",
-            labels=["state"],
+            labels=["phase"],
         )
-        for state, count in sorted(total.items()):
-            family.add_metric([state], count)
+        for phase, count in sorted(total.items()):
+            family.add_metric([phase], count)
         yield family
 
 

@@ -10,7 +10,7 @@ from pyspark.sql.streaming.query import StreamingQuery
 
 from fairlead import __version__
 from fairlead.core.allocation import Strategy
-from fairlead.core.rules import EngineRules
+from fairlead.core.rules.group_rules import EngineRules
 from fairlead.engine.context import ShardContext
 from fairlead.kafka.input_topics import BROADCAST_TOPICS, SHARDED_TOPICS
 from fairlead.settings import Settings

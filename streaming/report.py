@@ -11,7 +11,7 @@ from typing import Final
 import orjson
 
 from fairlead.core.model import Epoch
-from fairlead.engine.context import Decided, ShardResult
+from fairlead.engine.context import DecisionSummary, ShardResult
 from streaming.ages import Ages, ages_at
 
 _FAILURES_MAX: Final = 5
@@ -41,7 +41,7 @@ class ShardReport:
     failures: tuple[FailureReport, ...]
     ages: Mapping[str, Ages]
     tries_before: int
-    decided: tuple[Decided, ...]
+    decided: tuple[DecisionSummary, ...]
     decided_in_all: int
 
 
@@ -63,7 +63,7 @@ def write_report(result: ShardResult, now_ms: int, tries_before: int = 0) -> byt
     return orjson.dumps(body)
 
 
-def _told(decided: Decided) -> dict[str, object]:
+def _told(decided: DecisionSummary) -> dict[str, object]:
     return {**asdict(decided), "epoch": list(decided.epoch)}
 
 
@@ -73,7 +73,7 @@ def read_report(text: str) -> ShardReport:
     failures = tuple(FailureReport(*failure) for failure in body["failures"])
     ages = {kind: Ages(tuple(numbers), sum_ms) for kind, (numbers, sum_ms) in body["ages"].items()}
     decided = tuple(
-        Decided(
+        DecisionSummary(
             each["group"],
             Epoch(*each["epoch"]),
             tuple(each["triggers"]),

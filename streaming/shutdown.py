@@ -19,11 +19,11 @@ from streaming.checkpoint import Checkpoint
 from streaming.damage import DamagedError
 from streaming.inspection import refusal_of
 
-_SHARD_ERROR: Final = re.compile(r"fairlead\.engine\.errors\.(\w+): ([^\n]+)")
+_SHARD_ERROR: Final = re.compile(r"fairlead\.(?:engine|codec)\.errors\.(\w+): ([^\n]+)")
 """How Python prints an error of the engine at the end of a worker's traceback."""
 
 _SUPERSEDED: Final = "HigherGenerationError"
-_REFUSED: Final = frozenset({"AppendTimeMissingError"})
+_REFUSED: Final = frozenset({"AppendTimeMissingError", "UnknownVersionError"})
 _TEXT_CHARACTERS_MAX: Final = 500
 _CAUSES_MAX: Final = 20
 

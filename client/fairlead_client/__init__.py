@@ -1,6 +1,6 @@
-"""Fairlead's client: join a group and read the queues it is given; send around what is broken.
+"""Fairlead's client: consumers that join a group, and a producer that goes around broken brokers.
 
-Each name is imported when it is first asked for: whoever needs one room loads no other.
+Each name is imported when it is first used, so a consumer does not load the producer's modules.
 """
 
 import importlib
@@ -107,75 +107,53 @@ __all__ = [
     "by_hash",
 ]
 
-_MODULES: Final = {
-    "BroadcastConsumer": "fairlead_client.broadcast_consumer",
-    "BroadcastPushConsumer": "fairlead_client.broadcast_push_consumer",
-    "BrokerConnectionError": "fairlead_client.errors",
-    "CallbackError": "fairlead_client.errors",
-    "Client": "fairlead_client.client",
-    "ClientClosedError": "fairlead_client.errors",
-    "ClientStartedError": "fairlead_client.errors",
-    "ConsumeContext": "fairlead_client.consume.pull.listener",
-    "ConsumeResult": "fairlead_client.consume.pull.listener",
-    "Consumer": "fairlead_client.consumer",
-    "DuplicateClientIdError": "fairlead_client.errors",
-    "Epoch": "fairlead_client.model",
-    "FailedMessages": "fairlead_client.consume.pull.failed_messages",
-    "FairleadClientError": "fairlead_client.errors",
-    "FlowLimits": "fairlead_client.consume.pull.flow_control",
-    "ForkedClientError": "fairlead_client.errors",
-    "LifecycleError": "fairlead_client.errors",
-    "MalformedRecordError": "fairlead_client.errors",
-    "Message": "fairlead_client.message",
-    "MessageError": "fairlead_client.produce.outgoing",
-    "MessageSource": "fairlead_client.consume.pull.message_source",
-    "NoQueueError": "fairlead_client.produce.queue_selection",
-    "NoRouteError": "fairlead_client.produce.send_error",
-    "NotAllowedError": "fairlead_client.errors",
-    "NoticeError": "fairlead_client.errors",
-    "Observer": "fairlead_client.session.observer",
-    "OffsetFileError": "fairlead_client.errors",
-    "OffsetStore": "fairlead_client.transport.offset_store",
-    "OffsetStoreError": "fairlead_client.errors",
-    "OutgoingMessage": "fairlead_client.produce.outgoing",
-    "Position": "fairlead_client.model",
-    "PositionalArgumentError": "fairlead_client.errors",
-    "Producer": "fairlead_client.producer",
-    "ProducerObserver": "fairlead_client.session.observer",
-    "Progress": "fairlead_client.model",
-    "PullConsumer": "fairlead_client.pull_consumer",
-    "PullResult": "fairlead_client.consume.pull.message_source",
-    "PullStatus": "fairlead_client.consume.pull.message_source",
-    "PushConsumer": "fairlead_client.push_consumer",
-    "Queue": "fairlead_client.model",
-    "RouteError": "fairlead_client.errors",
-    "SendBackError": "fairlead_client.errors",
-    "SendFailedError": "fairlead_client.produce.send_error",
-    "SendResult": "fairlead_client.produce.outgoing",
-    "SendingError": "fairlead_client.produce.send_error",
-    "SettingsError": "fairlead_client.errors",
-    "StartFailedError": "fairlead_client.errors",
-    "Subscription": "fairlead_client.model",
-    "UnlistedTransitionError": "fairlead_client.errors",
-    "Waiting": "fairlead_client.session.waiting_log",
-    "WaitingKind": "fairlead_client.session.waiting",
-    "__version__": "fairlead_client.session.version",
-    "by_hash": "fairlead_client.produce.queue_choice",
+_NAMES: Final = {
+    "broadcast_consumer": "BroadcastConsumer",
+    "broadcast_push_consumer": "BroadcastPushConsumer",
+    "client": "Client",
+    "consume.pull.failed_messages": "FailedMessages",
+    "consume.pull.flow_control": "FlowLimits",
+    "consume.pull.listener": "ConsumeContext ConsumeResult",
+    "consume.pull.message_source": "MessageSource PullResult PullStatus",
+    "consumer": "Consumer",
+    "errors": (
+        "BrokerConnectionError CallbackError ClientClosedError ClientStartedError "
+        "DuplicateClientIdError FairleadClientError ForkedClientError LifecycleError "
+        "MalformedRecordError NotAllowedError NoticeError OffsetFileError "
+        "OffsetStoreError PositionalArgumentError RouteError SendBackError SettingsError "
+        "StartFailedError UnlistedTransitionError"
+    ),
+    "message": "Message",
+    "model": "Epoch Position Progress Queue Subscription",
+    "produce.outgoing": "MessageError OutgoingMessage SendResult",
+    "produce.queue_choice": "by_hash",
+    "produce.queue_selection": "NoQueueError",
+    "produce.send_error": "NoRouteError SendFailedError SendingError",
+    "producer": "Producer",
+    "pull_consumer": "PullConsumer",
+    "push_consumer": "PushConsumer",
+    "session.observer": "Observer ProducerObserver",
+    "session.version": "__version__",
+    "session.waiting": "WaitingKind",
+    "session.waiting_log": "Waiting",
+    "transport.offset_store": "OffsetStore",
 }
+"""Each module below this package -> its public names."""
+_MODULES: Final = {name: module for module, names in _NAMES.items() for name in names.split()}
 
 
 if not TYPE_CHECKING:
-    # Type checkers read the imports above, and say so of a name that does not exist.
+    # Type checkers read the imports above, and report a name that does not exist.
 
     def __getattr__(name: str) -> Any:
-        """Import what is asked for (PEP 562)."""
+        """Import a public name when it is first used (PEP 562)."""
         if name not in _MODULES:
             raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-        value = getattr(importlib.import_module(_MODULES[name]), name)
+        value = getattr(importlib.import_module(f"{__name__}.{_MODULES[name]}"), name)
         globals()[name] = value
         return value
 
 
 def __dir__() -> list[str]:
-    """Return the names there are, whether they were imported or not."""
+    """Return all public names, imported or not."""
     return sorted({*globals(), *__all__})

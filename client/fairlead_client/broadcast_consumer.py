@@ -6,7 +6,7 @@ from typing import Unpack
 from kafka import KafkaConsumer
 
 from fairlead_client.consume.broadcast.broadcast_member import BroadcastMember
-from fairlead_client.consume.broadcast.broadcast_runner import BroadcastKeeper
+from fairlead_client.consume.broadcast.broadcast_runner import BroadcastRunner
 from fairlead_client.consume.broadcast.offset_file import DEFAULT_FOLDER
 from fairlead_client.consumer import Consumer
 from fairlead_client.session.application import Application
@@ -19,19 +19,19 @@ from fairlead_client.transport.tags import TAG_HEADER
 class BroadcastConsumer(BroadcastMember, Consumer):
     """Hands out the messages of every queue of its topics, each queue in order.
 
-    It is used as `Consumer` is. It heartbeats, so that the group's members are known, and shares
-    nothing with them: each reads every readable queue that the routes tell, whether or not the
-    engine runs, and keeps its offsets in a file of its own. So `epoch` fences nothing here.
+    Use it like `Consumer`. It sends heartbeats, so the engine shows it among the group's members,
+    but it shares no queue with them. It reads every readable queue of its topics, whether or not
+    the engine runs, and keeps its offsets in its own file. An `epoch` fences nothing here.
 
     Args:
-        offsets_folder: where the file is, as `<folder>/<client id>/<group>.json`.
+        offsets_folder: the folder of the offsets; the file is `<folder>/<client id>/<group>.json`.
         explicit_done: whether only `done` finishes a message.
         tag_header: the Kafka header that holds a message's tag.
-        observer: told what happens, such as a ClientMetrics.
-        settings: see `Settings`; `client_id` must be given, and stay over restarts.
+        observer: receives events, such as a ClientMetrics.
+        settings: see `Settings`; `client_id` is required and must stay the same after a restart.
 
     Raises:
-        SettingsError: a setting that cannot work.
+        SettingsError: a setting cannot work.
     """
 
     @by_keyword("topics", "group", "bootstrap", "client_id")
@@ -55,10 +55,10 @@ class BroadcastConsumer(BroadcastMember, Consumer):
         self._keep_offsets_in(offsets_folder)
 
     def _reader(self) -> Application:
-        return self._deliveries
+        return self._in_flight
 
-    def _answer_to(self, keeper: BroadcastKeeper) -> None:
-        self._deliveries.connect(keeper.report)
+    def _connect_reader(self, runner: BroadcastRunner) -> None:
+        self._in_flight.connect(runner.report)
 
     def _watch_assignments(self, kafka: KafkaConsumer) -> None:
-        """Nothing is assigned: routes are followed elsewhere."""
+        """Do nothing: the engine assigns no queues here, and the runner follows the routes."""

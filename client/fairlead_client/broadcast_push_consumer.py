@@ -1,10 +1,10 @@
-"""The push consumer of a broadcasting group: every member's listener is given all messages."""
+"""The push consumer of a broadcasting group: every member's listener gets all messages."""
 
 from pathlib import Path
 from typing import Unpack
 
 from fairlead_client.consume.broadcast.broadcast_member import BroadcastMember
-from fairlead_client.consume.broadcast.broadcast_runner import BroadcastKeeper
+from fairlead_client.consume.broadcast.broadcast_runner import BroadcastRunner
 from fairlead_client.consume.broadcast.offset_file import DEFAULT_FOLDER
 from fairlead_client.consume.pull.flow_control import FlowLimits
 from fairlead_client.consume.pull.listener import Listener, QueueListener
@@ -19,22 +19,22 @@ from fairlead_client.transport.tags import TAG_HEADER
 class BroadcastPushConsumer(BroadcastMember, PushConsumer):
     """Calls a listener with batches of every queue of its topics.
 
-    It is used as `PushConsumer` is, and reads what `BroadcastConsumer` reads. Nothing is sent back
-    here: a message that failed is consumed again after 5 s, where RocketMQ drops it.
+    Use it like `PushConsumer`; it reads what `BroadcastConsumer` reads. It sends no message back:
+    it consumes a failed message again after 5 s, where RocketMQ drops it.
 
     Args:
         listener: `f(messages, context)` returns a ConsumeResult.
-        offsets_folder: where the file is, as `<folder>/<client id>/<group>.json`.
-        consume_message_batch_max_size: messages in one call at most; all of one queue.
+        offsets_folder: the folder of the offsets; the file is `<folder>/<client id>/<group>.json`.
+        consume_message_batch_max_size: the most messages in one call, all of one queue.
         consume_threads: how many threads call the listener.
-        flow_limits: how much of a queue is pulled ahead.
+        flow_limits: how much the consumer pulls ahead of one queue.
         message_queue_changed: `f(topic, all, mine)`, called once per topic whose queues changed.
         tag_header: the Kafka header that holds a message's tag.
-        observer: told what happens, such as a ClientMetrics.
-        settings: see `Settings`; `client_id` must be given, and stay over restarts.
+        observer: receives events, such as a ClientMetrics.
+        settings: see `Settings`; `client_id` is required and must stay the same after a restart.
 
     Raises:
-        SettingsError: a setting that cannot work.
+        SettingsError: a setting cannot work.
     """
 
     @by_keyword("topics", "group", "bootstrap", "client_id", "listener")
@@ -69,7 +69,7 @@ class BroadcastPushConsumer(BroadcastMember, PushConsumer):
         return self._workers.mine
 
     def _reader(self) -> Application:
-        return self._book
+        return self._queue_table
 
-    def _answer_to(self, keeper: BroadcastKeeper) -> None:
-        self._book.connect(keeper.report, self._ended)
+    def _connect_reader(self, runner: BroadcastRunner) -> None:
+        self._queue_table.connect(runner.report, self._ended)

@@ -1,4 +1,4 @@
-"""The client for applications that read their queues themselves: two callbacks."""
+"""The client for applications that read their queues themselves, by two callbacks."""
 
 from threading import current_thread
 from typing import Unpack
@@ -16,22 +16,23 @@ from fairlead_client.transport.session_thread import SessionThread
 
 
 class Client(Member):
-    """Joins a group, and says which queues to read from where and which to stop reading.
+    """Joins a group, and tells the application which queues to start and to stop reading.
+
+    The client calls both callbacks one after another on a thread of their own, so a slow callback
+    stops no heartbeat. If on_assigned raises, the client leaves with CallbackError, so that others
+    get the queues. If on_revoked raises, the client releases the queue at its processed position.
 
     Args:
         on_assigned: `f(queue, offset)`: start reading the queue at the offset.
-        on_revoked: `f(queue)`: finish what is in hand, stop, return the next offset to read (or
-            None: what was said with `processed`). The queue is released only after it returned.
-        offset_store: where positions are committed instead of Kafka's group offsets.
-        observer: told what happens, such as a ClientMetrics.
+        on_revoked: `f(queue)`: finish the message in hand, stop, and return the next offset to
+            read. None stands for the last offset given to `processed`. The client releases the
+            queue only after this function has returned.
+        offset_store: where to commit positions instead of Kafka's group offsets.
+        observer: receives events, such as a ClientMetrics.
         settings: see `Settings`.
 
-    Both callbacks are called one after another on one thread of their own; a slow one stops no
-    heartbeat. If on_assigned raises, the client leaves with CallbackError, so that others get the
-    queues; if on_revoked raises, the queue is released where it was processed to.
-
     Raises:
-        SettingsError: a setting that cannot work.
+        SettingsError: a setting cannot work.
     """
 
     @by_keyword("topics", "group", "bootstrap", "on_assigned", "on_revoked")
@@ -53,24 +54,26 @@ class Client(Member):
     def processed(
         self, queue: Queue, next_offset: int, epoch: Epoch | None = None, *, end: int | None = None
     ) -> bool:
-        """Everything of the queue below `next_offset` is processed; from any thread.
+        """Report that every message of the queue below `next_offset` is processed.
+
+        Any thread may call it.
 
         Args:
             queue: the queue.
             next_offset: the next offset to read.
-            epoch: the epoch under which it was processed, if the application keeps it; without, a
-                late report about an earlier tenure of the queue may be taken for this one's.
+            epoch: the epoch under which the application processed the messages, if it keeps one.
+                Without it, a late report about an earlier tenure of the queue may count here.
             end: the next offset to be written, if the application knows it (RocketMQ's maxOffset,
-                Kafka's high watermark): what the group's queues weigh is measured by it.
+                Kafka's high watermark). The engine weighs the group's queues by it.
 
         Returns:
-            Whether it counts: False when the queue is not, or no longer, this client's.
+            Whether the report counts: False if the client does not own the queue.
         """
         self._check_fork()
         return self._callbacks.processed(queue, next_offset, epoch, end)
 
     def close(self, timeout_ms: int | None = None) -> None:
-        """Stop every queue, release each, leave; from a callback it returns without waiting."""
+        """Stop and release every queue, then leave; a call from a callback does not wait."""
         self._check_fork()
         if self._thread is not None and current_thread() is self._callbacks.thread:
             self._closing = True

@@ -1,6 +1,5 @@
-"""The client for Kafka data: iterate over the messages of the queues that this client owns."""
+"""The client for Kafka data: an iterator over the messages of the queues that it owns."""
 
-import logging
 from collections import deque
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
@@ -13,7 +12,7 @@ from kafka import KafkaConsumer
 from kafka.errors import KafkaConfigurationError, KafkaError
 from kafka.structs import TopicPartition
 
-from fairlead_client.consume.in_flight import Deliveries
+from fairlead_client.consume.in_flight import InFlight
 from fairlead_client.consume.member import Member
 from fairlead_client.consume.pull.messages import message_of
 from fairlead_client.errors import ClientClosedError
@@ -24,7 +23,7 @@ from fairlead_client.session.observer import Observer
 from fairlead_client.settings.client_settings import Settings, SettingsArguments
 from fairlead_client.settings.keywords import by_keyword
 from fairlead_client.settings.setting_types import check_type
-from fairlead_client.transport.absent_topics import ask_no_more_for_absent
+from fairlead_client.transport.absent_topics import drop_absent_topics
 from fairlead_client.transport.connection import (
     connect,
     data_options,
@@ -33,46 +32,46 @@ from fairlead_client.transport.connection import (
 )
 from fairlead_client.transport.decoding import decode_key
 from fairlead_client.transport.granted_fetch import GrantedFetch
+from fairlead_client.transport.offset_correction import report_correction
 from fairlead_client.transport.offset_store import OffsetStore
 from fairlead_client.transport.partitioner import partition_of
 from fairlead_client.transport.queue_partition import known_topics, partition_of_queue
 from fairlead_client.transport.session_thread import SessionThread
-from fairlead_client.transport.tags import TAG_HEADER, filter_at_once
+from fairlead_client.transport.tags import TAG_HEADER, immediate_filter
 from fairlead_client.transport.topics import Topics
 
-logger = logging.getLogger(__name__)
-
 SLICE_SECONDS: Final = 0.25
-"""A fetch cannot be woken by anything but a record: so long at most until stop() is seen."""
+"""The longest fetch. Only a record ends a fetch early, so stop() may wait this long."""
 FETCH_WAIT_MS: Final = 250
-"""A broker answers one fetch after the other, so a new queue waits for the fetch under way."""
+"""How long a broker holds a fetch. It answers in turn, so a new queue waits for this fetch."""
 RETRY_SECONDS: Final = 0.2
-HEED_SECONDS: Final = 0.15
-"""So long after an assignment, and while a queue waits for a release, changes are awaited."""
-HEED_SLICE_SECONDS: Final = 0.05
-"""So often then: between two looks at what was fetched, the session's thread is listened to."""
+WATCH_SECONDS: Final = 0.15
+"""How long the consumer waits for queues to start after it has read an assignment."""
+WATCH_SLICE_SECONDS: Final = 0.05
+"""How long one such wait takes before the consumer looks at its fetched records again."""
 
 
 class Consumer(Member):
     """Joins a group and hands out the messages of the queues it owns, each queue in order.
 
-    Asking for the next message says that the one before is processed; with `explicit_done` only
-    `done(message)` says so. A queue that is taken away is released after the messages in hand are
-    processed, at the next offset. Messages are for one thread: `poll`, iteration and `done` belong
-    to it; `stop`, `close`, `still_mine` may be called from any.
+    When you ask for the next message, the one before counts as processed; with `explicit_done`
+    only `done(message)` counts. When a queue moves, the consumer first waits for the messages in
+    hand, then releases the queue at the next offset. It skips messages whose tag the subscription
+    does not want, and counts them as processed.
 
-    Messages whose tag the subscription does not want are passed over, and count as processed.
+    One thread calls `poll` and `done` and iterates. Any thread may call `stop`, `close` and
+    `still_mine`.
 
     Args:
         explicit_done: whether only `done` finishes a message.
         tag_header: the Kafka header that holds a message's tag.
-        offset_store: where positions are committed instead of Kafka's group offsets.
-        observer: told what happens, such as a ClientMetrics.
+        offset_store: where to commit positions instead of Kafka's group offsets.
+        observer: receives events, such as a ClientMetrics.
         settings: see `Settings`.
 
     Raises:
-        SettingsError: a setting that cannot work, such as a filter that is no list of tags, or a
-            retry topic: nothing waits here until its messages are due.
+        SettingsError: a setting cannot work, such as a filter that is no list of tags. Retry
+            topics are refused: this consumer would hand out their messages before they are due.
     """
 
     @by_keyword("topics", "group", "bootstrap")
@@ -87,10 +86,10 @@ class Consumer(Member):
     ) -> None:
         chosen = Settings.of(type(self), settings, message_model=self.MESSAGE_MODEL)
         self._tag_header = tag_header
-        self._filter = filter_at_once(chosen, chosen.topics, tag_header)
+        self._filter = immediate_filter(chosen, chosen.topics, tag_header)
         super().__init__(chosen, offset_store=offset_store, observer=observer)
         self._explicit_done = explicit_done
-        self._deliveries = Deliveries(self._observer)
+        self._in_flight = InFlight(self._observer)
         self._kafka: KafkaConsumer | None = None
         self._seen_changes = -1
         self._seen_starts = 0
@@ -99,19 +98,19 @@ class Consumer(Member):
         self._fetched: deque[Any] = deque()
         self._last: Message | None = None
         self._polling: int | None = None
-        self._heed_until = 0.0
-        self._heeded_starts = -1
+        self._watch_until = 0.0
+        self._watched_starts = -1
         wait_ms = request_timeout_ms(chosen)
         self._granted_fetch = GrantedFetch(chosen, self._granted, self._queue_of, wait_ms)
 
     def __iter__(self) -> Iterator[Message]:
-        """Yield messages until `stop` or `close`; raise what else closed the client."""
+        """Yield messages until `stop` or `close`; raise the error that closed the client."""
         self._check_fork()
         while not self._stopping:
             message = self.poll()
             if message is not None:
                 yield message
-            elif self._deliveries.over:
+            elif self._in_flight.over:
                 return
         self._finish_last()
 
@@ -121,13 +120,13 @@ class Consumer(Member):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Close; without an exception the message in hand counts as processed."""
+        """Close; unless the block raised, the message in hand counts as processed."""
         if kind is None and not self._forked:
             self._finish_last()
         super().__exit__(kind, error, traceback)
 
     def start(self) -> None:
-        """Join the group, as `Member.start` says, and connect to the data."""
+        """Join the group as `Member.start` does, and connect to the data."""
         self._check_fork()
         try:
             super().start()
@@ -138,12 +137,12 @@ class Consumer(Member):
             self._disconnect()
 
     def poll(self, timeout_ms: int = 1_000) -> Message | None:
-        """Return the next message, None when there is none within the time.
+        """Return the next message, or None if none comes within `timeout_ms`.
 
         Raises:
-            ClientClosedError: the consumer was never started.
-            NotAllowedError: this user may not read a topic; a later poll tries it again.
-            FairleadClientError: what closed the client, such as DuplicateClientIdError.
+            ClientClosedError: nobody has started the consumer.
+            NotAllowedError: this user may not read a topic; a later poll tries again.
+            FairleadClientError: the error that closed the client, such as DuplicateClientIdError.
         """
         self._check_fork()
         if self._thread is None:
@@ -152,7 +151,7 @@ class Consumer(Member):
         self._observer.polled()
         self._finish_last()
         if self._stopping:
-            # There will be no more: a loop that asks all the same shall not spin.
+            # No message will come: a loop that polls on must not spin.
             self._thread.ended.wait(timeout_ms / 1_000)
             return None
         deadline = monotonic() + timeout_ms / 1_000
@@ -161,7 +160,7 @@ class Consumer(Member):
             if message is not None:
                 self._last = message
                 return message
-            if self._deliveries.over:
+            if self._in_flight.over:
                 self.wait()
                 return None
             left = deadline - monotonic()
@@ -171,32 +170,33 @@ class Consumer(Member):
         return None
 
     def done(self, message: Message) -> bool:
-        """This message is processed; False when its queue was taken away meanwhile.
+        """Report that this message is processed; return whether that counts.
 
-        It does not count then, and is read again; nor after `still_mine` of its queue was None.
+        It does not count if the queue has moved meanwhile, or after `still_mine` returned None for
+        the queue. The message is then read again.
         """
         self._check_fork()
         check_type("message", message, Message)
-        return self._deliveries.done(message, self._epoch_of)
+        return self._in_flight.done(message, self._epoch_of)
 
     def subscribe(self, topics: Sequence[str | Subscription]) -> None:
-        """Change the subscription and its filters; the engine learns of it at once.
+        """Change the subscription and its filters; the client tells the engine at once.
 
         Raises:
-            SettingsError: as for the setting `topics`; everything stays as it was.
+            SettingsError: as for the setting `topics`; the old subscription stays.
         """
         self._check_fork()
-        wanted = filter_at_once(self._settings, topics, self._tag_header)
+        wanted = immediate_filter(self._settings, topics, self._tag_header)
         super().subscribe(topics)
         self._filter = wanted
 
     def close(self, timeout_ms: int | None = None) -> None:
-        """Leave the group; messages in hand are awaited, but not by the thread that has them."""
+        """Leave the group. From another thread it first waits for the messages in hand."""
         self._check_fork()
         self._stopping = True
         if self._polling in (None, get_ident()):
-            # Who should finish them? Their queues are released in front of them.
-            self._deliveries.give_up()
+            # Nobody else finishes the messages in hand: their queues are released before them.
+            self._in_flight.give_up()
         super().close(timeout_ms)
         if self._polling in (None, get_ident()):
             self._disconnect()
@@ -204,11 +204,11 @@ class Consumer(Member):
     def _finish_last(self) -> None:
         message, self._last = self._last, None
         if message is not None and not self._explicit_done:
-            self._deliveries.done(message, self._epoch_of)
+            self._in_flight.done(message, self._epoch_of)
 
     def _next_fetched(self) -> Message | None:
-        for queue in self._deliveries.take_again(self._epoch_of):
-            # As if it had just begun: what was fetched is behind what comes again.
+        for queue in self._in_flight.rewind(self._epoch_of):
+            # Fetch again from the rewound offset: the fetched records lie behind it.
             self._reading.pop(partition_of_queue(queue), None)
         self._follow_changes()
         while self._fetched:
@@ -218,29 +218,29 @@ class Consumer(Member):
                 continue
             queue, epoch = known
             message = message_of(queue, epoch, record)
-            if self._deliveries.hand_out(message, self._epoch_of):
+            if self._in_flight.hand_out(message, self._epoch_of):
                 if self._filter.wanted(queue.topic, (record,)):
                     return message
                 offset = message.offset
                 self._observer.passed(queue, epoch, offset, offset + 1, "filtered")
-                self._deliveries.done(message, self._epoch_of)
+                self._in_flight.done(message, self._epoch_of)
                 continue
-            if self._deliveries.may_come_yet(message):
+            if self._in_flight.awaits_lease(message):
                 self._fetched.appendleft(record)
                 return None
         return None
 
     def _follow_changes(self) -> None:
         """Read the queues that may be read, from where each goes on."""
-        changes, starts = self._deliveries.changes, self._deliveries.starts
+        changes, starts = self._in_flight.changes, self._in_flight.starts
         if changes == self._seen_changes or self._kafka is None:
             return
-        if self._is_told() and starts == self._seen_starts and self._may_read():
-            # What stops is handed out no more. To fetch it no more can wait; its release cannot.
+        if self._was_assigned_now() and starts == self._seen_starts and self._may_read():
+            # A queue that stops hands out nothing; it can stay in the fetch a little longer.
             return
         readable = {
             queue: place
-            for queue, place in self._deliveries.readable().items()
+            for queue, place in self._in_flight.readable().items()
             if not self._granted_fetch.identities.holds(queue)
         }
         reading = {
@@ -249,7 +249,7 @@ class Consumer(Member):
         begun = [
             partition for partition, work in reading.items() if self._reading.get(partition) != work
         ]
-        # What was fetched for an earlier tenure would leave a hole: the seek is behind it.
+        # Records fetched for an earlier tenure would leave a gap before the new start.
         self._fetched = deque(
             record
             for record in self._fetched
@@ -258,7 +258,7 @@ class Consumer(Member):
         self._watch_assignments(self._kafka)
         self._kafka.assign([*reading, *self._assignments])
         if begun:
-            self._granted_fetch.identities.begun()
+            self._granted_fetch.identities.note_grant()
         for partition in begun:
             queue, epoch = reading[partition]
             offset = readable[queue][1]
@@ -271,34 +271,36 @@ class Consumer(Member):
         if self._granted_fetch.may_read_again(self._kafka):
             self._seen_changes = -1
         if self._kafka is None or not self._may_read():
-            self._deliveries.wait_for_change(self._seen_changes, seconds)
+            self._in_flight.wait_for_change(self._seen_changes, seconds)
             return
-        left = self._heed_until - monotonic()
-        if left > 0 and self._heeded_starts == self._seen_starts:
-            # A fetch now would be in the way: what begins would wait for its end.
-            self._deliveries.wait_for_start(self._seen_starts, min(seconds, left))
+        left = self._watch_until - monotonic()
+        if left > 0 and self._watched_starts == self._seen_starts:
+            # A queue that starts now would have to wait for the end of a fetch.
+            self._in_flight.wait_for_start(self._seen_starts, min(seconds, left))
             return
-        heeds = self._heeds()
-        timeout_ms = 0 if heeds else int(seconds * 1_000)
-        for partition, records in self._polled(self._kafka, timeout_ms).items():
+        watches = self._watches()
+        timeout_ms = 0 if watches else int(seconds * 1_000)
+        for partition, records in self._poll_kafka(self._kafka, timeout_ms).items():
             if partition not in self._assignments:
                 self._fetched.extend(records)
                 continue
             mine = (self._settings.group, self.client_id)
             if any(decode_key(record.key or b"") == mine for record in records):
-                self._heed_until = monotonic() + HEED_SECONDS
-                self._heeded_starts = self._seen_starts
+                self._watch_until = monotonic() + WATCH_SECONDS
+                self._watched_starts = self._seen_starts
         for partition, (queue, epoch) in self._reading.items():
             end = self._kafka.highwater(partition)
             if end is not None:
-                self._deliveries.end_seen(queue, epoch, end)
-        if heeds and not self._fetched:
-            self._deliveries.wait_for_start(self._seen_starts, min(seconds, HEED_SLICE_SECONDS))
+                self._in_flight.note_end(queue, epoch, end)
+        if watches and not self._fetched:
+            self._in_flight.wait_for_start(self._seen_starts, min(seconds, WATCH_SLICE_SECONDS))
 
-    def _polled(self, kafka: KafkaConsumer, timeout_ms: int) -> Mapping[TopicPartition, list[Any]]:
-        """Poll; an offset outside of its partition is corrected, never silently begun anew.
+    def _poll_kafka(
+        self, kafka: KafkaConsumer, timeout_ms: int
+    ) -> Mapping[TopicPartition, list[Any]]:
+        """Poll once, and correct an offset that lies outside of its partition.
 
-        Of a topic that is not the one that was granted nothing is returned, nor corrected.
+        A topic that has replaced the granted one returns nothing, and no offset of it is corrected.
         """
         fetched = self._granted_fetch.poll(kafka, timeout_ms)
         for partition, (offset, corrected) in fetched.moved.items():
@@ -313,36 +315,35 @@ class Consumer(Member):
         return self._reading.get(partition, (None,))[0]
 
     def _correct(self, partition: TopicPartition, offset: int, corrected: int) -> None:
-        """Go on where a queue is read on, which lies before what was fetched of it, or behind."""
+        """Continue a queue at its corrected offset, before or behind its fetched records."""
         known = self._reading.get(partition)
         if known is None:
             return
         queue, epoch = known
-        logger.warning("offset %d of %s is illegal; on from %d", offset, queue, corrected)
-        self._observer.offset_corrected(queue, epoch, offset, corrected)
+        report_correction(self._observer, queue, epoch, offset, corrected)
         buffered = [record for record in self._fetched if _partition(record) == partition]
         if not buffered or corrected < offset:
             self._fetched = deque(
                 record for record in self._fetched if _partition(record) != partition
             )
-            self._deliveries.correct(queue, epoch, corrected)
+            self._in_flight.correct(queue, epoch, corrected)
 
-    def _heeds(self) -> bool:
-        """Whether the queues to read may change at any moment: a poll would not notice."""
-        return self._is_told() or (self._thread is not None and self._thread.gated)
+    def _watches(self) -> bool:
+        """Whether the queues to read may change at any moment, which a fetch does not notice."""
+        return self._was_assigned_now() or (self._thread is not None and self._thread.gated)
 
-    def _is_told(self) -> bool:
-        """Whether an assignment of this client came just now."""
-        return monotonic() < self._heed_until
+    def _was_assigned_now(self) -> bool:
+        """Whether this client has just read an assignment."""
+        return monotonic() < self._watch_until
 
     def _may_read(self) -> bool:
-        """Test the lease, before each poll: the process may have stood still for longer."""
+        """Test the lease before each poll: the process may have been suspended meanwhile."""
         return any(self._epoch_of(queue) == epoch for queue, epoch in self._reading.values())
 
     def _watch_assignments(self, kafka: KafkaConsumer) -> None:
-        """Let this client's assignments end a fetch: nothing else can.
+        """Fetch this client's assignments too, so that a new one ends a fetch early.
 
-        What they say is the session's to read.
+        The session reads what they say.
         """
         topic = Topics(self._settings.prefix).assignments
         count = 0 if self._assignments else partition_count(kafka, topic)
@@ -360,18 +361,18 @@ class Consumer(Member):
             self._kafka = None
 
     def _doubt(self, queue: Queue) -> None:
-        self._deliveries.doubt(queue)
+        self._in_flight.doubt(queue)
 
     def _application(self) -> Application:
-        return self._deliveries
+        return self._in_flight
 
     def _new_thread(self) -> SessionThread:
         thread = super()._new_thread()
-        self._deliveries.connect(thread.report)
+        self._in_flight.connect(thread.report)
         return thread
 
     def _connect(self, thread: SessionThread, deadline: float) -> None:
-        """Connect to the data, and know its partitions before the first of them is granted."""
+        """Connect to the data, and learn the partitions before the engine grants the first one."""
         options = {
             **data_options(self._settings, self.client_id),
             "fetch_max_wait_ms": FETCH_WAIT_MS,
@@ -387,8 +388,8 @@ class Consumer(Member):
             except KafkaError:
                 if thread.ended.wait(RETRY_SECONDS) or monotonic() > deadline:
                     raise
-        ask_no_more_for_absent(self._kafka)
-        # What cannot be looked up now is looked up when the first queue is granted.
+        drop_absent_topics(self._kafka)
+        # If this fails, the consumer tries again when it gets its first queue.
         with suppress(KafkaError):
             self._watch_assignments(self._kafka)
 

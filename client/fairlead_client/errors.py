@@ -1,4 +1,4 @@
-"""Everything that the client raises, each error with what went wrong and the remedy."""
+"""The errors that the client raises; each message says what went wrong and what to do."""
 
 from typing import Final
 
@@ -8,14 +8,14 @@ _QUOTED_MAX: Final = 300
 
 
 class FairleadClientError(Exception):
-    """Any error of this library; catch it to catch them all."""
+    """The base of all errors of this library."""
 
 
 class SettingsError(FairleadClientError, ValueError):
     """A setting has a value that cannot work.
 
     Attributes:
-        field: the name of the setting.
+        field: the setting's name.
     """
 
     def __init__(self, field: str, problem: str, remedy: str) -> None:
@@ -24,37 +24,37 @@ class SettingsError(FairleadClientError, ValueError):
 
 
 class PositionalArgumentError(SettingsError, TypeError):
-    """An argument has no name, as Kafka's own consumer takes topics; clients take keywords only."""
+    """An argument was given without its name; clients take keyword arguments only."""
 
 
 class LifecycleError(FairleadClientError):
-    """A call that does not fit the client's state; base of the two below."""
+    """A call that does not fit the client's state."""
 
 
 class ClientStartedError(LifecycleError):
-    """The client was started before; make a new one."""
+    """The client was started before; create a new one."""
 
 
 class ClientClosedError(LifecycleError):
-    """The client is closed, or its start failed; make a new one."""
+    """The client is closed, or its start failed; create a new one."""
 
 
 class ForkedClientError(LifecycleError):
-    """The process was forked after the client was made; make the client in the child."""
+    """The process forked after the client was created; create the client in the child."""
 
 
 class StartFailedError(FairleadClientError):
-    """The client could not join: no connection, a topic is missing, or no time left."""
+    """The client could not join: no connection, a missing topic, or the time was over."""
 
 
 class BrokerConnectionError(FairleadClientError, KafkaConnectionError):  # type: ignore[misc]
-    """The brokers take no connection: the login, a certificate or a port is wrong.
+    """The brokers accept no connection: the login, a certificate or a port is wrong.
 
-    It is a `KafkaConnectionError` of kafka-python too, and stands as `__cause__` of the
-    `StartFailedError` of a client that could not join because of it.
+    It is also a `KafkaConnectionError` of kafka-python. If a client could not join because of it,
+    it is the `__cause__` of the `StartFailedError`.
 
     Attributes:
-        option: the connection option to look at, as in the setting `kafka`.
+        option: the connection option to check, as in the setting `kafka`.
     """
 
     def __init__(self, option: str, problem: str, remedy: str) -> None:
@@ -63,12 +63,12 @@ class BrokerConnectionError(FairleadClientError, KafkaConnectionError):  # type:
 
 
 class NotAllowedError(FairleadClientError, KafkaError):  # type: ignore[misc]
-    """The brokers do not let this user do something that a client or a producer must do.
+    """The brokers refuse this user a right that a client or a producer needs.
 
     Attributes:
-        operation: what is not allowed, as kafka-acls.sh calls it.
-        resource: on what: `topic NAME` or `group NAME`; several names are divided by commas.
-        principal: who must be given it, as the brokers call this user.
+        operation: the missing operation, as kafka-acls.sh calls it.
+        resource: `topic NAME` or `group NAME`, with commas between several names.
+        principal: the brokers' name for this user, who needs the right.
     """
 
     def __init__(
@@ -77,7 +77,7 @@ class NotAllowedError(FairleadClientError, KafkaError):  # type: ignore[misc]
         kind, _, names = resource.partition(" ")
         given = " ".join(f"--{kind} '{name}'" for name in names.split(", "))
         super().__init__(
-            f"{who} need {operation} on {resource}, and {principal} has it not ({error}); "
+            f"{who} need {operation} on {resource}, and {principal} does not have it ({error}); "
             f"kafka-acls.sh --add --allow-principal '{principal}' --operation {operation} {given}"
         )
         self.operation = operation
@@ -86,25 +86,25 @@ class NotAllowedError(FairleadClientError, KafkaError):  # type: ignore[misc]
 
 
 class DuplicateClientIdError(FairleadClientError):
-    """Another process uses this client id and is the greater one; this client stopped for good.
+    """Another process uses this client id and started later; this client stopped for good.
 
-    Give each process an id of its own. A supervisor must not restart on this error: the restarted
-    process would be the greater one and stop the other.
+    Give each process its own id. A supervisor must not restart on this error: the restarted
+    process would be the later one and stop the other.
 
     Attributes:
-        exit_code: what a process that ends because of it may exit with, so that its supervisor can
-            tell; the same as of Fairlead's own commands.
+        exit_code: the exit code for a process that ends because of this error, so that a
+            supervisor can recognize it. Fairlead's own commands use the same code.
     """
 
     exit_code: Final = 7
 
 
 class CallbackError(FairleadClientError):
-    """An application callback raised; `__cause__` is what it raised."""
+    """A callback of the application raised; `__cause__` is its error."""
 
 
 class NoticeError(FairleadClientError):
-    """The engine told this client of a problem.
+    """The engine reported a problem to this client.
 
     Attributes:
         code: the notice's code, as in the protocol.
@@ -116,11 +116,11 @@ class NoticeError(FairleadClientError):
 
 
 class OffsetStoreError(FairleadClientError):
-    """Positions could not be committed to the data plane; they are tried again."""
+    """The client could not commit positions; it tries again."""
 
 
 class OffsetFileError(FairleadClientError):
-    """The local file with a broadcasting member's offsets cannot be used.
+    """A broadcasting member cannot use its local file of offsets.
 
     Attributes:
         path: the file.
@@ -132,30 +132,30 @@ class OffsetFileError(FairleadClientError):
 
 
 class SendBackError(FairleadClientError):
-    """It is not sure that a failed message is kept; it stays in hand and is consumed again."""
+    """A failed message may not have been sent back, so the consumer consumes it again."""
 
 
 class MalformedRecordError(FairleadClientError):
-    """A record that this client cannot read.
+    """The client cannot read a record.
 
     Attributes:
-        field: path of the offending field.
+        field: the path of the wrong field.
     """
 
     def __init__(self, field: str, problem: str) -> None:
-        # It may quote what stands in the record, and goes into a log.
+        # The problem may quote the record, and it goes into the log.
         shown = problem if len(problem) <= _QUOTED_MAX else f"{problem[:_QUOTED_MAX]}…"
         super().__init__(f"{field}: {shown}")
         self.field = field
 
 
 class RouteError(FairleadClientError, ValueError):
-    """A topic's route that cannot be read, or that RocketMQ's own client fails at.
+    """A topic's route is unreadable, or RocketMQ's own client fails at it.
 
     Attributes:
-        code: `bad_route` (it has not the form of a route), `route_incomplete` (what is needed was
-            left out), `order_topic_conf_incomplete`, `order_topic_conf_number`, `too_many_queues`.
-        field: path of the offending field, in RocketMQ's words.
+        code: `bad_route` (not the form of a route), `route_incomplete` (a needed part is missing),
+            `order_topic_conf_incomplete`, `order_topic_conf_number` or `too_many_queues`.
+        field: the path of the wrong field, in RocketMQ's words.
     """
 
     def __init__(self, field: str, problem: str, remedy: str, *, code: str = "bad_route") -> None:
@@ -165,4 +165,4 @@ class RouteError(FairleadClientError, ValueError):
 
 
 class UnlistedTransitionError(FairleadClientError):
-    """An event that the transition table does not list for the state: a bug, not a default."""
+    """The transition table does not list this event for this state: a bug in the client."""

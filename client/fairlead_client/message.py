@@ -1,4 +1,4 @@
-"""One message of a queue: as a Consumer hands it out, and as it was read."""
+"""One message of a queue, as consumers hand it out and as its source returns it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -9,7 +9,17 @@ from fairlead_client.model import Epoch, Queue
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """A message; `epoch` is the fencing token under which it was handed out."""
+    """A message.
+
+    Attributes:
+        queue: the queue it was read from.
+        offset: its offset in the queue.
+        key: its key.
+        value: its body; None for a null body.
+        headers: its headers, in order.
+        timestamp_ms: when it was created, in ms since 1970.
+        epoch: the fencing token under which the consumer handed it out.
+    """
 
     queue: Queue
     offset: int
@@ -31,7 +41,7 @@ class Message:
 
 
 class Record(Protocol):
-    """A pulled message as its source has it; kafka-python's ConsumerRecord is one."""
+    """A message as its source returns it, such as kafka-python's ConsumerRecord."""
 
     @property
     def offset(self) -> int:
@@ -51,4 +61,4 @@ class Record(Protocol):
 
     @property
     def timestamp(self) -> int:
-        """When it was made, in milliseconds since 1970."""
+        """When it was created, in ms since 1970."""

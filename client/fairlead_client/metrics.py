@@ -1,4 +1,4 @@
-"""Prometheus metrics of the clients in this process; needs the extra `fairlead-client[metrics]`."""
+"""Prometheus metrics of this process's clients; install the extra `fairlead-client[metrics]`."""
 
 import time
 from typing import Final
@@ -16,7 +16,7 @@ class ClientMetrics(Observer):
 
     Args:
         group: the client's group.
-        families: the families to count in; made once per registry, shared by its clients.
+        families: the metric families; create them once per registry, for all its clients.
     """
 
     def __init__(self, group: str, families: "Families") -> None:
@@ -30,86 +30,85 @@ class ClientMetrics(Observer):
         self._passed_over = families.passed_over.labels(group)
 
     def assignment_read(self) -> None:
-        """Note when."""
+        """Set the time of the last assignment."""
         self._last_assignment.set_to_current_time()
 
     def batch_passed_over(self) -> None:
-        """Count."""
+        """Count it."""
         self._passed_over.inc()
 
     def owned(self, queues: int) -> None:
-        """Several clients of one group in one process add up."""
+        """Add this client's queues to those of the group's other clients in this process."""
         self._owned.inc(queues - self._owned_before)
         self._owned_before = queues
 
     def polled(self) -> None:
-        """Count."""
+        """Count it."""
         self._polls.inc()
 
     def revoked(self) -> None:
-        """Count."""
+        """Count it."""
         self._revocations.inc()
 
     def revoke_took(self, seconds: float) -> None:
-        """Observe."""
+        """Observe the duration."""
         self._revoke_seconds.observe(seconds)
 
     def commit_failed(self) -> None:
-        """Count."""
+        """Count it."""
         self._commit_errors.inc()
 
 
 class Families:
-    """The metric families of a registry; make one per registry and a ClientMetrics per client."""
+    """The clients' metric families; create one per registry, and a ClientMetrics per client."""
 
     def __init__(self, registry: CollectorRegistry = REGISTRY) -> None:
         label = ["group"]
         self.last_assignment = Gauge(
             "fairlead_client_last_assignment_timestamp_seconds",
-            "When the newest assignment to a client of the group in this process was read, Unix "
-            "time; 0 before the first.",
+            "Unix time at which a client of the group in this process last read an assignment; "
+            "0 before the first.",
             label,
             registry=registry,
         )
         self.owned = Gauge(
             "fairlead_client_owned_queues",
-            "Queues that the group's clients in this process work on; in a broadcasting group "
-            "those that they read.",
+            "Queues that the group's clients in this process work on; in a broadcasting group, "
+            "queues that they read.",
             label,
             registry=registry,
         )
         self.polls = Counter(
             "fairlead_client_polls",
-            "Times that the application asked for messages, or that the listener of a PushConsumer "
-            "was called with some.",
+            "How often the application asked for messages, or a PushConsumer called its listener.",
             label,
             registry=registry,
         )
         self.revocations = Counter(
             "fairlead_client_revocations",
-            "Queues that were taken away one by one: moved, drained, or left with.",
+            "Queues that the clients gave up one by one: moved, drained, or released at a leave.",
             label,
             registry=registry,
         )
         self.revoke_seconds = Histogram(
             "fairlead_client_revoke_callback_seconds",
-            "How long the application took to stop working on a queue that was taken away; until "
-            "then nobody else has it.",
+            "How long the application took to stop working on a queue that it gave up; until then "
+            "nobody else has it.",
             label,
             registry=registry,
             buckets=REVOKE_SECONDS,
         )
         self.commit_errors = Counter(
             "fairlead_client_commit_errors",
-            "Commits of positions that failed; in a broadcasting group, writes of the file with "
-            "the offsets.",
+            "Failed commits of positions; in a broadcasting group, failed writes of the offsets "
+            "file.",
             label,
             registry=registry,
         )
         self.passed_over = Counter(
             "fairlead_client_batches_passed_over",
-            "Batches of assignments, handovers and generations that a client passed over because "
-            "it could not read them; the log names each place.",
+            "Batches of assignments, handovers and generations that a client could not read and "
+            "skipped; the log names each one.",
             label,
             registry=registry,
         )
@@ -120,7 +119,7 @@ class ProducerMetrics(ProducerObserver):
 
     Args:
         group: the producer's group.
-        families: the families to count in; made once per registry, shared by its producers.
+        families: the metric families; create them once per registry, for all its producers.
     """
 
     def __init__(self, group: str, families: "ProducerFamilies") -> None:
@@ -128,68 +127,68 @@ class ProducerMetrics(ProducerObserver):
         self._families = families
 
     def attempt_succeeded(self, broker: str, latency_ms: int) -> None:
-        """Count, and observe the latency."""
+        """Count it, and observe the latency."""
         self._families.attempts.labels(self._group, broker, "acknowledged").inc()
         self._families.latency.labels(self._group, broker).observe(latency_ms / 1_000)
 
     def attempt_failed(self, broker: str | None, latency_ms: int, fault: str) -> None:
-        """Count; the time until a failure is no latency."""
+        """Count it; the time until a failure is no latency."""
         del latency_ms
         self._families.attempts.labels(self._group, broker or "", fault).inc()
 
     def avoided(self, broker: str, duration_ms: int) -> None:
-        """Note until when."""
+        """Set the time until which the broker is avoided."""
         until = time.time() + duration_ms / 1_000 if duration_ms else 0.0
         self._families.avoided_until.labels(self._group, broker).set(until)
 
     def acknowledged(self, attempts: int) -> None:
-        """Count."""
+        """Count it."""
         del attempts
         self._families.messages.labels(self._group, "acknowledged").inc()
 
     def failed(self) -> None:
-        """Count."""
+        """Count it."""
         self._families.messages.labels(self._group, "failed").inc()
 
     def route_unreadable(self, topic: str) -> None:
-        """Count."""
+        """Count it."""
         del topic
         self._families.unreadable_routes.labels(self._group).inc()
 
 
 class ProducerFamilies:
-    """The metric families of producers; make one per registry and a ProducerMetrics for each."""
+    """The producers' metric families; create one per registry, and a ProducerMetrics each."""
 
     def __init__(self, registry: CollectorRegistry = REGISTRY) -> None:
         self.messages = Counter(
             "fairlead_producer_messages",
-            "Messages whose sending has ended: acknowledged, or failed for good.",
+            "Messages that a broker acknowledged, or that failed for good.",
             ["group", "outcome"],
             registry=registry,
         )
         self.attempts = Counter(
             "fairlead_producer_attempts",
-            "Attempts to send by broker: acknowledged, or the fault, which is unreachable, "
-            "not_leader, busy or refused. The broker is empty where none was known.",
+            "Attempts to send, by broker; the outcome is acknowledged or the fault: unreachable, "
+            "not_leader, busy, out_of_time or refused. The broker is empty if none was known.",
             ["group", "broker", "outcome"],
             registry=registry,
         )
         self.latency = Histogram(
             "fairlead_producer_latency_seconds",
-            "How long a broker took to acknowledge a message; attempts that failed do not count.",
+            "How long a broker took to acknowledge a message; failed attempts do not count.",
             ["group", "broker"],
             registry=registry,
             buckets=SEND_SECONDS,
         )
         self.unreadable_routes = Counter(
             "fairlead_producer_unreadable_routes",
-            "Changed routes that could not be used: the topic's queues stay what they were.",
+            "Changed routes that the producer could not use: the topic keeps its queues.",
             ["group"],
             registry=registry,
         )
         self.avoided_until = Gauge(
             "fairlead_producer_avoided_until_timestamp_seconds",
-            "Until when a broker is avoided, Unix time; 0: it is not.",
+            "Unix time until which the producer avoids a broker; 0: it does not.",
             ["group", "broker"],
             registry=registry,
         )

@@ -1,8 +1,4 @@
-"""The words of the protocol as values: queue, epoch, position, holder, subscription, process.
-
-Plain immutable values, without input, output or clock. Their order is the order of the protocol:
-epochs and positions compare as pairs.
-"""
+"""The terms of the protocol as immutable values. Epochs and positions compare as pairs."""
 
 from dataclasses import dataclass, field
 from typing import NamedTuple
@@ -17,7 +13,7 @@ class Queue(NamedTuple):
 
 
 class Epoch(NamedTuple):
-    """A group's decision, [generation, number]; it only grows for each queue, so it fences."""
+    """A group's decision, [generation, number]. A queue's epoch only grows, so it fences."""
 
     generation: int
     number: int
@@ -26,8 +22,8 @@ class Epoch(NamedTuple):
 class Position(NamedTuple):
     """[reset, offset]: `offset` is the next one to read, `reset` the operator's reset it follows.
 
-    A reset is a control offset + 1, 0 = none. Compared as a pair, so that whatever follows a newer
-    reset wins over anything older, also when its offset is lower.
+    A reset is a control offset + 1; 0 means none. Positions compare as pairs, so a position after
+    a newer reset wins over an older one, even with a lower offset.
     """
 
     reset: int
@@ -35,7 +31,7 @@ class Position(NamedTuple):
 
 
 class Holder(NamedTuple):
-    """Who was granted a queue: one incarnation of a client, under one epoch."""
+    """The holder of a queue: one incarnation of a client, under one epoch."""
 
     client_id: str
     incarnation: str
@@ -47,7 +43,7 @@ EPOCH_ZERO = Epoch(0, 0)
 
 
 ALL_TAGS = "*"
-"""The tag expression of who wants every message."""
+"""The tag expression for every message."""
 
 
 POSITION_ZERO = Position(0, 0)
@@ -55,11 +51,15 @@ POSITION_ZERO = Position(0, 0)
 
 
 class Progress(NamedTuple):
-    """How far one queue is processed, contiguously, under one epoch.
+    """How far one queue is processed without gaps, under one epoch.
 
-    `end` is the next offset to be written, as far as the application told it. `identity` is the
-    life of its topic that the position is of, as the add said. `idle_ms` is how long ago a pull
-    was last tried under this epoch; None: the application does not tell.
+    Attributes:
+        queue: the queue.
+        epoch: the epoch of the work.
+        position: the next position to read.
+        end: the next offset to be written, if the application reported it.
+        identity: the identity of the topic that the position belongs to, as the add named it.
+        idle_ms: how long ago a pull was last tried under this epoch; None if nobody reports it.
     """
 
     queue: Queue
@@ -72,11 +72,15 @@ class Progress(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """A topic that the client wants queues of, with RocketMQ's filter.
+    """A topic that the client subscribes to, with RocketMQ's filter.
 
-    `tags` are those of a tag expression where somebody has parted it already. `sub_version` tells
-    a newer subscription of the same topic from an older one, in ms since 1970; 0: the client gives
-    one that is greater than each before, also where its clock is set back.
+    Attributes:
+        topic: the topic's name.
+        expression: the tags, such as `A || B`; `*` for all messages.
+        expression_type: `tag`; the client evaluates no other type.
+        tags: the tags one by one, instead of the expression.
+        sub_version: orders subscriptions of one topic, in ms since 1970. With 0 the client chooses
+            a greater version than before, even if its clock was set back.
     """
 
     topic: str
@@ -87,23 +91,23 @@ class Subscription:
 
     @property
     def wanted_tags(self) -> tuple[str, ...]:
-        """The tags of a tag expression `A || B`, each once; none where all messages are wanted.
+        """The tags of the expression `A || B`, each once; empty if all messages are wanted.
 
-        All are wanted by an expression that names no tag, and by one that has `*` among them.
+        An expression without a tag, or with `*` among its tags, wants all messages.
         """
-        told = self.tags or self.expression.split("||")
-        tags = tuple(dict.fromkeys(tag for each in told if (tag := each.strip())))
+        named = self.tags or self.expression.split("||")
+        tags = tuple(dict.fromkeys(tag for name in named if (tag := name.strip())))
         return () if ALL_TAGS in tags else tags
 
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """One operating system process; of two with one client id the greater pair is the client."""
+    """One operating system process; of two with one client id, the greater pair is the client."""
 
     start_ms: int
     uuid: str
 
     @property
     def rank(self) -> tuple[int, str]:
-        """What two processes with the same client id are compared by."""
+        """The pair that orders two processes with the same client id."""
         return (self.start_ms, self.uuid)

@@ -1,4 +1,4 @@
-"""Producer: sends messages to the queues of their topics, around brokers that are slow or gone."""
+"""The producer: it sends messages to their topics' queues, around slow and dead brokers."""
 
 import asyncio
 import os
@@ -17,12 +17,12 @@ from fairlead_client.errors import (
 )
 from fairlead_client.produce.broker_health import BrokerHealth, BrokerState
 from fairlead_client.produce.kafka_sender import KafkaSender
-from fairlead_client.produce.machinery import Machinery, Parts
 from fairlead_client.produce.outgoing import OutgoingMessage, SendResult, check_message
 from fairlead_client.produce.producer_settings import ProducerArguments, ProducerSettings
 from fairlead_client.produce.publish_table import PublishTable
 from fairlead_client.produce.queue_choice import QueueSelector
-from fairlead_client.produce.selector import Chooser, Selector
+from fairlead_client.produce.running_producer import ProducerParts, RunningProducer
+from fairlead_client.produce.selector import FairSelector, Selector
 from fairlead_client.produce.send_attempts import Mode
 from fairlead_client.produce.sender import Sender
 from fairlead_client.rocketmq.rocketmq_selector import Line, RocketMQSelector
@@ -36,12 +36,12 @@ MakeSender = Callable[[ProducerSettings, str], Sender]
 
 
 class Producer:
-    """Sends messages; safe for several threads, and for asyncio by `asend`.
+    """Sends messages; any number of threads may use it, and asyncio by `asend`.
 
     Args:
-        make_sender: makes the way out to the data plane from the settings and the client id; None
-            for Kafka.
-        observer: is told what becomes of messages; see metrics.ProducerMetrics.
+        make_sender: `f(settings, client_id)` returns the Sender of another data plane; None:
+            Kafka.
+        observer: receives events; see metrics.ProducerMetrics.
         **settings: see ProducerSettings and the README.
 
     Raises:
@@ -62,7 +62,7 @@ class Producer:
         self.client_id = new_identity(self._settings.client_id).client_id
         observer = observer or ProducerObserver()
         self._selector = _selector(self._settings)
-        self._parts = Parts(
+        self._parts = ProducerParts(
             self._settings,
             self.client_id,
             PublishTable(_random_start, self._settings.zone, observer.route_unreadable),
@@ -70,29 +70,29 @@ class Producer:
             make_sender or _kafka_sender,
             observer,
         )
-        self._running: Machinery | None = None
+        self._running: RunningProducer | None = None
         self._started = False
         self._starting = Lock()
         self._pid = os.getpid()
 
     def start(self) -> Self:
-        """Connect, and read the routes.
+        """Connect and read the routes.
 
         Raises:
-            ClientStartedError: it was started before.
-            StartFailedError: no connection, or the routes could not be read in time.
-            ForkedClientError: the process was forked.
+            ClientStartedError: the producer was started before.
+            StartFailedError: no connection, or no routes within `start_timeout_ms`.
+            ForkedClientError: the process forked.
         """
         self._check_process()
         with self._starting:
             if self._started:
-                raise ClientStartedError("this producer was started before; make a new one")
+                raise ClientStartedError("this producer was started before; create a new one")
             self._started = True
-            self._running = Machinery(self._parts)
+            self._running = RunningProducer(self._parts)
         return self
 
     def close(self, timeout_ms: int = CLOSE_TIMEOUT_MS) -> None:
-        """Let messages under way end within this time, fail the others, and disconnect."""
+        """Wait for unfinished messages for `timeout_ms`, fail the rest, and disconnect."""
         self._check_process()
         with self._starting:
             self._started = True
@@ -120,18 +120,19 @@ class Producer:
         *,
         selector: QueueSelector | None = None,
     ) -> SendResult:
-        """Send a message and wait until it is acknowledged.
+        """Send a message and wait until a broker acknowledges it.
 
         Args:
-            message: what is sent.
-            timeout_ms: for all attempts together; None: as the settings say.
-            selector: chooses the queue, and then no other is tried; see queue_choice.
+            message: the message.
+            timeout_ms: the time for all attempts together; None: `send_timeout_ms`.
+            selector: chooses the queue, and the producer tries no other one; see `by_hash`.
 
         Raises:
-            MessageError: the message cannot be sent as it is.
-            NoRouteError: nothing is known of its topic.
+            MessageError: the message is not valid; nothing was tried.
+            NoRouteError: no bridge knows its topic.
+            RouteError: its topic's route is unreadable.
             NoQueueError: its topic has no queue to write to.
-            SendFailedError: no attempt succeeded; names every broker tried.
+            SendFailedError: no attempt succeeded; the error names every broker tried.
             LifecycleError: the producer is not started, or closed.
         """
         sending = self._checked(message).begin(message, Mode.SYNC, timeout_ms, selector)
@@ -144,10 +145,10 @@ class Producer:
         *,
         selector: QueueSelector | None = None,
     ) -> Future[SendResult]:
-        """Send a message; return at once what tells where it is, or the error of `send`.
+        """Send a message; return at once a future of the result, or of an error as from `send`.
 
         Raises:
-            MessageError: the message cannot be sent as it is.
+            MessageError: the message is not valid; nothing was tried.
             LifecycleError: the producer is not started, or closed.
         """
         return self._checked(message).begin(message, Mode.ASYNC, timeout_ms, selector)
@@ -159,44 +160,44 @@ class Producer:
         *,
         selector: QueueSelector | None = None,
     ) -> SendResult:
-        """Send a message without holding up the event loop; errors are those of `send`."""
+        """Send a message without blocking the event loop; it raises what `send` raises."""
         sending = self._checked(message).begin(message, Mode.ASYNC, timeout_ms, selector)
         return await asyncio.wrap_future(sending)
 
     def send_one_way(self, message: OutgoingMessage) -> None:
-        """Send a message once, and do not wait for what becomes of it.
+        """Send a message once, and do not wait for an answer.
 
         Raises:
-            MessageError: the message cannot be sent as it is.
+            MessageError: the message is not valid; nothing was tried.
             LifecycleError: the producer is not started, or closed.
         """
         self._checked(message).begin(message, Mode.ONE_WAY, None, None)
 
     def brokers(self) -> dict[str, BrokerState]:
-        """Return what is known of each broker that was sent to."""
+        """Return the state of each broker that the producer has sent to."""
         self._check_process()
         return self._selector.states()
 
-    def _checked(self, message: OutgoingMessage) -> Machinery:
-        """Return what sends the message, if that can be and the message can be sent."""
+    def _checked(self, message: OutgoingMessage) -> RunningProducer:
+        """Check the producer's state and the message; return the running producer."""
         self._check_process()
         running = self._running
         if running is None:
             if self._started:
-                raise ClientClosedError("this producer is closed; make a new one")
+                raise ClientClosedError("this producer is closed; create a new one")
             raise LifecycleError("this producer is not started; call start() or use `with`")
         check_message(message, self._settings.max_message_bytes)
         return running
 
     def _check_process(self) -> None:
         if os.getpid() != self._pid:
-            raise ForkedClientError("the process was forked; make the producer in the child")
+            raise ForkedClientError("the process forked; create the producer in the child")
 
 
-def _selector(settings: ProducerSettings) -> Chooser:
+def _selector(settings: ProducerSettings) -> Selector:
     if settings.selection == "fair":
         health = BrokerHealth(settings.table, settings.attempt_ms)
-        return Selector(health, avoid=settings.avoid_slow)
+        return FairSelector(health, avoid=settings.avoid_slow)
     line: Line = "5" if settings.selection == "rocketmq-5" else "4.9"
     return RocketMQSelector(line, settings.table, _random_start, avoid=settings.avoid_slow)
 

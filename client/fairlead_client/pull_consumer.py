@@ -1,4 +1,4 @@
-"""The client that asks for messages itself: it polls the queues that it is given."""
+"""The client whose application polls or pulls the messages of its queues."""
 
 from collections.abc import Sequence
 from concurrent.futures import Future
@@ -8,12 +8,11 @@ from time import monotonic
 from types import TracebackType
 from typing import Final, Unpack
 
-from fairlead_client.consume.pull.delays import UNDECIDED_MS
 from fairlead_client.consume.pull.flow_control import FlowLimits
 from fairlead_client.consume.pull.listener import QueueListener
 from fairlead_client.consume.pull.message_source import MessageSource, PullResult, PullStatus
 from fairlead_client.consume.pull.messages import Messages
-from fairlead_client.consume.pull.process_queue import Batch, ProcessQueue
+from fairlead_client.consume.pull.process_queue import UNDECIDED_MS, Batch, ProcessQueue
 from fairlead_client.consume.pull.pull_member import PullMember
 from fairlead_client.consume.pull.pull_service import DirectPull
 from fairlead_client.errors import ClientClosedError, LifecycleError, SettingsError
@@ -28,25 +27,25 @@ from fairlead_client.transport.tags import TAG_HEADER
 POLL_MESSAGES: Final = 500
 PULL_MESSAGES: Final = 32
 MARGIN_MS: Final = 5_000
-"""So much longer than its own wait a pull may take: others are under way."""
+"""How much longer than its own wait a pull may take, because others may be under way."""
 
 
 class PullConsumer(PullMember):
-    """Joins a group; the application polls, or pulls from offsets of its own, the queues it has.
+    """Joins a group; the application polls its queues, or pulls them from its own offsets.
 
-    From the first `poll` on the queues are pulled ahead. `pull` needs no poll: whoever uses it
-    alone says with `update_offset` how far it is. Calls are for one thread; `close`, `suspend`,
-    `resume`, `still_mine` may come from any.
+    From the first `poll` on, the consumer pulls its queues ahead. `pull` needs no `poll`; an
+    application that uses `pull` alone reports its position with `update_offset`. One thread makes
+    the calls; any thread may call `close`, `suspend`, `resume` and `still_mine`.
 
     Args:
-        auto_commit: whether asking for the next messages says that those before are processed;
-            otherwise `commit` says it.
+        auto_commit: whether the messages of one poll count as processed at the next poll;
+            otherwise only `commit` counts.
         flow_limits, message_queue_changed, tag_header, message_source, offset_store, observer: as
             for `PushConsumer`.
         settings: see `Settings`.
 
     Raises:
-        SettingsError: a setting that cannot work.
+        SettingsError: a setting cannot work.
     """
 
     @by_keyword("topics", "group", "bootstrap")
@@ -82,20 +81,20 @@ class PullConsumer(PullMember):
         error: BaseException | None,
         traceback: TracebackType | None,
     ) -> None:
-        """Close; without an exception what was polled counts as processed, with auto_commit."""
+        """Close; with auto_commit polled messages count as processed, unless the block raised."""
         if kind is None and self._auto_commit:
             self.commit()
         super().__exit__(kind, error, traceback)
 
     def poll(self, timeout_ms: int = 1_000, max_messages: int = POLL_MESSAGES) -> Sequence[Message]:
-        """Return the next messages of one queue, none when there are none within the time.
+        """Return the next messages of one queue, or none if none come within `timeout_ms`.
 
         Queues take turns.
 
         Raises:
             SettingsError: `max_messages` is below 1.
-            ClientClosedError: the consumer was never started.
-            FairleadClientError: what closed the client, such as DuplicateClientIdError.
+            ClientClosedError: nobody has started the consumer.
+            FairleadClientError: the error that closed the client, such as DuplicateClientIdError.
         """
         self._check_fork()
         _check_most(max_messages)
@@ -106,7 +105,7 @@ class PullConsumer(PullMember):
             self.commit()
         self._service.pull_ahead()
         deadline = monotonic() + timeout_ms / 1_000
-        while not self._book.over:
+        while not self._queue_table.over:
             try:
                 work = self._ready.get(timeout=max(0.0, deadline - monotonic()))
             except Empty:
@@ -114,10 +113,10 @@ class PullConsumer(PullMember):
             if work is None:
                 continue
             if not (self._mine(work) or work.stopping or work.dropped):
-                # Its lease ran out, and nobody has said yet what becomes of it.
-                self._delays.call(UNDECIDED_MS, partial(self._ready.put, work))
+                # Its lease ran out; the session has not yet decided whether the queue is lost.
+                self._timer.after(UNDECIDED_MS, partial(self._ready.put, work))
                 continue
-            batch = work.take(max_messages)
+            batch = work.hand_out(max_messages)
             if batch is not None:
                 self._ready.put(work)
                 self._in_hand.append(batch)
@@ -128,10 +127,11 @@ class PullConsumer(PullMember):
         return ()
 
     def commit(self) -> None:
-        """All that was polled is processed; of a queue taken away meanwhile it does not count.
+        """Report that all polled messages are processed.
 
-        Nor of one whose lease ran out, or of which `still_mine` was None meanwhile; if the queue
-        turns out to be this client's still, it is polled again.
+        Messages of a queue do not count if the queue has moved, if its lease ran out, or if
+        `still_mine` returned None for it meanwhile. If the client still owns the queue, a later
+        poll returns them again.
         """
         self._check_fork()
         batches, self._in_hand = self._in_hand, []
@@ -145,8 +145,8 @@ class PullConsumer(PullMember):
         for work in mine:
             if work in again:
                 work.recall()
-                self._arrived(work, 0)
-            self._book.settle(work)
+                self._on_messages(work, 0)
+            self._queue_table.settle(work)
 
     def pull(
         self,
@@ -155,19 +155,19 @@ class PullConsumer(PullMember):
         max_messages: int = PULL_MESSAGES,
         timeout_ms: int = 1_000,
     ) -> tuple[PullStatus, int, Sequence[Message]]:
-        """Pull messages of a queue from an offset on; nothing of it is cached or committed.
+        """Pull messages of a queue from an offset on, without caching or committing them.
 
-        It is the application's own: while suspended it is done, of an unlocked queue it is not.
+        It works while the consumer is suspended, but not for an unlocked queue.
 
         Returns:
-            How it ended, the offset to pull next, the messages.
+            The status, the offset to pull next, and the messages.
 
         Raises:
             SettingsError: `max_messages` is below 1.
-            ClientClosedError: the queue is not this client's, was taken away before the answer
-                came, or the client is closed.
-            LifecycleError: the queue is unlocked, or was before the answer came; see `lock`.
-            TimeoutError: no answer; the source is asked again at the next pull.
+            ClientClosedError: the client does not own the queue, lost it before the answer came,
+                or is closed.
+            LifecycleError: the queue is unlocked, or became so before the answer came; see `lock`.
+            TimeoutError: no answer came in time; call `pull` again.
         """
         self._check_fork()
         _check_most(max_messages)
@@ -177,53 +177,53 @@ class PullConsumer(PullMember):
         self._service.pull(DirectPull(work, offset, max_messages, timeout_ms, answer))
         result = answer.result((timeout_ms + MARGIN_MS) / 1_000)
         if self._own(queue) is not work:
-            raise ClientClosedError(f"{queue} was taken away and came back; pull it again")
+            raise ClientClosedError(f"{queue} moved away and came back; pull it again")
         self._check_locked(queue)
         return result.status, result.next_offset, Messages(queue, work.epoch, result.records)
 
     def seek(self, queue: Queue, offset: int) -> None:
-        """Poll the queue from an offset on; what was polled of it before counts no more.
+        """Poll the queue from this offset on; messages polled before no longer count.
 
-        What was committed does not go back: after a seek to a lower offset the group's position
-        stays until it is passed. The operator's `offsets reset` moves it.
+        The group's position does not go back: after a seek to a lower offset it stays until the
+        work passes it. Only the operator's `offsets reset` moves it back.
 
         Raises:
-            ClientClosedError: the queue is not this client's.
+            ClientClosedError: the client does not own the queue.
         """
         self._check_fork()
         self._own(queue).seek(offset)
 
     def update_offset(self, queue: Queue, next_offset: int) -> None:
-        """Everything of the queue below `next_offset`, which `pull` brought, is processed.
+        """Report that all messages of the queue below `next_offset` are processed, after `pull`.
 
         Raises:
-            ClientClosedError: the queue is not this client's.
+            ClientClosedError: the client does not own the queue.
         """
         self._check_fork()
         work = self._own(queue)
         work.seek(next_offset)
-        self._book.touch(work)
+        self._queue_table.touch(work)
 
     def close(self, timeout_ms: int | None = None) -> None:
-        """Leave; what was polled and not committed is read again by its next owner."""
+        """Leave; the next owner reads messages again that were polled and not committed."""
         self._check_fork()
-        self._book.give_up()
+        self._queue_table.give_up()
         super().close(timeout_ms)
 
     def _mine(self, work: ProcessQueue) -> bool:
         return self._epoch_of(work.queue) == work.epoch
 
     def _own(self, queue: Queue) -> ProcessQueue:
-        work = self._book.work(queue)
+        work = self._queue_table.work(queue)
         if work is None or not self._mine(work):
-            raise ClientClosedError(f"{queue} is not this client's now; see assignment()")
+            raise ClientClosedError(f"this client does not own {queue} now; see assignment()")
         return work
 
     def _check_locked(self, queue: Queue) -> None:
         if queue in self._unlocked:
-            raise LifecycleError(f"{queue} is unlocked; lock() it, then pull")
+            raise LifecycleError(f"{queue} is unlocked; call lock(), then pull")
 
-    def _arrived(self, work: ProcessQueue, count: int) -> None:
+    def _on_messages(self, work: ProcessQueue, count: int) -> None:
         del count
         if work.begin_turn():
             self._ready.put(work)
@@ -235,4 +235,4 @@ class PullConsumer(PullMember):
 
 def _check_most(max_messages: int) -> None:
     if max_messages < 1:
-        raise SettingsError("max_messages", f"{max_messages} is too few", "1 or more")
+        raise SettingsError("max_messages", f"{max_messages} is too few", "give 1 or more")

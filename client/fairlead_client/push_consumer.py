@@ -1,12 +1,12 @@
-"""The client that is given messages: a listener is called with what was pulled."""
+"""The client that calls a listener with the messages of its queues."""
 
 from typing import Final, Unpack
 
-from fairlead_client.consume.pull.consumption import (
-    Common,
-    ConcurrentConsuming,
-    Consuming,
-    OrderlyConsuming,
+from fairlead_client.consume.pull.consume_service import (
+    ConcurrentConsumeService,
+    ConsumeArguments,
+    ConsumeService,
+    OrderlyConsumeService,
     Workers,
 )
 from fairlead_client.consume.pull.failed_messages import FailedMessages
@@ -37,33 +37,33 @@ CONSUME_THREADS: Final = 20
 
 
 class PushConsumer(PullMember):
-    """Joins a group, pulls the queues it is given, and calls a listener with batches of them.
+    """Joins a group, pulls its queues ahead, and calls a listener with batches of messages.
 
-    With `ordered=True` one thread at a time runs a queue, and a batch that failed comes again
-    before any later one. Otherwise batches of one queue are consumed side by side; a failed
-    message is sent back, or consumed here again after 5 s when it cannot be.
+    With `ordered=True` one thread at a time runs a queue, and a failed batch comes again before
+    any later one. Otherwise several threads consume batches of one queue at a time; the consumer
+    sends a failed message back, or consumes it again after 5 s if it cannot be sent back.
 
-    A queue that is taken away is released when what is in a listener's hands is finished, at its
-    lowest message that is not consumed. What was pulled and not handed out is forgotten.
+    When a queue moves, the consumer waits for the batches in hand, then releases the queue at its
+    lowest offset that is not consumed. It drops messages that it had only pulled.
 
     Args:
         listener: `f(messages, context)` returns a ConsumeResult.
-        consume_message_batch_max_size: messages in one call at most; all of one queue.
+        consume_message_batch_max_size: the most messages in one call, all of one queue.
         consume_threads: how many threads call the listener.
         max_reconsume_times: how often a message may come back before it goes to the dead-letter
-            topic; -1: 16 times, and in ordered groups without an end.
-        failed_messages: where failed messages are sent back to instead of the group's retry topic,
-            which the consumer then reads only if its settings say so.
-        flow_limits: how much of a queue is pulled ahead.
+            topic; -1: 16 times, and without limit in ordered groups.
+        failed_messages: keeps failed messages instead of the group's retry topic. The consumer
+            then reads the retry topic only with `retry_topic=True`.
+        flow_limits: how much the consumer pulls ahead of one queue.
         message_queue_changed: `f(topic, all, mine)`, called once per topic whose queues changed.
         tag_header: the Kafka header that holds a message's tag.
         message_source: where messages come from instead of Kafka.
-        offset_store: where positions are committed instead of Kafka's group offsets.
-        observer: told what happens, such as a ClientMetrics.
+        offset_store: where to commit positions instead of Kafka's group offsets.
+        observer: receives events, such as a ClientMetrics.
         settings: see `Settings`.
 
     Raises:
-        SettingsError: a setting that cannot work.
+        SettingsError: a setting cannot work.
     """
 
     @by_keyword("topics", "group", "bootstrap", "listener")
@@ -86,7 +86,7 @@ class PushConsumer(PullMember):
         _check("consume_message_batch_max_size", consume_message_batch_max_size, 1)
         _check("consume_threads", consume_threads, 1)
         _check("max_reconsume_times", max_reconsume_times, BY_DEFAULT)
-        # Who shares nothing with a group sends nothing back to it.
+        # A broadcasting member shares nothing with its group, so it sends nothing back.
         sends_back = failed_messages is None and self.MESSAGE_MODEL == "clustering"
         settings.setdefault("retry_topic", sends_back)
         chosen = Settings.of(type(self), settings, message_model=self.MESSAGE_MODEL)
@@ -106,12 +106,12 @@ class PushConsumer(PullMember):
         if sends_back and chosen.retry_topic:
             failed_messages = KafkaFailedMessages(chosen, self.client_id, max_reconsume_times)
             self._kept = failed_messages
-        common = Common(
+        common = ConsumeArguments(
             batch_max_size=consume_message_batch_max_size,
             workers=self._workers,
-            delays=self._delays,
+            timer=self._timer,
             still_mine=self._epoch_of,
-            settled=self._book.settle,
+            settled=self._queue_table.settle,
             failed_messages=failed_messages,
             observer=self._observer,
         )
@@ -121,21 +121,24 @@ class PushConsumer(PullMember):
             return listener(messages, context)
 
         limit = reconsume_limit(max_reconsume_times, ordered=True)
-        self._consuming: Consuming = (
-            OrderlyConsuming(consume, max_reconsume_times=limit, **common)
+        self._consume_service: ConsumeService = (
+            OrderlyConsumeService(consume, max_reconsume_times=limit, **common)
             if chosen.ordered
-            else ConcurrentConsuming(consume, **common)
+            else ConcurrentConsumeService(consume, **common)
         )
 
     @property
     def consume_counts(self) -> dict[str, int]:
-        """How often what happened: `failed`, `sent_back`, `not_sent_back`, `suspended`."""
-        return dict(self._consuming.counts)
+        """Counts: messages `failed`, `sent_back`, `not_sent_back`; batches `suspended`.
+
+        `listener_errors` counts calls in which the listener raised.
+        """
+        return dict(self._consume_service.counts)
 
     def close(self, timeout_ms: int | None = None) -> None:
-        """Finish what is in the listener's hands, release each queue, leave.
+        """Finish the batches in hand, release each queue, and leave.
 
-        From the listener it returns without waiting.
+        A call from the listener does not wait.
         """
         self._check_fork()
         if self._workers.mine and self._thread is not None:
@@ -144,8 +147,8 @@ class PushConsumer(PullMember):
             return
         super().close(timeout_ms)
 
-    def _arrived(self, work: ProcessQueue, count: int) -> None:
-        self._consuming.deliver(work, count)
+    def _on_messages(self, work: ProcessQueue, count: int) -> None:
+        self._consume_service.deliver(work, count)
 
     def _new_thread(self) -> SessionThread:
         thread = super()._new_thread()
@@ -162,4 +165,4 @@ class PushConsumer(PullMember):
 def _check(name: str, value: int, least: int) -> None:
     check_type(name, value, int)
     if value < least:
-        raise SettingsError(name, f"{value} is too few", f"{least} or more")
+        raise SettingsError(name, f"{value} is too few", f"give {least} or more")

@@ -1,6 +1,6 @@
 """An observer of a Consumer is told when work on a queue starts and stops, in that order."""
 
-from fairlead_client.consume.in_flight import Deliveries
+from fairlead_client.consume.in_flight import InFlight
 from fairlead_client.message import Message
 from fairlead_client.model import Epoch, Position, Queue
 from fairlead_client.session.events import Event, WorkStopped
@@ -28,31 +28,31 @@ class Witness(Observer):
         self.told.append(("stopped", offset, len(self.reported)))
 
 
-def _begun() -> tuple[Deliveries, Witness, Message]:
+def _begun() -> tuple[InFlight, Witness, Message]:
     """A queue that was started at 5, with the message at 5 in hand."""
     witness = Witness()
-    deliveries = Deliveries(witness)
-    deliveries.connect(witness.reported.append)
-    deliveries.start_work(QUEUE, EPOCH, Position(0, 5))
+    in_flight = InFlight(witness)
+    in_flight.connect(witness.reported.append)
+    in_flight.start_work(QUEUE, EPOCH, Position(0, 5))
     message = Message(QUEUE, 5, None, b"", (), 0, EPOCH)
-    assert deliveries.hand_out(message, lambda _queue: EPOCH)
-    return deliveries, witness, message
+    assert in_flight.hand_out(message, lambda _queue: EPOCH)
+    return in_flight, witness, message
 
 
 def test_stop_waits_for_what_is_in_hand() -> None:
     """The stop is told after the message in hand is done, and before the session hears of it."""
-    deliveries, witness, message = _begun()
-    deliveries.stop_work(QUEUE, EPOCH)
+    in_flight, witness, message = _begun()
+    in_flight.stop_work(QUEUE, EPOCH)
     assert witness.told == [("started", 5, 0)]
-    assert deliveries.done(message, lambda _queue: message.epoch)
+    assert in_flight.done(message, lambda _queue: message.epoch)
     assert witness.told == [("started", 5, 0), ("stopped", 6, 0)]
     assert witness.reported == [WorkStopped(QUEUE, EPOCH, 6)]
 
 
 def test_an_abandoned_queue_is_reported_as_stopped() -> None:
     """A queue that took too long to stop is told as stopped where it was processed to."""
-    deliveries, witness, message = _begun()
-    deliveries.stop_work(QUEUE, EPOCH)
-    deliveries.abandon_work(QUEUE, EPOCH)
+    in_flight, witness, message = _begun()
+    in_flight.stop_work(QUEUE, EPOCH)
+    in_flight.abandon_work(QUEUE, EPOCH)
     assert witness.told == [("started", 5, 0), ("stopped", 5, 0)]
-    assert not deliveries.done(message, lambda _queue: message.epoch)
+    assert not in_flight.done(message, lambda _queue: message.epoch)

@@ -1,4 +1,4 @@
-"""Clients that are waited for, and changes that are to settle, as plain JSON values."""
+"""Awaited clients, and changes that settle, as plain JSON values."""
 
 from typing import Any
 
@@ -10,7 +10,7 @@ __all__ = ["plain_awaited", "plain_settling", "read_awaited", "read_settling"]
 
 
 def plain_awaited(awaited: Awaited, row: int) -> list[Any]:
-    """Return a client that is waited for; its member's key stands in this row of the key table."""
+    """Return an awaited client; its member's key stands in this row of the key table."""
     return [awaited.since_ms, plain_member(awaited.member, row)]
 
 

@@ -1,12 +1,11 @@
 """One group's state to bytes and back, in two pieces: the body and the liveness.
 
 The same state gives the same bytes, in whatever order its mappings were filled: everything is
-written sorted. The body is JSON of plain arrays, under a version and a checksum; each version
-keeps its decoder. ``recomputed_ms`` and the liveness of members, which move without anything else
-moving, stand in the liveness piece.
+written sorted. The body is JSON of plain arrays, under a version and a checksum. What moves while
+nothing else does stands in the liveness piece: ``recomputed_ms`` and the members' liveness.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
@@ -28,13 +27,12 @@ from fairlead.codec.measure import plain_measure, read_measure
 from fairlead.codec.member import plain_member, plain_tombstone, read_member, read_tombstone
 from fairlead.codec.route import plain_route, read_route
 from fairlead.codec.tables import keys_of, plain_queues, queues_of, read_queues
-from fairlead.core.model import MemberKey, MessageQueue
+from fairlead.core.model import MemberKey
 from fairlead.core.outputs import Failure
 from fairlead.core.state import GroupState, PendingRequest, Trait
 
-__all__ = ["BODY_VERSION", "decode_group", "encode_group", "same_body"]
+__all__ = ["decode_group", "encode_group", "same_body"]
 
-BODY_VERSION = 7
 _UNREADABLE = (KeyError, IndexError, TypeError, ValueError, AttributeError)
 
 
@@ -46,18 +44,15 @@ def encode_group(state: GroupState) -> tuple[bytes, bytes]:
         body = orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)
     except (orjson.JSONEncodeError, *_UNREADABLE) as error:
         raise CodecError(what, f"it cannot be written ({error!r})") from error
-    return seal(BODY_VERSION, body), encode_liveness(state)
+    return seal(body), encode_liveness(state)
 
 
 def decode_group(body: bytes, liveness: bytes, group: str) -> GroupState:
     """Return the state of a group; CodecError if the bytes are damaged or of another version."""
     what = f"the state of group {group}"
-    version, payload = unseal(body, what)
-    decoder = _DECODERS.get(version)
-    if decoder is None:
-        raise CodecError(what, f"version {version} is unknown, known are {sorted(_DECODERS)}")
+    payload = unseal(body, what)
     try:
-        state = decoder(orjson.loads(payload))
+        state = _read(orjson.loads(payload))
     except (orjson.JSONDecodeError, *_UNREADABLE) as error:
         raise CodecError(what, f"its body cannot be read ({error!r})") from error
     if state.group != group:
@@ -133,65 +128,14 @@ def _plain(state: GroupState) -> dict[str, Any]:
     }
 
 
-def _read_1(plain: dict[str, Any]) -> GroupState:
-    return _read(plain, read_queues(plain["queues"]))
-
-
-def _read_2(plain: dict[str, Any]) -> GroupState:
-    """Read what version 1 has, and what queues were measured to weigh."""
+def _read(plain: dict[str, Any]) -> GroupState:
     queues = read_queues(plain["queues"])
-    state = _read(plain, queues)
-    state.measures = {queues[row[0]]: read_measure(row) for row in plain["measures"]}
-    state.weights = {queues[row]: weight for row, weight in plain["weights"]}
-    return state
-
-
-def _read_3(plain: dict[str, Any]) -> GroupState:
-    """Read what version 2 has, what a recovery leaves behind, who is waited for, what settles.
-
-    Version 4 differs in the rows alone, which may say of which life of a topic something is.
-    """
-    state = _read_2(plain)
-    state.late_topics = tuple(plain["late_topics"])
-    keys = [MemberKey(*key) for key in plain["keys"]]
-    awaited = [read_awaited(row, keys) for row in plain["awaited"]]
-    state.awaited = {each.member.key.client_id: each for each in awaited}
-    state.settling = read_settling(plain["settling"])
-    return state
-
-
-def _read_5(plain: dict[str, Any]) -> GroupState:
-    """Read what version 4 has, the values that the group keeps, and what a route has brought."""
-    state = _read_3(plain)
-    state.established = {
-        Trait(name, topic): tuple(value) for name, topic, value in plain["established"]
-    }
-    state.growing_since_ms = plain["growing_since_ms"]
-    return state
-
-
-def _read_6(plain: dict[str, Any]) -> GroupState:
-    """Read what version 5 has, which queues are new in a known life, which topics were remade."""
-    state = _read_5(plain)
-    state.remade = tuple(plain["remade"])
-    return state
-
-
-def _read_7(plain: dict[str, Any]) -> GroupState:
-    """Read what version 6 has, and which clusters lack a topic; rows say what has no answer."""
-    state = _read_6(plain)
-    state.absent = {topic: tuple(clusters) for topic, clusters in plain["absent"]}
-    return state
-
-
-def _read(plain: dict[str, Any], queues: list[MessageQueue]) -> GroupState:
     keys = [MemberKey(*key) for key in plain["keys"]]
     clients = plain["clients"]
     members = [read_member(row, keys) for row in plain["members"]]
     routes = [read_route(row) for row in plain["routes"]]
+    awaited = [read_awaited(row, keys) for row in plain["awaited"]]
     generation, number = plain["epoch"]
-    # Versions before 6 do not say which topics were made anew: each may have been. Those before 7
-    # do not say since when a request has no answer.
     return GroupState(
         group=plain["group"],
         created_ms=plain["created_ms"],
@@ -209,21 +153,20 @@ def _read(plain: dict[str, Any], queues: list[MessageQueue]) -> GroupState:
         claims={keys[row[0]]: read_claims(row, queues) for row in plain["claims"]},
         barrier=read_barrier(plain["barrier"], keys, queues),
         requests={
-            (what, topic): PendingRequest(asked_ms, times, *later)
-            for what, topic, asked_ms, times, *later in plain["requests"]
+            (what, topic): PendingRequest(asked_ms, times, unanswered)
+            for what, topic, asked_ms, times, unanswered in plain["requests"]
         },
         empty_since_ms=plain["empty_since_ms"],
         allocated_by=plain["allocated_by"],
-        remade=tuple(sorted(route.topic for route in routes)),
+        measures={queues[row[0]]: read_measure(row) for row in plain["measures"]},
+        weights={queues[row]: weight for row, weight in plain["weights"]},
+        late_topics=tuple(plain["late_topics"]),
+        awaited={each.member.key.client_id: each for each in awaited},
+        settling=read_settling(plain["settling"]),
+        established={
+            Trait(name, topic): tuple(value) for name, topic, value in plain["established"]
+        },
+        growing_since_ms=plain["growing_since_ms"],
+        remade=tuple(plain["remade"]),
+        absent={topic: tuple(clusters) for topic, clusters in plain["absent"]},
     )
-
-
-_DECODERS: Mapping[int, Callable[[dict[str, Any]], GroupState]] = {
-    1: _read_1,
-    2: _read_2,
-    3: _read_3,
-    4: _read_3,
-    5: _read_5,
-    6: _read_6,
-    7: _read_7,
-}

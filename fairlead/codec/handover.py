@@ -8,7 +8,7 @@ from typing import Any
 
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position, Source
 from fairlead.core.records import Claim
-from fairlead.core.state import Barrier, ClaimSet, Doubt, Grant, QueueState, Told
+from fairlead.core.state import Barrier, ClaimSet, Doubt, Grant, QueueState, ReportedPosition
 
 __all__ = [
     "plain_barrier",
@@ -19,15 +19,11 @@ __all__ = [
     "read_queue",
 ]
 
-_NO_RECOVERY: tuple[Any, ...] = (False, False, ())
-"""What follows the releases of a barrier: whether it recovers, whether it waited, what was told."""
-
 Keys = Mapping[MemberKey, int]
 Queues = Mapping[MessageQueue, int]
 
-
-_NOTHING_LATER: tuple[Any, ...] = ((), None, None, None, False, None, ())
-"""What stands at the end of a queue's row only where there is something of it."""
+_SELDOM: tuple[Any, ...] = ((), None, None, None, False, None, ())
+"""The last fields of a queue's row, which end it early while they say nothing."""
 
 
 def plain_queue(row: int, queue: QueueState, keys: Keys) -> list[Any]:
@@ -40,22 +36,20 @@ def plain_queue(row: int, queue: QueueState, keys: Keys) -> list[Any]:
         [*queue.void],
         [_plain_grant(grant, keys) for grant in queue.chain],
     ]
-    bounds = queue.end is not None or bool(queue.doubts)
-    apart = bounds or queue.identity is not None or queue.set_aside is not None or queue.grown
-    if queue.overtaken or queue.asked is not None or apart:
-        plain.append([_plain_grant(grant, keys) for grant in queue.overtaken])
-        plain.append(None if queue.asked is None else [*queue.asked])
-    if apart:
-        aside = queue.set_aside
-        plain.append(queue.identity)
-        plain.append(None if aside is None else [aside[0], *aside[1]])
-    if queue.grown or bounds:
-        plain.append(queue.grown)
-    if bounds:
-        plain.append(queue.end)
-    if queue.doubts:
-        plain.append([_plain_doubt(doubt, keys) for doubt in queue.doubts])
-    return plain
+    aside = queue.set_aside
+    seldom = (queue.overtaken, queue.asked, queue.identity, aside, queue.grown, queue.end)
+    if (*seldom, queue.doubts) == _SELDOM:
+        return plain
+    return [
+        *plain,
+        [_plain_grant(grant, keys) for grant in queue.overtaken],
+        None if queue.asked is None else [*queue.asked],
+        queue.identity,
+        None if aside is None else [aside[0], *aside[1]],
+        queue.grown,
+        queue.end,
+        [_plain_doubt(doubt, keys) for doubt in queue.doubts],
+    ]
 
 
 def _plain_doubt(doubt: Doubt, keys: Keys) -> list[Any]:
@@ -64,11 +58,10 @@ def _plain_doubt(doubt: Doubt, keys: Keys) -> list[Any]:
 
 
 def _read_doubt(plain: Sequence[Any], keys: Sequence[MemberKey]) -> Doubt:
-    # Once it was only said whether a bridge had contradicted, not when.
     row, generation, number, reset, offset, kind, contradicted_ms, *source = plain
     epoch, position = Epoch(generation, number), Position(reset, offset)
     told_by = Source(*source) if source else None
-    return Doubt(keys[row], epoch, position, kind, told_by, int(contradicted_ms))
+    return Doubt(keys[row], epoch, position, kind, told_by, contradicted_ms)
 
 
 def _plain_grant(grant: Grant, keys: Keys) -> list[Any]:
@@ -78,9 +71,9 @@ def _plain_grant(grant: Grant, keys: Keys) -> list[Any]:
 
 
 def read_queue(plain: Sequence[Any], keys: Sequence[MemberKey]) -> QueueState:
-    """Return the queue state that :func:`plain_queue` wrote, in this version or an earlier one."""
-    _, base, why, late, void, chain, *later = plain
-    overtaken, asked, identity, aside, grown, end, doubts = (*later, *_NOTHING_LATER[len(later) :])
+    """Return the queue state that :func:`plain_queue` wrote."""
+    _, base, why, late, void, chain, *seldom = plain
+    overtaken, asked, identity, aside, grown, end, doubts = seldom or _SELDOM
     return QueueState(
         None if base is None else Position(*base),
         why,
@@ -117,7 +110,7 @@ def plain_claims(row: int, claims: ClaimSet, queues: Queues) -> list[Any]:
                         *claim.epoch,
                         *claim.position,
                         claim.running,
-                        *_plain_identity(claim.identity),
+                        *(() if claim.identity is None else (claim.identity,)),
                     ]
                     for claim in claims.read[part]
                 ],
@@ -125,10 +118,6 @@ def plain_claims(row: int, claims: ClaimSet, queues: Queues) -> list[Any]:
             for part in sorted(claims.read)
         ],
     ]
-
-
-def _plain_identity(identity: str | None) -> list[str]:
-    return [] if identity is None else [identity]
 
 
 def read_claims(plain: Sequence[Any], queues: Sequence[MessageQueue]) -> ClaimSet:
@@ -166,7 +155,7 @@ def plain_barrier(barrier: Barrier | None, keys: Keys, queues: Queues) -> list[A
         barrier.waited,
         [
             [queues[queue], identity, *told.epoch, *told.position, told.why]
-            for (queue, identity), told in sorted(barrier.told.items())
+            for (queue, identity), told in sorted(barrier.reported.items())
         ],
     ]
 
@@ -174,14 +163,10 @@ def plain_barrier(barrier: Barrier | None, keys: Keys, queues: Queues) -> list[A
 def read_barrier(
     plain: Sequence[Any] | None, keys: Sequence[MemberKey], queues: Sequence[MessageQueue]
 ) -> Barrier | None:
-    """Return the barrier that :func:`plain_barrier` wrote.
-
-    Before version 3 none recovered, before version 4 nobody told of which life a position is.
-    """
+    """Return the barrier that :func:`plain_barrier` wrote."""
     if plain is None:
         return None
-    generation, started_ms, marked_ms, mute_told, releases, *recovery = plain
-    recovering, waited, told = (*recovery, *_NO_RECOVERY[len(recovery) :])
+    generation, started_ms, marked_ms, mute_told, releases, recovering, waited, told = plain
     return Barrier(
         generation,
         started_ms,
@@ -197,7 +182,9 @@ def read_barrier(
         recovering,
         waited,
         {
-            (queues[queue], identity): Told(Epoch(epoch, number), Position(reset, offset), why)
+            (queues[queue], identity): ReportedPosition(
+                Epoch(epoch, number), Position(reset, offset), why
+            )
             for queue, identity, epoch, number, reset, offset, why in told
         },
     )

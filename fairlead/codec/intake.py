@@ -1,4 +1,4 @@
-"""What a shard remembers of how much came just now, so that quotas do not depend on batches."""
+"""Recent counts of a shard's input: quotas must not depend on the cut of batches."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,8 +18,8 @@ __all__ = [
 class GroupIntake(NamedTuple):
     """What one group wrote in one second of the shard's clock.
 
-    ``records`` is how many records, ``own`` how many of those above its quota were taken because
-    members had written them, ``told`` whether a dead letter tells of a refused one.
+    ``records`` is their number, ``own`` how many of its members' records above the quota counted,
+    ``told`` whether a refused one got a dead letter.
     """
 
     records: int = 0
@@ -29,11 +29,11 @@ class GroupIntake(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """What came in the newest second of the shard's clock, and how many groups were made of late.
+    """The input of the newest second of the shard's clock, and the pace of new groups.
 
-    ``level`` is in thousandths of a group, at the clock ``level_ms``: each group that is made adds
-    1,000, and it falls with time. ``letters`` tell of groups that were refused in this second.
-    ``large`` is the like for the bytes of large heartbeats, in their thousandths.
+    ``letters`` counts dead letters for refused groups in this second. ``level`` is a bucket's, at
+    the clock ``level_ms``: each new group adds 1,000, and it falls with time. ``large`` is the
+    bucket for the bytes of large heartbeats, in thousandths.
     """
 
     second: int = 0
@@ -49,7 +49,7 @@ class Intake:
 class ReleaseIntake:
     """How many releases each group wrote in the newest second of their append time.
 
-    ``told``: the groups of which a dead letter tells of a refused one.
+    ``told``: the groups with a refused release that got a dead letter.
     """
 
     second: int = 0
@@ -74,12 +74,12 @@ def read_releases(plain: list[Any]) -> ReleaseIntake:
 def plain_intake(intake: Intake) -> list[Any]:
     """Return an intake as plain JSON values."""
     groups = [[group, *intake.groups[group]] for group in sorted(intake.groups)]
-    plain = [intake.second, groups, intake.letters, intake.level, intake.level_ms]
-    return [*plain, intake.large, intake.large_ms] if intake.large else plain
+    made = [intake.letters, intake.level, intake.level_ms]
+    return [intake.second, groups, *made, intake.large, intake.large_ms]
 
 
 def read_intake(plain: list[Any]) -> Intake:
     """Return the intake that :func:`plain_intake` wrote."""
-    second, groups, letters, level, level_ms, *large = plain
-    found = {group: GroupIntake(records, own, told) for group, records, own, told in groups}
-    return Intake(second, found, letters, level, level_ms, *large)
+    second, groups, *levels = plain
+    of_groups = {group: GroupIntake(records, own, told) for group, records, own, told in groups}
+    return Intake(second, of_groups, *levels)

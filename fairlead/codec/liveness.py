@@ -11,9 +11,8 @@ from fairlead.codec.envelope import seal, unseal
 from fairlead.codec.errors import CodecError
 from fairlead.core.state import GroupState, Liveness
 
-__all__ = ["LIVENESS_VERSION", "decode_liveness", "encode_liveness"]
+__all__ = ["decode_liveness", "encode_liveness"]
 
-LIVENESS_VERSION = 1
 _FIRST = Struct("<q")
 _MEMBER = Struct("<5q")
 _NONE = -1
@@ -31,7 +30,7 @@ def encode_liveness(state: GroupState) -> bytes:
         numbers += (alive.seen_ms, alive.sequence)
         numbers += (_NONE if since is None else since, alive.heals, alive.healed_ms)
     try:
-        return seal(LIVENESS_VERSION, pack(f"<{len(numbers)}q", *numbers))
+        return seal(pack(f"<{len(numbers)}q", *numbers))
     except error as problem:
         raise CodecError(what, f"a number does not fit 64 bits ({problem})") from problem
 
@@ -39,9 +38,7 @@ def encode_liveness(state: GroupState) -> bytes:
 def decode_liveness(liveness: bytes, state: GroupState) -> GroupState:
     """Return the state of a body with its liveness; CodecError if they do not fit each other."""
     what = f"the liveness of group {state.group}"
-    version, payload = unseal(liveness, what)
-    if version != LIVENESS_VERSION:
-        raise CodecError(what, f"version {version} is unknown, known is {LIVENESS_VERSION}")
+    payload = unseal(liveness, what)
     if len(payload) != _FIRST.size + _MEMBER.size * len(state.members):
         raise CodecError(what, f"it is not that of {len(state.members)} members")
     (recomputed_ms,) = _FIRST.unpack_from(payload)

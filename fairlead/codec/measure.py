@@ -3,7 +3,7 @@
 from collections.abc import Sequence
 from typing import Any
 
-from fairlead.core.queue_weights import Measure
+from fairlead.core.rules.queue_weights import Measure
 
 __all__ = ["plain_measure", "read_measure"]
 

@@ -7,9 +7,6 @@ from fairlead.core.state import Member, Spoken, Tombstone
 
 __all__ = ["plain_member", "plain_tombstone", "read_member", "read_tombstone"]
 
-_NOTHING_LATER: tuple[Any, ...] = (0, False, (), None, ())
-"""What stands for the last fields of a row that ends before them."""
-
 
 def plain_member(member: Member, row: int) -> list[Any]:
     """Return a member whose key stands in this row of the key table."""
@@ -48,32 +45,16 @@ def plain_member(member: Member, row: int) -> list[Any]:
         ],
         member.joined_ms,
         member.told_rival,
-        *_plain_told(member),
+        [*member.told_odd],
+        _plain_spoken(member.spoken),
+        [*member.told_waiting],
     ]
-
-
-def _plain_told(member: Member) -> list[Any]:
-    """Return the last fields of a row, without those at the end that say nothing."""
-    spoken = None if member.spoken is None else [*member.spoken]
-    last: list[Any] = [[*member.told_odd], spoken, [*member.told_waiting]]
-    while last and not last[-1]:
-        last.pop()
-    return last
 
 
 def read_member(plain: list[Any], keys: list[MemberKey]) -> Member:
-    """Return the member that :func:`plain_member` wrote.
-
-    Version 3 has when it joined and what it was told of a rival, version 5 what else it was told,
-    if anything, version 7 why it waits.
-    """
-    row, start_ms, uuid, incarnations, acked, leaving, told, parts, profile, subscriptions = plain[
-        :10
-    ]
-    joined_ms, told_rival, told_odd, spoken, waiting = (
-        *plain[10:],
-        *_NOTHING_LATER[len(plain) - 10 :],
-    )
+    """Return the member that :func:`plain_member` wrote."""
+    row, start_ms, uuid, incarnations, acked, leaving, told, parts, profile, *more = plain
+    subscriptions, joined_ms, told_rival, told_odd, spoken, waiting = more
     return Member(
         keys[row],
         Process(start_ms, uuid),
@@ -90,19 +71,26 @@ def read_member(plain: list[Any], keys: list[MemberKey]) -> Member:
         joined_ms,
         told_rival,
         tuple(told_odd),
-        None if spoken is None else Spoken(*spoken),
+        _read_spoken(spoken),
         tuple(waiting),
     )
 
 
 def plain_tombstone(stone: Tombstone, row: int) -> list[Any]:
     """Return what is remembered of a member that is gone, whose key stands in this row."""
-    plain: list[Any] = [row, stone.until_ms, stone.lapsed, stone.told]
-    return plain if stone.spoken is None else [*plain, stone.closed, [*stone.spoken]]
+    state = [stone.until_ms, stone.lapsed, stone.notified, stone.closed]
+    return [row, *state, _plain_spoken(stone.spoken)]
 
 
 def read_tombstone(plain: list[Any]) -> Tombstone:
-    """Return what :func:`plain_tombstone` wrote; earlier versions tell no last words."""
-    _, until_ms, lapsed, told, *later = plain
-    closed, spoken = later or (False, None)
-    return Tombstone(until_ms, lapsed, told, closed, None if spoken is None else Spoken(*spoken))
+    """Return what :func:`plain_tombstone` wrote."""
+    _, until_ms, lapsed, told, closed, spoken = plain
+    return Tombstone(until_ms, lapsed, told, closed, _read_spoken(spoken))
+
+
+def _plain_spoken(spoken: Spoken | None) -> list[int] | None:
+    return None if spoken is None else [*spoken]
+
+
+def _read_spoken(plain: list[int] | None) -> Spoken | None:
+    return None if plain is None else Spoken(*plain)

@@ -1,4 +1,4 @@
-"""A group that is set aside because its step failed, with the rows that wait for it."""
+"""The quarantine of a group whose step failed, with its waiting rows."""
 
 from base64 import b64decode, b64encode
 from dataclasses import dataclass
@@ -8,7 +8,7 @@ __all__ = ["HeldRow", "Quarantine", "plain_quarantine", "read_quarantine"]
 
 
 class HeldRow(NamedTuple):
-    """A row that was read but not applied, as it was read, with the shard's clock at its place."""
+    """A row of the log with the shard's clock at its place."""
 
     topic: str
     partition: int
@@ -23,9 +23,8 @@ class HeldRow(NamedTuple):
 class Quarantine:
     """Why and since when a group is set aside, in milliseconds of the shard's clock.
 
-    ``retry_ms`` is the clock from which its step is tried again, ``failures`` how often it has
-    failed, ``error`` the class of the newest exception. ``overflow``: rows were given up because
-    there were too many.
+    ``retry_ms`` is the clock of the next attempt, ``failures`` the number of failed ones, ``error``
+    the class of the newest exception. ``overflow``: some rows were too many, and were given up.
     """
 
     since_ms: int

@@ -15,8 +15,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
-from fairlead.codec.envelope import seal, unseal
-from fairlead.codec.errors import CodecError
+from fairlead.codec.envelope import STATE_VERSION, seal, unseal
+from fairlead.codec.errors import CodecError, UnknownVersionError
 from fairlead.codec.intake import (
     Intake,
     ReleaseIntake,
@@ -26,23 +26,21 @@ from fairlead.codec.intake import (
     read_releases,
 )
 from fairlead.codec.quarantine import Quarantine, plain_quarantine, read_quarantine
-from fairlead.codec.stored import STORED_VERSION, StoredShard
+from fairlead.codec.stored import StoredShard
 from fairlead.core.outputs import Origin
 
 __all__ = ["GroupSlot", "OpenShard", "ShardHeader", "close_shard", "open_shard"]
 
-_HEAD_VERSION = 2
-_HEAD_VERSIONS = (1, 2)
 _SIZE = Struct("<I")
 _BODY, _LIVENESS = "the body column of a shard", "the liveness column of a shard"
 
 
 class GroupSlot(NamedTuple):
-    """One group's place in a shard: its bytes, and what is known of it without decoding them.
+    """One group's place in a shard: its bytes, and what the shard needs without decoding them.
 
-    ``topics`` are those whose routes concern it, sorted; ``phase`` is where its newest decision
-    left it. ``due_ms`` is the earliest clock at which it must be stepped although none of its
-    records is read. An empty ``body``: it has no state yet, which only a quarantined group can be.
+    ``topics`` are those whose routes concern it, sorted; ``phase`` is that of its newest decision.
+    ``due_ms`` is the earliest clock at which it must be stepped even without a record. ``body`` is
+    empty if a group in quarantine has no state yet.
     """
 
     group: str
@@ -58,20 +56,18 @@ class GroupSlot(NamedTuple):
 class ShardHeader:
     """What a shard remembers apart from its groups and its clock.
 
-    ``generation`` is that of the driver that ran it last, ``defaults`` the rules set for all
-    groups, ``marker`` the highest generation of which a tick was read, ``positions`` topic ->
-    partition -> next offset to read, ``step`` how many cuts with a decision there were,
-    ``newest_ms`` the newest append time read. ``jumps`` counts how often a broker's clock jumped
-    ahead between two ticks of one driver, ``jumps_told`` how many of these a decision has told;
-    ``jumps_open`` are those since the newest tick, which count if the same driver ticks again.
-    ``number_floor`` is the greatest decision number of a group that was forgotten: a group that is
-    made counts on from there, so that no epoch of its name is ever used twice.
-    ``marker_ms`` is the clock at the first tick of ``marker``, ``control_end`` up to where control
-    must have been read before that tick counts. ``origin`` says where the state began after a loss,
-    ``recovering`` that clients may be working that the shard has not heard of yet. ``intake`` and
-    ``released`` are how much came of late, for the quotas. ``bridges`` is what the bridge of each
-    cluster said last of itself: (when, its state). ``group_bytes``: what groups may grow to, since
-    the shard has reached its share of state; 0: it has not.
+    ``generation`` is that of the driver that ran it last, ``defaults`` the rules of all groups,
+    ``marker`` the highest generation with a tick, ``positions`` topic -> partition -> next offset
+    to read, ``step`` the number of cuts with a decision, ``newest_ms`` the newest append time.
+    ``jumps`` counts jumps of a broker's clock between two ticks of one driver, ``jumps_told`` those
+    that a decision has told, and ``jumps_open`` those since the newest tick, which count if the
+    same driver ticks again. ``number_floor`` is the greatest decision number of a forgotten group:
+    a new group counts on from there, so that no epoch of its name comes twice. ``marker_ms`` is the
+    clock at the first tick of ``marker``; before that tick counts, control must be read up to
+    ``control_end``. ``origin`` is the beginning of the state after a loss; ``recovering``: unknown
+    clients may be working. ``intake`` and ``released`` are recent counts for the quotas.
+    ``bridges`` has the newest sign of each cluster's bridge: (when, its state). ``group_bytes``: no
+    group may grow beyond this, since the shard has reached its share of state; 0: it has not.
     """
 
     generation: int = 0
@@ -107,8 +103,8 @@ class OpenShard:
 
 def open_shard(stored: StoredShard) -> OpenShard:
     """Read the heads of a stored shard; CodecError if they are damaged or of another version."""
-    if stored.version != STORED_VERSION:
-        raise CodecError("a shard", f"layout {stored.version} is unknown, not {STORED_VERSION}")
+    if stored.version != STATE_VERSION:
+        raise UnknownVersionError("a shard", stored.version, STATE_VERSION)
     body_head, bodies = _split(stored.body, _BODY)
     alive_head, pieces = _split(stored.liveness, _LIVENESS)
     try:
@@ -141,17 +137,14 @@ def open_shard(stored: StoredShard) -> OpenShard:
             alive_head["jumps_told"],
             alive_head["jumps_open"],
             alive_head["number_floor"],
-            # What version 1 lacks: nobody could lose a state before.
-            alive_head.get("marker_ms", 0),
-            alive_head.get("control_end", 0),
-            _read_origin(body_head.get("origin")),
-            body_head.get("recovering", False),
-            # What was written before there were quotas lacks it.
-            read_intake(alive_head["intake"]) if "intake" in alive_head else Intake(),
-            read_releases(alive_head["released"]) if "released" in alive_head else ReleaseIntake(),
-            # Bridges did not tell of themselves at first.
-            {name: (at_ms, told) for name, at_ms, told in alive_head.get("bridges", ())},
-            alive_head.get("group_bytes", 0),
+            alive_head["marker_ms"],
+            alive_head["control_end"],
+            _read_origin(body_head["origin"]),
+            body_head["recovering"],
+            read_intake(alive_head["intake"]),
+            read_releases(alive_head["released"]),
+            {name: (at_ms, told) for name, at_ms, told in alive_head["bridges"]},
+            alive_head["group_bytes"],
         )
     except (KeyError, IndexError, TypeError, ValueError) as error:
         raise CodecError("a shard", f"its two columns do not fit each other ({error!r})") from error
@@ -179,7 +172,7 @@ def close_shard(
         body = opened.body
     else:
         body = _pack_body(header, slots)
-    return StoredShard(STORED_VERSION, *clock, body, _pack_liveness(header, slots))
+    return StoredShard(STATE_VERSION, *clock, body, _pack_liveness(header, slots))
 
 
 def _body_moved(
@@ -229,15 +222,11 @@ def _pack_liveness(header: ShardHeader, slots: Sequence[GroupSlot]) -> bytes:
         "number_floor": header.number_floor,
         "due": [slot.due_ms for slot in slots],
         "sizes": [len(slot.liveness) for slot in slots],
+        "intake": plain_intake(header.intake),
+        "released": plain_releases(header.released),
+        "bridges": [[name, *told] for name, told in sorted(header.bridges.items())],
+        "group_bytes": header.group_bytes,
     }
-    if header.intake != Intake():
-        head["intake"] = plain_intake(header.intake)
-    if header.released != ReleaseIntake():
-        head["released"] = plain_releases(header.released)
-    if header.bridges:
-        head["bridges"] = [[name, *told] for name, told in sorted(header.bridges.items())]
-    if header.group_bytes:
-        head["group_bytes"] = header.group_bytes
     return _join(head, [slot.liveness for slot in slots], _LIVENESS)
 
 
@@ -262,7 +251,7 @@ def _read_origin(plain: list[Any] | None) -> Origin | None:
 
 def _join(head: dict[str, Any], pieces: list[bytes], what: str) -> bytes:
     try:
-        sealed = seal(_HEAD_VERSION, orjson.dumps(head, option=orjson.OPT_SORT_KEYS))
+        sealed = seal(orjson.dumps(head, option=orjson.OPT_SORT_KEYS))
     except orjson.JSONEncodeError as error:
         raise CodecError(what, f"its head cannot be written ({error})") from error
     return b"".join([_SIZE.pack(len(sealed)), sealed, *pieces])
@@ -273,11 +262,8 @@ def _split(column: bytes, what: str) -> tuple[dict[str, Any], bytes]:
         raise CodecError(what, f"{len(column)} bytes are too few to be a whole column")
     (size,) = _SIZE.unpack_from(column)
     end = _SIZE.size + size
-    version, payload = unseal(column[_SIZE.size : end], what)
-    if version not in _HEAD_VERSIONS:
-        raise CodecError(what, f"version {version} is unknown, known are {[*_HEAD_VERSIONS]}")
     try:
-        head = orjson.loads(payload)
+        head = orjson.loads(unseal(column[_SIZE.size : end], what))
     except orjson.JSONDecodeError as error:
         raise CodecError(what, f"its head cannot be read ({error})") from error
     if not isinstance(head, dict):

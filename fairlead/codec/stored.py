@@ -2,18 +2,16 @@
 
 from typing import NamedTuple
 
-__all__ = ["STORED_VERSION", "StoredShard"]
-
-STORED_VERSION = 1
-"""The version of the columns taken together. It moves when a column changes its meaning."""
+__all__ = ["StoredShard"]
 
 
 class StoredShard(NamedTuple):
     """One shard as it is stored.
 
-    ``clock_ms`` is the shard's clock and ``append_ms`` the append time of the last record that
-    moved it; both stand beside the bytes so that a reader of the state store sees them. ``body``
-    holds what rarely changes, ``liveness`` what changes with each batch.
+    ``version`` is that of all stored bytes. ``clock_ms`` is the shard's clock and ``append_ms`` the
+    append time of the last record that moved it; both stand beside the bytes so that a reader of
+    the state store sees them. ``body`` holds what rarely changes, ``liveness`` what changes with
+    each batch.
     """
 
     version: int

@@ -15,25 +15,25 @@ __all__ = ["keys_of", "plain_queues", "queues_of", "read_queues"]
 
 def keys_of(state: GroupState) -> list[MemberKey]:
     """Return every member key that a state mentions, sorted."""
-    found = {*state.members, *state.tombstones, *state.claims}
+    keys = {*state.members, *state.tombstones, *state.claims}
     for queue in state.queues.values():
-        found.update(grant.member for grant in (*queue.chain, *queue.overtaken))
-        found.update(doubt.member for doubt in queue.doubts)
+        keys.update(grant.member for grant in queue.grants)
+        keys.update(doubt.member for doubt in queue.doubts)
     if state.barrier is not None:
-        found.update(member for _, member in state.barrier.releases)
-    found.update(awaited.member.key for awaited in state.awaited.values())
-    return sorted(found)
+        keys.update(member for _, member in state.barrier.releases)
+    keys.update(awaited.member.key for awaited in state.awaited.values())
+    return sorted(keys)
 
 
 def queues_of(state: GroupState) -> list[MessageQueue]:
     """Return every queue that a state mentions, sorted."""
-    found = {*state.queues, *state.targets, *state.measures, *state.weights}
+    queues = {*state.queues, *state.targets, *state.measures, *state.weights}
     for claims in state.claims.values():
         for part in claims.read.values():
-            found.update(claim.queue for claim in part)
+            queues.update(claim.queue for claim in part)
     if state.barrier is not None:
-        found.update(queue for queue, _ in (*state.barrier.releases, *state.barrier.told))
-    return sorted(found)
+        queues.update(queue for queue, _ in (*state.barrier.releases, *state.barrier.reported))
+    return sorted(queues)
 
 
 def plain_queues(queues: Iterable[MessageQueue]) -> list[Any]:

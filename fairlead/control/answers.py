@@ -42,6 +42,15 @@ class Refusal:
     detail: str
     remedy: str
 
+    def document(self) -> dict[str, str | None]:
+        """Return it as JSON values."""
+        return {
+            "reason": self.reason,
+            "field": self.field,
+            "detail": self.detail,
+            "remedy": self.remedy,
+        }
+
 
 @dataclass(frozen=True, slots=True)
 class Answers:

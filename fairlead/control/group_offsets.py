@@ -8,7 +8,7 @@ not count.
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Final, Literal
+from typing import Any, Final, Literal
 
 from fairlead.bridges.kafka.committed import read_committed
 from fairlead.bridges.kafka.data_cluster import DataCluster
@@ -18,7 +18,7 @@ from fairlead.control.strange_queues import routes_told
 from fairlead.core.model import MessageQueue, Position, Route
 from fairlead.core.ordering import queue_order
 from fairlead.core.records import Heartbeat, Progress, Record, Release, Reset, RuleSet
-from fairlead.core.routes import readable_queues
+from fairlead.core.topics.routes import readable_queues
 from fairlead.errors import EnvironmentMissingError, UsageError
 from fairlead.kafka.topic_source import TopicSource
 from fairlead.wire.decode import decode
@@ -68,6 +68,19 @@ class QueuePlace:
         if self.position is None:
             return None
         return self.latest - min(max(self.position.offset, self.earliest), self.latest)
+
+    def document(self) -> dict[str, Any]:
+        """Return it as JSON values."""
+        return {
+            "queue": [*self.queue],
+            "position": None if self.position is None else [*self.position],
+            "why": self.told_by,
+            "earliest": self.earliest,
+            "end": self.latest,
+            "end_is_older": False,
+            "lag_messages": self.lag,
+            "identity": self.identity,
+        }
 
 
 @dataclass(slots=True)

@@ -13,10 +13,10 @@ from typing import Any, Final, Literal
 
 from fairlead.control.group_offsets import QueuePlace
 from fairlead.control.rules_in_force import RulesInForce
-from fairlead.core.designation import RELEASED
 from fairlead.core.model import MessageQueue, Position
+from fairlead.core.publishing.utc_words import utc_words
 from fairlead.core.records import RuleSet
-from fairlead.core.utc_words import utc_words
+from fairlead.core.rules.designation import RELEASED
 
 __all__ = [
     "GroupRelease",
@@ -62,6 +62,17 @@ class ReleasedQueue:
     def lag(self) -> int | None:
         """How many messages are left to the native group, of those that are kept."""
         return None if self.position is None else self.place.latest - self.position.offset
+
+    def document(self, answer: str, error: str | None) -> dict[str, Any]:
+        """Return it as JSON values; ``error``: why the cluster did not take its commit."""
+        return {
+            **self.place.document(),
+            "position": None if self.position is None else [*self.position],
+            "native_offset": self.native,
+            "lag_messages": self.lag,
+            "answer": answer,
+            "error": error,
+        }
 
 
 def plan_release(
@@ -112,7 +123,7 @@ class GroupRelease:
 
     def document(self) -> dict[str, Any]:
         """Return JSON values."""
-        return {"by": self.by, "because": self.because, "at_ms": self.written_ms}
+        return {"by": self.by, "because": self.because, "append_ms": self.written_ms}
 
 
 def release_rule(group: str, *, elsewhere: bool = False) -> RuleSet:

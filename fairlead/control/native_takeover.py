@@ -6,9 +6,10 @@ than that: then nothing is taken over, for what was read would be read again.
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from fairlead.control.group_offsets import QueuePlace
+from fairlead.control.queue_resets import ResetOutcome, answer_json
 from fairlead.core.model import MessageQueue
 
 __all__ = ["AdoptedQueue", "Uncommitted", "plan_adoption"]
@@ -52,6 +53,17 @@ class AdoptedQueue:
     def needs_reset(self) -> bool:
         """Whether a record must say where it begins."""
         return self.begins is not None and self.why != "own"
+
+    def document(self, outcome: ResetOutcome | None) -> dict[str, Any]:
+        """Return it as JSON values, with what came of its reset; None: none was written."""
+        return {
+            **self.place.document(),
+            "native_offset": self.native,
+            "to_offset": self.begins,
+            "to_why": self.why,
+            "lag_messages": self.lag,
+            **answer_json(outcome),
+        }
 
 
 def plan_adoption(

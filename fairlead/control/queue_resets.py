@@ -7,7 +7,7 @@ it is followed in that life of the topic and in no other (rule H28).
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from fairlead.control.answers import AnswerWatch, Place, Refusal
 from fairlead.control.group_offsets import QueuePlace
@@ -16,11 +16,11 @@ from fairlead.core.records import Reset
 from fairlead.kafka.partition_reading import partitions_of
 from fairlead.kafka.rule_writer import write_resets
 from fairlead.settings import KafkaSettings
-from fairlead.wire.decision_records import DecisionRecord
+from fairlead.wire.decision_records import DecisionRecord, decision_names
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.topics import TopicNames
 
-__all__ = ["PlannedReset", "ResetOutcome", "plan_resets", "write_planned"]
+__all__ = ["PlannedReset", "ResetOutcome", "answer_json", "plan_resets", "write_planned"]
 
 Answer = Literal["followed", "refused", "unanswered", "not_written"]
 
@@ -61,6 +61,37 @@ class ResetOutcome:
     refusal: Refusal | None = None
     passed: bool = False
     ticking: bool = False
+
+    def document(self, reset: Reset, topic: str) -> dict[str, Any]:
+        """Return it as JSON values.
+
+        Args:
+            reset: its record.
+            topic: the name of the control topic.
+        """
+        ahead = self.planned.ahead
+        return {
+            **self.planned.place.document(),
+            "to_offset": self.planned.offset,
+            "skipped_messages": None if ahead is None else max(ahead, 0),
+            "repeated_messages": None if ahead is None else max(-ahead, 0),
+            "by": reset.by,
+            "because": reset.because,
+            "at": None if self.at is None else [topic, *self.at],
+            **answer_json(self),
+        }
+
+
+def answer_json(outcome: ResetOutcome | None) -> dict[str, Any]:
+    """Return what the engine said of a reset, as JSON values; None: nothing was written."""
+    if outcome is None:
+        return {"answer": "not_written", "led_to": [], "refused": None}
+    decision, refusal = outcome.decision, outcome.refusal
+    return {
+        "answer": outcome.answer,
+        "led_to": decision_names([] if decision is None else [decision]),
+        "refused": None if refusal is None else refusal.document(),
+    }
 
 
 def plan_resets(places: Sequence[QueuePlace], target: ResetTarget) -> list[PlannedReset]:

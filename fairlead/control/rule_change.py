@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from fairlead.control.rules_in_force import RulesInForce, WrittenRule
 from fairlead.core.records import ALL_GROUPS, RuleSet
-from fairlead.core.rules import RuleError
+from fairlead.core.rules.group_rules import RuleError
 from fairlead.kafka.rule_writer import as_read
 from fairlead.wire.encode import OversizeError
 from fairlead.wire.errors import WireError
@@ -47,7 +47,7 @@ def changes_of(
         before = after.values_of(rule.group)
         try:
             read = as_read(rule)
-            after.take(WrittenRule(read, -1, -1, 0))
+            after.take(WrittenRule(read, "", -1, -1, 0))
         except WireError as error:
             if error.reason == Reason.KEY_MISMATCH:
                 raise _nobody(rule) from error

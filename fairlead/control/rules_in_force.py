@@ -10,7 +10,7 @@ from typing import Any
 
 from fairlead.core.allocation import Strategy
 from fairlead.core.records import ALL_GROUPS, RuleSet
-from fairlead.core.rules import (
+from fairlead.core.rules.group_rules import (
     EngineRules,
     GroupRules,
     RuleError,
@@ -43,6 +43,7 @@ class WrittenRule:
     """A rule and its place in the control topic; ``written_ms`` is when the broker appended it."""
 
     rule: RuleSet
+    topic: str
     partition: int
     offset: int
     written_ms: int
@@ -183,4 +184,4 @@ def written_rule(row: RawRecord, shards: int) -> WrittenRule | None:
         return None
     if not isinstance(read, RuleSet):
         return None
-    return WrittenRule(read, row.partition, row.offset, row.append_ms)
+    return WrittenRule(read, row.topic, row.partition, row.offset, row.append_ms)

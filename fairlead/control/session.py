@@ -5,17 +5,19 @@ ADR 0095 gives the reasons.
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Literal
+from typing import Any, Literal
 
 from fairlead.control.answers import Answers, AnswerWatch, Place, Refusal
 from fairlead.control.rule_change import RuleChange
+from fairlead.control.rule_json import rule_head
 from fairlead.control.rules_in_force import RulesInForce, read_rules_in_force
 from fairlead.core.allocation import Strategy
 from fairlead.core.records import ALL_GROUPS, RuleSet
 from fairlead.kafka.partition_reading import partitions_of
 from fairlead.kafka.rule_writer import partitions_of_rule, write_rules
 from fairlead.settings import KafkaSettings
-from fairlead.wire.decision_records import DecisionRecord
+from fairlead.wire.bodies import failure_body
+from fairlead.wire.decision_records import DecisionRecord, decision_names
 from fairlead.wire.topics import TopicNames
 
 __all__ = ["Answer", "ControlSession", "RuleOutcome"]
@@ -49,6 +51,23 @@ class RuleOutcome:
     refusal: Refusal | None = None
     passed: bool = False
     ticking: bool = False
+
+    def document(self, topic: str) -> dict[str, Any]:
+        """Return it as JSON values; ``topic`` is the name of the control topic."""
+        decisions = self.decisions
+        failures = {topic: failure for one in decisions for topic, failure in one.failures.items()}
+        return {
+            **rule_head(self.rule),
+            "answer": self.answer,
+            "by": self.rule.by,
+            "because": self.rule.because,
+            "places": [[topic, *place] for place in self.places],
+            "led_to": decision_names(decisions),
+            "queues_moved": sum(one.queues_moved for one in decisions) if decisions else None,
+            "failures": [failure_body(each) for each in failures.values()],
+            "alarms": sorted({alarm for one in decisions for alarm in one.alarms}),
+            "refused": None if self.refusal is None else self.refusal.document(),
+        }
 
 
 class ControlSession:

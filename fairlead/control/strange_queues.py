@@ -5,7 +5,7 @@ from typing import NamedTuple
 
 from fairlead.core.model import MessageQueue, Route
 from fairlead.core.records import RouteChanged, RuleSet
-from fairlead.core.routes import readable_queues
+from fairlead.core.topics.routes import readable_queues
 from fairlead.kafka.topic_reader import TopicReader
 from fairlead.settings import KafkaSettings
 from fairlead.wire.decode import decode

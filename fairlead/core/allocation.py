@@ -1,8 +1,8 @@
 """The contract between the engine and an allocation strategy.
 
-A strategy decides who *should* own which queue; it never decides when. It receives every topic of
-the group, the members with their subscriptions and the current owners at once, and must be a pure
-function of that request.
+A strategy decides who *should* own which queue, never when. It gets every topic of the group, the
+members with their subscriptions and the current owners at once, and must be a pure function of that
+request.
 """
 
 import re
@@ -26,7 +26,7 @@ ERROR_TEXT_MAX = 200
 
 
 class AllocationError(Exception):
-    """A strategy cannot allocate a topic. ``code`` is stable and stands in the audit record."""
+    """A strategy cannot allocate a topic; ``code`` is stable and stands in the audit record."""
 
     def __init__(self, code: str, message: str) -> None:
         super().__init__(message)
@@ -35,7 +35,7 @@ class AllocationError(Exception):
 
 
 def described(error: BaseException) -> str:
-    """Word an exception without what differs from run to run: the record must be the same again."""
+    """Return an exception's text without addresses: a replay must write the same record."""
     try:
         said = str(error)
     except Exception:  # noqa: BLE001 - a user's exception may not even say what it is
@@ -56,11 +56,11 @@ class Candidate:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """What operators said of single queues and clients at run time.
+    """The rules of single queues and clients that operators set at run time.
 
     ``pins``: the client that shall own a queue; ``bans``: clients that shall not; ``weights`` of
-    queues, 0 or more; ``capacities`` of clients, more than 0. Each goes before what the strategy's
-    options say of the same queue or client.
+    queues, 0 or more; ``capacities`` of clients, more than 0. Each overrides the strategy's options
+    for the same queue or client.
     """
 
     pins: Mapping[MessageQueue, str] = field(default_factory=dict)
@@ -74,12 +74,11 @@ class AllocationRequest:
     """Everything a strategy may look at. Candidates and queues come sorted as RocketMQ sorts them.
 
     ``queues`` maps each topic to its readable queues; ``owners`` maps a queue to the client id that
-    holds it now; ``slots`` is ``subscribers`` (a topic is shared by its subscribers) or ``group``
-    (every member counts, as in RocketMQ). ``queue_zones`` says where a queue's leader stands, as
-    far as that is known. ``weights`` are measured ones, for a strategy that ``takes_weights``: a
-    queue that is not named weighs 1. Those of the group's own retry topic are named, with 0 until
-    they are measured. ``placement`` has the rules of single queues and clients that the strategy
-    says it takes (``takes_rules``), and no others.
+    holds it now; ``slots`` is ``subscribers`` (subscribers share a topic) or ``group`` (every
+    member counts, as in RocketMQ). ``queue_zones`` has the zone of a queue's leader, if known.
+    ``weights`` are measured ones, for a strategy that ``takes_weights``: a queue without one weighs
+    1, and queues of the group's own retry topic have 0 until they are measured. ``placement`` has
+    only the rules of single queues and clients that the strategy knows (``takes_rules``).
     """
 
     group: str
@@ -97,10 +96,9 @@ class AllocationRequest:
 class Allocation:
     """Who should own what: topic -> client id -> queues in the strategy's order.
 
-    A client that a topic does not name owns nothing of it, as one that it names with (). And the
-    topics that failed: of each topic asked for one or the other is said. ``notes``: sentences that
-    say in what the answer falls short of what the strategy aims at because it stopped at a limit of
-    its own; the answer stands all the same.
+    A client that a topic does not name owns nothing of it, just as one with (). Each topic of the
+    request stands in ``topics`` or in ``failures``. ``notes``: sentences on how the answer falls
+    short because the strategy stopped at a limit of its own; the answer counts all the same.
     """
 
     topics: Mapping[str, Mapping[str, tuple[MessageQueue, ...]]]
@@ -111,11 +109,11 @@ class Allocation:
 class Strategy(Protocol):
     """An allocation strategy. ``name`` is its name on the wire.
 
-    It may have ``check_options(options)``, which raises AllocationError for options that a rule
-    shall not put in force. It is called when such a rule comes. With ``takes_weights = True`` it
-    is given what queues weigh, and asked anew when that changes. And ``takes_rules``: the rules of
-    single queues and clients that it takes, some of ``pin``, ``ban``, ``weight``, ``capacity``; it
-    is given them in the request, and while there are others an alarm says that they do nothing.
+    It may have ``check_options(options)``, which raises AllocationError for bad options; the engine
+    calls it for each new rule. With ``takes_weights = True`` it gets the weights of queues, and the
+    engine asks again when they change. ``takes_rules`` names the rules of single queues and clients
+    that it knows, some of ``pin``, ``ban``, ``weight``, ``capacity``: it gets them in the request,
+    and an alarm says that other ones do nothing.
     """
 
     @property

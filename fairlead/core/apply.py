@@ -1,18 +1,29 @@
 """Applying one record to the working copy of a group.
 
-Decides what a record changes: membership, positions, resolved grants, routes, rules. It decides
-nothing about what follows (targets, commands): that is done once, after all records of a step.
+Decides what a record changes: membership, positions, resolved grants, routes, rules. What follows
+from that (targets, commands) the step decides once, after all records.
 """
 
 from dataclasses import replace
 from typing import Final
 
-from fairlead.core.barrier import acknowledge_by_beat, apply_claims
-from fairlead.core.bounds import (
+from fairlead.core.draft import GATE, Draft
+from fairlead.core.handover.chain import Resolved, answer_never, based, progress, release
+from fairlead.core.handover.fencing import FENCED, fenced_reason
+from fairlead.core.handover.forced_handover import has_ordered
+from fairlead.core.handover.pull_idle import note_idle
+from fairlead.core.handover.resolution import apply_resolution
+from fairlead.core.membership.leaving import apply_leave, note_leaver
+from fairlead.core.membership.member_disagreement import kept_profile
+from fairlead.core.membership.members import apply_heartbeat, shared_topics, subscribed_topics
+from fairlead.core.membership.spoken_for import note_going_on, note_unasked
+from fairlead.core.membership.surplus import surplus_of_route, without_room
+from fairlead.core.model import NOTHING, Epoch, Route
+from fairlead.core.positions.bounds import (
     believe_end,
     counts_unknown_reset,
     doubt,
-    is_below_its_base,
+    is_below_base,
     is_beyond,
     is_doubtful,
     note_bounds,
@@ -20,19 +31,10 @@ from fairlead.core.bounds import (
     refuse_reset,
     settle_doubts,
 )
-from fairlead.core.draft import GATE, Draft
-from fairlead.core.fencing import FENCED, fenced_reason
-from fairlead.core.forced_handover import has_ordered
-from fairlead.core.handover import Resolved, answer_never, based, progress, release
-from fairlead.core.leaving import apply_leave, note_leaver
-from fairlead.core.member_disagreement import kept_profile
-from fairlead.core.membership import apply_heartbeat, shared_topics, subscribed_topics
-from fairlead.core.model import NOTHING, Epoch, Route
-from fairlead.core.offsets import ROCKETMQ, first_base
-from fairlead.core.partitions_added import note_growth
-from fairlead.core.pull_idle import note_idle
-from fairlead.core.queue_measures import measure, weigh_when_due
-from fairlead.core.quota import QUOTA
+from fairlead.core.positions.first_position import ROCKETMQ, first_base
+from fairlead.core.positions.resets import apply_reset
+from fairlead.core.positions.topic_recreated import apply_identity
+from fairlead.core.publishing.waiting import apply_absent, note_answer
 from fairlead.core.records import (
     Arrival,
     Claims,
@@ -46,16 +48,15 @@ from fairlead.core.records import (
     RuleSet,
     TopicAbsent,
 )
-from fairlead.core.remembered import is_recovering, remember_progress, remember_release
-from fairlead.core.resets import apply_reset
-from fairlead.core.routes import readable_queues
-from fairlead.core.rule_cause import cause_of_rule
-from fairlead.core.rules import RuleError, put_rule, rules_of
-from fairlead.core.spoken_for import note_going_on, note_unasked
+from fairlead.core.recovery.barrier import acknowledge_by_beat, apply_claims
+from fairlead.core.recovery.remembered import remember_progress, remember_release
+from fairlead.core.rules.group_rules import RuleError, put_rule, rules_of
+from fairlead.core.rules.quota import QUOTA
+from fairlead.core.rules.rule_cause import cause_of_rule
 from fairlead.core.state import RESET, Grant, QueueState, Spoken
-from fairlead.core.surplus import surplus_of_route, without_room
-from fairlead.core.topic_recreated import settle_lives
-from fairlead.core.waiting import apply_absent, note_answer
+from fairlead.core.targets.queue_measures import measure, weigh_when_due
+from fairlead.core.topics.partitions_added import note_growth
+from fairlead.core.topics.routes import readable_queues
 
 __all__ = ["KINDS", "apply_record"]
 
@@ -71,10 +72,10 @@ KINDS = {
     OffsetsKnown: "offsets",
     TopicAbsent: "absent",
 }
-"""Record class -> its kind on the wire, by which it is counted."""
+"""Record class -> its kind on the wire; counters use these words."""
 
 _BEFORE_ALL: Final = Epoch(0, 1)
-"""Older than any grant, and no `NOTHING`: a queue is known as new before the first generation."""
+"""Older than any grant, but not `NOTHING`: marks a queue as new before the first generation."""
 
 
 def apply_record(draft: Draft, arrival: Arrival) -> None:
@@ -107,17 +108,18 @@ def apply_record(draft: Draft, arrival: Arrival) -> None:
 def _apply_progress(draft: Draft, arrival: Arrival, made: Progress) -> None:
     weigh_when_due(draft, arrival.clock_ms)
     remember_progress(draft, made, arrival.clock_ms)
-    is_told_all = draft.state.barrier is None
+    no_barrier = draft.state.barrier is None
     for entry in made.queues:
         value = draft.state.queues.get(entry.queue)
-        ended, beyond, strange = None, False, False
+        ended, beyond, unknown_reset = None, False, False
         if value is not None:
             believed = believe_end(value, entry)
             present = entry.epoch > value.void
-            strange = present and is_told_all and counts_unknown_reset(value, entry.position)
-            beyond = present and not strange and is_beyond(believed, entry.position)
-            # What is doubted is no position yet, but that its member works is certain.
-            doubtful = beyond or strange or (not is_told_all and is_doubtful(value, entry.position))
+            unknown_reset = present and no_barrier and counts_unknown_reset(value, entry.position)
+            beyond = present and not unknown_reset and is_beyond(believed, entry.position)
+            # A doubtful position does not count yet, but that its member works is certain.
+            doubtful = beyond or unknown_reset
+            doubtful = doubtful or (not no_barrier and is_doubtful(value, entry.position))
             base = value.base if doubtful else None
             position = entry.position if base is None else base
             ended = progress(believed, made.member, entry.epoch, position)
@@ -126,11 +128,10 @@ def _apply_progress(draft: Draft, arrival: Arrival, made: Progress) -> None:
             reason = fenced_reason(draft.state, entry.queue, made.member, entry.epoch)
             draft.counts[FENCED, f"progress/{reason}"] += 1
             continue
-        draft.set_queue(entry.queue, ended.queue)
-        draft.resolved(entry.queue, ended.grants, ended.queue.base)
+        apply_resolution(draft, entry.queue, ended)
         if ended.grants:
             draft.counts[GATE, "by_client"] += 1
-        if strange:
+        if unknown_reset:
             refuse_reset(draft, arrival, entry, made.member)
         elif beyond:
             doubt(draft, arrival, entry, made.member)
@@ -147,7 +148,7 @@ def _apply_release(draft: Draft, arrival: Arrival, released: Release) -> None:
     position = released.position
     present = position is not None and grant is not None and released.epoch > value.void
     if position is not None and present and draft.state.barrier is not None:
-        # What the barrier remembers of it is judged at its end.
+        # The end of the barrier judges the position that it remembers.
         position = value.base if value.base and is_doubtful(value, position) else position
     elif position is not None and present:
         if counts_unknown_reset(value, position):
@@ -156,7 +157,7 @@ def _apply_release(draft: Draft, arrival: Arrival, released: Release) -> None:
         elif is_beyond(value, position):
             doubt(draft, arrival, released, released.member)
             return
-        elif is_below_its_base(draft, released):
+        elif is_below_base(draft, released):
             refuse_below_base(draft, arrival, released)
     ended: Resolved | None
     if position is None:
@@ -168,20 +169,16 @@ def _apply_release(draft: Draft, arrival: Arrival, released: Release) -> None:
         reason = fenced_reason(draft.state, released.queue, released.member, released.epoch)
         draft.counts[FENCED, f"release/{reason}"] += 1
         return
-    draft.set_queue(released.queue, ended.queue)
-    draft.resolved(released.queue, ended.grants, ended.queue.base)
+    apply_resolution(draft, released.queue, ended)
     draft.because("released", client_id=released.member.client_id, at=arrival.source)
-    if ended.granted is not None and draft.state.barrier is None:
-        draft.shortened[released.queue] = None
     if grant is not None:
         note_unasked(draft, grant, Spoken(arrival.clock_ms, arrival.source.append_ms))
 
 
 def _grant_of(value: QueueState, released: Release) -> Grant | None:
-    """Return the grant that a release is of; None: it is resolved, or never was."""
-    grants = (*value.chain, *value.overtaken)
+    """Return the grant that a release ends; None: it is resolved, or never was."""
     member, epoch = released.member, released.epoch
-    return next((one for one in grants if (one.member, one.epoch) == (member, epoch)), None)
+    return next((one for one in value.grants if (one.member, one.epoch) == (member, epoch)), None)
 
 
 def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
@@ -191,11 +188,10 @@ def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
     known = state.routes.get(changed.topic)
     route = changed.route
     if known is None and (route is None or changed.topic not in subscribed_topics(state)):
-        # Routes are applied before heartbeats: a topic that is subscribed in this very step is
-        # asked for.
+        # Routes come before heartbeats: for a topic subscribed in this very step, the group asks.
         return
     if route is None and known is not None:
-        # The identity stays known, so that a topic made again under the name is seen to be another.
+        # The identity stays known, so that a topic created again under the name is another one.
         route = replace(known, brokers=())
     if route is None or route == known:
         draft.counts["route", "duplicate"] += 1
@@ -208,27 +204,27 @@ def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
     draft.dirty = True
     state.routes[changed.topic] = route
     former = None if known is None else known.identity
-    # A queue of this name may have been another one, of which its former holders still speak.
+    # A queue of this name may have been another one, which its former holders still report.
     void = draft.last_epoch()
     if state.barrier is not None and former != route.identity:
-        # There may be grants that this state does not know: all of before are void.
+        # This state may not know every grant: all earlier ones are void.
         void = max(void, Epoch(state.barrier.generation, 0))
-    settle_lives(draft, route, former, void, arrival.source.append_ms)
+    apply_identity(draft, route, former, void, arrival.source.append_ms)
     void = NOTHING if known is None else max(void, _BEFORE_ALL)
-    # To RocketMQ a queue that was added later is one like any other.
+    # For RocketMQ a queue that is added later is like any other.
     added = known is not None and draft.rules.start_policy != ROCKETMQ
     late = (
         added
         or (known is not None and former != route.identity)
-        or is_recovering(state)
+        or state.recovering
         or changed.topic in state.late_topics
     )
     if former not in (None, route.identity):
         state.late_topics = tuple(topic for topic in state.late_topics if topic != changed.topic)
-    # Also while nobody shares the topic: what comes then must be known as late when somebody does.
+    # Also while nobody shares the topic: its new queues must be late once somebody does.
     shared = (
         changed.topic in shared_topics(state)
-        or is_recovering(state)
+        or state.recovering
         or any(queue.topic == changed.topic for queue in state.queues)
     )
     brought = [queue for queue in readable_queues(route) if shared and queue not in state.queues]
@@ -236,7 +232,7 @@ def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
     for queue in brought:
         draft.set_queue(queue, QueueState(late=late, void=void, grown=grown))
     if brought and draft.engine.switch_ms:
-        # Whoever was asked before was not asked for these, and may not be asked again for long.
+        # An open request does not name these queues, and may not be repeated for long.
         asked = ("offsets", changed.topic)
         state.requests = {key: each for key, each in state.requests.items() if key != asked}
     if known is not None:
@@ -245,7 +241,7 @@ def _apply_route(draft: Draft, arrival: Arrival, changed: RouteChanged) -> None:
 
 def _is_refused(draft: Draft, arrival: Arrival, known: Route | None, route: Route) -> bool:
     if without_room(draft, [route.topic]):
-        # Without a letter: it is every group of a full shard that reads the topic.
+        # Without a dead letter: every group of a full shard that reads the topic is refused.
         return True
     surplus = surplus_of_route(draft, known, route)
     if surplus is None:
@@ -261,8 +257,8 @@ def _apply_offsets(draft: Draft, arrival: Arrival, known: OffsetsKnown) -> None:
     route = state.routes.get(known.topic)
     if route is not None and route.identity == known.identity:
         note_bounds(draft, arrival, known)
-    # In a barrier it is not known yet who has worked: an answer of today to where a group begins
-    # may lie behind that, and one of a recovery's records be far older than what was committed.
+    # In a barrier nobody knows yet who has worked: today's bounds may lie behind that, and an old
+    # answer among a recovery's records far behind what was committed.
     if route is None or route.identity != known.identity or state.barrier is not None:
         draft.counts["offsets", "stale"] += 1
         return
@@ -308,7 +304,7 @@ def _apply_rule(draft: Draft, arrival: Arrival, rule: RuleSet) -> None:
 
 
 def _check_mode(draft: Draft, rule: RuleSet) -> None:
-    """Refuse to hand over eagerly beside a member that wants its messages in order."""
+    """Refuse an eager handover in a group with a member that wants its messages in order."""
     if rule.rule == "mode" and rule.value == "eager" and has_ordered(draft.state):
         detail = "a member of the group wants its messages in order"
         remedy = "leave the group cooperative, or let its clients ask for no order"

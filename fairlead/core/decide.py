@@ -1,39 +1,39 @@
-"""From targets to commands: which queue is dropped where and granted to whom in this decision.
+"""From targets to commands: which queue this decision drops where, and grants to whom.
 
-Decides nothing about who should own a queue (:mod:`fairlead.core.targets`) nor how a queue passes
-from one to the next (:mod:`fairlead.core.handover`): it walks over the queues, in order, and asks
-both.
+:mod:`fairlead.core.targets.compute` says who should own a queue, and
+:mod:`fairlead.core.handover.chain` how it passes from one member to the next. This module walks
+over the queues, in order, and asks both.
 """
 
 from fairlead.core.draft import GATE, HANDOVER, Draft
-from fairlead.core.forced_handover import aim_past, is_eager
-from fairlead.core.handover import aim, is_behind_doubt
-from fairlead.core.member_disagreement import kept_profile
-from fairlead.core.membership import shared_topics, sharing_members, subscribed_topics
+from fairlead.core.handover.chain import aim, is_behind_doubt
+from fairlead.core.handover.forced_handover import aim_past, is_eager
+from fairlead.core.membership.member_disagreement import kept_profile
+from fairlead.core.membership.members import shared_topics, sharing_members, subscribed_topics
+from fairlead.core.membership.surplus import without_room
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.ordering import queue_order
 from fairlead.core.outputs import Request, What
-from fairlead.core.partitions_added import queues_without_start
-from fairlead.core.queue_measures import forget
-from fairlead.core.retry_topic import ON_SUBSCRIPTION, own_retry_topic
-from fairlead.core.routes import is_lacking
 from fairlead.core.state import GroupState, Member, PendingRequest, QueueState
-from fairlead.core.surplus import without_room
-from fairlead.core.targets import shared_queues
+from fairlead.core.targets.compute import shared_queues
+from fairlead.core.targets.queue_measures import forget
+from fairlead.core.topics.partitions_added import queues_without_start
+from fairlead.core.topics.retry_topic import ON_SUBSCRIPTION, own_retry_topic
+from fairlead.core.topics.routes import is_lacking
 
-__all__ = ["aim_queues", "ask_for_the_missing", "grant_again", "request_wait_ms"]
+__all__ = ["aim_queues", "repeat_grants", "request_missing", "request_wait_ms"]
 
 REQUEST_WAIT_MS = 1_000
 REQUEST_DOUBLINGS_MAX = 4
 RETRY_DOUBLINGS_MAX = 9
-"""Of a retry topic that nobody has needed yet: 512 s, while bridges look for what was asked for."""
+"""For a retry topic that nobody has needed yet: 512 s, while bridges look for it."""
 
 
 def aim_queues(draft: Draft) -> None:
     """Aim every queue of the group at its target.
 
-    Queues of topics that nobody subscribes to any more are forgotten. One that left the route of
-    its topic keeps its position: it comes back with its broker, or with its permission.
+    A queue is forgotten when no member subscribes to its topic any more. One that left its topic's
+    route keeps its position: it comes back with its broker, or with its permission.
     """
     state = draft.state
     routed = shared_queues(state)
@@ -45,7 +45,7 @@ def aim_queues(draft: Draft) -> None:
     epoch = draft.next_epoch()
     for queue in sorted(shared | set(state.queues), key=queue_order):
         if queue.topic in unknown:
-            # After a loss of state its owner may be known before its route: it goes on.
+            # After a loss the engine may know the owner before the route: the owner goes on.
             continue
         value = state.queues.get(queue, QueueState())
         if winners and queue not in shared and not (value.chain or value.overtaken):
@@ -57,9 +57,9 @@ def aim_queues(draft: Draft) -> None:
         target = None
         if owner is not None and queue.topic in topics.get(owner, ()):
             winner = winners[owner]
-            target = winner.key if eager else _would_read(draft, value, winner)
+            target = winner.key if eager else _target_if_informed(draft, value, winner)
         if target is not None and _is_at_rest(value, target) and queue in state.queues:
-            # Most queues at most times: not even looked at.
+            # Most queues at most times need nothing.
             continue
         if eager:
             aimed = aim_past(draft, value, target)
@@ -76,11 +76,11 @@ def aim_queues(draft: Draft) -> None:
             draft.command_add(queue, aimed.add, aimed.queue)
 
 
-def grant_again(draft: Draft) -> None:
-    """Write the add of each grant that lost a gate again, with the list that is left (rule H4).
+def repeat_grants(draft: Draft) -> None:
+    """Write the add of each grant that lost a gate again, with the gates that are left (rule H4).
 
-    Once all is decided, so that a successor that was dropped meanwhile is told nothing, and the
-    others once, from the greatest position that is known by now.
+    This follows the decision: a successor that was dropped meanwhile gets nothing, and the others
+    get one add, from the greatest position that is known by now.
     """
     for queue in draft.shortened:
         value = draft.state.queues.get(queue)
@@ -93,37 +93,36 @@ def grant_again(draft: Draft) -> None:
 
 
 def _is_kept(value: QueueState, *, hidden: bool) -> bool:
-    """Whether a queue that nobody shares or holds must be remembered.
+    """Tell whether to remember a queue that nobody shares or holds.
 
-    For a reset that nobody has followed yet; and, if it is ``hidden`` by the route of a topic that
-    is read, for how far it was read. A topic of another identity has other queues.
+    It is kept for a pending reset, and for its position if the route of a topic that the group
+    reads does not show it (``hidden``). Another identity of the topic has other queues.
     """
-    return value.waits_for_its_reset or (hidden and value.base is not None)
+    return value.has_pending_reset or (hidden and value.base is not None)
 
 
-def _would_read(draft: Draft, value: QueueState, owner: Member) -> MemberKey | None:
-    """Return the owner as the target; None while it would be put behind what it has not read."""
+def _target_if_informed(draft: Draft, value: QueueState, owner: Member) -> MemberKey | None:
+    """Return the owner as the target; None while it would wait for a release that it never read."""
     if not value.doubts:
         return owner.key
-    # A client looks where the releases end before its first heartbeat. Its age is told by the
-    # clock, which moves by two ticks at most where it stood still before.
+    # A client looks where the releases end before its first heartbeat. The clock tells its age: it
+    # moves by two ticks at most where it stood still before.
     began_ms = draft.moment.append_ms - (draft.moment.clock_ms - owner.joined_ms)
     is_behind = is_behind_doubt(value, owner.key, began_ms + draft.rules.margin_ms)
     return None if is_behind else owner.key
 
 
 def _is_at_rest(value: QueueState, target: MemberKey) -> bool:
-    """Whether a queue's only grant is its target's, and not dropped."""
+    """Tell whether a queue's only grant is its target's, and not dropped."""
     return len(value.chain) == 1 and not value.chain[0].dropped and value.chain[0].member == target
 
 
-def ask_for_the_missing(draft: Draft) -> None:
-    """Request the routes and offsets that the group waits for.
+def request_missing(draft: Draft) -> None:
+    """Request the routes and offsets that the group lacks, again if no answer came in time.
 
-    Now or when the last request was not answered in time. Also the route of a topic that was
-    deleted, as long as somebody subscribes to it: a bridge may have forgotten it by the time that
-    it is made anew. The group's own retry topic is asked for as one to be made only if a rule says
-    so: else it is the member with a message to send back that asks for it.
+    A deleted topic counts as lacking while a member subscribes to it: a bridge may have forgotten
+    it when somebody creates it again. Only under a rule the group asks a bridge to create its own
+    retry topic: otherwise the member with a message to send back asks for it.
     """
     state = draft.state
     retry = own_retry_topic(state.group)
@@ -176,7 +175,7 @@ def _pending_queues(state: GroupState) -> list[MessageQueue]:
 
 
 REQUEST_QUEUES_MAX = 500
-"""More queues than this are asked for as "all of the topic"."""
+"""A request for more queues than this is one for all of the topic."""
 
 
 def _request(

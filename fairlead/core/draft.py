@@ -1,17 +1,15 @@
-"""The working copy of one step.
+"""The working copy of one step: the group's state on its way to the next, and what to write.
 
-The group's state on its way to the next, and what is to be written.
-
-Decides nothing of the field; it collects causes, moves, commands and rejections so that each is
-written once and in a fixed order, and it is the only place where a decision's epoch is drawn.
+It decides nothing about members or queues. It collects causes, moves, commands and rejections, so
+that the step writes each once and in a fixed order. Only here the step draws a decision's epoch.
 """
 
 from collections import Counter
 from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field, replace
 
-from fairlead.core.handover import aim
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position, Source
+from fairlead.core.moment import Moment
 from fairlead.core.outputs import (
     Add,
     After,
@@ -25,95 +23,92 @@ from fairlead.core.outputs import (
     Stage,
 )
 from fairlead.core.records import Arrival
-from fairlead.core.rules import EngineRules, GroupRules, Moment
-from fairlead.core.state import Grant, GroupState, Member, QueueState, Told
+from fairlead.core.rules.group_rules import EngineRules, GroupRules
+from fairlead.core.state import Grant, GroupState, Member, QueueState, ReportedPosition
 
 __all__ = ["GATE", "HANDOVER", "HANDOVER_MS", "SLOW_HANDOVER", "Draft"]
 
 HANDOVER = "handover"
-"""What a dropped grant counts as: ``ended``, ``overtaken``, ``blocked`` (nobody is wanted now).
+"""Counter of dropped grants: ``ended``, ``overtaken``, ``blocked`` (no successor is wanted now).
 
-And ``told_again`` for each time that its drop is written again, since it was not answered.
+``told_again`` counts each time that the engine writes an unanswered drop again.
 """
 
 HANDOVER_MS = "handover_ms"
-"""As what the time from each drop to its end is summed up, in milliseconds of the shard's clock."""
+"""Counter: milliseconds of the shard's clock from drop to end, summed."""
 
 SLOW_HANDOVER = "slow_handover"
-"""What a dropped grant counts as besides that took long to end: the greatest bound it passed."""
+"""Counter of dropped grants that took long to end, by the greatest bound that they passed."""
 
 SLOW_MS = (("30s", 30_000), ("5s", 5_000), ("1s", 1_000))
 """The bounds, greatest first, in milliseconds of the shard's clock."""
 
 GATE = "gate"
-"""What a gated grant counts as when its gate opened: ``by_engine``, or ``by_client`` if it told."""
+"""Counter of gates that opened: ``by_engine``, or ``by_client`` where a report showed it."""
 
 
 @dataclass(slots=True)
 class Draft:
-    """One step in the making.
-
-    ``dirty``: targets must be computed anew; ``cut_short``: the strategy stopped at its limit.
-    """
+    """One step in the making."""
 
     state: GroupState
     moment: Moment
     engine: EngineRules
     rules: GroupRules
     dirty: bool = False
+    """Targets must be computed again."""
     epoch_drawn: bool = False
     causes: dict[Hashable, Cause] = field(default_factory=dict)
     moves: list[Move] = field(default_factory=list)
     drops: dict[MemberKey, list[Drop]] = field(default_factory=dict)
     adds: dict[MemberKey, list[Add]] = field(default_factory=dict)
-    tell: set[MemberKey] = field(default_factory=set)
+    to_assign: set[MemberKey] = field(default_factory=set)
+    """The members whose assignment this step writes."""
     shortened: dict[MessageQueue, None] = field(default_factory=dict)
     """The queues whose newest, wanted grant lost a gate in this step: its add is written again."""
     resets: dict[MessageQueue, tuple[int, Position]] = field(default_factory=dict)
-    """The newest reset of a queue that this step has read and that names no life of its topic.
-
-    When it was appended, where it leads.
-    """
+    """Per queue the newest reset in this step without an identity: (append time, new position)."""
     leavers: dict[MemberKey, tuple[Epoch, Source]] = field(default_factory=dict)
-    """The members that told in this step that they leave: what they started last, and where."""
-    told: dict[tuple[MessageQueue, str], Told] | None = None
-    """What the barrier's records have told, once this step has added to it."""
+    """The members that said in this step that they leave: (newest started epoch, record)."""
+    reported: dict[tuple[MessageQueue, str], ReportedPosition] | None = None
+    """The barrier's ``reported``, once this step has added to it."""
     releases: dict[tuple[MessageQueue, MemberKey], tuple[Epoch, Position | None]] | None = None
-    """The releases that the barrier remembers, once this step has added to them."""
-    strange: dict[MessageQueue, Arrival] = field(default_factory=dict)
-    """The newest reset that this step has read of a queue that no route had yet."""
+    """The barrier's ``releases``, once this step has added to them."""
+    unrouted_resets: dict[MessageQueue, Arrival] = field(default_factory=dict)
+    """Per queue that no route has yet, the newest reset in this step."""
     idle: dict[MessageQueue, tuple[Grant, Source]] = field(default_factory=dict)
-    """The queues of which this step has read that nobody pulls them: by whose word, and where."""
+    """The queues that nobody pulls, as a report in this step says: (its grant, record)."""
     asked: Cause | None = None
     """The first heartbeat of this step by which a member asked for a decision."""
     answers: list[tuple[MessageQueue, int]] = field(default_factory=list)
-    """Of which queues this step has read where they end, and when each answer was appended."""
+    """The queues whose bounds a bridge told in this step, and when it appended each answer."""
     gone: list[Gone] = field(default_factory=list)
     closing: list[MemberKey] = field(default_factory=list)
-    """Members that left, still hold something, and are told that they hold nothing."""
+    """Members that left and still hold something: the step writes them an empty assignment."""
     notices: list[Notice] = field(default_factory=list)
     requests: list[Request] = field(default_factory=list)
     rejections: list[Rejection] = field(default_factory=list)
-    told_once: set[tuple[str, int]] = field(default_factory=set)
-    """What has a dead letter by now, with the second of the log: the next ones have none."""
+    letters_sent: set[tuple[str, int]] = field(default_factory=set)
+    """(reason, second of the log) that have a dead letter: the next refusals get none."""
     alarms: set[str] = field(default_factory=set)
     cut_short: bool = False
+    """The strategy stopped at a limit of its own."""
     counts: Counter[tuple[str, str]] = field(default_factory=Counter)
     evicted: bool = False
     client_ids: set[str] | None = None
-    """The client ids of all members, gathered when the first one joins in this step."""
+    """The client ids of all members; gathered when the first one joins in this step."""
     ask_routes: bool = False
-    """A route that the quota refused may be within it now: all routes are asked for again."""
+    """The quota changed, so a refused route may be allowed now: request all routes again."""
     state_bytes: int | None = None
-    """About what the state takes, counted when something new asks for room in this step."""
+    """About how many bytes the state takes; counted when something new needs room."""
     may_return: dict[str, int] | None = None
-    """Until when each client may come back into a full shard, gathered when one asks for room."""
+    """Until when each client may come back into a full shard; gathered when one needs room."""
     gone_bytes: dict[int, int] = field(default_factory=dict)
-    """What members that are gone take, by the clock until which they are remembered."""
+    """How many bytes remembered members take that are gone, by the clock of the memory."""
     weighed_ms: int = 0
-    """The clock up to which this step has looked at what queues weigh."""
+    """The clock up to which this step has weighed queues."""
     weigh_now: bool = False
-    """What queues weigh is looked at in this step, whether or not a trigger is due."""
+    """Weigh queues in this step, whether or not a trigger is due."""
 
     def because(
         self,
@@ -123,11 +118,11 @@ class Draft:
         topic: str | None = None,
         at: Source | None = None,
     ) -> None:
-        """Remember a cause; the first record that told of it is kept as its evidence."""
+        """Note a cause; its evidence is the first record that showed it."""
         self.causes.setdefault((kind, client_id, topic), Cause(kind, client_id, topic, at))
 
     def because_of(self, cause: Cause) -> None:
-        """Remember a cause by the record that told it: two of one kind may come in one step."""
+        """Note a cause by its record: two of one kind may come in one step."""
         self.causes[cause.at or (cause.kind, cause.topic)] = cause
 
     def reject(
@@ -138,7 +133,7 @@ class Draft:
         self.rejections.append(Rejection(arrival.source, reason, field_path, detail, remedy))
 
     def new_epoch(self) -> Epoch:
-        """Return this decision's epoch, drawing the group's next number at the first call."""
+        """Return this decision's epoch; the first call draws the group's next number (rule H5)."""
         if not self.epoch_drawn:
             self.epoch_drawn = True
             self.state.number += 1
@@ -150,7 +145,7 @@ class Draft:
         return epoch if self.epoch_drawn else Epoch(epoch.generation, epoch.number + 1)
 
     def last_epoch(self) -> Epoch:
-        """Return the newest epoch of before this decision: nothing was granted later so far."""
+        """Return the newest epoch before this decision: no grant is newer so far."""
         epoch = self.state.epoch
         return Epoch(epoch.generation, epoch.number - self.epoch_drawn)
 
@@ -161,28 +156,19 @@ class Draft:
     def command_drop(
         self, queue: MessageQueue, grant: Grant, successor: Grant | None = None
     ) -> None:
-        """Tell a grant's member to stop and release the queue, and who waits for the release."""
+        """Command a grant's member to stop and release the queue; ``successor`` waits for that."""
         waiting = None if successor is None else successor.member.client_id
         self.drops.setdefault(grant.member, []).append(Drop(queue, grant.epoch, waiting))
         self.moves.append(Move(queue, "dropped", grant.member, grant.epoch))
-        self.tell.add(grant.member)
+        self.to_assign.add(grant.member)
 
     def close(self, member: MemberKey) -> None:
-        """Tell a member that is gone that it holds nothing; its record is deleted again."""
+        """Write an empty assignment to a member that is gone, and delete it again."""
         self.closing.append(member)
         self.gone.append(Gone(self.state.group, member))
 
-    def take_back(self, queue: MessageQueue, value: QueueState) -> None:
-        """Put a queue in its new state and drop whoever is wanted there: it waits for a target."""
-        epoch, clock_ms = self.next_epoch(), self.moment.clock_ms
-        aimed = aim(value, None, epoch, self.engine.chain_cap, clock_ms)
-        self.set_queue(queue, aimed.queue)
-        if aimed.drop is not None:
-            self.new_epoch()
-            self.command_drop(queue, aimed.drop)
-
     def command_add(self, queue: MessageQueue, grant: Grant, value: QueueState) -> None:
-        """Tell a grant's member to start, once everything older in the chain is released."""
+        """Command a grant's member to start once everything older in the chain is released."""
         add = self.add_of(queue, grant, value)
         self.adds.setdefault(grant.member, []).append(add)
         stage: Stage = "gated" if add.after else "granted"
@@ -190,13 +176,10 @@ class Draft:
         self.moves.append(
             Move(queue, stage, grant.member, grant.epoch, add.position, add.why, unsafe)
         )
-        self.tell.add(grant.member)
+        self.to_assign.add(grant.member)
 
     def add_of(self, queue: MessageQueue, grant: Grant, value: QueueState) -> Add:
-        """Return the add of a grant as its queue's chain stands now.
-
-        Gates are listed newest first.
-        """
+        """Return the add of a grant as its queue's chain stands now, gates newest first."""
         if value.base is None:
             message = f"{queue} is granted without a known start"
             raise AssertionError(message)
@@ -206,7 +189,7 @@ class Draft:
         return Add(queue, grant.epoch, value.base, value.why, after, identity)
 
     def resolved(self, queue: MessageQueue, grants: Iterable[Grant], base: Position | None) -> None:
-        """Note in the audit record that grants of a queue ended, and how long that took."""
+        """Note for the audit record that grants of a queue ended, and how long that took."""
         for grant in grants:
             self.moves.append(Move(queue, "resolved", grant.member, grant.epoch, base))
             if grant.dropped_ms is not None:

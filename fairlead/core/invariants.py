@@ -1,18 +1,15 @@
-"""What must hold of a group after every step.
+"""What must hold of a group after every step; a violation is a bug, never a matter of input."""
 
-A breach is a bug of the engine, never a matter of input.
-"""
-
-from fairlead.core.handover import Phase, phase_of
+from fairlead.core.handover.chain import Phase, phase_of
 from fairlead.core.model import MessageQueue
-from fairlead.core.rules import EngineRules
+from fairlead.core.rules.group_rules import EngineRules
 from fairlead.core.state import GroupState, QueueState
 
 __all__ = ["InvariantBrokenError", "check"]
 
 
 class InvariantBrokenError(AssertionError):
-    """A group's state is one that no sequence of records may lead to."""
+    """No sequence of records may lead to this state of a group."""
 
 
 def check(state: GroupState, engine: EngineRules) -> None:
@@ -47,7 +44,7 @@ def _check_queue(state: GroupState, queue: MessageQueue, value: QueueState, chai
         if grant.epoch > state.epoch and state.barrier is None:
             _broken(state, "no grant is newer than the newest decision", str(queue))
     wanted = phase_of(value) in (Phase.OWNED, Phase.HANDOVER)
-    # A topic that is made anew in a barrier keeps its owners until the barrier's end.
+    # A topic that is created again in a barrier keeps its owners until the barrier's end.
     if wanted and value.base is None and state.barrier is None:
         _broken(state, "a wanted grant has a known start", str(queue))
 

@@ -23,7 +23,7 @@ __all__ = [
 
 
 class MessageQueue(NamedTuple):
-    """One queue of a topic. On Kafka a topic partition, with the cluster's name as broker name."""
+    """One queue of a topic. On Kafka: a partition, with the cluster's name as broker name."""
 
     topic: str
     broker_name: str
@@ -35,10 +35,7 @@ class MessageQueue(NamedTuple):
 
 
 class Epoch(NamedTuple):
-    """A decision's identity, compared as a pair.
-
-    The driver's generation, the group's decision number.
-    """
+    """The name of a decision: the driver's generation and the group's decision number."""
 
     generation: int
     number: int
@@ -53,34 +50,28 @@ NOTHING = Epoch(0, 0)
 
 
 class Position(NamedTuple):
-    """A pull offset, compared as a pair.
-
-    The newest reset it follows (0 = none), the next offset to read.
-    """
+    """A pull offset: the newest reset that it follows (0: none), and the next offset to read."""
 
     reset: int
     offset: int
 
 
 class MemberKey(NamedTuple):
-    """One life of one client: its client id and the incarnation drawn for that life."""
+    """One incarnation of one client: the client draws it when it starts."""
 
     client_id: str
     incarnation: str
 
 
 class Process(NamedTuple):
-    """The operating-system process behind a client id.
-
-    The greater pair wins a duplicate client id.
-    """
+    """The operating-system process behind a client id; of two, the greater pair wins the id."""
 
     start_ms: int
     uuid: str
 
 
 class Source(NamedTuple):
-    """Where a record stands in the log. ``append_ms`` is the broker's append time."""
+    """The place of a record in the log; ``append_ms`` is the broker's append time."""
 
     topic: str
     partition: int
@@ -90,7 +81,7 @@ class Source(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Subscription:
-    """What one member wants of one topic, in RocketMQ's terms (SubscriptionData)."""
+    """One member's subscription to one topic, in RocketMQ's terms (SubscriptionData)."""
 
     topic: str
     expression_type: str = "tag"
@@ -101,10 +92,7 @@ class Subscription:
 
 @dataclass(frozen=True, slots=True)
 class MemberProfile:
-    """What a member says of itself in each heartbeat.
-
-    Apart from its subscriptions (RocketMQ's ConsumerData).
-    """
+    """What a member says of itself in each heartbeat, besides subscriptions (ConsumerData)."""
 
     consume_type: str = "push"
     message_model: str = "clustering"
@@ -140,7 +128,7 @@ class RouteBroker:
 class Route:
     """The whole route of one topic.
 
-    ``identity`` differs between two lives of a topic of the same name.
+    ``identity`` changes when somebody deletes the topic and creates it again under its name.
     """
 
     topic: str

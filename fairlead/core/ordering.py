@@ -1,8 +1,7 @@
 """The order in which RocketMQ sorts names and queues.
 
-Decides nothing but order. RocketMQ sorts client ids with ``String.compareTo`` and queues with
-``MessageQueue#compareTo``; both compare UTF-16 code units, which differs from Python's code points
-above the basic plane.
+RocketMQ sorts client ids with ``String.compareTo`` and queues with ``MessageQueue#compareTo``. Both
+compare UTF-16 code units, which differs from Python's code points above the basic plane.
 """
 
 from fairlead.core.model import MessageQueue
@@ -16,8 +15,5 @@ def java_order(text: str) -> bytes:
 
 
 def queue_order(queue: MessageQueue) -> tuple[bytes, bytes, int]:
-    """Return the sort key of ``MessageQueue#compareTo``.
-
-    Topic, broker name, queue id as a number.
-    """
+    """Return the sort key of ``MessageQueue#compareTo``: topic, broker name, queue id."""
     return (java_order(queue.topic), java_order(queue.broker_name), queue.queue_id)

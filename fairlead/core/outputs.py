@@ -7,7 +7,7 @@ from typing import Literal
 from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position, Process, Source
 
 ENTRIES_PER_PART = 126
-"""So many entries of the longest names, each with one gate, stay below the limit of 512 KiB."""
+"""So many entries with the longest names and one gate each stay below the limit of 512 KiB."""
 
 __all__ = [
     "ENTRIES_PER_PART",
@@ -45,8 +45,8 @@ class After:
 class Drop:
     """Stop work on this queue, then release it.
 
-    ``successor``: the client id of who is granted it in the same decision and waits for that
-    release; None: nobody yet. ``linger_ms``: so long the member works on before it stops.
+    ``successor``: the client that gets it in the same decision and waits for the release; None:
+    nobody yet. ``linger_ms``: so long the member works on before it stops.
     """
 
     queue: MessageQueue
@@ -59,8 +59,8 @@ class Drop:
 class Add:
     """Start at ``position`` once everything in ``after`` is released.
 
-    The same epoch with a shorter list is a grant. ``identity``: the life of its topic that
-    ``position`` is of; its member says it with every position that it tells.
+    The same epoch with a shorter list opens gates. ``identity`` is that of the topic; the member
+    names it with every position that it reports.
     """
 
     queue: MessageQueue
@@ -73,10 +73,7 @@ class Add:
 
 @dataclass(frozen=True, slots=True)
 class Holding:
-    """One entry of a member's whole set.
-
-    ``position``, ``why``, ``after`` and ``identity`` stand only in gated entries.
-    """
+    """One entry of a member's whole set; only gated entries have the fields after ``state``."""
 
     queue: MessageQueue
     epoch: Epoch
@@ -91,9 +88,9 @@ class Holding:
 class Cause:
     """An event that led to a decision.
 
-    ``kind`` is a word of the protocol's list, ``at`` the record that told it; ``client_id``,
-    ``topic`` and ``queue`` say whom it concerns. Of a rule also: its name, ``group`` if it is a
-    rule of every group (``*``), whether it was ``removed``, ``by`` whom, and ``because`` of what.
+    ``kind`` is a word of the protocol's list, ``at`` its record; ``client_id``, ``topic`` and
+    ``queue`` say whom it concerns. A rule also has its name, ``group`` if it is for all groups
+    (``*``), ``removed``, ``by`` whom, and ``because`` of what.
     """
 
     kind: str
@@ -110,11 +107,10 @@ class Cause:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """Everything one member needs: the change and its whole set.
+    """Everything that one member needs: the change and its whole set.
 
-    ``parts`` is how many records it is cut into, ``parts_before`` how many its previous one had:
-    the rest get a null. Part i holds entries ``i * ENTRIES_PER_PART`` and following of each of
-    ``drop``, ``add`` and ``assigned``.
+    It has ``parts`` records; ``parts_before`` is their number last time, and the rest get a null.
+    Part i has the entries from ``i * ENTRIES_PER_PART`` on of ``drop``, ``add`` and ``assigned``.
     """
 
     group: str
@@ -132,10 +128,7 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Gone:
-    """A member is no more.
-
-    Its assignment record, which has so many parts, and its notice (if told) are deleted.
-    """
+    """A member is gone: delete the parts of its assignment, and its notice if it has one."""
 
     group: str
     member: MemberKey
@@ -145,10 +138,10 @@ class Gone:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """Something a member must be told that is no assignment.
+    """A message to a member that is no assignment.
 
-    ``reason``: of a notice ``waiting`` why it has less than it wants, in one word; None: nothing
-    keeps it any more.
+    ``reason``: in a notice ``waiting``, why it has less than it wants, in one word; None: that
+    reason is over.
     """
 
     group: str
@@ -162,7 +155,7 @@ class Notice:
 
 
 Stage = Literal["dropped", "gated", "granted", "resolved"]
-"""How far one queue has come in its handover."""
+"""The stage of one queue in its handover."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,7 +169,7 @@ class Move:
     position: Position | None = None
     why: str | None = None
     unsafe: bool = False
-    """An add for which somebody is not waited who may still be working."""
+    """An add that does not wait for a member that may still be working."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,7 +183,7 @@ class Failure:
 
 @dataclass(frozen=True, slots=True)
 class GroupSummary:
-    """Where a group stands after a decision."""
+    """A group's phase and counts after a decision."""
 
     phase: str
     queues: int
@@ -198,14 +191,14 @@ class GroupSummary:
     in_handover: int
     pending: int
     unsafe: int = 0
-    """Queues that may have two owners: somebody is not waited for."""
+    """Queues that may have two owners, as nobody waits for one of them."""
 
 
 @dataclass(frozen=True, slots=True)
 class Origin:
-    """Where a shard's state began after a loss: by which driver, and from where it read.
+    """The beginning of a shard's state after a loss: its driver, and where that began to read.
 
-    ``begin`` names the partitions that were not read from their first record.
+    ``begin`` has the partitions that it did not read from their first record.
     """
 
     generation: int
@@ -214,10 +207,7 @@ class Origin:
 
 @dataclass(frozen=True, slots=True)
 class Cut:
-    """What had been read: by which generation, after how many cuts with a decision.
-
-    Up to which end positions.
-    """
+    """What a batch with a decision had read: its driver, the number of cuts, end positions."""
 
     generation: int
     shard: int
@@ -225,18 +215,18 @@ class Cut:
     positions: Mapping[str, Mapping[int, int]]
     """topic -> partition -> next offset to read."""
     begin: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
-    """The same before the batch; batches without a decision lie between two cuts."""
+    """The positions before the batch; batches without a decision lie between two cuts."""
     origin: Origin | None = None
     """None: the state began with the first driver."""
 
     def end_of(self, topic: str, partition: int) -> int:
-        """Return the offset up to which a partition had been read; 0: nothing of it."""
+        """Return the offset up to which a partition was read; 0: nothing of it."""
         return self.positions.get(topic, {}).get(partition, 0)
 
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """The audit record of everything that one step of one group wrote."""
+    """The audit record of everything that one step of one group writes."""
 
     group: str
     epoch: Epoch
@@ -255,19 +245,16 @@ class Decision:
 
 
 What = Literal["route", "offsets", "retry", "forgotten"]
-"""What bridges are asked for, or told.
+"""The kinds of requests to bridges.
 
-``retry``: the route of the group's own retry topic, which is made if it is not there.
-``forgotten``: the group is no more; its retry topic has no reader.
+``retry``: the route of the group's own retry topic, which the bridge creates if it is missing.
+``forgotten``: the group is gone, and its retry topic has no reader.
 """
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """The group needs a route or offsets that no bridge has told it, or its retry topic.
-
-    ``queues`` None means all of the topic.
-    """
+    """The group needs a route, offsets or its retry topic; ``queues`` None: all of the topic."""
 
     group: str
     what: What
@@ -278,7 +265,7 @@ class Request:
 
 @dataclass(frozen=True, slots=True)
 class Rejection:
-    """A record that was understood but is refused by the state of its group."""
+    """A valid record that the state of its group refuses."""
 
     source: Source
     reason: str

@@ -1,7 +1,7 @@
 """What the engine reads, as values: one class for each record kind of the input topics.
 
-A record says what somebody claims; what follows from it is decided elsewhere. An :class:`Arrival`
-is a record with its place in the log and the shard's clock at that place.
+A record is what its sender claims, no fact yet. An :class:`Arrival` is a record with its place in
+the log and the shard's clock at that place.
 """
 
 from dataclasses import dataclass
@@ -46,14 +46,14 @@ __all__ = [
 
 
 ALL_GROUPS = "*"
-"""The group of a rule that is set for every group; its record stands in every partition."""
+"""The group name in a rule for all groups; its record stands in every partition."""
 
 
 @dataclass(frozen=True, slots=True)
 class Heartbeat:
     """A member is alive, and says who it is, what it wants and (as a digest) what it holds.
 
-    ``decide``: it asks for a decision now, whatever its group's rule ``react`` says.
+    ``decide``: it asks for a decision now, whatever the rule ``react`` says.
     """
 
     group: str
@@ -73,8 +73,8 @@ class Heartbeat:
 class Leave:
     """A member is about to leave: it is no target any more, and releases what it holds.
 
-    ``last_started``: the newest epoch under which it started anything (0.0: it never did). It
-    starts nothing newer. None: it does not tell.
+    ``last_started``: the newest epoch under which it started anything (0.0: none); it starts
+    nothing newer. None: it does not say.
     """
 
     group: str
@@ -87,9 +87,9 @@ class Leave:
 class QueueProgress:
     """The contiguous processed position of one queue under one epoch.
 
-    ``end`` is the next offset to be written, as the member's last fetch saw it; None: not told.
-    ``identity``: of which life of its topic the position is, as the grant said; None: not told.
-    ``idle_ms``: how long ago a pull of the queue was last tried under this epoch; None: not told.
+    ``end`` is the next offset to be written, as the member's last fetch saw it. ``identity`` is the
+    topic's, as the grant said. ``idle_ms``: how long ago the member last tried to pull the queue
+    under this epoch. Each is None if the member does not say it.
     """
 
     queue: MessageQueue
@@ -102,7 +102,7 @@ class QueueProgress:
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How far a member has come on queues that it works on."""
+    """The positions of a member in queues that it works on."""
 
     group: str
     member: MemberKey
@@ -113,7 +113,7 @@ class Progress:
 class Claim:
     """One queue that a member ever started: still running, or stopped for good at ``position``.
 
-    ``identity``: of which life of its topic the position is, as the grant said; None: not told.
+    ``identity`` is the topic's, as the grant said; None: the member does not say it.
     """
 
     queue: MessageQueue
@@ -139,9 +139,9 @@ class Claims:
 class Release:
     """A member has stopped work on a queue at ``position``.
 
-    None: it never started this epoch and never will. ``last_started`` is as in :class:`Leave`, and
-    says that the member leaves; None: it stays, or does not tell. ``identity``: of which life of
-    its topic the position is, as the grant said; None: not told.
+    None: it never started this epoch and never will. ``last_started`` is as in :class:`Leave`: the
+    member leaves; None: it stays, or does not say. ``identity`` is the topic's, as the grant said;
+    None: the member does not say it.
     """
 
     group: str
@@ -159,9 +159,9 @@ class RuleSet:
 
     Group ``*`` means every group.
 
-    ``subject`` names the client (id) or queue (topic, broker name, queue id in digits) of rules
-    that are per client or per queue, else it is empty. ``value`` None removes. ``by`` says who set
-    it, empty where a null record says nothing, and ``because`` why.
+    ``subject`` names the client (id) or queue (topic, broker name, queue id in digits) of a rule
+    for one client or queue, else it is empty. ``value`` None removes the rule. ``by`` says who set
+    it (empty in a null record), and ``because`` why.
     """
 
     group: str
@@ -176,8 +176,8 @@ class RuleSet:
 class Reset:
     """An operator moves the start of one queue; ``by`` says who, and ``because`` why.
 
-    ``identity``: for which life of its topic it was asked; None: for the one that is there when it
-    is read.
+    ``identity``: that of the topic to which it belongs; None: the present one when the engine reads
+    it.
     """
 
     group: str
@@ -198,10 +198,7 @@ class RouteChanged:
 
 @dataclass(frozen=True, slots=True)
 class QueueOffsets:
-    """What a bridge knows of one queue.
-
-    First kept offset, next offset to be written, the group's commit.
-    """
+    """What a bridge knows of one queue: first offset, next offset to be written, the commit."""
 
     queue: MessageQueue
     min_offset: int
@@ -236,10 +233,9 @@ BridgeState = Literal["running", "look_ups_fail", "stopped"]
 
 @dataclass(frozen=True, slots=True)
 class BridgeSign:
-    """A bridge says that it is there, or that it ends.
+    """A bridge says that it runs, or that it ends.
 
-    ``bridge`` is a uuid, drawn at each of its starts; ``every_ms`` is after how long the next such
-    record comes at the latest, unless it has ended.
+    ``bridge`` is a uuid of this start; the next sign comes within ``every_ms``, unless it ends.
     """
 
     cluster: str
@@ -252,9 +248,9 @@ class BridgeSign:
 class Tick:
     """The driver of a generation is alive; the clock moves.
 
-    The first of a driver also says up to where the same partition of control must have been read
-    before the tick counts as its marker, and whether records were lost that no engine has read.
-    ``secret`` is what proves that it is the driver's; None: it shows none.
+    The first tick of a driver is its marker. It also says up to where control of the same partition
+    must be read before it counts, and whether unread records were lost. ``secret`` proves that the
+    driver wrote it; None: it has none.
     """
 
     generation: int
@@ -265,11 +261,11 @@ class Tick:
 
 @dataclass(frozen=True, slots=True)
 class DriverSettings:
-    """What a driver runs its shards under that no other record tells.
+    """The settings of a driver that no other record says; a replay needs them.
 
-    A replay needs it. ``tick_ms`` is the period of its ticks; ``strategies`` are the names of all
-    that it has, sorted; the others as in :class:`fairlead.core.rules.EngineRules`. Of a version
-    that does not tell ``switch_ms``, or how much there may be of all groups, it is 0.
+    ``tick_ms`` is the period of its ticks; ``strategies`` are the names of all that it has, sorted;
+    the others are those of :class:`fairlead.core.rules.group_rules.EngineRules`. ``switch_ms`` and
+    the limits of all groups are 0 where the record does not say them.
     """
 
     tick_ms: int
@@ -288,9 +284,8 @@ class DriverSettings:
 class Generation:
     """A driver's claim; its generation is the record's offset + 1.
 
-    ``settings`` None: its version did not tell them yet. ``seals``: of each heartbeats partition in
-    order, the hash of the secret that the driver's first tick there shows; none: its version did
-    not seal its ticks yet.
+    ``settings`` None: the claim does not say them. ``seals``: for each heartbeats partition in
+    order, the hash of the secret in the driver's first tick there; none: its ticks need no secret.
     """
 
     driver: str

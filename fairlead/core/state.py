@@ -1,8 +1,7 @@
-"""What the engine remembers of one group, as one value.
+"""What the engine remembers of one group, as one value. Nothing here decides anything.
 
-Nothing here decides anything. The mappings are treated as immutable outside
-:mod:`fairlead.core.step`, which works on a shallow copy (:meth:`GroupState.copy`) and returns that
-copy; the entries themselves never change.
+Only :mod:`fairlead.core.step` changes mappings: it works on a shallow copy
+(:meth:`GroupState.copy`) and returns that copy. The entries themselves never change.
 """
 
 from collections.abc import Mapping
@@ -22,8 +21,8 @@ from fairlead.core.model import (
     Subscription,
 )
 from fairlead.core.outputs import Failure, What
-from fairlead.core.queue_weights import Measure
 from fairlead.core.records import Claim
+from fairlead.core.rules.queue_weights import Measure
 
 __all__ = [
     "RESET",
@@ -38,9 +37,9 @@ __all__ = [
     "Member",
     "PendingRequest",
     "QueueState",
+    "ReportedPosition",
     "Settling",
     "Spoken",
-    "Told",
     "Tombstone",
     "Trait",
     "TraitValue",
@@ -52,7 +51,7 @@ RESET = "reset"
 
 
 class Spoken(NamedTuple):
-    """When words in the name of a member were read: the clock then, and when they were appended."""
+    """When the shard read words in a member's name, and when the broker appended them."""
 
     clock_ms: int
     append_ms: int
@@ -62,7 +61,7 @@ class Spoken(NamedTuple):
 class Member:
     """What rarely changes of a member.
 
-    ``leaving``: its leave was read, its grants are not all resolved.
+    ``leaving``: the engine has read its leave, and not all of its grants are resolved.
     """
 
     key: MemberKey
@@ -74,19 +73,19 @@ class Member:
     leaving: bool = False
     told_duplicate: bool = False
     parts: int = 0
-    """How many parts its newest assignment record has; 0: it was never told anything."""
+    """How many parts its newest assignment record has; 0: it never got one."""
     joined_ms: int = 0
     """The clock at its first heartbeat."""
     told_rival: bool = False
     """It was told that a lesser process uses its client id."""
     told_odd: tuple[str, ...] = ()
-    """Of what, with which own value, it was told that its group has another; oldest first."""
+    """The marks of the values that the group has otherwise, as it was told; oldest first."""
     spoken: Spoken | None = None
-    """A queue was released in its name although nobody had asked for it; None: nothing was."""
+    """When a queue was released in its name although no drop had asked for that; None: never."""
     told_waiting: tuple[str, ...] = ()
-    """Why it has less than it wants, as it was told last; (): it was told nothing, or the end.
+    """Why it has less than it wants, as it was told last: (generation, reason, hash of details).
 
-    The generation that told it, the reason, and a hash of what it is of.
+    Empty: it was told nothing, or that nothing keeps its queues from it any more.
     """
 
     @property
@@ -96,7 +95,7 @@ class Member:
 
     @property
     def shares(self) -> bool:
-        """Whether the member shares queues: one of the broadcasting model reads them all."""
+        """Whether the member shares queues; a broadcasting member reads them all."""
         return self.profile.message_model == "clustering"
 
 
@@ -109,30 +108,27 @@ class Liveness:
     disagrees_since_ms: int | None = None
     """Since when the member's digest has differed from the engine's view; None: it agrees."""
     heals: int = 0
-    """How often in a row its record was sent again for that."""
+    """How often in a row the engine has sent its record again for that."""
     healed_ms: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class Tombstone:
-    """A member that lapsed or left.
-
-    Its late records are refused until the clock passes ``until_ms``.
-    """
+    """A member that lapsed or left: its late records are refused until ``until_ms`` has passed."""
 
     until_ms: int
     lapsed: bool
-    told: bool = False
-    """Whether it was told so, after it heartbeat again."""
+    notified: bool = False
+    """Whether a notice told it so, after it heartbeat again."""
     closed: bool = False
-    """Whether it was told that it holds nothing, after it left and still held something."""
+    """Whether it got an empty assignment, since it left and still held something."""
     spoken: Spoken | None = None
-    """Of a member that left: its last words. None: it lapsed."""
+    """When its leave was read. None: it lapsed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Awaited:
-    """A client that is gone and may come back: its share is kept for it.
+    """A client that is gone and may come back: the group keeps its share.
 
     ``since_ms``: the clock at its leave, or at its last heartbeat.
     """
@@ -143,7 +139,7 @@ class Awaited:
 
 @dataclass(frozen=True, slots=True)
 class Settling:
-    """Changes of who consumes what, which are shared out together when their window is over.
+    """Changes of members and subscriptions that wait for the end of their common window.
 
     ``opened_ms``: the clock at the first of them; ``changes``: kind of cause -> how many.
     """
@@ -153,10 +149,10 @@ class Settling:
 
 
 class Trait(NamedTuple):
-    """Something that the members of a group are meant to agree on: of a topic, or of all of them.
+    """Something that the members of a group should agree on.
 
-    ``name`` is a word of :mod:`fairlead.core.member_disagreement`; ``topic`` is empty if it is of
-    no topic.
+    ``name`` is a word of :mod:`fairlead.core.membership.member_disagreement`; ``topic`` is empty if
+    the trait belongs to no topic.
     """
 
     name: str
@@ -164,7 +160,7 @@ class Trait(NamedTuple):
 
 
 TraitValue = tuple[str | int | bool | None, ...]
-"""One value of a trait, as what compares equal if and only if members agree."""
+"""One value of a trait: two are equal if and only if their members agree."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,19 +171,19 @@ class Grant:
     epoch: Epoch
     dropped: bool = False
     dropped_ms: int | None = None
-    """The clock at its drop; None: it was not dropped, or that is not known."""
+    """The clock at its drop; None: it was not dropped, or the engine does not know when."""
     mute: bool = False
-    """Its member heartbeats and has not answered the drop in time; that was told."""
+    """Its member heartbeats and has not answered the drop in time; an alarm has said so."""
 
 
 DoubtKind = Literal["release", "progress", "claim"]
 
 
 class Doubt(NamedTuple):
-    """A word whose position lies beyond the known end of its queue: a bridge is asked.
+    """A report whose position lies beyond the known end of its queue: a bridge is asked.
 
-    ``source`` is the record that told it, None where several did in a barrier. ``contradicted_ms``
-    is when an answer was appended by which a bridge told a lower end; 0: none has done so.
+    ``source`` is its record, None where several said it in a barrier. ``contradicted_ms`` is the
+    append time of a bridge's answer with a lower end; 0: there is none.
     """
 
     member: MemberKey
@@ -200,43 +196,48 @@ class Doubt(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class QueueState:
-    """One queue of a group: its unresolved grants, oldest first, and the best known start position.
+    """One queue of a group: who may be working on it, and where the next owner starts.
 
-    Invariants: epochs in ``chain`` strictly increase; every grant but the newest has ``dropped``
-    set; ``chain`` is no longer than the chain cap; a queue with a grant has a ``base``. ``void`` is
-    the newest epoch whose positions mean nothing any more (the topic was made anew), so a release
-    under it or older resolves its grant but moves no base. ``overtaken`` are the unresolved grants
-    that nobody waits for, in a group that hands over eagerly or takes queues from mute members:
-    while there are any, the queue may have two owners. ``asked`` is a reset that came before
-    anything was known of the queue: it may have been carried out already. ``identity`` is the life
-    of its topic that all this is of, where no route tells it; ``set_aside`` is a reset that was
-    asked for another life than the known one: (its identity, position). ``grown``: it was added to
-    the only life of its topic that the group has known, and has no base yet; what is committed in
-    it is its own, although clients may tell positions of a queue of its name in a former life.
+    Invariants: epochs in ``chain`` strictly increase; every grant but the newest is dropped;
+    ``chain`` is no longer than the chain cap; a queue with a grant has a ``base``.
     """
 
     base: Position | None = None
+    """The best known start position."""
     why: str = ""
+    """Who told the base: a word of the protocol."""
     chain: tuple[Grant, ...] = ()
+    """The unresolved grants, oldest first."""
     late: bool = False
-    """It appeared after the group already shared its topic.
-
-    With nothing known it starts at its minimum.
-    """
+    """It appeared after the group shared its topic: without a position it starts at its minimum."""
     void: Epoch = NOTHING
+    """The newest epoch of a former identity of the topic: positions up to it count no more."""
     overtaken: tuple[Grant, ...] = ()
+    """Unresolved grants that nobody waits for: while there are any, two members may own it."""
     asked: Position | None = None
+    """A reset from before anything was known of the queue: somebody may have followed it."""
     identity: str | None = None
+    """The identity of the topic that all this belongs to, where no route says it."""
     set_aside: tuple[str, Position] | None = None
+    """A reset for another identity of the topic than the known one: (identity, position)."""
     grown: bool = False
+    """It was added to the only known identity and has no base: what is committed in it is its own.
+
+    Clients may still report positions of a queue of its name under a former identity.
+    """
     end: int | None = None
-    """The greatest end that was believed: a bridge told it, or a fetch of its holder saw it."""
+    """The greatest end that a bridge told, or that a fetch of its holder saw and was believed."""
     doubts: tuple[Doubt, ...] = ()
-    """Words that wait until a bridge tells the bounds, in the order of their records."""
+    """Reports that wait until a bridge tells the bounds, in the order of their records."""
 
     @property
-    def waits_for_its_reset(self) -> bool:
-        """Whether an operator's reset is known of which nobody has worked on from there yet."""
+    def grants(self) -> tuple[Grant, ...]:
+        """All unresolved grants: those overtaken, then those in the chain."""
+        return (*self.overtaken, *self.chain)
+
+    @property
+    def has_pending_reset(self) -> bool:
+        """Whether a reset is pending: accepted, and no work has started from it."""
         return self.asked is not None or self.set_aside is not None or self.why == RESET
 
 
@@ -254,10 +255,10 @@ class ClaimSet:
         return len(self.read) == self.parts
 
 
-class Told(NamedTuple):
-    """How far a queue is in one life of its topic, as was told while a barrier lasted.
+class ReportedPosition(NamedTuple):
+    """How far a queue is under one identity of its topic, as members reported in a barrier.
 
-    ``epoch`` is the newest grant that anything was told of, ``why`` who told the position.
+    ``epoch`` is the newest grant in any report, ``why`` the kind of report of the position.
     """
 
     epoch: Epoch
@@ -269,28 +270,27 @@ class Told(NamedTuple):
 class Barrier:
     """The group waits until every live member has acknowledged ``generation``.
 
-    ``releases`` are the releases with a position that were read meanwhile: (queue, member) ->
-    newest (epoch, position; None if it is in ``told``). ``told`` are the positions of which it was
-    said in which life of the topic they are: (queue, identity) -> what was told. ``recovering``:
-    nobody knows who may be working, so the group also waits for lease and margin; ``waited``: that
-    is over.
+    ``releases`` are those with a position that came meanwhile: (queue, member) -> newest (epoch,
+    position; None if it stands in ``reported``). ``reported`` are the positions that name an
+    identity: (queue, identity) -> position. ``recovering``: nobody knows who may be working, so the
+    group also waits for lease and margin; ``waited``: that wait is over.
     """
 
     generation: int
     started_ms: int
     marked_ms: int | None = None
-    """The clock at the marker's own record; None: the marker was not read yet."""
+    """The clock at the marker's own record; None: the marker is unread."""
     releases: Mapping[tuple[MessageQueue, MemberKey], tuple[Epoch, Position | None]] = field(
         default_factory=dict
     )
     mute_told: bool = False
     recovering: bool = False
     waited: bool = False
-    told: Mapping[tuple[MessageQueue, str], Told] = field(default_factory=dict)
+    reported: Mapping[tuple[MessageQueue, str], ReportedPosition] = field(default_factory=dict)
 
     @property
     def counted_from_ms(self) -> int | None:
-        """The clock from which its waits are counted: the later of start and marker."""
+        """The clock from which its waits count: the later of start and marker."""
         return None if self.marked_ms is None else max(self.started_ms, self.marked_ms)
 
 
@@ -298,8 +298,8 @@ class Barrier:
 class PendingRequest:
     """A request whose answer is missing or lacks something: when it was last sent, how often.
 
-    ``unanswered`` is the clock at the first of those to which no bridge has said anything; None:
-    one has answered the last one, though not with what is needed.
+    ``unanswered`` is the clock at the first request without any answer; None: a bridge has answered
+    the last one, but not with what is needed.
     """
 
     asked_ms: int
@@ -309,15 +309,14 @@ class PendingRequest:
 
 @dataclass(slots=True)
 class GroupState:
-    """Everything the engine remembers of one group.
-
-    ``generation`` is the newest whose barrier the group passed.
-    """
+    """Everything the engine remembers of one group."""
 
     group: str
     created_ms: int
     generation: int
+    """The newest whose barrier the group has passed."""
     number: int = 0
+    """Of the newest decision."""
     members: dict[MemberKey, Member] = field(default_factory=dict)
     liveness: dict[MemberKey, Liveness] = field(default_factory=dict)
     tombstones: dict[MemberKey, Tombstone] = field(default_factory=dict)
@@ -333,46 +332,45 @@ class GroupState:
     requests: dict[tuple[What, str], PendingRequest] = field(default_factory=dict)
     """(what, topic) -> the open request."""
     recomputed_ms: int = 0
-    """The clock at the last recomputation.
-
-    The trigger fires at each multiple of its period after it.
-    """
+    """The clock at the last computation; a trigger is each multiple of its period after that."""
     empty_since_ms: int | None = None
     allocated_by: str = ""
-    """Strategy, options and slots of the newest allocation, as one text.
-
-    When they change, it is redone.
-    """
+    """Strategy, options and slots of the newest allocation, as one text: a change repeats it."""
     measures: dict[MessageQueue, Measure] = field(default_factory=dict)
     weights: dict[MessageQueue, float] = field(default_factory=dict)
-    """The measured weights in force; a queue that is not named weighs 1."""
+    """The measured weights in force; a queue without one weighs 1."""
     late_topics: tuple[str, ...] = ()
     """Topics that were shared at the end of a recovery, sorted: their queues are late.
 
-    Also those that come later, to a route that is known: it may have hidden them for a while.
+    So are queues that come later to a known route: it may have hidden them for a while.
     """
     awaited: dict[str, Awaited] = field(default_factory=dict)
-    """Client id -> a client whose queues wait for it to come back."""
+    """Client id -> a client whose queues wait for its return."""
     settling: Settling | None = None
     established: dict[Trait, TraitValue] = field(default_factory=dict)
-    """What the members are meant to agree on -> the value that the group keeps."""
+    """Trait -> the value that the group keeps of it."""
     growing_since_ms: int | None = None
-    """The clock at which a route brought queues whose bounds are waited for; None: none did."""
+    """The clock at which a route brought queues whose bounds are unknown; None: none waits."""
     remade: tuple[str, ...] = ()
-    """Topics of which the group has known another life than the present one, sorted.
+    """Topics that the group has known under another identity than the present one, sorted.
 
-    A commit that names no life may be of that one, in whichever queue it is.
+    A commit that names no identity may belong to that one, in any of their queues.
     """
     absent: dict[str, tuple[str, ...]] = field(default_factory=dict)
-    """Topic that is lacking -> the clusters of which a bridge said that they lack it, sorted."""
+    """Missing topic -> the clusters that lack it, as their bridges say, sorted."""
 
     @property
     def epoch(self) -> Epoch:
         """The epoch of the newest decision."""
         return Epoch(self.generation, self.number)
 
+    @property
+    def recovering(self) -> bool:
+        """Whether the group rebuilds its state from what its members claim."""
+        return self.barrier is not None and self.barrier.recovering
+
     def identity_of(self, topic: str) -> str | None:
-        """Return the identity of a topic's present life; None: no route of it is known."""
+        """Return the present identity of a topic; None: no route of it is known."""
         route = self.routes.get(topic)
         return None if route is None else route.identity
 

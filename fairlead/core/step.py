@@ -1,48 +1,55 @@
 """One step of one group: the pure function that is the program (ADR 0080).
 
-``step`` takes the state, the records read since, and the moment they lead to, and returns the next
-state and everything to be written. It reads no clock, no environment and no randomness, and
+``step`` takes a group's state, the records read since, and the moment they lead to. It returns the
+next state and everything to be written. It reads no clock, no environment and no randomness, and
 iterates no set whose order matters: the streaming job, the tests and the replay run the same
 function and get the same bytes.
 
-Order of a step: all records are applied (rules, routes, offsets, releases, then what came by the
-heartbeats topic); members whose lease ended on the shard's clock are taken for dead; the barrier of
-a new generation is passed, if it can be; targets are computed, unless the group is paused or lets
-changes settle; queues are handed over; what is missing is asked for.
+The order of a step:
+
+1. Apply all records: rules, routes, offsets, releases, then what came by the heartbeats topic.
+2. End what has run out on the shard's clock: leases, waits for clients that restart.
+3. Pass the barrier of a new generation, if every live member has acknowledged it.
+4. Compute targets, unless the group is paused or lets changes settle.
+5. Hand queues over to their targets.
+6. Request what is missing, notify members, and forget what is out of date.
 """
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from fairlead.core.apply import KINDS, apply_record
-from fairlead.core.barrier import barrier_due_ms, enter_barrier, pass_barrier
-from fairlead.core.bounds import judge_by_answers
 from fairlead.core.decide import (
     aim_queues,
-    ask_for_the_missing,
-    grant_again,
+    repeat_grants,
+    request_missing,
     request_wait_ms,
 )
 from fairlead.core.draft import Draft
-from fairlead.core.drained_members import note_drained
-from fairlead.core.forced_handover import look_for_mute
-from fairlead.core.leaving import end_leaves
-from fairlead.core.member_disagreement import agree
-from fairlead.core.membership import (
-    bury_leavers,
+from fairlead.core.handover.forced_handover import mark_mute_members
+from fairlead.core.handover.pull_idle import drop_idle_queues
+from fairlead.core.membership.drained_members import report_drained
+from fairlead.core.membership.leaving import free_unstarted
+from fairlead.core.membership.member_disagreement import notify_disagreements
+from fairlead.core.membership.members import (
     effective_members,
+    forget_leavers,
     lapse_members,
+    notify_duplicates,
     subscribed_topics,
-    tell_duplicates,
 )
+from fairlead.core.membership.rebalance_delay import keep_targets, may_share, window_end_ms
+from fairlead.core.membership.restart_grace import end_restart_grace
+from fairlead.core.membership.tombstones import expire_tombstones
 from fairlead.core.model import Source
+from fairlead.core.moment import Moment
 from fairlead.core.outputs import Output, Rejection, Request
-from fairlead.core.partitions_added import growth_end_ms
-from fairlead.core.publish import outputs_of
-from fairlead.core.pull_idle import take_anew
-from fairlead.core.queue_measures import weigh_queues, weigh_when_due
-from fairlead.core.quota import QUOTA
-from fairlead.core.rebalance_delay import keep_targets, may_share, window_end_ms
+from fairlead.core.positions.bounds import judge_doubts
+from fairlead.core.positions.resets import settle_unrouted_resets
+from fairlead.core.positions.topic_recreated import forget_routes
+from fairlead.core.publishing.publish import outputs_of
+from fairlead.core.publishing.resync import compare_digests, resend_assignments
+from fairlead.core.publishing.waiting import notify_waiting
 from fairlead.core.records import (
     Arrival,
     GroupRecord,
@@ -52,26 +59,24 @@ from fairlead.core.records import (
     Reset,
     RuleSet,
 )
-from fairlead.core.resets import refuse_strange_resets
-from fairlead.core.restart_grace import give_up_the_absent
-from fairlead.core.resync import heal_members, note_digests
-from fairlead.core.retry_topic import has_retry_topic, own_retry_topic
-from fairlead.core.rules import EngineRules, Moment, changed_rules, rules_of
+from fairlead.core.recovery.barrier import barrier_due_ms, enter_barrier, pass_barrier
+from fairlead.core.rules.group_rules import EngineRules, changed_rules, rules_of
+from fairlead.core.rules.quota import QUOTA
 from fairlead.core.state import GroupState
-from fairlead.core.targets import allocation_text, compute_targets
-from fairlead.core.tombstones import forget_the_gone
-from fairlead.core.topic_recreated import forget_routes
-from fairlead.core.waiting import tell_waiting
+from fairlead.core.targets.compute import allocation_text, compute_targets
+from fairlead.core.targets.queue_measures import weigh_queues, weigh_when_due
+from fairlead.core.topics.partitions_added import growth_end_ms
+from fairlead.core.topics.retry_topic import has_retry_topic, own_retry_topic
 
 __all__ = ["StepResult", "due_ms", "step"]
 
 
 @dataclass(frozen=True, slots=True)
 class StepResult:
-    """The group after the step (None.
+    """What one step returns. ``state`` is None if the group is unknown or was evicted.
 
-    It is not, or no longer, remembered), what to write, what was counted, and which records changed
-    nothing: they were read before, are out of date, or nobody waits for them.
+    ``ignored`` are the places of the records that changed nothing: the engine had read them before,
+    or they are out of date, or nobody waits for them.
     """
 
     state: GroupState | None
@@ -86,8 +91,8 @@ def step(
     """Return the group's next state and everything that follows from the records.
 
     ``arrivals`` are this group's records, sorted by (control, routes, offsets, releases,
-    heartbeats), topic, partition and offset. ``state`` None: the group is not known yet; a rule
-    creates it, and a heartbeat if ``engine.auto_create`` or as long as rules may be unread.
+    heartbeats), topic, partition and offset. ``state`` is None if the group is not known yet. A
+    rule creates it; so does a heartbeat, if ``engine.auto_create`` or while rules may be unread.
     """
     known = state.copy() if state is not None else _create(arrivals, moment, engine)
     if known is None:
@@ -99,6 +104,30 @@ def step(
     enter_barrier(draft)
     if state is not None:
         _note_rules_of_all(draft)
+    ignored = _apply_all(draft, arrivals)
+    lapse_members(draft)
+    end_restart_grace(draft)
+    pass_barrier(draft)
+    out_of_sync = compare_digests(draft, _accepted_heartbeats(draft, arrivals))
+    notify_duplicates(draft)
+    notify_disagreements(draft, state)
+    if known.barrier is None:
+        mark_mute_members(draft)
+        _decide(draft)
+        repeat_grants(draft)
+        resend_assignments(draft, out_of_sync)
+        report_drained(draft)
+        forget_leavers(draft)
+    request_missing(draft)
+    notify_waiting(draft)
+    expire_tombstones(draft)
+    _forget_unneeded(draft)
+    outputs = outputs_of(draft, before)
+    return StepResult(None if draft.evicted else known, outputs, dict(draft.counts), ignored)
+
+
+def _apply_all(draft: Draft, arrivals: Sequence[Arrival]) -> frozenset[Source]:
+    """Apply all records, and what only their sum decides; return those that changed nothing."""
     ignored = set()
     for arrival in arrivals:
         kind = KINDS[type(arrival.record)]
@@ -106,37 +135,16 @@ def step(
         apply_record(draft, arrival)
         if draft.counts[kind, "applied"] == applied:
             ignored.add(arrival.source)
-    judge_by_answers(draft)
-    end_leaves(draft)
-    refuse_strange_resets(draft)
-    lapse_members(draft)
-    give_up_the_absent(draft)
-    pass_barrier(draft)
-    heal = note_digests(draft, _read_heartbeats(draft, arrivals))
-    tell_duplicates(draft)
-    agree(draft, state)
-    if known.barrier is None:
-        look_for_mute(draft)
-        _decide(draft)
-        grant_again(draft)
-        heal_members(draft, heal)
-        note_drained(draft)
-        bury_leavers(draft)
-    ask_for_the_missing(draft)
-    tell_waiting(draft)
-    forget_the_gone(draft)
-    _tidy(draft)
-    outputs = outputs_of(draft, before)
-    return StepResult(
-        None if draft.evicted else known, outputs, dict(draft.counts), frozenset(ignored)
-    )
+    judge_doubts(draft)
+    free_unstarted(draft)
+    settle_unrouted_resets(draft)
+    return frozenset(ignored)
 
 
-def _read_heartbeats(draft: Draft, arrivals: Sequence[Arrival]) -> list[tuple[Arrival, Heartbeat]]:
-    """Return the heartbeats that were not refused.
-
-    Of those that were nothing is read but whose they are, whatever comes later in the same step.
-    """
+def _accepted_heartbeats(
+    draft: Draft, arrivals: Sequence[Arrival]
+) -> list[tuple[Arrival, Heartbeat]]:
+    """Return the heartbeats that no check has refused: only these say what their members hold."""
     refused = {each.source for each in draft.rejections}
     return [
         (arrival, arrival.record)
@@ -146,7 +154,7 @@ def _read_heartbeats(draft: Draft, arrivals: Sequence[Arrival]) -> list[tuple[Ar
 
 
 def due_ms(state: GroupState, engine: EngineRules) -> int:
-    """Return the clock at which the group must be stepped even if none of its records is read."""
+    """Return the clock at which the group must be stepped even without a record of its own."""
     rules = rules_of(state.rules, engine)
     barrier = state.barrier
     due = [(state.recomputed_ms // rules.trigger_ms + 1) * rules.trigger_ms]
@@ -166,8 +174,8 @@ def due_ms(state: GroupState, engine: EngineRules) -> int:
     )
     if state.empty_since_ms is not None and may_be_forgotten(state):
         due.append(state.empty_since_ms + engine.evict_after_ms)
-    if barrier is not None and (looked_at := barrier_due_ms(barrier, rules)) is not None:
-        due.append(looked_at)
+    if barrier is not None and (barrier_ms := barrier_due_ms(barrier, rules)) is not None:
+        due.append(barrier_ms)
     return min(due)
 
 
@@ -176,21 +184,21 @@ def _create(arrivals: Sequence[Arrival], moment: Moment, engine: EngineRules) ->
     group = next((name for name in groups if name is not None), None)
     if group is None:
         return None
-    # A group met before the driver's marker may be one that a newer state knew: it waits as well.
+    # A newer state may have known a group that is met before the driver's marker: it waits as well.
     recovering = moment.recovering or moment.incomplete
     marked = moment.marker >= engine.generation and not _speaks_before(arrivals, moment, engine)
     passed = engine.generation if marked and not recovering else 0
-    # A group of this name may have been forgotten: its epochs are not used again.
+    # The shard may have forgotten a group of this name, whose epochs are never used again.
     return GroupState(
         group, moment.clock_ms, passed, moment.number_floor, recomputed_ms=moment.clock_ms
     )
 
 
 def _speaks_before(arrivals: Sequence[Arrival], moment: Moment, engine: EngineRules) -> bool:
-    """Tell whether somebody has spoken before the marker while an earlier driver may have run.
+    """Tell whether a member spoke before the marker while an earlier driver may have run.
 
-    The marker may stand in the same batch. Whoever works for an earlier driver was heard by that
-    one, so its clock had moved on before the marker.
+    The marker may stand in the same batch. An earlier driver has heard its own members, so the
+    clock had moved on before the marker.
     """
     if engine.generation == 1 or moment.marker_ms is None:
         return False
@@ -202,24 +210,24 @@ def _speaks_before(arrivals: Sequence[Arrival], moment: Moment, engine: EngineRu
 
 
 def _created_by(record: GroupRecord, moment: Moment, engine: EngineRules) -> str | None:
-    """Return the group that a record creates if it is not known; None: it creates none."""
+    """Return the name of the group that a record creates; None: it creates none."""
     if isinstance(record, RuleSet | Reset):
-        # A reset is remembered until somebody follows it, whether or not anybody is there yet.
+        # The group keeps a reset until a member follows it, even before it has any member.
         return record.group
     if not (engine.auto_create or _rules_are_unread(moment, engine)):
         return None
     if isinstance(record, Heartbeat):
         return record.group
     if moment.recovering and isinstance(record, Release | Progress):
-        # Who speaks of a group after a loss tells that it was there, and perhaps how far it was.
+        # After a loss this shows that the group was there, and perhaps how far it had come.
         return record.group
     return None
 
 
 def _rules_are_unread(moment: Moment, engine: EngineRules) -> bool:
-    """Tell whether the rule that made a group may be unread yet: the driver's marker waits for it.
+    """Tell whether the rule that made a group may be unread: the driver's marker waits for it.
 
-    Who works in such a group speaks once of what it works on: its words are kept until then.
+    A member of such a group says only once what it works on, so its words are kept until then.
     """
     return 1 < engine.generation > moment.marker
 
@@ -227,7 +235,7 @@ def _rules_are_unread(moment: Moment, engine: EngineRules) -> bool:
 def _is_nobodys(
     state: GroupState, arrivals: Sequence[Arrival], moment: Moment, engine: EngineRules
 ) -> bool:
-    """Tell whether heartbeats alone have made a group, where rules alone may, and all are read."""
+    """Tell whether only heartbeats made this group, although only rules may, and all are read."""
     return (
         not engine.auto_create
         and not state.generation
@@ -238,7 +246,7 @@ def _is_nobodys(
 
 
 def _forget(draft: Draft, arrivals: Sequence[Arrival]) -> StepResult:
-    """Forget a group that nobody has made, as an eviction does, and refuse its records."""
+    """Forget a group that no rule made, as an eviction does, and refuse its records."""
     refused = _unknown_group(arrivals)
     draft.evicted = True
     draft.because("group_evicted")
@@ -262,7 +270,7 @@ def _unknown_group(arrivals: Sequence[Arrival]) -> StepResult:
 
 
 def _note_rules_of_all(draft: Draft) -> None:
-    """Remember the rules of all groups that changed for this one, which may have its own."""
+    """Note which changed rules of all groups change a rule of this one, which may have its own."""
     change = draft.engine.defaults_change
     if change is None:
         return
@@ -276,6 +284,7 @@ def _note_rules_of_all(draft: Draft) -> None:
 
 
 def _decide(draft: Draft) -> None:
+    """Compute targets if anything asks for that, and hand queues over; note what triggered it."""
     state, clock, period = draft.state, draft.moment.clock_ms, draft.rules.trigger_ms
     triggered = clock // period > state.recomputed_ms // period
     if draft.weigh_now:
@@ -283,13 +292,13 @@ def _decide(draft: Draft) -> None:
     weigh_when_due(draft, clock)
     if triggered:
         state.recomputed_ms = clock
-    shares = may_share(draft)
+    may_move = may_share(draft)
     asked = triggered or draft.asked is not None
     asked = asked or draft.dirty or state.allocated_by != allocation_text(draft)
     if asked:
-        (compute_targets if shares else keep_targets)(draft)
-    # Only now: to a strategy that looks at who owns what, an idle queue is its member's.
-    take_anew(draft)
+        (compute_targets if may_move else keep_targets)(draft)
+    # After the targets: a strategy that looks at owners sees an idle queue with its member.
+    drop_idle_queues(draft)
     if not asked and not draft.causes and not draft.moves:
         return
     caused = bool(draft.causes)
@@ -304,14 +313,14 @@ def _decide(draft: Draft) -> None:
 
 
 def may_be_forgotten(state: GroupState) -> bool:
-    """Whether a group without members holds nothing that an operator said."""
-    return not state.rules and not any(value.waits_for_its_reset for value in state.queues.values())
+    """Tell whether a group keeps nothing that an operator said: no rule, no pending reset."""
+    return not state.rules and not any(value.has_pending_reset for value in state.queues.values())
 
 
-def _tidy(draft: Draft) -> None:
+def _forget_unneeded(draft: Draft) -> None:
     """Forget the routes that no member needs any more, and after a set time the group itself."""
     state, clock = draft.state, draft.moment.clock_ms
-    # A full shard adds no topic: who restarts would not get back what it alone has read.
+    # A full shard adds no topic: a client that restarts would not get back what it alone reads.
     may_return = bool(draft.engine.group_bytes and state.tombstones)
     if effective_members(state.members) and not may_return:
         forget_routes(draft, subscribed_topics(state))
@@ -323,6 +332,6 @@ def _tidy(draft: Draft) -> None:
         draft.evicted = True
         draft.because("group_evicted")
         if has_retry_topic(state.group, state.routes):
-            # Whoever made it may remove it, once nothing in it is left to read.
+            # The bridge may remove the topic once nothing in it is left to read.
             retry = own_retry_topic(state.group)
             draft.requests.append(Request(state.group, "forgotten", retry, None, None))

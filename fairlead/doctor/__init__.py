@@ -1,8 +1,8 @@
-"""Is everything that Fairlead needs as it must be? One look at it, and how to mend what is not."""
+"""The doctor: checks everything that Fairlead needs, and says how to repair what is wrong."""
 
 from fairlead.doctor.answer import Answer, Status
 from fairlead.doctor.catalogue import CHECKS
+from fairlead.doctor.context import CheckContext
 from fairlead.doctor.examination import Examined, examine_all
-from fairlead.doctor.surroundings import Surroundings
 
-__all__ = ["CHECKS", "Answer", "Examined", "Status", "Surroundings", "examine_all"]
+__all__ = ["CHECKS", "Answer", "CheckContext", "Examined", "Status", "examine_all"]

@@ -1,4 +1,4 @@
-"""What a check found: as it must be, worth a thought, wrong, or not to be known."""
+"""The answer of a check: ok, a warning, a failure, or unknown."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -7,7 +7,7 @@ __all__ = ["Answer", "Status", "fail", "ok", "unknown", "warn"]
 
 
 class Status(StrEnum):
-    """How it is; only FAIL makes the doctor's verdict negative."""
+    """The status of an answer; only FAIL makes the doctor's verdict negative."""
 
     OK = "ok"
     WARN = "warn"
@@ -17,12 +17,12 @@ class Status(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """One thing that was found.
+    """One answer of a check.
 
     Attributes:
-        status: how it is.
-        says: what was found, with the names and figures.
-        remedy: how to mend it; empty where there is nothing to mend.
+        status: ok, warn, FAIL or unknown.
+        says: what the check found, with names and figures.
+        remedy: how to repair it; empty if there is nothing to repair.
     """
 
     status: Status
@@ -31,20 +31,20 @@ class Answer:
 
 
 def ok(says: str) -> Answer:
-    """Return that something is as it must be."""
+    """Return the answer that something is right."""
     return Answer(Status.OK, says)
 
 
 def warn(says: str, remedy: str) -> Answer:
-    """Return that something works, and is worth a thought."""
+    """Return the answer that something works with a risk."""
     return Answer(Status.WARN, says, remedy)
 
 
 def fail(says: str, remedy: str) -> Answer:
-    """Return that something is wrong."""
+    """Return the answer that something is wrong."""
     return Answer(Status.FAIL, says, remedy)
 
 
 def unknown(says: str, remedy: str = "") -> Answer:
-    """Return that something could not be found out, and what would help."""
+    """Return the answer that a check cannot find something out, and what would help."""
     return Answer(Status.UNKNOWN, says, remedy)

@@ -1,38 +1,38 @@
-"""The brokers: reachable, old enough, all there."""
+"""Checks the brokers: reachable, new enough, all present."""
 
 from collections.abc import Iterator
 from typing import Final
 
 from fairlead.doctor.answer import Answer, fail, ok, warn
-from fairlead.doctor.surroundings import Surroundings
+from fairlead.doctor.context import CheckContext
 from fairlead.kafka.reachability import require_reachable
 
 __all__ = ["broker"]
 
 _FIRST_WITH_TOPIC_IDS: Final = (2, 8)
 _NAMED_MAX: Final = 3
-"""So many addresses are enough, and are told."""
+"""The remedy names this many addresses: they are enough."""
 
 
-def broker(around: Surroundings) -> Iterator[Answer]:
-    """Connect, log in, and ask who is there.
+def broker(context: CheckContext) -> Iterator[Answer]:
+    """Connect, log in, and ask which brokers there are.
 
     Raises:
         EnvironmentMissingError: no broker accepts a connection.
         KafkaError: none answers, or the login is refused.
     """
-    kafka = around.settings.kafka
-    require_reachable(around.options)
-    admin = around.cluster.admin
-    nodes = around.nodes()
+    kafka = context.settings.kafka
+    require_reachable(context.options)
+    admin = context.cluster.admin
+    nodes = context.nodes()
     if not nodes.answering:
-        told = "; ".join(f"{each.number} at {each.place}: {each.shows}" for each in nodes.lost)
+        lost = "; ".join(f"{node.number} at {node.place}: {node.shows}" for node in nodes.lost)
         yield fail(
-            f"{kafka.bootstrap} answers, and no broker does where it says that it listens ({told})",
-            "look at advertised.listeners of the brokers, and at the way there from this machine",
+            f"{kafka.bootstrap} answers, but no broker does at the address it advertises ({lost})",
+            "correct advertised.listeners of the brokers, or the network path from this machine",
         )
         return
-    # Of one that answers: the cluster's list has those as well that are gone.
+    # Ask a broker that answers: the cluster's list has the lost ones too.
     version = admin.get_broker_version_data(min(nodes.answering)).broker_version
     shown = ".".join(map(str, version))
     yield ok(
@@ -42,21 +42,20 @@ def broker(around: Surroundings) -> Iterator[Answer]:
     if len(kafka.bootstrap_servers) == 1 and len(nodes.places) > 1:
         yield warn(
             f"kafka.bootstrap names one address of a cluster with {len(nodes.places)} brokers: if "
-            "it falls silent, nobody who connects anew gets to the others, and the engine stands "
-            "still",
+            "that broker falls silent, new connections find no other, and the engine stands still",
             f"name several: set kafka.bootstrap to {','.join(nodes.places[:_NAMED_MAX])}, for the "
             "engine, serve, bridges, commands and clients",
         )
-    for each in nodes.lost:
+    for node in nodes.lost:
         yield warn(
-            f"broker {each.number} at {each.place} is gone or silent: {each.shows}",
-            "start it again, or let it go on if it is frozen (kill -CONT); if it is not to come "
-            "back, give its copies to others and unregister it",
+            f"broker {node.number} at {node.place} is gone or silent: {node.shows}",
+            "start it again, or resume it if it is frozen (kill -CONT); to remove it for good, "
+            "move its replicas to others and unregister it",
         )
     if version < _FIRST_WITH_TOPIC_IDS:
         yield warn(
-            f"Kafka {shown} knows no ids of topics: one that is made anew is not noticed",
+            f"Kafka {shown} has no topic ids: Fairlead does not notice a recreated topic",
             "use Kafka 2.8 or later",
         )
     if not nodes.has_controller:
-        yield warn("the cluster has no controller at the moment", "look at the brokers' logs")
+        yield warn("the cluster has no controller at the moment", "read the brokers' logs")

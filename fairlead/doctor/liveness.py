@@ -1,4 +1,4 @@
-"""Signs of life in the log: the engine's ticks, the clocks that date them, the bridge's answers."""
+"""Checks signs of life in the log: the engine's ticks, the brokers' clocks, bridges' answers."""
 
 import time
 from collections.abc import Iterator
@@ -6,7 +6,7 @@ from typing import Final
 
 from fairlead.bridges.kafka.untold_queues import UNTOLD_REMEDY, look_for_untold
 from fairlead.doctor.answer import Answer, fail, ok, unknown, warn
-from fairlead.doctor.surroundings import SeenTick, Surroundings
+from fairlead.doctor.context import CheckContext, SeenTick
 from fairlead.observed.engine_life import NEVER_RAN
 
 __all__ = ["bridge", "clock", "engine", "live_tick"]
@@ -17,146 +17,143 @@ _SKEW_FAIL_MS: Final = 60_000
 _LOOK_MS_MAX: Final = 2_000
 
 
-def engine(around: Surroundings) -> Iterator[Answer]:
-    """See how old the newest tick is, and whether it is of the newest generation."""
-    cluster = around.cluster
+def engine(context: CheckContext) -> Iterator[Answer]:
+    """Check the age of the newest tick, and whether it is of the newest generation."""
+    cluster = context.cluster
     if not cluster.partitions("heartbeats") or not cluster.partitions("generations"):
         yield unknown("its topics are missing", "see: topics")
         return
-    claimed, ticks = cluster.end("generations"), cluster.ticks.newest
+    claimed, ticks = cluster.end_offset("generations"), cluster.ticks.newest
     if claimed == 0:
         yield warn(NEVER_RAN, "fairlead run --supervise")
         return
     if not ticks:
         yield fail(
-            f"generation {claimed} was claimed, and no tick stands near the end of any partition",
+            f"an engine claimed generation {claimed}, but no partition has a tick near its end",
             "fairlead run --supervise",
         )
         return
     newest = max(ticks.values())
     age_ms = max(0, _now_ms() - newest.appended_ms)
-    bound_ms = _TICKS_SILENT * around.settings.engine.tick_ms
-    told = f"newest tick {age_ms / 1_000:.1f} s ago, of generation {newest.generation}"
+    bound_ms = _TICKS_SILENT * context.settings.engine.tick_ms
+    says = f"newest tick {age_ms / 1_000:.1f} s ago, of generation {newest.generation}"
     if age_ms > bound_ms:
         yield fail(
-            f"{told}: the engine is down, or cannot reach the brokers; groups keep what they have, "
-            "and nobody who goes is noticed",
-            "fairlead run --supervise; the log of the last one says why it ended",
+            f"{says}: the engine is down, or cannot reach the brokers; groups keep their queues, "
+            "and nothing replaces a client that stops",
+            "fairlead run --supervise; the log of the last engine says why it ended",
         )
     elif max(tick.generation for tick in ticks.values()) < claimed:
         yield warn(
-            f"{told}, and generation {claimed} was claimed: a newer engine starts, or has died at "
-            "its start",
-            "look again in a minute; if it stays, look at the log of the newer one",
+            f"{says}, and generation {claimed} is claimed: a newer engine is starting, or has died "
+            "at its start",
+            "run the doctor again in a minute; if this stays, read the log of the newer engine",
         )
     elif len(ticks) < cluster.partitions("heartbeats"):
         yield warn(
-            f"{told}; {len(ticks)} of {cluster.partitions('heartbeats')} shards have a tick near "
-            "their end",
-            "look at the brokers that lead the others; docs/metrics.md has fairlead_ticks_total",
+            f"{says}; only {len(ticks)} of {cluster.partitions('heartbeats')} shards have a tick "
+            "near their end",
+            "check the brokers that lead the others; docs/metrics.md has fairlead_ticks_total",
         )
     else:
-        yield ok(f"{told}, in every shard")
+        yield ok(f"{says}, in every shard")
 
 
-def live_tick(around: Surroundings) -> SeenTick | None:
-    """Return the newest tick, if an engine ticked when we looked; None: none did.
+def live_tick(context: CheckContext) -> SeenTick | None:
+    """Return the newest tick, if an engine ticked when the doctor read the log; None: none did.
 
-    Other checks may have taken their time since.
+    Its age counts up to that moment, since other checks may have taken time.
     """
-    cluster = around.cluster
+    cluster = context.cluster
     if not cluster.partitions("heartbeats") or not cluster.partitions("generations"):
         return None
     evidence = cluster.ticks
     newest = max(evidence.newest.values(), default=None)
     looked_ms = _now_ms() if evidence.looked_ms is None else evidence.looked_ms
-    bound_ms = _TICKS_SILENT * around.settings.engine.tick_ms
+    bound_ms = _TICKS_SILENT * context.settings.engine.tick_ms
     return newest if newest is not None and looked_ms - newest.appended_ms <= bound_ms else None
 
 
-def clock(around: Surroundings) -> Iterator[Answer]:
-    """Compare this machine's clock with the brokers', by when they dated what we saw arrive."""
-    cluster = around.cluster
+def clock(context: CheckContext) -> Iterator[Answer]:
+    """Compare this machine's clock with the brokers', by the dates of arriving records."""
+    cluster = context.cluster
     if not cluster.partitions("heartbeats"):
         yield unknown("there is no topic with dates of the brokers", "see: topics")
         return
     evidence = cluster.ticks
-    yield from _brokers_apart(around)
+    yield from _brokers_apart(context)
     if evidence.arrivals:
-        # A record arrives at its append time or later, so the quickest one is the nearest.
+        # A record arrives at its append time or later, so the quickest one is the best measure.
         skew_ms = min(seen - appended for appended, seen in evidence.arrivals)
-        yield _skew(skew_ms, f"by {len(evidence.arrivals)} records that came while we looked")
+        yield _skew(skew_ms, f"by {len(evidence.arrivals)} records that arrived during the check")
         return
     newest = max((tick.appended_ms for tick in evidence.newest.values()), default=None)
     if newest is not None and newest - _now_ms() > _SKEW_WARN_MS:
-        yield _skew(_now_ms() - newest, "by a record that is dated later than now")
+        yield _skew(_now_ms() - newest, "by a record with a date later than now")
         return
     yield unknown(
-        "only what is appended tells the brokers' time; nothing came while we looked, and "
-        "nothing is written for it",
-        "look again while an engine runs",
+        "only appended records show the brokers' time; none arrived during the check, and the "
+        "doctor writes none",
+        "run the doctor again while an engine runs",
     )
 
 
-def bridge(around: Surroundings) -> Iterator[Answer]:
-    """See what the bridges say of themselves, and whether what was asked of them has an answer.
-
-    As `fairlead group check --all` does.
-    """
-    cluster = around.cluster
+def bridge(context: CheckContext) -> Iterator[Answer]:
+    """Check the bridges and the requests to them, as `fairlead group check --all` does."""
+    cluster = context.cluster
     if not all(cluster.partitions(suffix) for suffix in ("requests", "routes", "offsets")):
         yield unknown("its topics are missing", "see: topics")
         return
-    yield from _untold(around)
-    found = cluster.bridges
-    rows = found.rows()
-    for row in rows:
-        yield fail(row["says"], row["do"])
-    if rows:
+    yield from _untold(context)
+    bridges = cluster.bridges
+    findings = bridges.findings()
+    for finding in findings:
+        yield fail(finding.text, finding.remedy)
+    if findings:
         return
-    if not found.lives:
-        yield unknown("no bridge has ever given a sign of life, and nothing asked has no answer")
+    if not bridges.lives:
+        yield unknown("no bridge has ever given a sign of life, and no request lacks an answer")
         return
-    for each in found.lives:
-        if each in found.stopped:
-            yield warn(each.words(), f"{each.command}, unless it is meant to stand still")
+    for life in bridges.lives:
+        if life in bridges.stopped:
+            yield warn(life.words(), f"{life.command}, unless it is stopped on purpose")
         else:
-            yield ok(each.words())
+            yield ok(life.words())
 
 
-def _untold(around: Surroundings) -> Iterator[Answer]:
-    """Tell topics that have grown without a bridge: nobody asks for what nobody knows of."""
-    routes, kafka = around.cluster.routes, around.settings.kafka
+def _untold(context: CheckContext) -> Iterator[Answer]:
+    """Report topics with new queues that no bridge has published: nobody asks for these."""
+    routes, kafka = context.cluster.routes, context.settings.kafka
     for topic, words in sorted(look_for_untold(routes, kafka, timeout_ms=_LOOK_MS_MAX).items()):
         yield fail(f"{topic}: {words}", UNTOLD_REMEDY)
 
 
-def _brokers_apart(around: Surroundings) -> Iterator[Answer]:
-    """Tell brokers whose clocks differ: the ticks of one moment are dated by several of them."""
-    ticks = around.cluster.ticks.newest
+def _brokers_apart(context: CheckContext) -> Iterator[Answer]:
+    """Report brokers with differing clocks: several of them date the ticks of one moment."""
+    ticks = context.cluster.ticks.newest
     dates = [tick.appended_ms for tick in ticks.values()]
     apart_ms = max(dates, default=0) - min(dates, default=0)
-    margin_ms = around.settings.group_defaults.margin_ms
+    margin_ms = context.settings.group_defaults.margin_ms
     if apart_ms > margin_ms:
         yield fail(
-            f"shards are dated {apart_ms / 1_000:.1f} s apart, more than the margin of "
-            f"{margin_ms / 1_000:.1f} s: a client of one may lapse early",
-            "set the brokers' clocks (NTP); if one of them is down, bring it back",
+            f"the brokers date their shards {apart_ms / 1_000:.1f} s apart, more than the margin "
+            f"of {margin_ms / 1_000:.1f} s: clients may lapse early",
+            "set the brokers' clocks (NTP); if a broker is down, start it again",
         )
 
 
 def _skew(skew_ms: int, by: str) -> Answer:
-    """Return the verdict on a difference; positive: this machine is ahead, or slow to read."""
-    told = (
+    """Return the answer about a difference; positive: this machine is ahead, or slow to read."""
+    says = (
         f"{abs(skew_ms) / 1_000:.2f} s {'ahead of' if skew_ms > 0 else 'behind'} the brokers, {by}"
     )
     remedy = (
-        "set this machine's clock (NTP). Leases run on the brokers' clock and are right; times "
-        "that commands and metrics show are not"
+        "set this machine's clock (NTP). Leases run on the brokers' clocks and are right; times in "
+        "commands and metrics are wrong"
     )
     if abs(skew_ms) > _SKEW_FAIL_MS:
-        return fail(told, remedy)
-    return warn(told, remedy) if abs(skew_ms) > _SKEW_WARN_MS else ok(told)
+        return fail(says, remedy)
+    return warn(says, remedy) if abs(skew_ms) > _SKEW_WARN_MS else ok(says)
 
 
 def _now_ms() -> int:

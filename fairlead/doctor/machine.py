@@ -1,4 +1,4 @@
-"""This machine: Java and its heap, jars, Python packages, the settings."""
+"""Checks this machine: Java and its heap, jars, Python packages, the settings."""
 
 import importlib
 import os
@@ -11,7 +11,7 @@ from typing import Any, Final
 
 from fairlead.archive import spark_program
 from fairlead.doctor.answer import Answer, fail, ok, unknown, warn
-from fairlead.doctor.surroundings import Surroundings
+from fairlead.doctor.context import CheckContext
 from fairlead.errors import EnvironmentMissingError
 from fairlead.jars import JarStore, cache_root, load_jar_set
 from fairlead.jars.manifest import BROKER_SETS
@@ -22,21 +22,21 @@ __all__ = ["archive", "heap", "jars", "java", "packages", "settings"]
 
 _MIB: Final = 1024 * 1024
 _REST_BYTES: Final = 512 * _MIB
-"""What the driver's Python, its workers and the JVM itself want beside the heap, at the least."""
+"""The least memory that the driver's Python, its workers and the JVM need beside the heap."""
 _OWN: Final = ("fairlead", "fairlead-client")
 """The packages of this project that the engine runs on."""
 
 
-def settings(around: Surroundings) -> Iterator[Answer]:
-    """Tell what `fairlead config check` warns of."""
-    for doubt in around.doubts:
+def settings(context: CheckContext) -> Iterator[Answer]:
+    """Repeat the warnings of `fairlead config check`."""
+    for doubt in context.doubts:
         yield warn(f"{doubt.key} ({doubt.place}): {doubt.reason}", doubt.remedy)
-    if not around.doubts:
-        yield ok("nothing to think of")
+    if not context.doubts:
+        yield ok("no warnings")
 
 
-def java(_around: Surroundings) -> Iterator[Answer]:
-    """Look for the Java that Spark, the embedded broker and the set-up would use."""
+def java(_context: CheckContext) -> Iterator[Answer]:
+    """Find the Java that Spark, the embedded broker and the set-up would use."""
     try:
         found = find_java()
     except EnvironmentMissingError as error:
@@ -46,23 +46,23 @@ def java(_around: Surroundings) -> Iterator[Answer]:
     yield ok(f"Java {version[1] if version else found.major} in {found.home}")
 
 
-def heap(around: Surroundings) -> Iterator[Answer]:
-    """Compare the heap of Spark's JVM with the memory that there is for it."""
-    key, text = heap_given(around.settings.engine)
-    mib, there = heap_mib(text), _memory_bytes()
-    if there is None or mib is None:
-        yield unknown(f"{text}; how much memory there is for it does not show here")
-    elif mib * _MIB + _REST_BYTES > there:
+def heap(context: CheckContext) -> Iterator[Answer]:
+    """Compare the heap of Spark's JVM with the memory of the machine or container."""
+    key, text = heap_given(context.settings.engine)
+    mib, memory = heap_mib(text), _memory_bytes()
+    if memory is None or mib is None:
+        yield unknown(f"the heap is {text}; this system does not show how much memory it has")
+    elif mib * _MIB + _REST_BYTES > memory:
         yield fail(
-            f"a heap of {text}, and {there // _MIB:,} MiB of memory in all",
+            f"a heap of {text} is too large for {memory // _MIB:,} MiB of memory",
             f"give the machine or the container more memory, or set {key} lower",
         )
     else:
-        yield ok(f"a heap of {text}, and {there // _MIB:,} MiB of memory")
+        yield ok(f"a heap of {text} in {memory // _MIB:,} MiB of memory")
 
 
-def jars(_around: Surroundings) -> Iterator[Answer]:
-    """Compare the jars in the cache with what is pinned, file by file."""
+def jars(_context: CheckContext) -> Iterator[Answer]:
+    """Compare the jars in the cache with the pinned checksums."""
     store = JarStore(cache_root())
     for name in ("connector", *BROKER_SETS):
         jar_set = load_jar_set(name)
@@ -75,48 +75,48 @@ def jars(_around: Surroundings) -> Iterator[Answer]:
         if complete:
             yield ok(f"{name}: {len(jar_set.jars)} jars in {folder}")
         elif name == "connector":
-            yield fail(f"{name}: not in {folder}", "fairlead setup jars")
+            yield fail(f"{name}: missing in {folder}", "fairlead setup jars")
         else:
             yield warn(
-                f"{name}: not in {folder}; only `fairlead broker` and the demo need them",
+                f"{name}: missing in {folder}; only `fairlead broker` and the demo need them",
                 "fairlead setup jars",
             )
 
 
-def archive(_around: Surroundings) -> Iterator[Answer]:
-    """Look for the class-data archive, with which an engine decides sooner after its start."""
+def archive(_context: CheckContext) -> Iterator[Answer]:
+    """Find the class-data archive, which shortens the start of an engine."""
     connector = load_jar_set("connector")
     try:
         path = spark_program(JarStore(cache_root()).folder(connector)).archive(find_java())
     except (EnvironmentMissingError, OSError):
-        yield unknown("it fits one Java and one set of jars, and one of these is missing")
+        yield unknown("it needs Java and the jars, and one of them is missing")
         return
     if path.is_file():
         yield ok(f"{path}")
     else:
-        yield warn("there is none for this Java and these jars: starts take 3 to 5 s longer",
+        yield warn("none for this Java and these jars: each start takes 3 to 5 s longer",
                    "fairlead setup archive")  # fmt: skip
 
 
-def packages(_around: Surroundings) -> Iterator[Answer]:
-    """Compare what Fairlead needs, by its own metadata, with the packages that are there.
+def packages(_context: CheckContext) -> Iterator[Answer]:
+    """Compare the installed packages with the requirements in Fairlead's own metadata.
 
-    Not by a pip of its own: that starts another Python and compares what is installed beside, too.
+    A pip process would start another Python and compare unrelated packages too.
     """
     python = ".".join(map(str, sys.version_info[:3]))
     read = _reader_of_requirements()
     if read is None:
-        yield unknown(f"Python {python}; packaging is not here, nor pip, to compare the packages")
+        yield unknown(f"Python {python}; neither packaging nor pip is here to compare packages")
         return
     wrong = [line for name in _OWN for line in _wrong_packages(name, read)]
     for line in wrong:
         yield fail(line, "make setup, or: pip install --require-hashes -r requirements.lock")
     if not wrong:
-        yield ok(f"Python {python} in {sys.prefix}, every package in a version that fits")
+        yield ok(f"Python {python} in {sys.prefix}, every package in a fitting version")
 
 
 def _reader_of_requirements() -> Callable[[str], Any] | None:
-    """Return what reads a line of requirements: of packaging, or the one that pip brings along."""
+    """Return the parser of requirements: packaging's own, or the copy inside pip."""
     for name in ("packaging.requirements", "pip._vendor.packaging.requirements"):
         try:
             reader: Callable[[str], Any] = importlib.import_module(name).Requirement
@@ -127,7 +127,7 @@ def _reader_of_requirements() -> Callable[[str], Any] | None:
 
 
 def _wrong_packages(name: str, read: Callable[[str], Any]) -> Iterator[str]:
-    """Yield what an installed package needs and does not have; of one that is not here nothing."""
+    """Yield what an installed package needs and does not have; nothing if it is not installed."""
     try:
         own = metadata.distribution(name)
     except metadata.PackageNotFoundError:
@@ -137,19 +137,19 @@ def _wrong_packages(name: str, read: Callable[[str], Any]) -> Iterator[str]:
         if wanted.marker is not None and not wanted.marker.evaluate({"extra": ""}):
             continue
         try:
-            there = metadata.version(wanted.name)
+            installed = metadata.version(wanted.name)
         except metadata.PackageNotFoundError:
             yield f"{name} {own.version} needs {line}, which is not installed"
             continue
-        if not wanted.specifier.contains(there, prereleases=True):
-            yield f"{name} {own.version} needs {line}, and {there} is installed"
+        if not wanted.specifier.contains(installed, prereleases=True):
+            yield f"{name} {own.version} needs {line}, and {installed} is installed"
 
 
 def _memory_bytes() -> int | None:
     """Return the memory of the machine, or of the container if that is less."""
-    found = []
+    limits = []
     try:
-        found.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
+        limits.append(os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES"))
     except (OSError, ValueError):
         return None
     for path in ("memory.max", "memory/memory.limit_in_bytes"):
@@ -158,5 +158,5 @@ def _memory_bytes() -> int | None:
         except OSError:
             continue
         if text.isdigit():
-            found.append(int(text))
-    return min(found)
+            limits.append(int(text))
+    return min(limits)

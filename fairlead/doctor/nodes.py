@@ -1,7 +1,7 @@
 """Which brokers answer, and which are gone or silent: by the cluster, and by a connection to each.
 
-A broker that is down or frozen stands in the cluster's list for good: whoever asks the first of the
-list asks nobody, and learns nothing of the others.
+A broker that is down or frozen stays in the cluster's list: a program that asks only the first of
+the list may get no answer.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -16,7 +16,7 @@ __all__ = ["Lost", "Nodes", "described_by", "look_at_nodes", "named_brokers"]
 
 
 class Lost(NamedTuple):
-    """A broker that belongs to the cluster and does not answer, with how it shows."""
+    """A broker of the cluster that does not answer, and the sign of it."""
 
     number: int
     place: str
@@ -27,10 +27,10 @@ class Nodes(NamedTuple):
     """The brokers of a cluster.
 
     Attributes:
-        answering: number -> host:port of each that answers.
-        lost: those that are gone or silent.
+        answering: number -> host:port of each answering broker.
+        lost: brokers that are gone or silent.
         cluster_id: of the cluster.
-        has_controller: the cluster says that one of them is the controller.
+        has_controller: whether the cluster names a controller.
     """
 
     answering: Mapping[int, str]
@@ -40,8 +40,8 @@ class Nodes(NamedTuple):
 
     @property
     def places(self) -> list[str]:
-        """Where all of them listen, in the order of their numbers."""
-        every = {**self.answering, **{each.number: each.place for each in self.lost}}
+        """The addresses of all of them, in the order of their numbers."""
+        every = {**self.answering, **{node.number: node.place for node in self.lost}}
         return [every[number] for number in sorted(every)]
 
 
@@ -50,25 +50,27 @@ def look_at_nodes(
     options: Mapping[str, Any],
     contact: Callable[[Mapping[str, Any]], Contact] = first_contact,
 ) -> Nodes:
-    """Connect to each broker that the cluster counts in, to all at once.
+    """Connect to each broker of the cluster, to all at once.
 
     Args:
-        described: what kafka-python's ``describe_cluster`` says.
+        described: the answer of kafka-python's ``describe_cluster``.
         options: keyword arguments of a kafka-python client.
         contact: connects once.
     """
     places = {int(one["broker_id"]): f"{_host(one)}:{one['port']}" for one in described["brokers"]}
     controller = described.get("controller_id", 0)
-    # Before Kafka 4 those are left out: the copies tell who is missing.
+    # Before Kafka 4 the list lacks fenced brokers; the check of replicas finds them.
     fenced = {int(one["broker_id"]) for one in described["brokers"] if one.get("is_fenced")}
-    shows = dict.fromkeys(fenced, "the others have put it out of service")
+    shows = dict.fromkeys(fenced, "the controller has fenced it")
     asked = sorted(places.keys() - fenced)
     with ThreadPoolExecutor(max(1, len(asked))) as pool:
-        found = pool.map(
+        contacts = pool.map(
             lambda number: contact({**options, "bootstrap_servers": [places[number]]}), asked
         )
         shows |= {
-            number: _words(one) for number, one in zip(asked, found, strict=True) if not one.taken
+            number: _words(one)
+            for number, one in zip(asked, contacts, strict=True)
+            if not one.taken
         }
     return Nodes(
         {number: places[number] for number in asked if number not in shows},
@@ -79,26 +81,26 @@ def look_at_nodes(
 
 
 def described_by(admin: KafkaAdminClient) -> dict[str, Any]:
-    """Return what ``describe_cluster`` says; a broker that is silent is asked once, then others.
+    """Return the answer of ``describe_cluster``; after a silent broker, ask another once.
 
     Raises:
-        KafkaError: no broker says.
+        KafkaError: no broker answers.
     """
     try:
         return dict(admin.describe_cluster())
     except KafkaError as error:
         if not error.retriable:
             raise
-        # Who was silent is asked last from now on.
+        # The library asks the silent broker last from now on.
         return dict(admin.describe_cluster())
 
 
 def named_brokers(numbers: Iterable[int]) -> str:
     """Return brokers by their numbers, with the verb: ``broker 3 is``, ``brokers 2 and 3 are``."""
-    told = [str(number) for number in sorted(numbers)]
-    if len(told) == 1:
-        return f"broker {told[0]} is"
-    return f"brokers {', '.join(told[:-1])} and {told[-1]} are"
+    names = [str(number) for number in sorted(numbers)]
+    if len(names) == 1:
+        return f"broker {names[0]} is"
+    return f"brokers {', '.join(names[:-1])} and {names[-1]} are"
 
 
 def _host(node: Mapping[str, Any]) -> str:

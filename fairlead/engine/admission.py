@@ -1,19 +1,19 @@
-"""Which records of clients are read at all: what exceeds a quota is put aside first (ADR 0165).
+"""Which records of clients the engine reads: it puts those beyond a quota aside (ADR 0165).
 
-Decides by what the records before it in the partition were, and by the clock of the log at its
-place: never by how records are cut into batches, nor by the engine's own pace. So a replay refuses
-the same records, and a backlog is judged by the pace at which it was written.
+Decides by the earlier records of the partition and by the clock of the log at the record's place,
+never by the cut of batches or the engine's own pace. So a replay refuses the same records, and the
+pace at which a backlog was written judges it.
 
-Four things are counted: groups in all, of which each shard may have its share; groups made of
-late, and the bytes of large heartbeats, by buckets that hold five seconds' worth and empty at the
-rate of the quota; and the records of each group in a second. What is over is not decoded, so that
-it costs next to nothing.
+It counts four things: all groups, of which each shard has its share; new groups, and the bytes of
+large heartbeats, by buckets that hold five seconds' worth and empty at the rate of the quota; and
+the records of each group in a second. A record beyond a quota stays undecoded, so that it costs
+next to nothing.
 
-Releases are counted by their own append time, for their topic does not move the clock: a record's
-second is then its own, wherever a batch is cut.
+Releases count by their own append time, for their topic does not move the clock: so a record's
+second does not depend on the cut of batches.
 
-Until the marker of this driver was read, and while a lost state is gathered, everything is read:
-whoever speaks then may own queues, and an owner who is not known would be a second one.
+Until the engine has read its driver's marker, and while it recovers a lost state, it reads
+everything: a sender may own queues, and an unknown owner would be a second one.
 """
 
 from collections.abc import Container, Sequence
@@ -24,8 +24,8 @@ import orjson
 
 from fairlead.codec.intake import GroupIntake, Intake, ReleaseIntake
 from fairlead.core.model import Epoch, MemberKey, MessageQueue
-from fairlead.core.quota import QUOTA_GROUPS, QUOTA_NEW_GROUPS, QUOTA_STATE
-from fairlead.core.rules import EngineRules
+from fairlead.core.rules.group_rules import EngineRules
+from fairlead.core.rules.quota import QUOTA_GROUPS, QUOTA_NEW_GROUPS, QUOTA_STATE
 from fairlead.engine.leaky_bucket import LeakyBucket
 from fairlead.wire.raw import RawRecord
 
@@ -40,17 +40,14 @@ __all__ = [
 ]
 
 LETTERS_PER_SECOND: Final = 10
-"""So many dead letters a second tell of groups that were refused; all of them are counted."""
+"""At most so many dead letters a second for refused groups; counters have all of them."""
 _SECOND_MS: Final = 1_000
 LARGE_BYTES: Final = 1_024
 """A heartbeat above this is large: of some eight topics, or of dozens of tags."""
 
 
 class SurplusRow(NamedTuple):
-    """A record above the quota of its group, as it was read.
-
-    ``number``: it is this one of its group in its second, from 1.
-    """
+    """An undecoded record above its group's quota; ``number`` counts its group's second, from 1."""
 
     row: RawRecord
     clock_ms: int
@@ -58,7 +55,7 @@ class SurplusRow(NamedTuple):
 
     @property
     def second(self) -> int:
-        """The second of the shard's clock in which it came."""
+        """The second of the shard's clock at its place."""
         return self.clock_ms // _SECOND_MS
 
     @property
@@ -68,7 +65,7 @@ class SurplusRow(NamedTuple):
 
 
 class Sender(NamedTuple):
-    """Who wrote a record, and of which kind it is, as far as a glance tells."""
+    """The writer and the kind of an undecoded record, as it says itself."""
 
     kind: str
     group: str
@@ -76,7 +73,7 @@ class Sender(NamedTuple):
 
 
 def sender_of(row: RawRecord) -> Sender | None:
-    """Return what a record that is not read says of itself at a glance; None: nothing."""
+    """Return the sender that an undecoded record names; None: it names none."""
     match _glanced(row):
         case {
             "kind": str(kind),
@@ -89,7 +86,7 @@ def sender_of(row: RawRecord) -> Sender | None:
 
 
 def grant_of(row: RawRecord) -> tuple[MessageQueue, MemberKey, Epoch] | None:
-    """Return of which grant a record that is not read says that it ended; None: of none."""
+    """Return the grant that an undecoded release ends; None: it is no release."""
     match _glanced(row):
         case {
             "kind": "release",
@@ -104,7 +101,7 @@ def grant_of(row: RawRecord) -> tuple[MessageQueue, MemberKey, Epoch] | None:
 
 
 def _glanced(row: RawRecord) -> object:
-    """Return the value of a record as it stands there; None: it is no JSON."""
+    """Return the unchecked value of a record; None: it is no JSON."""
     try:
         return orjson.loads(row.value or b"")
     except orjson.JSONDecodeError:
@@ -116,13 +113,13 @@ class Admission:
     """The counts of one shard while it reads a batch.
 
     Attributes:
-        rules: those of all groups, as they were before the batch.
-        shards: how many share the quotas of groups.
-        known: the groups that there are.
-        groups: how many they are.
-        before: the counts as the batch before left them.
+        rules: those of all groups, before the batch.
+        shards: how many shards share the quotas of groups.
+        known: the existing groups.
+        groups: how many there are.
+        before: the counts after the batch before.
         released: those of releases.
-        ruled: groups that a control record of this batch makes.
+        ruled: groups that a control record of this batch creates.
     """
 
     rules: EngineRules
@@ -142,7 +139,7 @@ class Admission:
     told: set[tuple[str, int]] = field(init=False)
     releases: dict[str, int] = field(init=False)
     release_second: int = field(init=False)
-    releases_told: set[tuple[str, int]] = field(init=False)
+    refused_releases: set[tuple[str, int]] = field(init=False)
 
     def __post_init__(self) -> None:
         """Begin where the batch before ended."""
@@ -156,7 +153,7 @@ class Admission:
         self.told = {(group, before.second) for group, each in groups.items() if each.told}
         released = self.released
         self.releases, self.release_second = dict(released.groups), released.second
-        self.releases_told = {(group, released.second) for group in released.told}
+        self.refused_releases = {(group, released.second) for group in released.told}
 
     def number(self, group: str, clock_ms: int) -> int:
         """Count a record of a group; return which one it is in this second, from 1."""
@@ -174,11 +171,11 @@ class Admission:
         return number
 
     def is_known(self, group: str) -> bool:
-        """Tell whether there is such a group by now."""
+        """Tell whether this group exists by now."""
         return group in self.known or group in self.made or group in self.ruled
 
     def refusal(self, clock_ms: int) -> str | None:
-        """Return why no group can be made now; None: one can."""
+        """Return why no new group is possible now; None: it is."""
         self._enter(clock_ms)
         if self.rules.group_bytes:
             return QUOTA_STATE
@@ -190,15 +187,15 @@ class Admission:
             return QUOTA_NEW_GROUPS
         return None
 
-    def make(self, group: str, clock_ms: int, *, counted: bool) -> None:
-        """Note a group that is made by a record which was read; ``counted``: against its pace."""
+    def add_group(self, group: str, clock_ms: int, *, counted: bool) -> None:
+        """Note a new group; ``counted``: it counts for the pace of new groups."""
         if counted:
             self.new_groups.add(1, self._new_groups_per_second, clock_ms)
         self.groups += 1
         self.made.add(group)
 
     def is_too_large(self, row: SurplusRow) -> bool:
-        """Tell whether it is a large heartbeat without room for it; if there is room, count it."""
+        """Tell whether a large heartbeat finds no room; count it if it does."""
         size = len(row.row.value or b"")
         rate = _share(self.rules.heartbeat_bytes_per_second, self.shards)
         if not rate or size <= LARGE_BYTES:
@@ -211,41 +208,41 @@ class Admission:
         self.large_bytes.add(size, rate, row.clock_ms)
         return False
 
-    def may_tell(self) -> bool:
-        """Tell whether one more dead letter may say that a group was refused, and count it."""
+    def may_write_letter(self) -> bool:
+        """Tell whether one more dead letter for a refused group is allowed, and count it."""
         self.letters += 1
         return self.letters <= LETTERS_PER_SECOND
 
-    def take_own(self, group: str, second: int, most: int) -> bool:
-        """Tell whether a member's record above the quota is within what members have besides."""
+    def use_own_quota(self, group: str, second: int, most: int) -> bool:
+        """Tell whether a member's record above the quota is within the members' own quota."""
         used = self.own.get((group, second), 0)
         if used >= most:
             return False
         self.own[group, second] = used + 1
         return True
 
-    def tell_once(self, group: str, second: int) -> bool:
-        """Tell whether nothing has told yet of a refused record of this group and second."""
+    def is_first_refusal(self, group: str, second: int) -> bool:
+        """Tell whether this is the first refused record of a group in a second."""
         if (group, second) in self.told:
             return False
         self.told.add((group, second))
         return True
 
-    def tell_release_once(self, group: str, second: int) -> bool:
-        """Tell whether nothing has told yet of a refused release of this group and second."""
-        if (group, second) in self.releases_told:
+    def is_first_refused_release(self, group: str, second: int) -> bool:
+        """Tell whether this is the first refused release of a group in a second."""
+        if (group, second) in self.refused_releases:
             return False
-        self.releases_told.add((group, second))
+        self.refused_releases.add((group, second))
         return True
 
     def releases_after(self) -> ReleaseIntake:
-        """Return the counts of releases as this batch leaves them."""
+        """Return the counts of releases after this batch."""
         second = self.release_second
-        told = frozenset(group for group, at in self.releases_told if at == second)
+        told = frozenset(group for group, at in self.refused_releases if at == second)
         return ReleaseIntake(second, dict(self.releases), told)
 
     def after(self) -> Intake:
-        """Return the counts as this batch leaves them."""
+        """Return the counts after this batch."""
         second = self.second
         groups = {
             group: GroupIntake(
@@ -270,15 +267,15 @@ class Admission:
 
 def ruled_groups(rows: Sequence[RawRecord]) -> set[str]:
     """Return the groups that these control records name by their keys."""
-    found = set()
+    groups = set()
     for row in rows:
         try:
             key: Any = orjson.loads(row.key or b"")
         except orjson.JSONDecodeError:
             continue
         if isinstance(key, list) and key and isinstance(key[0], str):
-            found.add(key[0])
-    return found
+            groups.add(key[0])
+    return groups
 
 
 def _share(quota: int, shards: int) -> int:

@@ -1,16 +1,16 @@
-"""The audit record of a group that enters quarantine, stays in it, leaves it or is given up.
+"""The audit record of a group that enters, stays in or leaves quarantine, or is forgotten.
 
-The core writes the record of every step; where no step succeeds, the engine writes this one.
+The core writes the record of every step. If no step succeeds, the engine writes this one.
 """
 
 from dataclasses import replace
 
-from fairlead.core.membership import effective_members
+from fairlead.core.membership.members import effective_members
 from fairlead.core.model import NOTHING
 from fairlead.core.ordering import java_order
 from fairlead.core.outputs import Cause, Cut, Decision, Failure, GroupSummary
-from fairlead.core.publish import summary_of
-from fairlead.core.rules import rules_of
+from fairlead.core.publishing.publish import summary_of
+from fairlead.core.rules.group_rules import rules_of
 from fairlead.core.state import GroupState
 from fairlead.engine.group_step import Attempt, reraise_unless_own
 
@@ -27,9 +27,9 @@ def decision_of(
     phase: str | None = None,
     alarms: tuple[str, ...] = (),
 ) -> Decision:
-    """Return the record that says of a group in this state what the engine did with it.
+    """Return the record of what the engine did with a group in this state.
 
-    ``phase`` replaces the phase that follows from the state.
+    ``phase`` replaces the phase of the state.
     """
     epoch = NOTHING if state is None else state.epoch
     strategy, members, failures, summary = _describe(attempt, state)
@@ -58,7 +58,7 @@ def _describe(
     strategy = attempt.engine.defaults.strategy
     if state is None:
         return strategy, (), (), _EMPTY
-    # A state on which the step fails may also fail to be described; the record is written anyhow.
+    # A state that breaks the step may also break its description; the record comes anyhow.
     try:
         rules = rules_of(state.rules, attempt.engine)
         return (

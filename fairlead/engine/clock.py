@@ -1,9 +1,9 @@
 """The shard's clock: a running sum over one partition of the heartbeats topic.
 
 The clock is the log. It moves from one record of the partition to the next by the difference of
-their append times, but never back and at most two tick periods at once, and so it cannot run ahead
-of what was read (rule H9): a backlog, a pause or a slow batch makes nobody look dead. The first
-record ever adds nothing.
+their append times, but never back and at most two tick periods at once. So it cannot run ahead of
+what the shard has read (rule H9): a backlog, a pause or a slow batch makes nobody look dead. The
+first record ever adds nothing.
 """
 
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from dataclasses import dataclass
 __all__ = ["TICKS_PER_MOVE", "ShardClock"]
 
 TICKS_PER_MOVE = 2
-"""By how many tick periods the clock moves at most from one record to the next."""
+"""The clock moves at most so many tick periods from one record to the next."""
 
 
 @dataclass(slots=True)
@@ -19,10 +19,10 @@ class ShardClock:
     """The clock of a shard while rows are read.
 
     ``append_ms`` is the append time of the record that moved it last, None before the first;
-    ``marker`` the highest generation of which a tick was read, ``marker_ms`` the clock at the first
-    of its ticks, and ``control_end`` up to where that one says control must have been read.
-    ``jumps``: how often append times differed by more than the clock may move although one driver
-    ticked before and after; ``jumps_open``: those since the newest tick.
+    ``marker`` the highest generation with a tick, ``marker_ms`` the clock at its first tick, and
+    ``control_end`` the place in control that counts as read before that tick does. ``jumps``: how
+    often append times differed by more than the clock may move between two ticks of one driver;
+    ``jumps_open``: those since the newest tick.
     """
 
     limit_ms: int
@@ -44,10 +44,10 @@ class ShardClock:
         return self.clock_ms
 
     def tick(self, generation: int, control_end: int = 0) -> None:
-        """Take note of a tick.
+        """Note a tick.
 
-        Only between two ticks of one driver was a driver ticking all the while: a gap that ends
-        with the first tick of another one is the time in which none ran.
+        Only between two ticks of one driver a gap is a jump: before the first tick of another
+        driver none may have run.
         """
         if generation == self.marker:
             self.jumps += self.jumps_open

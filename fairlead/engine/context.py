@@ -1,4 +1,4 @@
-"""What a shard is run under, and what comes of it, as values."""
+"""The context and the result of a shard's run, as values."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -8,26 +8,24 @@ from fairlead.codec.stored import StoredShard
 from fairlead.core.model import Epoch
 from fairlead.core.outputs import Decision
 from fairlead.core.records import Tick
-from fairlead.core.rules import EngineRules
+from fairlead.core.rules.group_rules import EngineRules
 from fairlead.engine.seals import is_shown
 from fairlead.wire.raw import OutgoingRecord, Partitions
 from fairlead.wire.topics import TopicNames
 
-__all__ = ["Decided", "ShardContext", "ShardResult", "StepFailure"]
+__all__ = ["DecisionSummary", "ShardContext", "ShardResult", "StepFailure"]
 
 
 @dataclass(frozen=True, slots=True)
 class ShardContext:
     """Everything a shard's run depends on besides its state and its rows.
 
-    ``rules`` carries the driver's generation, the strategies, the defaults of ``conf/`` and the
-    limits; rules set for all groups by control records are put over its defaults by the shard
-    itself. ``tick_ms`` is the period of the driver's ticks: the clock moves at most twice that
-    from one record to the next. ``first_run``: the driver vouches that no engine ever wrote for
-    these topics, so that an empty state is no loss. ``begin`` is where an engine that lost its
-    state begins to read: topic -> partition -> offset, of all shards; the first record elsewhere.
-    ``seals``: what the driver's claim says of its first ticks, by shard; none: a driver of a
-    version that did not seal them, whose ticks are believed as they are.
+    ``rules`` has the driver's generation, the strategies, the defaults of ``conf/`` and the limits;
+    the shard itself puts the rules of all groups over these defaults. ``tick_ms`` is the period of
+    the driver's ticks. ``first_run``: no engine ever wrote to these topics, so an empty state is no
+    loss. ``begin`` is where an engine without state begins to read: topic -> partition -> offset,
+    of all shards; elsewhere the first record. ``seals``: the seals of the driver's first ticks, by
+    shard; none: its ticks need no secret.
     """
 
     rules: EngineRules
@@ -51,7 +49,7 @@ class ShardContext:
         return bool(self.seals)
 
     def is_marker(self, tick: Tick) -> bool:
-        """Tell whether a tick of the driver's generation shows that the driver itself wrote it."""
+        """Tell whether a tick of the driver's generation shows the driver's secret."""
         return is_shown(tick.secret, self.seals, self.shard)
 
 
@@ -68,11 +66,8 @@ class StepFailure:
 
 
 @dataclass(frozen=True, slots=True)
-class Decided:
-    """What the engine's log says of a decision; the decision record has all of it.
-
-    ``moves``: by stage, how many queues came so far.
-    """
+class DecisionSummary:
+    """What the engine's log says of a decision; ``moves`` counts queues by stage."""
 
     group: str
     epoch: Epoch
@@ -82,8 +77,8 @@ class Decided:
     alarms: tuple[str, ...]
 
     @classmethod
-    def of(cls, decision: Decision) -> "Decided":
-        """Return the few words of a decision."""
+    def of(cls, decision: Decision) -> "DecisionSummary":
+        """Return the summary of a decision."""
         moves = Counter(move.stage for move in decision.moves)
         return cls(
             decision.group,
@@ -97,12 +92,11 @@ class Decided:
 
 @dataclass(frozen=True, slots=True)
 class ShardResult:
-    """The shard after a run, what is to be written in this order, and what was counted.
+    """The shard after a run, the records to write in this order, and counters.
 
-    ``counts`` are by names like ``events/heartbeat/applied``; streaming/families.py lists
-    them. ``failures`` are for the engine's log. ``append_times``: when each record that was read
-    for the first time had been appended, by kind; whoever has a clock tells how old they were.
-    ``decided``: what the log says of each decision.
+    ``counts`` have names like ``events/heartbeat/applied``; streaming/families.py lists them.
+    ``failures`` and ``decided`` are for the engine's log. ``append_times``, by kind, are those of
+    the records that were new: metrics compute their age.
     """
 
     stored: StoredShard
@@ -110,4 +104,4 @@ class ShardResult:
     counts: Mapping[str, int]
     failures: tuple[StepFailure, ...] = field(default=(), compare=False)
     append_times: Mapping[str, tuple[int, ...]] = field(default_factory=dict, compare=False)
-    decided: tuple[Decided, ...] = field(default=(), compare=False)
+    decided: tuple[DecisionSummary, ...] = field(default=(), compare=False)

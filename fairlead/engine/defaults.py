@@ -1,4 +1,4 @@
-"""The rules set for all groups by control records, kept once for the whole shard."""
+"""The rules that control records set for all groups, kept once for the whole shard."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
@@ -6,20 +6,26 @@ from typing import Any
 
 from fairlead.core.outputs import Rejection
 from fairlead.core.records import RuleSet
-from fairlead.core.rule_cause import cause_of_rule
-from fairlead.core.rules import DefaultsChange, EngineRules, RuleError, rules_of, with_rule
-from fairlead.engine.parsed_row import Line, source_of
+from fairlead.core.rules.group_rules import (
+    DefaultsChange,
+    EngineRules,
+    RuleError,
+    rules_of,
+    with_rule,
+)
+from fairlead.core.rules.rule_cause import cause_of_rule
+from fairlead.engine.parsed_row import ParsedRow, source_of
 
 __all__ = ["defaults_change", "rules_for_all", "set_defaults"]
 
 
 def rules_for_all(defaults: Mapping[str, Any], engine: EngineRules) -> EngineRules:
-    """Return the driver's rules with those of all groups put over its defaults."""
+    """Return the driver's rules, with those of all groups over its defaults."""
     return replace(engine, defaults=rules_of(defaults, engine))
 
 
-def defaults_change(before: EngineRules, lines: Sequence[Line]) -> DefaultsChange:
-    """Return what these rules, all of them accepted, are to a group: possible causes."""
+def defaults_change(before: EngineRules, lines: Sequence[ParsedRow]) -> DefaultsChange:
+    """Return these accepted rules as possible causes of a group's decision."""
     causes = [
         cause_of_rule(line.record, source_of(line.row))
         for line in lines
@@ -29,11 +35,11 @@ def defaults_change(before: EngineRules, lines: Sequence[Line]) -> DefaultsChang
 
 
 def set_defaults(
-    defaults: Mapping[str, Any], lines: Sequence[Line], engine: EngineRules
-) -> tuple[dict[str, Any], list[tuple[Line, Rejection | None]]]:
+    defaults: Mapping[str, Any], lines: Sequence[ParsedRow], engine: EngineRules
+) -> tuple[dict[str, Any], list[tuple[ParsedRow, Rejection | None]]]:
     """Return the rules of all groups after these records, and each record's refusal, if any."""
     rules = dict(defaults)
-    verdicts: list[tuple[Line, Rejection | None]] = []
+    verdicts: list[tuple[ParsedRow, Rejection | None]] = []
     for line in lines:
         record = line.record
         assert isinstance(record, RuleSet)

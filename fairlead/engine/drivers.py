@@ -1,11 +1,11 @@
-"""What each driver ran its shards under, by its own claim: what a replay runs them under again."""
+"""The context of each driver's shards, from its own claim, for a replay."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from fairlead.core.allocation import Strategy
 from fairlead.core.records import DriverSettings, Generation, Tick
-from fairlead.core.rules import EngineRules, GroupRules
+from fairlead.core.rules.group_rules import EngineRules, GroupRules
 from fairlead.engine.context import ShardContext
 from fairlead.engine.seals import is_believed, is_shown
 from fairlead.wire.raw import Partitions
@@ -15,7 +15,7 @@ __all__ = ["Drivers", "UnknownStrategiesError", "settings_of"]
 
 
 class UnknownStrategiesError(LookupError):
-    """A generation had strategies that are not known here."""
+    """A generation had strategies that this process lacks."""
 
     def __init__(self, generation: int, missing: tuple[str, ...]) -> None:
         super().__init__(generation, missing)
@@ -24,7 +24,7 @@ class UnknownStrategiesError(LookupError):
 
 
 def settings_of(context: ShardContext) -> DriverSettings:
-    """Return what a driver's claim says of what it runs its shards under."""
+    """Return the settings that a driver writes into its claim."""
     rules = context.rules
     return DriverSettings(
         tick_ms=context.tick_ms,
@@ -47,9 +47,9 @@ class Drivers:
     Attributes:
         claims: by generation.
         names, partitions: of the topics.
-        strategies: those known here.
-        otherwise: the settings of a driver whose claim does not tell them.
-        defaults: the rules of a group that has none, where they came by another way than the log.
+        strategies: those of this process.
+        otherwise: the settings of a driver whose claim does not say them.
+        defaults: the rules of a group without own ones, if they are not in the log.
     """
 
     claims: Mapping[int, Generation]
@@ -61,10 +61,10 @@ class Drivers:
     _made: dict[tuple[int, int], ShardContext] = field(default_factory=dict)
 
     def context(self, shard: int, generation: int) -> ShardContext:
-        """Return what the driver of a generation ran a shard under.
+        """Return the context in which the driver of a generation ran a shard.
 
         Raises:
-            UnknownStrategiesError: it had a strategy that is not known here.
+            UnknownStrategiesError: it had a strategy that this process lacks.
         """
         made = self._made.get((shard, generation))
         if made is None:
@@ -77,14 +77,14 @@ class Drivers:
         return self.otherwise if claim is None or claim.settings is None else claim.settings
 
     def wrote(self, shard: int, tick: Tick, marker: int, *, whole: bool) -> bool:
-        """Tell whether a driver may have written a tick, as the engine that reads it judges.
+        """Tell whether a driver may have written a tick, as the engine judges.
 
         Args:
-            shard: the partition in which the tick stands.
+            shard: the partition of the tick.
             tick: the tick.
-            marker: the highest generation of which a tick stands before it.
-            whole: the partition was read from its first record; else the first tick of a driver,
-                which shows its secret, may stand before what was read.
+            marker: the highest generation with an earlier tick.
+            whole: the partition was read from its first record; else the driver's first tick, with
+                its secret, may be missing.
         """
         if not is_believed(tick.generation, max(self.claims, default=0)):
             return False
@@ -94,29 +94,29 @@ class Drivers:
         return is_shown(tick.secret, () if claim is None else claim.seals, shard)
 
     def _context(self, shard: int, generation: int) -> ShardContext:
-        claim, told = self.claims.get(generation), self.settings(generation)
-        missing = tuple(name for name in told.strategies if name not in self.strategies)
+        claim, settings = self.claims.get(generation), self.settings(generation)
+        missing = tuple(name for name in settings.strategies if name not in self.strategies)
         if missing:
             raise UnknownStrategiesError(generation, missing)
         rules = EngineRules(
             generation=generation,
-            strategies={name: self.strategies[name] for name in told.strategies},
+            strategies={name: self.strategies[name] for name in settings.strategies},
             defaults=self.defaults,
-            auto_create=told.auto_create,
-            evict_after_ms=told.evict_after_ms,
-            chain_cap=told.chain_cap,
-            switch_ms=told.switch_ms,
-            groups_max=told.groups_max,
-            new_groups_per_second=told.new_groups_per_second,
-            heartbeat_bytes_per_second=told.heartbeat_bytes_per_second,
-            state_bytes=told.state_bytes,
+            auto_create=settings.auto_create,
+            evict_after_ms=settings.evict_after_ms,
+            chain_cap=settings.chain_cap,
+            switch_ms=settings.switch_ms,
+            groups_max=settings.groups_max,
+            new_groups_per_second=settings.new_groups_per_second,
+            heartbeat_bytes_per_second=settings.heartbeat_bytes_per_second,
+            state_bytes=settings.state_bytes,
         )
         return ShardContext(
             rules=rules,
             shard=shard,
             partitions=self.partitions,
             topics=self.names,
-            tick_ms=told.tick_ms,
+            tick_ms=settings.tick_ms,
             engine_version="0" if claim is None else claim.version,
             first_run=generation == 1,
             seals=() if claim is None else claim.seals,

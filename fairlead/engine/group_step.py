@@ -1,7 +1,7 @@
-"""One try to step one group, and the search for the records on which a step fails.
+"""One attempt to step one group, and the search for the records on which a step fails.
 
-A try has no effect but its result: it starts from the group's bytes, and everything that can fail
-for one group (the step, its invariants, writing state and records) happens inside it.
+An attempt has no effect except its result. It starts from the group's bytes, and everything that
+can fail for one group (the step, its invariants, encoding state and records) happens inside it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -12,26 +12,27 @@ from fairlead.codec.liveness import encode_liveness
 from fairlead.codec.shard import GroupSlot
 from fairlead.core.invariants import check
 from fairlead.core.model import Source
+from fairlead.core.moment import Moment
 from fairlead.core.outputs import Decision, Output
-from fairlead.core.rules import EngineRules, Moment
+from fairlead.core.rules.group_rules import EngineRules
 from fairlead.core.state import GroupState
 from fairlead.core.step import due_ms, step
 from fairlead.engine.context import ShardContext
 from fairlead.engine.outgoing import Stamp, records_of, stamped
-from fairlead.engine.parsed_row import Beat, Line
+from fairlead.engine.parsed_row import Beat, ParsedRow
 from fairlead.wire.raw import OutgoingRecord
 
 __all__ = ["POISON_MAX", "Attempt", "Stepped", "dated", "find_poison"]
 
 POISON_MAX = 3
-"""So many records of one batch are given up to save their group; beyond, the group is set aside."""
+"""The engine gives up so many records of a batch to save their group; beyond: quarantine."""
 
 
 @dataclass(frozen=True, slots=True)
 class Stepped:
-    """A group after its step: its slot (None: it is no longer remembered) and what it writes.
+    """A group after its step: its slot (None: it is forgotten) and what it writes.
 
-    ``ignored``: where the records stand that changed nothing.
+    ``ignored``: the places of the records that changed nothing.
     """
 
     slot: GroupSlot | None
@@ -44,7 +45,7 @@ class Stepped:
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """Everything a group's step depends on but its records.
+    """Everything that a group's step depends on, except its records.
 
     ``slot`` and ``state`` are the group before the batch; ``stamp`` goes on every decision.
     """
@@ -57,8 +58,8 @@ class Attempt:
     context: ShardContext
     stamp: Stamp
 
-    def run(self, lines: Sequence[Line]) -> Stepped:
-        """Step the group with these records; whatever is raised leaves the group as it was."""
+    def run(self, lines: Sequence[ParsedRow]) -> Stepped:
+        """Step the group with these records; an exception leaves the group as it was."""
         arrivals = [line.arrival for line in lines]
         result = step(self.state, arrivals, self.moment, self.engine)
         outputs = stamped(result.outputs, self.stamp)
@@ -66,7 +67,7 @@ class Attempt:
         slot = None if result.state is None else self._slot(result.state, outputs)
         return Stepped(slot, result.state, outputs, records, result.counts, result.ignored)
 
-    def passes(self, lines: Sequence[Line]) -> bool:
+    def passes(self, lines: Sequence[ParsedRow]) -> bool:
         """Tell whether a step with these records succeeds."""
         try:
             self.run(lines)
@@ -91,7 +92,7 @@ class Attempt:
 
 
 def reraise_unless_own(error: Exception) -> bool:
-    """Return False for a failure of the step; raise again what is no fault of the group."""
+    """Return False for a failure of the step; raise an error again that is not the group's."""
     if isinstance(error, MemoryError):
         raise error
     return False
@@ -104,9 +105,9 @@ def topics_of(state: GroupState) -> tuple[str, ...]:
 
 
 def dated(state: GroupState | None, beats: Sequence[Beat]) -> GroupState | None:
-    """Return the group with heartbeats counted for their members' leases, and for nothing else.
+    """Return the group with these heartbeats counted for leases, and for nothing else.
 
-    The client counts each appended heartbeat, so the engine does too, whatever becomes of its
+    The client counts each appended heartbeat, so the engine does too, even if it refuses the
     content (rule H10). The sequence stays, so that the content can still be applied later.
     """
     if state is None or not beats:
@@ -119,17 +120,19 @@ def dated(state: GroupState | None, beats: Sequence[Beat]) -> GroupState | None:
     return replace(state, liveness=liveness)
 
 
-def find_poison(attempt: Attempt, lines: Sequence[Line]) -> tuple[Stepped, list[Line]] | None:
+def find_poison(
+    attempt: Attempt, lines: Sequence[ParsedRow]
+) -> tuple[Stepped, list[ParsedRow]] | None:
     """Find the few records without which the step succeeds: (the step, those records).
 
-    A step with all of ``lines`` has failed. Records are never stepped one by one for their effect,
-    since lapses are tested after all of them (rule H9): the search halves the batch until it has
-    a record whose addition makes the step fail. None: the group fails without any record, or on
-    more than :data:`POISON_MAX`.
+    A step with all of ``lines`` has failed. Lapses count after all records (rule H9), so records
+    are never stepped one by one for their effect: the search halves the batch until it has a record
+    whose addition makes the step fail. None: the step fails without any record, or on more than
+    :data:`POISON_MAX`.
     """
     if not lines or not attempt.passes([]):
         return None
-    rest, poison = list(lines), list[Line]()
+    rest, poison = list(lines), list[ParsedRow]()
     while len(poison) < POISON_MAX:
         passing, failing = 0, len(rest)
         while failing - passing > 1:

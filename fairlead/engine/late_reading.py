@@ -1,4 +1,4 @@
-"""Records that waited, decoded when their time has come: those of a quarantine and of a surplus."""
+"""Decodes records that had to wait: those of a quarantine, and those above a quota."""
 
 from collections.abc import Sequence
 
@@ -7,7 +7,7 @@ from fairlead.core.apply import KINDS
 from fairlead.core.records import BridgeSign, Generation, RouteChanged, Tick
 from fairlead.engine.admission import SurplusRow
 from fairlead.engine.context import ShardContext
-from fairlead.engine.parsed_row import Line, raw_of
+from fairlead.engine.parsed_row import ParsedRow, raw_of
 from fairlead.engine.reading import Batch, Refused
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
@@ -16,9 +16,9 @@ from fairlead.wire.limits import WireLimits
 __all__ = ["read_surplus", "reread"]
 
 
-def reread(rows: Sequence[HeldRow], context: ShardContext) -> tuple[list[Line], list[Refused]]:
-    """Decode rows that waited; one that this engine no longer accepts is refused now."""
-    lines: list[Line] = []
+def reread(rows: Sequence[HeldRow], context: ShardContext) -> tuple[list[ParsedRow], list[Refused]]:
+    """Decode rows that waited; refuse those that this engine no longer accepts."""
+    lines: list[ParsedRow] = []
     refused: list[Refused] = []
     limits = WireLimits(context.partitions.shards)
     for held in rows:
@@ -29,12 +29,12 @@ def reread(rows: Sequence[HeldRow], context: ShardContext) -> tuple[list[Line], 
             refused.append(Refused(row, error))
             continue
         assert not isinstance(record, Tick | Generation | BridgeSign)
-        lines.append(Line(held, record))
+        lines.append(ParsedRow(held, record))
     return lines, refused
 
 
-def read_surplus(batch: Batch, row: SurplusRow, context: ShardContext) -> Line | Refused:
-    """Decode a record that was put aside, since it is within its group's quota after all."""
+def read_surplus(batch: Batch, row: SurplusRow, context: ShardContext) -> ParsedRow | Refused:
+    """Decode a record above the quota of all groups that its group may write after all."""
     raw = row.row
     try:
         suffix = context.topics.suffix(raw.topic) or ""
@@ -44,4 +44,4 @@ def read_surplus(batch: Batch, row: SurplusRow, context: ShardContext) -> Line |
     assert not isinstance(record, Tick | Generation | RouteChanged | BridgeSign)
     place = raw.topic, raw.partition, raw.offset, raw.append_ms
     batch.append_times[KINDS[type(record)]].append(raw.append_ms)
-    return Line(HeldRow(*place, row.clock_ms, raw.key, raw.value), record)
+    return ParsedRow(HeldRow(*place, row.clock_ms, raw.key, raw.value), record)

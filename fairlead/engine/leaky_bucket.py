@@ -1,4 +1,4 @@
-"""A pace with room for a burst: a bucket that each record fills and a steady rate empties."""
+"""A rate limit with room for a burst: a bucket that records fill and a steady rate empties."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -12,24 +12,22 @@ _THOUSAND: Final = 1_000
 
 @dataclass(slots=True)
 class LeakyBucket:
-    """What one bucket holds.
-
-    Its level is in thousandths, for a rate per second is as many thousandths per millisecond.
+    """One bucket. Levels are in thousandths: a rate per second is as many of them per millisecond.
 
     Attributes:
         level: how full it was.
-        level_ms: when that was.
+        level_ms: the clock at that level.
     """
 
     level: int
     level_ms: int
 
     def has_room(self, amount: int, rate: int, now_ms: int) -> bool:
-        """Tell whether so much more fits, where so much a second flows out."""
+        """Tell whether an amount fits at a rate per second."""
         return self._filled(amount, rate, now_ms) <= rate * _BURST_SECONDS * _THOUSAND
 
     def add(self, amount: int, rate: int, now_ms: int) -> None:
-        """Add so much, whether it fits or not."""
+        """Add an amount, whether it fits or not."""
         self.level, self.level_ms = self._filled(amount, rate, now_ms), now_ms
 
     def _filled(self, amount: int, rate: int, now_ms: int) -> int:

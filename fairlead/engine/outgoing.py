@@ -1,7 +1,6 @@
-"""What a shard writes, as records and as counts.
+"""What a shard writes, as records and as counters.
 
-Decides nothing of the field: it words refusals and turns outputs into records in the order in
-which they came.
+Decides nothing: it describes refusals and encodes outputs in their order.
 """
 
 from collections import Counter
@@ -12,7 +11,7 @@ from fairlead.codec.quarantine import HeldRow
 from fairlead.core.model import Source
 from fairlead.core.outputs import Assignment, Decision, Gone, Notice, Origin, Output, Rejection
 from fairlead.engine.context import ShardContext
-from fairlead.engine.parsed_row import Line, raw_of, source_of
+from fairlead.engine.parsed_row import ParsedRow, raw_of, source_of
 from fairlead.engine.reading import Refused
 from fairlead.wire.encode import encode
 from fairlead.wire.encode_reject import encode_reject
@@ -36,10 +35,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class Stamp:
-    """What a batch puts on each of its decisions.
-
-    Where it began, an alarm of the shard, and where the shard's state began.
-    """
+    """What a batch adds to its decisions: where it began, a shard's alarm, the state's origin."""
 
     begin: Mapping[str, Mapping[int, int]]
     alarm: str | None = None
@@ -47,10 +43,10 @@ class Stamp:
 
 
 TRIGGERED_MS = "triggered_ms"
-"""The word under which a shard tells when a kind of trigger last led to a decision."""
+"""Counter name: when a kind of trigger last led to a decision."""
 
 PUBLISHED = "published"
-"""The word under which a shard counts what it tells members."""
+"""Counter name: records to members."""
 
 _PUBLISHED_KINDS: Mapping[type, str] = {Assignment: "assignment", Notice: "notice", Gone: "gone"}
 
@@ -59,9 +55,9 @@ STEP_FAILED = "step_failed"
 
 
 def records_of(
-    outputs: Iterable[Output], lines: Sequence[Line], context: ShardContext
+    outputs: Iterable[Output], lines: Sequence[ParsedRow], context: ShardContext
 ) -> list[OutgoingRecord]:
-    """Return the records of a step's outputs; ``lines`` are what it was given.
+    """Return the records of a step's outputs; ``lines`` are its input.
 
     Raises:
         OversizeError: a record would be longer than the protocol allows.
@@ -74,7 +70,7 @@ def records_of(
             continue
         rows = rows or {line.row[:3]: line.row for line in lines}
         row = rows.get(output.source[:3])
-        # What was put aside was read by an earlier batch: its place tells which record it is.
+        # An earlier batch has read a record that waited: only its place is known.
         raw = _gone(output.source) if row is None else raw_of(row)
         records.append(encode_reject(output, raw, context.topics, context.engine_version))
     return records
@@ -84,7 +80,7 @@ def _gone(source: Source) -> RawRecord:
     return RawRecord(*source, append_time_is_log=True, key=None, value=None)
 
 
-def rejection_of(line: Line, error: str) -> Rejection:
+def rejection_of(line: ParsedRow, error: str) -> Rejection:
     """Return the rejection of a record on which its group's step fails with this exception."""
     return Rejection(
         source_of(line.row),
@@ -96,7 +92,7 @@ def rejection_of(line: Line, error: str) -> Rejection:
 
 
 def records_of_refused(refused: Refused, context: ShardContext) -> list[OutgoingRecord]:
-    """Return the dead letter of a row, and the notice to its sender if the row names one."""
+    """Return the dead letter of a row, and a notice to its sender if the row names one."""
     error, row = refused.error, refused.row
     letter = encode_reject(error, row, context.topics, context.engine_version)
     if not isinstance(error, WireError) or error.sender is None:
@@ -129,7 +125,7 @@ def _stamped(decision: Decision, stamp: Stamp) -> Decision:
 
 
 def count_outputs(outputs: Iterable[Output], counts: Counter[str]) -> None:
-    """Count what members are told, and what operators ask about decisions."""
+    """Count records to members, refusals and decisions."""
     for output in outputs:
         kind = _PUBLISHED_KINDS.get(type(output))
         if kind is not None:
@@ -145,11 +141,11 @@ def _count_decision(decision: Decision, counts: Counter[str]) -> None:
     first = decision.triggers[0] if decision.triggers else "none"
     counts.update(f"decision_triggers/{trigger}" for trigger in decision.triggers)
     for trigger in decision.triggers:
-        told = [each.at.append_ms for each in decision.cause if each.kind == trigger and each.at]
+        times = [each.at.append_ms for each in decision.cause if each.kind == trigger and each.at]
         counts[f"{TRIGGERED_MS}/{trigger}"] = max(
             counts[f"{TRIGGERED_MS}/{trigger}"], decision.at_ms
         )
-        waited_ms = decision.at_ms - min(told, default=decision.at_ms)
+        waited_ms = decision.at_ms - min(times, default=decision.at_ms)
         counts[f"trigger_wait_ms/{trigger}"] += max(waited_ms, 0)
     counts.update(f"queue_steps/{move.stage}/{first}" for move in decision.moves)
     counts.update(f"alarms/{alarm}" for alarm in decision.alarms)

@@ -1,4 +1,4 @@
-"""A row that was read and understood, at its place in the log."""
+"""A decoded row at its place in the log."""
 
 from typing import NamedTuple
 
@@ -7,30 +7,30 @@ from fairlead.core.model import MemberKey, Source
 from fairlead.core.records import Arrival, GroupRecord
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["Beat", "Line", "raw_of", "source_of"]
+__all__ = ["Beat", "ParsedRow", "raw_of", "source_of"]
 
 
 class Beat(NamedTuple):
-    """A heartbeat as far as it counts for a lease: whose, and the shard's clock at its record."""
+    """A heartbeat as it counts for a lease: its member, and the shard's clock at its record."""
 
     member: MemberKey
     clock_ms: int
 
 
-class Line(NamedTuple):
-    """A row as it was read, and what it says."""
+class ParsedRow(NamedTuple):
+    """A row and its decoded record."""
 
     row: HeldRow
     record: GroupRecord
 
     @property
     def arrival(self) -> Arrival:
-        """The record as the core takes it."""
+        """The record as the core's input."""
         return Arrival(source_of(self.row), self.row.clock_ms, self.record)
 
 
 def source_of(row: HeldRow) -> Source:
-    """Return where a row stands in the log."""
+    """Return the place of a row in the log."""
     return Source(row.topic, row.partition, row.offset, row.append_ms)
 
 

@@ -1,10 +1,10 @@
-"""One group's part of a batch, kept apart from all the others.
+"""Quarantine: a group whose step raises does not stop the others.
 
-Decides what becomes of a group whose step raises. First the few records on which it fails are
-looked for and refused. If that does not help, the group is rolled back to its state before the
-batch and set aside: its heartbeats go on counting for their members' leases, nobody lapses, its
-rows wait. It is tried again at each trigger period, and when a driver starts or the rules of all
-groups change. Every failed try is in the audit record, so that a replay tries at the same cuts.
+First the engine looks for the few records on which the step fails, and refuses them. If that does
+not help, it rolls the group back to its state before the batch and sets it aside: heartbeats still
+count for leases, nobody lapses, and rows wait (rule H20). The engine tries again at each trigger
+period, when a driver starts, and when the rules of all groups change. Every failed attempt is in
+the audit record, so that a replay tries at the same cuts.
 """
 
 from collections.abc import Sequence
@@ -15,30 +15,30 @@ from fairlead.codec.liveness import encode_liveness
 from fairlead.codec.quarantine import Quarantine
 from fairlead.codec.shard import GroupSlot
 from fairlead.core.draft import GATE, HANDOVER, HANDOVER_MS, SLOW_HANDOVER
-from fairlead.core.fencing import FENCED
+from fairlead.core.handover.fencing import FENCED
+from fairlead.core.handover.pull_idle import PULL_IDLE
 from fairlead.core.model import Source
 from fairlead.core.outputs import Decision, Output
-from fairlead.core.pull_idle import PULL_IDLE
 from fairlead.core.state import GroupState
-from fairlead.core.targets import FAILED_ALLOCATION
+from fairlead.core.targets.compute import FAILED_ALLOCATION
 from fairlead.engine.audit import decision_of
 from fairlead.engine.context import StepFailure
 from fairlead.engine.group_step import Attempt, Stepped, dated, find_poison, reraise_unless_own
 from fairlead.engine.outgoing import STEP_FAILED, records_of, rejection_of, stamped
-from fairlead.engine.parsed_row import Line
+from fairlead.engine.parsed_row import ParsedRow
 from fairlead.engine.quarantine_rows import Held, hold
 from fairlead.engine.reading import beats_of
 from fairlead.wire.raw import OutgoingRecord
 
-__all__ = ["Visit", "advance", "set_aside"]
+__all__ = ["GroupResult", "advance", "set_aside"]
 
 
 @dataclass(frozen=True, slots=True)
-class Visit:
-    """What a batch made of one group. ``slot`` None: the group is not, or no longer, remembered.
+class GroupResult:
+    """What a batch did with one group. ``slot`` None: the group is unknown or forgotten.
 
-    ``ignored``: where the records stand that changed nothing. ``waits``: it is in quarantine, and
-    its records wait with it.
+    ``ignored``: the places of the records that changed nothing. ``waits``: it is in quarantine, and
+    its records wait.
     """
 
     slot: GroupSlot | None
@@ -50,8 +50,8 @@ class Visit:
     waits: bool = False
 
 
-def advance(attempt: Attempt, lines: Sequence[Line]) -> Visit:
-    """Step a group with its records; with those that waited for it, if it is in quarantine."""
+def advance(attempt: Attempt, lines: Sequence[ParsedRow]) -> GroupResult:
+    """Step a group with its records, and with those that waited if it is in quarantine."""
     held = hold(lines) if _quarantine_of(attempt) is not None else Held(list(lines), 0, 0)
     try:
         stepped = attempt.run(held.lines)
@@ -61,8 +61,8 @@ def advance(attempt: Attempt, lines: Sequence[Line]) -> Visit:
     return _after_success(attempt, stepped, held)
 
 
-def set_aside(attempt: Attempt, lines: Sequence[Line]) -> Visit:
-    """Let the records of a group in quarantine wait; count its heartbeats for their leases."""
+def set_aside(attempt: Attempt, lines: Sequence[ParsedRow]) -> GroupResult:
+    """Let the records of a group in quarantine wait; count its heartbeats for leases."""
     quarantine = _quarantine_of(attempt)
     assert quarantine is not None
     held = hold(lines)
@@ -72,7 +72,7 @@ def set_aside(attempt: Attempt, lines: Sequence[Line]) -> Visit:
         rows=tuple(line.row for line in held.lines),
     )
     state = dated(attempt.state, beats_of(lines))
-    return Visit(_aside(attempt, state, waiting), counts=_count_held(held), waits=True)
+    return GroupResult(_aside(attempt, state, waiting), counts=_count_held(held), waits=True)
 
 
 def _quarantine_of(attempt: Attempt) -> Quarantine | None:
@@ -91,18 +91,18 @@ _FAMILIES = {
     SLOW_HANDOVER: "slow_handovers",
     GATE: "gates",
 }
-"""What a step counts -> the family that shows it; every other word is a kind of records."""
+"""Counter of a step -> metric family; every other counter is a kind of records."""
 
 
 def _name_of(kind: str, outcome: str) -> str:
-    """Name what a step counted: what became of its records, and what it decided."""
+    """Return the shard's name of a step's counter."""
     if kind in (HANDOVER_MS, PULL_IDLE):
         return kind
     family = _FAMILIES.get(kind, f"events/{kind}")
     return f"{family}/{outcome}"
 
 
-def _after_success(attempt: Attempt, stepped: Stepped, held: Held) -> Visit:
+def _after_success(attempt: Attempt, stepped: Stepped, held: Held) -> GroupResult:
     counts = [
         (_name_of(kind, outcome), number)
         for (kind, outcome), number in sorted(stepped.counts.items())
@@ -115,7 +115,7 @@ def _after_success(attempt: Attempt, stepped: Stepped, held: Held) -> Visit:
         slot = None if slot is None else slot._replace(phase=decision.state.phase)
         left = stamped((decision,), attempt.stamp)
         counts.append(("groups/quarantine_left", 1))
-    return Visit(
+    return GroupResult(
         slot,
         (*stepped.outputs, *left),
         (*stepped.records, *records_of(left, (), attempt.context)),
@@ -124,17 +124,17 @@ def _after_success(attempt: Attempt, stepped: Stepped, held: Held) -> Visit:
     )
 
 
-def _after_failure(attempt: Attempt, held: Held, error: Exception) -> Visit:
+def _after_failure(attempt: Attempt, held: Held, error: Exception) -> GroupResult:
     trace = "".join(format_exception(error))
     failure = StepFailure(attempt.group, type(error).__name__, trace)
     state = dated(attempt.state, beats_of(held.lines))
-    found = find_poison(replace(attempt, state=state), held.lines)
-    if found is None:
+    saved = find_poison(replace(attempt, state=state), held.lines)
+    if saved is None:
         return _quarantined(attempt, state, held, failure)
-    stepped, poison = found
+    stepped, poison = saved
     visit = _after_success(attempt, stepped, held)
     letters = tuple(rejection_of(line, failure.error) for line in poison)
-    return Visit(
+    return GroupResult(
         visit.slot,
         (*visit.outputs, *letters),
         (*visit.records, *records_of(letters, poison, attempt.context)),
@@ -146,15 +146,15 @@ def _after_failure(attempt: Attempt, held: Held, error: Exception) -> Visit:
 
 def _quarantined(
     attempt: Attempt, state: GroupState | None, held: Held, failure: StepFailure
-) -> Visit:
+) -> GroupResult:
     before = _quarantine_of(attempt)
     clock_ms = attempt.moment.clock_ms
     if before is None:
         held = hold(held.lines)
         before = Quarantine(clock_ms, clock_ms, 0, failure.error)
     elif state is None and _is_forsaken(attempt, held.lines):
-        visit = Visit(None, counts=(("steps/failed", 1),), failure=failure, waits=True)
-        return _told(attempt, decision_of(attempt, None, "group_evicted"), visit)
+        visit = GroupResult(None, counts=(("steps/failed", 1),), failure=failure, waits=True)
+        return _with_decision(attempt, decision_of(attempt, None, "group_evicted"), visit)
     waiting = Quarantine(
         before.since_ms,
         clock_ms + attempt.engine.defaults.trigger_ms,
@@ -167,19 +167,19 @@ def _quarantined(
     if waiting.failures == 1:
         counts.append(("groups/quarantined", 1))
     slot = _aside(attempt, state, waiting)
-    visit = Visit(slot, counts=tuple(counts), failure=failure, waits=True)
+    visit = GroupResult(slot, counts=tuple(counts), failure=failure, waits=True)
     alarms = (STEP_FAILED,)
     decision = decision_of(attempt, state, "quarantined", phase="quarantined", alarms=alarms)
-    return _told(attempt, decision, visit)
+    return _with_decision(attempt, decision, visit)
 
 
-def _is_forsaken(attempt: Attempt, lines: Sequence[Line]) -> bool:
-    """Tell whether nobody has spoken of a group without state for as long as groups are kept."""
+def _is_forsaken(attempt: Attempt, lines: Sequence[ParsedRow]) -> bool:
+    """Tell whether a group without state got no record for as long as groups are kept."""
     newest = max((line.row.clock_ms for line in lines), default=0)
     return attempt.moment.clock_ms - newest >= attempt.engine.evict_after_ms
 
 
-def _told(attempt: Attempt, decision: Decision, visit: Visit) -> Visit:
+def _with_decision(attempt: Attempt, decision: Decision, visit: GroupResult) -> GroupResult:
     outputs = stamped((decision,), attempt.stamp)
     return replace(visit, outputs=outputs, records=tuple(records_of(outputs, (), attempt.context)))
 

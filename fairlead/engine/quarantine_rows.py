@@ -1,9 +1,9 @@
-"""The rows that wait for a group in quarantine, and how few of them are enough.
+"""The rows that wait for a group in quarantine.
 
-A newer record that says the same thing again replaces the older one: of a member's heartbeats the
-newest is enough (and the newest that asks for a decision), of a topic's routes the newest, and so
-on. So the rows that wait are bounded by the size of the group; a cap bounds them for good. Above it
-the oldest of the least costly kind go first: what its sender repeats anyway.
+A newer record replaces an older one of the same subject: of a member's heartbeats the newest is
+enough (and the newest that asks for a decision), of a topic's routes the newest, and so on. So the
+size of the group bounds the rows, and a cap bounds them for good. Above the cap the oldest of the
+cheapest kind go first: their sender repeats them anyway.
 """
 
 from collections.abc import Hashable, Sequence
@@ -22,12 +22,12 @@ from fairlead.core.records import (
     RuleSet,
     TopicAbsent,
 )
-from fairlead.engine.parsed_row import Line
+from fairlead.engine.parsed_row import ParsedRow
 
 __all__ = ["HELD_ROWS_MAX", "Held", "hold"]
 
 HELD_ROWS_MAX = 2_000
-"""So many rows wait for one group at most."""
+"""At most so many rows wait for one group."""
 
 _REPEATED_FIRST = (
     Progress,
@@ -41,22 +41,22 @@ _REPEATED_FIRST = (
     Reset,
     RuleSet,
 )
-"""Kinds of records, from the one that costs least when it is lost to the one that costs most."""
+"""Kinds of records, cheapest loss first."""
 
 
 class Held(NamedTuple):
-    """The lines that must wait, in their order.
+    """The rows that must wait, in their order.
 
-    ``superseded`` lines were replaced by newer ones, ``given_up`` ones stood above the cap.
+    ``superseded``: newer ones have replaced so many; ``given_up``: so many stood above the cap.
     """
 
-    lines: list[Line]
+    lines: list[ParsedRow]
     superseded: int
     given_up: int
 
 
-def hold(lines: Sequence[Line]) -> Held:
-    """Choose from lines in the order of reading those that must wait."""
+def hold(lines: Sequence[ParsedRow]) -> Held:
+    """Return the rows that must wait; ``lines`` stand in the order of reading."""
     newest = {_subject(line.record): index for index, line in enumerate(lines)}
     kept = sorted(newest.values())
     excess = len(kept) - HELD_ROWS_MAX
@@ -70,10 +70,10 @@ def hold(lines: Sequence[Line]) -> Held:
 
 
 def _subject(record: GroupRecord) -> Hashable:
-    """Return what a record speaks of: a newer record with the same subject replaces it."""
+    """Return the subject of a record: a newer record of the same subject replaces it."""
     match record:
         case Heartbeat() | Leave():
-            # A heartbeat that asks for a decision has asked, whatever its member says later.
+            # A heartbeat without the wish for a decision does not take an earlier wish back.
             return (type(record), record.member, isinstance(record, Heartbeat) and record.decide)
         case Progress():
             return (Progress, record.member, tuple(entry[:2] for entry in _grants(record)))

@@ -1,7 +1,7 @@
-"""The rows of a batch in the one order that counts, dated, decoded and laid out by group.
+"""Reads a batch: puts its rows in the one order that counts, dates, decodes and groups them.
 
-Decides what is read at all: rows that were read before are skipped, records that are not what the
-protocol says are refused and counted. It decides nothing about what a record leads to.
+It skips rows that were read before, and refuses and counts records that break the protocol. What a
+record leads to is decided elsewhere.
 """
 
 from collections import Counter, defaultdict
@@ -12,7 +12,6 @@ from fairlead.codec.quarantine import HeldRow
 from fairlead.codec.shard import OpenShard, ShardHeader
 from fairlead.core.apply import KINDS
 from fairlead.core.outputs import Rejection
-from fairlead.core.quota import QUOTA_BOUNDS, QUOTA_BYTES
 from fairlead.core.records import (
     ALL_GROUPS,
     BridgeSign,
@@ -25,12 +24,13 @@ from fairlead.core.records import (
     Tick,
     TopicAbsent,
 )
+from fairlead.core.rules.quota import QUOTA_BOUNDS, QUOTA_BYTES
 from fairlead.engine.admission import Admission, SurplusRow, ruled_groups
 from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
 from fairlead.engine.context import ShardContext
 from fairlead.engine.defaults import rules_for_all
 from fairlead.engine.errors import AppendTimeMissingError, HigherGenerationError
-from fairlead.engine.parsed_row import Beat, Line, source_of
+from fairlead.engine.parsed_row import Beat, ParsedRow, source_of
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import Sender, WireError
 from fairlead.wire.limits import WireLimits
@@ -50,13 +50,13 @@ __all__ = [
 ]
 
 FOREIGN_TICK = "foreign_tick"
-"""The reason for which a tick is refused that the driver of this shard has not written."""
+"""The reason of a refused tick that the driver of this shard has not written."""
 
 OVER_QUOTA = "over_quota"
 """The kind of records that a quota refuses unread."""
 
 UNREADABLE = "unreadable"
-"""The kind of records that are not what the protocol says: what kind they claim is not believed."""
+"""The kind of records that break the protocol: their own word for their kind may be wrong."""
 
 _ORDER = {"control": 0, "routes": 1, "offsets": 2, "releases": 3, "heartbeats": 4}
 _OF_SHARD = frozenset({"control", "releases", "heartbeats"})
@@ -65,14 +65,14 @@ _OF_SHARD = frozenset({"control", "releases", "heartbeats"})
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """A row that is not what the protocol says, or a tick that no driver wrote, and why."""
+    """A row that breaks the protocol, or a tick that no driver wrote, and why."""
 
     row: RawRecord
     error: WireError | Rejection
 
     @property
     def sender(self) -> Sender | None:
-        """Who wrote it, if it says so."""
+        """The sender, if the row names one."""
         return self.error.sender if isinstance(self.error, WireError) else None
 
 
@@ -80,25 +80,23 @@ class Refused:
 class Batch:
     """Everything that the rows of a batch say, in order.
 
-    ``lines`` has the records of each group, ``routes`` those of each topic,
-    ``defaults`` the rules for all groups; ``beats`` are heartbeats of each group whose content was
-    refused: they count for their member's lease all the same (rule H10). ``input_lost``: a driver
-    has begun behind records that are gone. ``append_times`` are those of the records, by kind.
-    ``surplus`` are records above the quota of each group, not read yet, and ``numbers`` which one
-    of its group in its second each read one was, by topic and offset, if not among the first.
-    ``large`` are large heartbeats for which their shard had no room, not read yet.
-    ``turned_away`` are records that would have made a group, as far as a dead letter tells of them,
-    with the reason. ``bridges`` is what the bridge of each cluster said last of itself: (when, its
-    state).
+    ``lines`` has the records of each group, ``routes`` those of each topic, ``defaults`` the rules
+    of all groups. ``beats`` are each group's heartbeats with refused content: they still count for
+    leases (rule H10). ``input_lost``: a driver has begun behind records that are gone.
+    ``append_times`` are those of the records, by kind. ``surplus`` are each group's undecoded
+    records above its quota; ``numbers`` has, by topic and offset, a record's number in its group's
+    second, unless it is small. ``large`` are undecoded large heartbeats without room.
+    ``turned_away`` are records that would have created a group and get a dead letter, with the
+    reason. ``bridges`` is the newest sign of each cluster's bridge: (when, its state).
     """
 
     clock: ShardClock
     admission: Admission
     positions: dict[str, dict[int, int]]
     newest_ms: int
-    lines: dict[str, list[Line]] = field(default_factory=dict)
-    routes: dict[str, list[Line]] = field(default_factory=dict)
-    defaults: list[Line] = field(default_factory=list)
+    lines: dict[str, list[ParsedRow]] = field(default_factory=dict)
+    routes: dict[str, list[ParsedRow]] = field(default_factory=dict)
+    defaults: list[ParsedRow] = field(default_factory=list)
     beats: dict[str, list[Beat]] = field(default_factory=dict)
     surplus: dict[str, list[SurplusRow]] = field(default_factory=dict)
     large: dict[str, list[SurplusRow]] = field(default_factory=dict)
@@ -152,7 +150,7 @@ def read_rows(
             _read(batch, suffix, row, context, ignored)
         else:
             later.append((suffix, row))
-    # Nothing but heartbeats moves the clock, so the others are dated with the clock after it all.
+    # Only heartbeats move the clock, so the clock after all of them dates the other records.
     for suffix, row in later:
         _read(batch, suffix, row, context, ignored)
     batch.counts.update({f"ignored_fields/{kind}": number for kind, number in ignored.items()})
@@ -177,7 +175,7 @@ def _begin(opened: OpenShard | None, rows: Sequence[RawRecord], context: ShardCo
         return Batch(clock, admission, {}, 0)
     clock.clock_ms = opened.clock_ms
     if context.topics.name("heartbeats") in header.positions:
-        # 0: no record of them was read yet, after a start that does not begin with the first one.
+        # 0: no heartbeat was read yet, after a start behind the first one.
         clock.append_ms = opened.append_ms or None
     clock.marker, clock.marker_ms = header.marker, header.marker_ms
     clock.control_end = header.control_end
@@ -219,18 +217,18 @@ def _read(
         )
         if isinstance(record, Heartbeat):
             _note_group(batch, record.group, clock_ms, context)
-        _lay_out(batch, Line(held, record), record, context)
+        _lay_out(batch, ParsedRow(held, record), record, context)
 
 
 def _note_group(batch: Batch, group: str, clock_ms: int, context: ShardContext) -> None:
-    """Note the group that a heartbeat makes."""
+    """Note the group that a heartbeat creates."""
     admission = batch.admission
     if context.rules.auto_create and not admission.is_known(group):
-        admission.make(group, clock_ms, counted=is_counted(batch, context))
+        admission.add_group(group, clock_ms, counted=is_counted(batch, context))
 
 
 _FEW = min(QUOTA_BOUNDS["records_per_second"])
-"""So many records of a group in a second are within every quota."""
+"""Every quota allows a group so many records in a second."""
 
 
 def _is_put_aside(batch: Batch, row: RawRecord, clock_ms: int, context: ShardContext) -> bool:
@@ -247,7 +245,7 @@ def _is_put_aside(batch: Batch, row: RawRecord, clock_ms: int, context: ShardCon
             return False
         batch.counts[f"rejects/{reason}"] += 1
         batch.counts[f"records/heartbeats/{OVER_QUOTA}/refused"] += 1
-        if admission.may_tell():
+        if admission.may_write_letter():
             batch.turned_away.append((row, reason))
         return True
     surplus = SurplusRow(row, clock_ms, admission.number(group, clock_ms))
@@ -255,7 +253,7 @@ def _is_put_aside(batch: Batch, row: RawRecord, clock_ms: int, context: ShardCon
 
 
 def _is_too_large(batch: Batch, group: str, row: SurplusRow) -> bool:
-    """Put a large heartbeat aside if its shard has read as much of such as it may."""
+    """Put a large heartbeat aside if its shard has no room for it."""
     if not batch.admission.is_too_large(row):
         return False
     batch.large.setdefault(group, []).append(row)
@@ -265,18 +263,18 @@ def _is_too_large(batch: Batch, group: str, row: SurplusRow) -> bool:
 def _is_release_put_aside(batch: Batch, row: RawRecord, clock_ms: int) -> bool:
     """Put a release aside that exceeds its group's quota, before it is decoded.
 
-    It is counted whatever else holds: a batch may have been cut before or behind the marker.
+    It counts in any case: the cut of batches before or behind the marker must not matter.
     """
     group = _group_of(row)
     if group is None or not GROUP.allows(group):
-        # Whatever stands there as a key is counted, and kept until the second is over.
+        # Counts are kept by key until the second is over, so a key must be a group's name.
         return False
     number = batch.admission.number_release(group, row.append_ms)
     return _is_over(batch, group, SurplusRow(row, clock_ms, number))
 
 
 def _is_over(batch: Batch, group: str, row: SurplusRow) -> bool:
-    """Put a record aside if it is above the quota of all groups; else note which one it is."""
+    """Put a record aside if it is above the quota of all groups; else note its number."""
     if row.number > batch.admission.rules.defaults.quota.records_per_second:
         batch.surplus.setdefault(group, []).append(row)
         return True
@@ -294,7 +292,7 @@ def _group_of(row: RawRecord) -> str | None:
 
 
 def is_counted(batch: Batch, context: ShardContext) -> bool:
-    """Tell whether quotas hold: not until it is known who may be working."""
+    """Tell whether quotas hold: only once the engine knows who may be working."""
     gathers = batch.gathering or batch.input_lost
     return batch.clock.marker >= context.generation and not gathers
 
@@ -314,17 +312,17 @@ def _read_tick(batch: Batch, row: RawRecord, tick: Tick, context: ShardContext) 
     batch.counts[f"records/heartbeats/tick/{'ignored' if late else 'applied'}"] += 1
     batch.append_times["tick"].append(row.append_ms)
     if tick.generation > clock.marker:
-        # What a sealed driver lost it says itself; an earlier one that died is not believed.
+        # A sealed driver says itself what it lost; an earlier one that died does not count.
         batch.input_lost = tick.input_lost and (tick.generation == own or not context.is_sealed)
     clock.tick(tick.generation, tick.control_end)
 
 
 _BRIDGES_MAX = 16
-"""So many clusters have a bridge, as far as is remembered."""
+"""A shard remembers the bridges of so many clusters."""
 
 
 def _read_sign(batch: Batch, row: RawRecord, sign: BridgeSign, context: ShardContext) -> None:
-    """Remember what a bridge says of itself: each shard for its groups."""
+    """Note what a bridge says of itself; each shard does so for its groups."""
     batch.counts["records/offsets/bridge/applied"] += context.shard == 0
     batch.bridges[sign.cluster] = (row.append_ms, sign.state)
     if len(batch.bridges) > _BRIDGES_MAX:
@@ -333,10 +331,10 @@ def _read_sign(batch: Batch, row: RawRecord, sign: BridgeSign, context: ShardCon
 
 
 def _foreign(row: RawRecord, tick: Tick, context: ShardContext) -> Rejection:
-    """Return the refusal of a tick that changes nothing, since nothing shows who wrote it.
+    """Return the refusal of a tick without a proof of its writer; it changes nothing.
 
-    Whether a higher generation was claimed stands in the generations topic, which no client may
-    write: the driver follows it, and no tick can stand for a claim.
+    A claim of a higher generation stands in the generations topic, which no client may write and
+    the driver follows; no tick can replace it.
     """
     ahead = tick.generation > context.generation
     told = (
@@ -366,7 +364,7 @@ def _refuse(
         batch.beats.setdefault(sender.group, []).append(Beat(sender.member, clock_ms))
 
 
-def _lay_out(batch: Batch, line: Line, record: GroupRecord, context: ShardContext) -> None:
+def _lay_out(batch: Batch, line: ParsedRow, record: GroupRecord, context: ShardContext) -> None:
     if isinstance(record, OffsetsKnown | TopicAbsent) and not _is_own(record.group, context):
         return
     # Every shard reads routes; one of them speaks for all.
@@ -385,7 +383,7 @@ def _is_own(group: str, context: ShardContext) -> bool:
     return partition_of_group(group, context.partitions.shards) == context.shard
 
 
-def beats_of(lines: Sequence[Line]) -> list[Beat]:
+def beats_of(lines: Sequence[ParsedRow]) -> list[Beat]:
     """Return the heartbeats among a group's lines."""
     return [
         Beat(line.record.member, line.row.clock_ms)

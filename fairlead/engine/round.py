@@ -11,11 +11,12 @@ from dataclasses import replace
 from fairlead.codec.group import decode_group
 from fairlead.codec.shard import GroupSlot, OpenShard, ShardHeader, close_shard
 from fairlead.core.apply import KINDS
+from fairlead.core.moment import Moment
 from fairlead.core.outputs import Decision, Output, Rejection
-from fairlead.core.quota import QUOTA_BYTES, QUOTA_RECORDS
-from fairlead.core.rules import EngineRules, Moment
+from fairlead.core.rules.group_rules import EngineRules
+from fairlead.core.rules.quota import QUOTA_BYTES, QUOTA_RECORDS
 from fairlead.core.state import GroupState
-from fairlead.engine.context import Decided, ShardContext, ShardResult, StepFailure
+from fairlead.engine.context import DecisionSummary, ShardContext, ShardResult, StepFailure
 from fairlead.engine.defaults import defaults_change, rules_for_all, set_defaults
 from fairlead.engine.group_step import Attempt, dated
 from fairlead.engine.late_reading import reread
@@ -27,8 +28,8 @@ from fairlead.engine.outgoing import (
     records_of,
     records_of_refused,
 )
-from fairlead.engine.parsed_row import Line, source_of
-from fairlead.engine.quarantine import Visit, advance, set_aside
+from fairlead.engine.parsed_row import ParsedRow, source_of
+from fairlead.engine.quarantine import GroupResult, advance, set_aside
 from fairlead.engine.reading import OVER_QUOTA, UNREADABLE, Batch, Refused, order_of
 from fairlead.engine.settlement import letters_of_turned_away, settle
 from fairlead.engine.state_share import FULL_NOW, group_bytes
@@ -40,7 +41,7 @@ CLOCK_JUMP = "clock_jump"
 """The alarm that a broker's clock jumped ahead since the decision before."""
 
 READ_UNTIL_MS = "read_until_ms"
-"""The word under which a shard tells the append time of the newest record that moved its clock."""
+"""Counter name: the append time of the newest record that moved the shard's clock."""
 
 
 class Round:
@@ -71,7 +72,7 @@ class Round:
         self._changes: dict[str, GroupSlot | None] = {}
         self._records: list[OutgoingRecord] = []
         self._failures: list[StepFailure] = []
-        self._decided: list[Decided] = []
+        self._decided: list[DecisionSummary] = []
         self._number_floor = self._before.number_floor
         self._counts = Counter(batch.counts)
         # Each group must enter the barrier of a new driver.
@@ -84,8 +85,7 @@ class Round:
     def _marker(self) -> int:
         """Return the newest generation whose marker counts.
 
-        One whose control records were not all read yet does not: a reset among them might be the
-        start of a queue.
+        It counts only after all of its control records: a reset among them may start a queue.
         """
         clock, context = self._batch.clock, self._context
         control = self._batch.positions.get(context.topics.name("control"), {})
@@ -93,14 +93,14 @@ class Round:
         return clock.marker if read else clock.marker - 1
 
     def refuse(self, refused: Sequence[Refused]) -> None:
-        """Write the dead letters of rows that are not what the protocol says."""
+        """Write the dead letters of refused rows."""
         for entry in refused:
             self._records += records_of_refused(entry, self._context)
             self._counts[f"rejects/{entry.error.reason}"] += 1
             self._counts[f"{PUBLISHED}/notice"] += entry.sender is not None
 
     def turn_away(self) -> None:
-        """Write the dead letters of records that would have made one group too many."""
+        """Write the dead letters of records that would have created one group too many."""
         self._records += letters_of_turned_away(self._batch.turned_away, self._context)
 
     def set_defaults(self) -> None:
@@ -133,7 +133,7 @@ class Round:
         return sorted(chosen)
 
     def visit(self, group: str) -> None:
-        """Step one group, or let its rows wait if it is in quarantine and not tried again yet."""
+        """Step one group, or let its rows wait while it is in quarantine."""
         slot = self._opened.slots.get(group) if self._opened is not None else None
         state = dated(_state_of(slot), self._batch.beats.get(group, ()))
         moment = self._moment
@@ -148,11 +148,11 @@ class Round:
         visit = set_aside(attempt, lines) if waits else advance(attempt, lines)
         if visit.slot is None and state is not None:
             self._number_floor = max(self._number_floor, state.number)
-        self._take(group, visit)
+        self._add_result(group, visit)
         self._count_records(own, visit)
 
-    def _count_records(self, lines: Sequence[Line], visit: Visit) -> None:
-        """Count what became of each record that was read for the first time, exactly once."""
+    def _count_records(self, lines: Sequence[ParsedRow], visit: GroupResult) -> None:
+        """Count the outcome of each new record, exactly once."""
         refused = {each.source for each in visit.outputs if isinstance(each, Rejection)}
         for line in lines:
             source = source_of(line.row)
@@ -167,10 +167,10 @@ class Round:
             self._counts[f"records/{suffix}/{KINDS[type(line.record)]}/{outcome}"] += 1
 
     def _lacks_records(self, slot: GroupSlot) -> bool:
-        """Tell whether a group that leaves quarantine cannot know who works for it.
+        """Tell whether a group in quarantine may not know all of its owners.
 
-        Some of its records were given up; or it was never stepped, and an earlier engine may have
-        known it.
+        Some of its records were given up, or it has no state and an earlier engine may have had
+        one.
         """
         if slot.quarantine is None:
             return False
@@ -181,22 +181,22 @@ class Round:
 
     def _settled(
         self, group: str, state: GroupState | None
-    ) -> tuple[list[Line], GroupState | None]:
-        """Return the group's lines, and the group with what counts of what its quota refuses."""
-        found = settle(group, state, self._batch, self._context)
-        self.refuse(found.refused)
-        self._records += found.letters
-        for suffix, number in found.surplus.items():
+    ) -> tuple[list[ParsedRow], GroupState | None]:
+        """Return the group's rows, and the group with its refused heartbeats' leases."""
+        settlement = settle(group, state, self._batch, self._context)
+        self.refuse(settlement.refused)
+        self._records += settlement.letters
+        for suffix, number in settlement.surplus.items():
             self._counts[f"rejects/{QUOTA_RECORDS}"] += number
             self._counts[f"records/{suffix}/{OVER_QUOTA}/refused"] += number
-        self._counts[f"rejects/{QUOTA_BYTES}"] += found.large
-        self._counts[f"records/heartbeats/{OVER_QUOTA}/refused"] += found.large
-        for each in found.refused:
+        self._counts[f"rejects/{QUOTA_BYTES}"] += settlement.large
+        self._counts[f"records/heartbeats/{OVER_QUOTA}/refused"] += settlement.large
+        for each in settlement.refused:
             topic = self._context.topics.suffix(each.row.topic)
             self._counts[f"records/{topic}/{UNREADABLE}/refused"] += 1
-        return found.lines, dated(state, found.beats)
+        return settlement.lines, dated(state, settlement.beats)
 
-    def _lines_of(self, own: Sequence[Line], slot: GroupSlot | None) -> list[Line]:
+    def _lines_of(self, own: Sequence[ParsedRow], slot: GroupSlot | None) -> list[ParsedRow]:
         lines = list(own)
         if slot is not None:
             for topic in slot.topics:
@@ -207,7 +207,7 @@ class Round:
                 self.refuse(refused)
         return sorted(lines, key=lambda line: order_of(self._context, line.row))
 
-    def _take(self, group: str, visit: Visit) -> None:
+    def _add_result(self, group: str, visit: GroupResult) -> None:
         self._changes[group] = visit.slot
         self._write(visit.outputs, visit.records)
         for name, number in visit.counts:
@@ -217,7 +217,9 @@ class Round:
 
     def _write(self, outputs: Sequence[Output], records: Sequence[OutgoingRecord]) -> None:
         self._records += records
-        self._decided += [Decided.of(each) for each in outputs if isinstance(each, Decision)]
+        self._decided += [
+            DecisionSummary.of(each) for each in outputs if isinstance(each, Decision)
+        ]
         count_outputs(outputs, self._counts)
 
     def close(self) -> ShardResult:
@@ -274,14 +276,14 @@ class Round:
         return [slot for slot in ({**before, **self._changes}).values() if slot is not None]
 
     def _is_recovered(self) -> bool:
-        """Tell whether whoever may be working was heard since the marker of this driver."""
+        """Tell whether the shard has heard, since the marker, every member that may be working."""
         rules, moment = self._engine.defaults, self._moment
         silent_ms = moment.clock_ms - self._batch.clock.marker_ms
         marked = moment.marker >= self._context.generation
         return marked and silent_ms > rules.lease_ms + rules.margin_ms
 
     def _count_groups(self) -> None:
-        """Count the groups of the shard by phase: what they are, not what happened to them."""
+        """Count the groups of the shard by phase."""
         for slot in self._slots():
             self._counts[f"groups_now/{slot.phase or 'new'}"] += 1
 

@@ -1,14 +1,14 @@
-"""What becomes of a group's records above its quota of a second, once its members are known.
+"""What becomes of a group's records above its quota of a second.
 
-Decides which of them are read after all. What a member says that it says once (that it leaves, what
-it claims) is always read; of its heartbeats and progress, as many as the quota once more, so that
-strangers cannot crowd members out. Of the others each heartbeat of a member counts for its lease
-(rule H10); everything else in them comes again with the next one. All others are refused.
+Decides which of them the engine reads after all. It always reads a member's leaves and claims,
+which come only once. Of its heartbeats and progress it reads as many as the quota once more, so
+that strangers cannot crowd members out. Each other heartbeat of a member counts for its lease (rule
+H10); the next one repeats the rest. All other records are refused.
 
-In a barrier whoever is not known yet is read, for it may own queues; who is known is read as ever.
+In a barrier it reads everything from unknown senders, for they may own queues.
 
-Of releases above the quota those are read that end a grant which the group has: each of these is
-awaited by the group, and is told once. Whatever else a release says changes nothing.
+Above the quota it reads the releases that end a grant of the group: the group waits for each, and
+it comes only once. Other releases change nothing.
 """
 
 from collections import Counter
@@ -16,23 +16,23 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final
 
+from fairlead.core.membership.strangers import may_have_strangers
+from fairlead.core.membership.surplus import SHARE_REMEDY
 from fairlead.core.model import Source
 from fairlead.core.outputs import Rejection
-from fairlead.core.quota import (
+from fairlead.core.rules.group_rules import rules_of
+from fairlead.core.rules.quota import (
     QUOTA_BYTES,
     QUOTA_GROUPS,
     QUOTA_NEW_GROUPS,
     QUOTA_RECORDS,
     QUOTA_STATE,
 )
-from fairlead.core.rules import rules_of
 from fairlead.core.state import GroupState
-from fairlead.core.strangers import may_have_strangers
-from fairlead.core.surplus import SHARE_REMEDY
 from fairlead.engine.admission import LARGE_BYTES, Sender, SurplusRow, grant_of, sender_of
 from fairlead.engine.context import ShardContext
 from fairlead.engine.late_reading import read_surplus
-from fairlead.engine.parsed_row import Beat, Line, raw_of
+from fairlead.engine.parsed_row import Beat, ParsedRow, raw_of
 from fairlead.engine.reading import Batch, Refused, is_counted
 from fairlead.wire.encode_reject import encode_reject
 from fairlead.wire.raw import OutgoingRecord, RawRecord
@@ -71,14 +71,14 @@ _TEXTS: Final[Mapping[str, tuple[str, str]]] = {
 
 @dataclass(slots=True)
 class Settlement:
-    """A group's lines, with what was read after all, and what is known of the rest.
+    """A group's rows, with those that were read after all, and what became of the rest.
 
-    ``refused`` were read after all and are not what the protocol says. ``surplus`` is how many of
-    each topic were refused by the quota of records, ``large`` how many heartbeats by that of bytes,
-    ``letters`` are the records that tell of some.
+    ``refused`` were read after all and break the protocol. ``surplus`` counts the refusals by the
+    quota of records, by topic; ``large`` those of heartbeats by the quota of bytes. ``letters`` are
+    the dead letters for some of them.
     """
 
-    lines: list[Line]
+    lines: list[ParsedRow]
     beats: list[Beat] = field(default_factory=list)
     refused: list[Refused] = field(default_factory=list)
     surplus: Counter[str] = field(default_factory=Counter)
@@ -91,10 +91,10 @@ def settle(group: str, state: GroupState | None, batch: Batch, context: ShardCon
     engine = batch.admission.rules
     rules = engine.defaults if state is None else rules_of(state.rules, engine)
     most = rules.quota.records_per_second
-    found = Settlement(batch.lines.get(group, []))
+    settlement = Settlement(batch.lines.get(group, []))
     over = list(batch.surplus.get(group, ()))
     if most < engine.defaults.quota.records_per_second:
-        found.lines, above = _split(found.lines, batch, most)
+        settlement.lines, above = _split(settlement.lines, batch, most)
         over = [*above, *over]
     free = state is not None and _may_have_unknown_owners(state, context)
     heartbeats: list[SurplusRow] = []
@@ -107,53 +107,53 @@ def settle(group: str, state: GroupState | None, batch: Batch, context: ShardCon
             or not is_counted(batch, context)
             or (state is not None and _is_awaited(row, state))
         ):
-            _read(found, row, batch, context)
+            _read(settlement, row, batch, context)
         else:
-            found.surplus["releases"] += 1
-            if batch.admission.tell_release_once(group, row.append_second):
-                found.letters.append(letter_of(row.row, QUOTA_RECORDS, most, context))
-    _settle_large(group, state, found, batch, context)
+            settlement.surplus["releases"] += 1
+            if batch.admission.is_first_refused_release(group, row.append_second):
+                settlement.letters.append(letter_of(row.row, QUOTA_RECORDS, most, context))
+    _settle_large(group, state, settlement, batch, context)
     for row in heartbeats:
         sender = sender_of(row.row)
         own = state is not None and sender is not None and _is_members(sender, group, state)
         strange = _may_be_strangers(row, state, batch, context)
         read_all = strange and not (own and _is_known(state))
         if read_all or row.number <= most or (own and _is_taken(row, sender, batch, group, most)):
-            _read(found, row, batch, context)
+            _read(settlement, row, batch, context)
             continue
         if own and sender is not None and sender.kind == "heartbeat":
-            found.beats.append(Beat(sender.member, row.clock_ms))
-        found.surplus["heartbeats"] += 1
-        if batch.admission.tell_once(group, row.second):
-            found.letters.append(letter_of(row.row, QUOTA_RECORDS, most, context))
-    return found
+            settlement.beats.append(Beat(sender.member, row.clock_ms))
+        settlement.surplus["heartbeats"] += 1
+        if batch.admission.is_first_refusal(group, row.second):
+            settlement.letters.append(letter_of(row.row, QUOTA_RECORDS, most, context))
+    return settlement
 
 
 def _settle_large(
     group: str,
     state: GroupState | None,
-    found: Settlement,
+    settlement: Settlement,
     batch: Batch,
     context: ShardContext,
 ) -> None:
-    """Refuse large heartbeats; a member's counts for its lease all the same."""
+    """Refuse large heartbeats; a member's heartbeat still counts for its lease."""
     for row in batch.large.get(group, ()):
         if _may_be_strangers(row, state, batch, context):
-            _read(found, row, batch, context)
+            _read(settlement, row, batch, context)
             continue
         sender = sender_of(row.row)
         if sender is not None and state is not None and _is_members(sender, group, state):
-            found.beats.append(Beat(sender.member, row.clock_ms))
-        found.large += 1
-        if batch.admission.tell_once(group, row.second):
+            settlement.beats.append(Beat(sender.member, row.clock_ms))
+        settlement.large += 1
+        if batch.admission.is_first_refusal(group, row.second):
             most = context.rules.heartbeat_bytes_per_second
-            found.letters.append(letter_of(row.row, QUOTA_BYTES, most, context))
+            settlement.letters.append(letter_of(row.row, QUOTA_BYTES, most, context))
 
 
 def letters_of_turned_away(
     rows: Sequence[tuple[RawRecord, str]], context: ShardContext
 ) -> list[OutgoingRecord]:
-    """Return the dead letters of records that would have made a group, each with its reason."""
+    """Return the dead letters of records that would have created a group, with their reasons."""
     quotas = {
         QUOTA_GROUPS: context.rules.groups_max,
         QUOTA_NEW_GROUPS: context.rules.new_groups_per_second,
@@ -163,9 +163,11 @@ def letters_of_turned_away(
     return [letter_of(row, reason, quotas[reason], context) for row, reason in rows]
 
 
-def _split(lines: Sequence[Line], batch: Batch, most: int) -> tuple[list[Line], list[SurplusRow]]:
-    """Divide lines into those within a quota that is lower than that of all groups, and others."""
-    within: list[Line] = []
+def _split(
+    lines: Sequence[ParsedRow], batch: Batch, most: int
+) -> tuple[list[ParsedRow], list[SurplusRow]]:
+    """Split rows by a group's quota that is lower than that of all groups: within it, above it."""
+    within: list[ParsedRow] = []
     above: list[SurplusRow] = []
     for line in lines:
         number = batch.numbers.get((line.row.topic, line.row.offset), 0)
@@ -183,7 +185,7 @@ def _may_have_unknown_owners(state: GroupState, context: ShardContext) -> bool:
 def _may_be_strangers(
     row: SurplusRow, state: GroupState | None, batch: Batch, context: ShardContext
 ) -> bool:
-    """Tell whether a record of heartbeats may be of an owner who is not known."""
+    """Tell whether an unknown owner may have written a record of heartbeats."""
     if state is None or not _may_have_unknown_owners(state, context):
         return False
     if state.barrier is None or state.barrier.generation < context.generation:
@@ -194,18 +196,18 @@ def _may_be_strangers(
 
 
 def _is_awaited(row: SurplusRow, state: GroupState) -> bool:
-    """Tell whether a release ends a grant that the group has."""
-    told = grant_of(row.row)
-    if told is None:
+    """Tell whether a release ends an unresolved grant of the group."""
+    ended = grant_of(row.row)
+    if ended is None:
         return False
-    queue, member, epoch = told
+    queue, member, epoch = ended
     value = state.queues.get(queue)
-    grants = () if value is None else (*value.chain, *value.overtaken)
+    grants = () if value is None else value.grants
     return any((grant.member, grant.epoch) == (member, epoch) for grant in grants)
 
 
 def _is_known(state: GroupState | None) -> bool:
-    """Tell whether what is known of members holds, although a barrier is not passed yet."""
+    """Tell whether the group's members are certain: it does not recover."""
     return state is not None and not (state.barrier is not None and state.barrier.recovering)
 
 
@@ -216,22 +218,22 @@ def _is_members(sender: Sender, group: str, state: GroupState) -> bool:
 def _is_taken(row: SurplusRow, sender: Sender | None, batch: Batch, group: str, most: int) -> bool:
     if sender is not None and sender.kind in _SAID_ONCE:
         return True
-    return batch.admission.take_own(group, row.second, most)
+    return batch.admission.use_own_quota(group, row.second, most)
 
 
-def _read(found: Settlement, row: SurplusRow, batch: Batch, context: ShardContext) -> None:
+def _read(settlement: Settlement, row: SurplusRow, batch: Batch, context: ShardContext) -> None:
     read = read_surplus(batch, row, context)
-    if isinstance(read, Line):
-        found.lines = [*found.lines, read]
+    if isinstance(read, ParsedRow):
+        settlement.lines = [*settlement.lines, read]
         return
-    found.refused.append(read)
+    settlement.refused.append(read)
     sender = read.sender
     if sender is not None and sender.heartbeat:
-        found.beats.append(Beat(sender.member, row.clock_ms))
+        settlement.beats.append(Beat(sender.member, row.clock_ms))
 
 
 def letter_of(row: RawRecord, reason: str, quota: int, context: ShardContext) -> OutgoingRecord:
-    """Return the dead letter of a record that a quota of so many refuses unread."""
+    """Return the dead letter of a record that a quota refuses undecoded."""
     detail, remedy = _TEXTS[reason]
     source = Source(row.topic, row.partition, row.offset, row.append_ms)
     refusal = Rejection(source, reason, "group", detail.format(quota), remedy)

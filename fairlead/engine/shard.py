@@ -1,8 +1,8 @@
 """One batch of one shard, from bytes to bytes (ADR 0041).
 
 :func:`run_shard` is pure: the same state and the same rows, in any order and any chunking, give
-the same bytes. It reads no clock, no environment and no chance, and iterates no set. Groups that
-neither have a record in the batch nor are due pass as the bytes they are.
+the same bytes (rule H16). It reads no clock, no environment and no chance, and iterates no set.
+Groups that neither have a record in the batch nor are due pass as the bytes they are.
 """
 
 from collections.abc import Sequence
@@ -25,15 +25,15 @@ def run_shard(
     """Read a batch of rows into a shard and decide what follows.
 
     Args:
-        stored: the shard as the batch before left it; None for a shard that never had a row, and
-            for one whose state was lost: it recovers, unless this is the first run of all.
+        stored: the shard after the batch before; None for a shard that never had a row, and after
+            a loss of its state: it recovers, unless this is the first run of all.
         rows: the batch, in any order; rows that were read before are skipped.
-        context: what the shard is run under.
+        context: the driver's.
 
     Raises:
         AppendTimeMissingError: a topic that carries the clock lacks the broker's append time.
         HigherGenerationError: a driver of a higher generation has taken over.
-        CodecError: the stored bytes are damaged, or of a version that this engine does not know.
+        CodecError: the stored bytes are damaged, or another version has written them.
     """
     opened = _open(stored, context)
     batch = read_rows(opened, rows, context)
@@ -47,7 +47,7 @@ def run_shard(
 
 
 def begin_anew(context: ShardContext) -> OpenShard:
-    """Return the shard of an engine that lost its state: it knows nothing and recovers."""
+    """Return an empty shard that recovers after a loss of its state."""
     begin = {
         topic: {context.shard: partitions[context.shard]}
         for topic, partitions in sorted(context.begin.items())

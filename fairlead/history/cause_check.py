@@ -22,7 +22,7 @@ from fairlead.core.records import (
     RouteChanged,
     RuleSet,
 )
-from fairlead.core.rule_cause import cause_of_rule
+from fairlead.core.rules.rule_cause import cause_of_rule
 from fairlead.history.formatting import queue_words
 from fairlead.kafka.missing_record import Place, WhyMissing
 from fairlead.wire.bodies import cause_body

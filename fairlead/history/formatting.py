@@ -8,7 +8,6 @@ __all__ = [
     "at_words",
     "clock_words",
     "epoch_words",
-    "iso_words",
     "queue_words",
     "span_words",
     "time_words",
@@ -49,16 +48,6 @@ def time_words(time_ms: int) -> str:
     '2026-06-09 10:13:20Z'
     """
     return datetime.fromtimestamp(time_ms // 1_000, UTC).strftime("%Y-%m-%d %H:%M:%SZ")
-
-
-def iso_words(time_ms: int) -> str:
-    """Write a time for programs: UTC, to the millisecond.
-
-    >>> iso_words(1_781_000_000_250)
-    '2026-06-09T10:13:20.250Z'
-    """
-    seconds, rest = divmod(time_ms, 1_000)
-    return f"{datetime.fromtimestamp(seconds, UTC):%Y-%m-%dT%H:%M:%S}.{rest:03}Z"
 
 
 def clock_words(time_ms: int) -> str:

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 from fairlead.core.model import Epoch
-from fairlead.history.cause_check import CauseCheck, place_of
-from fairlead.history.formatting import at_words, epoch_words
+from fairlead.history.cause_check import CauseCheck
 from fairlead.history.grant_history import Tenure
 from fairlead.kafka.missing_record import Place
+from fairlead.observed.decision_head import decision_head
 from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = [
@@ -22,7 +22,7 @@ __all__ = [
     "standing_of",
 ]
 
-QueueState = Literal["held", "draining", "gated", "nobody"]
+QueueState = Literal["held", "draining", "gated", "unassigned"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,14 +35,12 @@ class CauseTold:
 
     def document(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        place, append_ms = place_of(self.cause), self.check.append_ms
         return {
             **self.cause,
-            "at": None if place is None else at_words(*place),
             "says": self.says,
             "status": self.check.status,
             "record": self.check.text,
-            "appended_ms": append_ms,
+            "append_ms": self.check.append_ms,
         }
 
 
@@ -84,10 +82,10 @@ class Handover:
         released = self.released
         return {
             "from": self.before.client_id,
-            "epoch": epoch_words(self.before.epoch),
+            "epoch": [*self.before.epoch],
             "dropped_ms": self.dropped_ms,
             "released_ms": None if released is None else released.append_ms,
-            "released_at": None if released is None else at_words(*released.place),
+            "released_at": None if released is None else [*released.place],
             "released_by": None if released is None else released.client_id,
             "released_offset": None if released is None else released.offset,
             "ended": self.how,
@@ -125,8 +123,8 @@ class DecisionTold:
     def document(self) -> dict[str, Any]:
         """Return it as JSON values."""
         return {
-            **_decision(self.audit),
-            "causes": [each.document() for each in self.causes],
+            **decision_head(self.audit),
+            "cause": [each.document() for each in self.causes],
         }
 
 
@@ -154,7 +152,7 @@ class TenureTold:
         tenure = self.tenure
         return {
             "client_id": tenure.client_id,
-            "epoch": epoch_words(tenure.epoch),
+            "epoch": [*tenure.epoch],
             "state": tenure.state,
             "position": None if tenure.position is None else [*tenure.position],
             "why": tenure.why,
@@ -163,7 +161,7 @@ class TenureTold:
             "granted_ms": _at_ms(tenure.granted),
             "dropped_ms": _at_ms(tenure.dropped),
             "ended_ms": _at_ms(tenure.ended),
-            "decision": None if self.given is None else self.given.document(),
+            "given_by": None if self.given is None else self.given.document(),
             "led_by": [each.document() for each in self.led_by],
             "handover": None if self.handover is None else self.handover.document(),
         }
@@ -171,19 +169,6 @@ class TenureTold:
 
 def _at_ms(audit: DecisionRecord | None) -> int | None:
     return None if audit is None else audit.written_ms
-
-
-def _decision(audit: DecisionRecord) -> dict[str, Any]:
-    return {
-        "at": at_words(audit.row.topic, audit.row.partition, audit.row.offset),
-        "epoch": epoch_words(audit.epoch),
-        "at_ms": audit.written_ms,
-        "triggers": [*audit.triggers],
-        "strategy": audit.strategy,
-        "members": len(audit.members),
-        "queues": audit.state.queues,
-        "moves": len({move.queue for move in audit.moves}),
-    }
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +206,7 @@ def standing_of(known: Sequence[Tenure], told: tuple[str, Epoch, str] | None) ->
         return Holder("gated" if word == "gated" else state, client_id, epoch)
     alive = [tenure for tenure in known if tenure.state != "over"]
     if not alive:
-        return Holder("nobody")
+        return Holder("unassigned")
     first, last = alive[0], alive[-1]
     begun = first.granted or first.given
     since_ms = None if begun is None else begun.written_ms

@@ -8,7 +8,6 @@ from typing import Any, Literal
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import queue_order
 from fairlead.history.cause_words import chief_cause, chief_trigger, headline
-from fairlead.history.formatting import at_words, epoch_words, iso_words, queue_words
 from fairlead.history.grant_history import Tenure, Tenures
 from fairlead.history.least_moves import least_moves
 from fairlead.wire.decision_records import DecisionRecord
@@ -54,37 +53,30 @@ class Move:
         return frozenset(each.client_id for each in tenures)
 
     def document(self) -> dict[str, Any]:
-        """Return the move as JSON values, flat."""
+        """Return the move as JSON values."""
         audit, before, after = self.audit, self.before, self.after
         causes = [cause for each in (*self.prelude, audit) for cause in each.causes]
-        cause = chief_cause(causes, self.queue, self.client_ids) or {}
-        at, position = cause.get("at"), None if after is None else after.position
+        cause = chief_cause(causes, self.queue, self.client_ids)
+        position = None if after is None else after.position
         return {
             "group": audit.group,
-            "at": iso_words(audit.written_ms),
-            "at_ms": audit.written_ms,
-            "queue": queue_words(self.queue),
+            "epoch": [*audit.epoch],
+            "at": [audit.row.topic, audit.row.partition, audit.row.offset],
+            "append_ms": audit.written_ms,
+            "queue": [*self.queue],
             "kind": self.kind,
             "from": None if before is None else before.client_id,
             "to": None if after is None else after.client_id,
-            "epoch": epoch_words(audit.epoch),
             "trigger": chief_trigger(audit.triggers),
-            "triggers": " ".join(audit.triggers),
+            "triggers": [*audit.triggers],
             "says": headline(audit, self.prelude),
-            "cause": cause.get("kind"),
-            "client": cause.get("client_id"),
-            "rule": cause.get("rule"),
-            "by": cause.get("by"),
-            "because": cause.get("because"),
-            "cause_at": None if at is None else at_words(*at),
+            "chief_cause": None if cause is None else dict(cause),
             "began": None if after is None else _began(after),
             "handover_ms": self.handover_ms,
-            "offset": None if position is None else position.offset,
-            "reset": None if position is None else position.reset,
+            "position": None if position is None else [*position],
             "why": None if after is None else after.why,
             "unsafe": after is not None and after.unsafe,
             "strategy": audit.strategy,
-            "decision": at_words(audit.row.topic, audit.row.partition, audit.row.offset),
         }
 
 
@@ -97,7 +89,7 @@ class DecidedMoves:
     least: int
 
     @property
-    def moved(self) -> int:
+    def queues_moved(self) -> int:
         """How many queues have another owner by it."""
         return sum(move.kind == "moved" for move in self.moves)
 
@@ -120,7 +112,7 @@ def decided_moves(
         audit = moves[0].audit
         after = {**owners, **{each.queue: _owner_after(each) for each in moves}}
         changed = DecidedMoves(audit, tuple(moves), 0)
-        least = min(changed.moved, _least(owners, after))
+        least = min(changed.queues_moved, _least(owners, after))
         owners = after
         if audit.written_ms >= since_ms:
             found.append(DecidedMoves(audit, tuple(moves), least))
@@ -148,7 +140,7 @@ def moves_by_trigger(decided: Iterable[DecidedMoves]) -> dict[str, int]:
     """Return how many queues changed their owner by the chief trigger of each decision."""
     counts: Counter[str] = Counter()
     for each in decided:
-        counts[chief_trigger(each.audit.triggers) or "none"] += each.moved
+        counts[chief_trigger(each.audit.triggers) or "none"] += each.queues_moved
     return {trigger: number for trigger, number in counts.most_common() if number}
 
 

@@ -38,7 +38,7 @@ def why_nobody(queue: MessageQueue, newest: DecisionRecord | None) -> str:
     if newest is None:
         return "no decision of the group is in the log"
     if queue.topic in newest.failures:
-        return f"the allocation of its topic fails: {newest.failures[queue.topic]}"
+        return f"the allocation of its topic fails: {newest.failures[queue.topic].message}"
     for alarm in newest.alarms:
         if alarm in _ALARMS:
             return _ALARMS[alarm]
@@ -75,7 +75,7 @@ class Silence:
         """Return it as JSON values."""
         return {
             "heard_ms": self.heard.append_ms,
-            "heard_at": at_words(*self.heard.place),
+            "heard_at": [*self.heard.place],
             "silent_ms": self.silent_ms,
             "taken_after_ms": self.taken_ms,
         }
@@ -133,4 +133,4 @@ class Loss:
         said = self.given_up.document()
         told = {name: said[name] for name in said if name not in _OF_SUCCESSORS}
         decision = None if self.decision is None else self.decision.document()
-        return {**told, "decision": decision}
+        return {**told, "taken_by": decision}

@@ -8,7 +8,7 @@ from fairlead.control.rules_in_force import rules_in_force
 from fairlead.core.allocation import Strategy
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.core.records import Release, RouteChanged
-from fairlead.core.routes import readable_queues
+from fairlead.core.topics.routes import readable_queues
 from fairlead.history.cause_check import CauseCheck, CauseChecks, place_of
 from fairlead.history.cause_words import is_consequence, sentence
 from fairlead.history.grant_history import Tenure, Tenures, tenures_of

@@ -2,9 +2,9 @@
 
 from collections.abc import Collection, Iterable
 
-from fairlead.core.consume_from_where import RETRY_TOPIC_PREFIX
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import queue_order
+from fairlead.core.topics.retry_topic import RETRY_TOPIC_PREFIX
 from fairlead.history.formatting import queue_words
 
 __all__ = ["UnknownQueueError", "queue_named"]

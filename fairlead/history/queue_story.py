@@ -4,7 +4,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairlead.core.model import MessageQueue
-from fairlead.history.formatting import epoch_words, iso_words, queue_words
 from fairlead.history.history_model import CauseTold, Holder, TenureTold
 from fairlead.history.ownerless import Loss, Silence, why_nobody
 from fairlead.wire.decision_records import DecisionRecord
@@ -45,7 +44,7 @@ class QueueStory:
     @property
     def why_nobody(self) -> str | None:
         """Why nobody has it; None: somebody has."""
-        return why_nobody(self.queue, self.newest) if self.holder.state == "nobody" else None
+        return why_nobody(self.queue, self.newest) if self.holder.state == "unassigned" else None
 
     @property
     def since_ms(self) -> int | None:
@@ -70,20 +69,19 @@ class QueueStory:
         position = None if here is None else here.position
         return {
             "group": self.group,
-            "queue": queue_words(self.queue),
+            "queue": [*self.queue],
             "owner": holder.owner,
             "state": holder.state,
             "successor": holder.successor,
             "waits_for": [*holder.waits_for],
             "nobody_because": self.why_nobody,
-            "epoch": None if holder.epoch is None else epoch_words(holder.epoch),
-            "since": None if self.since_ms is None else iso_words(self.since_ms),
-            "since_ms": self.since_ms,
+            "epoch": None if holder.epoch is None else [*holder.epoch],
+            "owner_since_ms": self.since_ms,
             "position": None if position is None else [*position],
             "why": None if here is None else here.why,
             "as_of_ms": self.as_of_ms,
             "silence": None if self.silence is None else self.silence.document(),
-            "lost": None if self.loss is None else self.loss.document(),
+            "loss": None if self.loss is None else self.loss.document(),
             "owners": [each.document() for each in self.tenures],
-            "earlier": self.earlier,
+            "owners_earlier": self.earlier,
         }

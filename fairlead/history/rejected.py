@@ -8,7 +8,6 @@ from typing import Any, Final
 
 import orjson
 
-from fairlead.history.formatting import at_words, iso_words
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["Rejected", "rejected_of"]
@@ -78,10 +77,10 @@ class Rejected:
         return self.excerpt is not None and (self.size or 0) > len(self.excerpt)
 
     def document(self) -> dict[str, Any]:
-        """Return it as JSON values, flat; what was sent as it can be read, and as it was."""
+        """Return it as JSON values; what was sent as it can be read, and as it was."""
         return {
-            "at": iso_words(self.row.append_ms),
-            "at_ms": self.row.append_ms,
+            "at": [*self.place],
+            "append_ms": self.row.append_ms,
             "reason": self.reason,
             "field": self.field,
             "detail": self.detail,
@@ -89,14 +88,13 @@ class Rejected:
             "group": self.group,
             "key": self.key_text,
             "key_base64": _base64(self.row.key),
-            "record": at_words(*self.place),
             "size": self.size,
             "sha256": self.sha256,
             "excerpt": self.excerpt_text,
             "excerpt_base64": _base64(self.excerpt),
-            "cut": self.is_cut,
+            "excerpt_cut": self.is_cut,
             "version": self.version,
-            "reject": at_words(self.row.topic, self.row.partition, self.row.offset),
+            "reject_at": [self.row.topic, self.row.partition, self.row.offset],
         }
 
 

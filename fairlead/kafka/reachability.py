@@ -8,7 +8,8 @@ import socket
 from collections.abc import Mapping
 from typing import Any, Final
 
-from fairlead_client.transport.connection_fault import Contact, Fault, first_contact, servers_of
+from fairlead_client.settings.common_settings import servers_of
+from fairlead_client.transport.connection_fault import Contact, Fault, first_contact
 from fairlead_client.transport.silent_brokers import silent_last
 
 from fairlead.errors import EnvironmentMissingError

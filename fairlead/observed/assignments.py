@@ -8,9 +8,9 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from fairlead.core.digest import digest
-from fairlead.core.member_disagreement import SUBSCRIPTION_DISAGREEMENT
+from fairlead.core.membership.member_disagreement import SUBSCRIPTION_DISAGREEMENT
 from fairlead.core.model import MemberKey, MessageQueue
+from fairlead.core.publishing.digest import digest
 from fairlead.wire.assignment_records import AssignmentPart, HeldEntry
 from fairlead.wire.assignment_sets import ReadParts, ToldSet
 from fairlead.wire.quick_fields import member_of

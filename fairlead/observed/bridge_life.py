@@ -5,8 +5,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal
 
+from fairlead.core.publishing.utc_words import utc_words
 from fairlead.core.records import BridgeSign
-from fairlead.core.utc_words import utc_words
 from fairlead.durations import duration_words
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
@@ -57,8 +57,12 @@ class BridgeLife:
 
     def document(self) -> dict[str, Any]:
         """Return it as JSON tells it."""
-        told = {"cluster": self.cluster, "state": self.verdict, "last_sign_ms": self.at_ms}
-        return told | {"says": self.words()}
+        return {
+            "cluster": self.cluster,
+            "verdict": self.verdict,
+            "last_sign_ms": self.at_ms,
+            "says": self.words(),
+        }
 
 
 def is_sign(row: RawRecord) -> bool:

@@ -2,10 +2,11 @@
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from fairlead.kafka.topic_source import TopicSource
 from fairlead.observed.bridge_life import BridgeLife, is_sign
+from fairlead.observed.finding import Finding
 from fairlead.wire.decode import decode_request
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
@@ -50,17 +51,17 @@ class BridgeSilence:
         )
         return f"no bridge has answered for {(self.now_ms - self.since_ms) // 1_000} s: {last}"
 
-    def row(self, lives: Sequence[BridgeLife]) -> dict[str, Any]:
-        """Return it as a row of `group check --all`, with what the bridges say of themselves."""
+    def finding(self, lives: Sequence[BridgeLife]) -> Finding:
+        """Return it as a problem, with what the bridges say of themselves."""
         start = lives[0].command if len(lives) == 1 else "fairlead bridge kafka"
         signs = [each.words() for each in lives] or ["no bridge has ever given a sign of life"]
-        return {
-            "problem": "bridge_silent",
-            "for": ", ".join(self.topics),
-            "says": "; ".join((self.words(), *signs)),
-            "do": f"look whether the bridge runs, and at its log: {start} --supervise starts it "
+        return Finding(
+            problem="bridge_silent",
+            subject=", ".join(self.topics),
+            text="; ".join((self.words(), *signs)),
+            remedy=f"look whether the bridge runs, and at its log: {start} --supervise starts it "
             "again; or fairlead route put, where there is no bridge",
-        }
+        )
 
 
 def bridge_silence(

@@ -2,12 +2,13 @@
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Any, Final
+from typing import Final
 
 from fairlead.core.records import RouteChanged
 from fairlead.kafka.topic_source import TopicSource
 from fairlead.observed.bridge_life import BridgeLife, BridgeSigns, is_sign
 from fairlead.observed.bridge_silence import LOOK_BACK_MS, BridgeSilence, bridge_silence
+from fairlead.observed.finding import Finding
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
@@ -57,23 +58,23 @@ class Bridges:
         asked = self.silence is not None and not {*self.silence.topics}.isdisjoint(topics)
         return self if asked else replace(self, silence=None)
 
-    def rows(self) -> list[dict[str, Any]]:
-        """Return each thing that is wrong as a row of `group check --all`, the worst first."""
-        rows = [] if self.silence is None else [self.silence.row(self.lives)]
+    def findings(self) -> list[Finding]:
+        """Return each thing that is wrong, the worst first."""
+        findings = [] if self.silence is None else [self.silence.finding(self.lives)]
         for each in self.wrong:
             dead = each.verdict == "dead"
-            rows.append(
-                {
-                    "problem": "bridge_dead" if dead else "bridge_look_ups_fail",
-                    "for": each.cluster,
-                    "says": f"{each.words()}: routes stay as they are, new topics and groups wait",
-                    "do": f"start it with the options that it had: {each.command} --supervise "
+            findings.append(
+                Finding(
+                    problem="bridge_dead" if dead else "bridge_look_ups_fail",
+                    subject=each.cluster,
+                    text=f"{each.words()}: routes stay as they are, new topics and groups wait",
+                    remedy=f"start it with the options that it had: {each.command} --supervise "
                     "starts it again when it dies"
                     if dead
                     else "look whether its data cluster answers, and at the bridge's log",
-                }
+                )
             )
-        return rows
+        return findings
 
 
 def look_at_bridges(source: TopicSource, now_ms: int | None = None) -> Bridges:

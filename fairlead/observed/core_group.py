@@ -8,9 +8,10 @@ from dataclasses import dataclass
 
 from fairlead.core.allocation import Strategy
 from fairlead.core.draft import Draft
-from fairlead.core.membership import lapse_members
-from fairlead.core.restart_grace import await_return, give_up_the_absent
-from fairlead.core.rules import EngineRules, GroupRules, Moment, rules_of
+from fairlead.core.membership.members import lapse_members
+from fairlead.core.membership.restart_grace import await_return, end_restart_grace
+from fairlead.core.moment import Moment
+from fairlead.core.rules.group_rules import EngineRules, GroupRules, rules_of
 from fairlead.core.state import GroupState, Liveness
 from fairlead.engine.defaults import rules_for_all
 from fairlead.observed.observed_group import ObservedGroup
@@ -55,5 +56,5 @@ def core_group(group: ObservedGroup) -> CoreGroup:
     gone = [(each.left_ms, key) for key, each in heard.items() if each.left_ms is not None]
     for left_ms, key in sorted(gone):
         await_return(draft, heard[key].member, left_ms)
-    give_up_the_absent(draft)
+    end_restart_grace(draft)
     return CoreGroup(draft.state, engine, draft.rules, clock_ms)

@@ -13,7 +13,7 @@ from typing import Any, Final, NamedTuple
 
 import orjson
 
-from fairlead.core.forced_handover import MUTE_MEMBER
+from fairlead.core.handover.forced_handover import MUTE_MEMBER
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.observed.bounds import MANY, Bounds
 from fairlead.wire.decision_parts import DecisionParts
@@ -83,7 +83,7 @@ class Decision:
         place: of its first part.
         append_ms: when its last part was appended.
         at_ms: when the newest record was appended that it had read.
-        moves: how many queues it gave to a client that did not have them.
+        queues_moved: how many queues it gave to a client that did not have them.
         packed: all its parts, joined and compressed.
         superseded: its engine was superseded before: it changes nothing.
     """
@@ -100,7 +100,7 @@ class Decision:
     phase: str
     counts: GroupCounts
     alarms: tuple[str, ...]
-    moves: int
+    queues_moved: int
     packed: bytes
     superseded: bool = False
 
@@ -125,8 +125,13 @@ class Decision:
         return decision_record(self.body(), row)
 
     def document(self) -> dict[str, Any]:
-        """Return the record with its place (``at``) and when it was appended."""
-        return {"at": self.place.document(), "append_ms": self.append_ms, **self.body()}
+        """Return the record with its place (``at``), when it was appended, and what it moved."""
+        return {
+            "at": self.place.document(),
+            "append_ms": self.append_ms,
+            "queues_moved": self.queues_moved,
+            **self.body(),
+        }
 
 
 class Granted(NamedTuple):
@@ -208,14 +213,14 @@ class Decided:
             self._keep(_decision(group, parts, 0, superseded=True))
             return None
         changes = self._apply_all(steps, parts)
-        moves = sum(change.before != change.step.client_id for change in changes.granted)
-        decision = _decision(group, parts, moves)
+        moved = sum(change.before != change.step.client_id for change in changes.granted)
+        decision = _decision(group, parts, moved)
         if self.newest is not None and self.newest.phase != decision.phase:
             self.phase_since_ms = decision.append_ms
         self.newest = decision
         self._note_mute(decision, parts)
         self._keep(decision)
-        if moves:
+        if moved:
             self.last_move = decision
         again = self._was_counted(parts[0].cut)
         return Taken(decision, parts, steps, changes.granted, changes.given_up, again=again)
@@ -334,7 +339,9 @@ class Decided:
         return epoch in self.ended.get(queue, ())
 
 
-def _decision(group: str, parts: list[Part], moves: int, *, superseded: bool = False) -> Decision:
+def _decision(
+    group: str, parts: list[Part], queues_moved: int, *, superseded: bool = False
+) -> Decision:
     first, last = parts[0], parts[-1]
     body = dict(first.body)
     for name in JOINED:
@@ -353,7 +360,7 @@ def _decision(group: str, parts: list[Part], moves: int, *, superseded: bool = F
         phase=body["state"]["phase"],
         counts=first.counts,
         alarms=tuple(body["alarms"]),
-        moves=moves,
+        queues_moved=queues_moved,
         packed=zlib.compress(orjson.dumps(body), 1),
         superseded=superseded,
     )

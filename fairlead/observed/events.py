@@ -4,8 +4,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from fairlead.core.forced_handover import MUTE_MEMBER
-from fairlead.core.membership import DUPLICATE_CLIENT_ID
+from fairlead.core.handover.forced_handover import MUTE_MEMBER
+from fairlead.core.membership.members import DUPLICATE_CLIENT_ID
 from fairlead.core.model import Epoch, MemberKey, MessageQueue
 from fairlead.observed.counters import FALLBACKS, Happened
 from fairlead.observed.decided import Decided, Taken
@@ -90,7 +90,7 @@ class Watch:
             elif step.stage == "resolved":
                 self.dropped.pop(place, None)
                 self.late.discard(place)
-        stirs = decision.moves or any(step.stage == "dropped" for step in taken.steps)
+        stirs = decision.queues_moved or any(step.stage == "dropped" for step in taken.steps)
         if self.opened_ms is None and stirs and not taken.again:
             self.opened_ms = decision.append_ms
         if self.happened.following and not taken.again:
@@ -114,13 +114,13 @@ class Watch:
         happened, decision = self.happened, taken.decision
         for trigger in decision.triggers:
             happened.rebalances[self.name, trigger] += 1
-        if decision.moves:
+        if decision.queues_moved:
             first = decision.triggers[0] if decision.triggers else "trigger"
             after = decided.owners()
             before: dict[MessageQueue, str | None] = {**after}
             before |= {each.step.queue: each.before for each in taken.granted}
-            fewest = min(fewest_moves(before, after), decision.moves)
-            happened.moves[self.name, first] += decision.moves
+            fewest = min(fewest_moves(before, after), decision.queues_moved)
+            happened.moves[self.name, first] += decision.queues_moved
             happened.fewest_moves[self.name, first] += fewest
             happened.took("decide", decision.at_ms, decision.append_ms)
         for each in taken.granted:

@@ -27,7 +27,7 @@ class Finding:
             "problem": self.problem,
             "for": self.subject,
             "says": self.text,
-            "do": remedy,
+            "remedy": remedy,
         }
 
 

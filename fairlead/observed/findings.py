@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Final
 
 from fairlead.bridges.kafka.untold_queues import UNTOLD_REMEDY
-from fairlead.core.member_disagreement import worded
+from fairlead.core.membership.member_disagreement import worded
 from fairlead.core.model import MessageQueue
 from fairlead.counts import counted, listed
 from fairlead.durations import duration_words
@@ -302,8 +302,8 @@ def _restarting(look: _Look, problem: str) -> Iterator[Finding]:
 
 def _failed(look: _Look, problem: str) -> Iterator[Finding]:
     newest = look.found.newest
-    for topic, why in ({} if newest is None else newest.failures).items():
-        text = f"it cannot be allocated and keeps what it has: {why}"
+    for topic, failure in ({} if newest is None else newest.failures).items():
+        text = f"it cannot be allocated and keeps what it has: {failure.message}"
         yield Finding(problem, topic, text, _FAILED)
 
 

@@ -11,16 +11,16 @@ from typing import Any
 from fairlead.core.allocation import Allocation, AllocationRequest, Strategy
 from fairlead.core.apply import apply_record
 from fairlead.core.decide import aim_queues
-from fairlead.core.membership import shared_topics
+from fairlead.core.membership.members import shared_topics
 from fairlead.core.model import MessageQueue, Source
 from fairlead.core.ordering import queue_order
 from fairlead.core.outputs import Failure, Rejection
-from fairlead.core.queue_measures import weigh_queues
 from fairlead.core.records import Arrival, GroupRecord
-from fairlead.core.routes import readable_queues
-from fairlead.core.rules import GroupRules
+from fairlead.core.rules.group_rules import GroupRules
 from fairlead.core.state import QueueState
-from fairlead.core.targets import alarms_of, compute_targets
+from fairlead.core.targets.compute import alarms_of, compute_targets
+from fairlead.core.targets.queue_measures import weigh_queues
+from fairlead.core.topics.routes import readable_queues
 from fairlead.observed.planned_group import SOMEWHERE, Picture
 
 __all__ = ["Forecast", "RefusedRecordError", "applied", "forecast", "notes_of", "settled"]

@@ -43,7 +43,7 @@ class TopicFigures:
         return {
             "topic": self.topic,
             "queues": self.queues,
-            "unassigned": self.unassigned,
+            "queues_unassigned": self.unassigned,
             "lag_messages": self.lag_messages,
             "lag_ms": self.lag_ms,
             "lag_at_least": self.lag_at_least,

@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Collection, Iterator
 from typing import NamedTuple
 
-from fairlead.core.membership import effective_members
+from fairlead.core.membership.members import effective_members
 from fairlead.core.ordering import java_order
 from fairlead.core.records import ALL_GROUPS
 from fairlead.core.state import Member

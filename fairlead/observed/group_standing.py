@@ -5,9 +5,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
 from fairlead.control.native_handback import GroupRelease, release_of
-from fairlead.core.membership import shared_topics
+from fairlead.control.rule_json import unusual_rules_json
+from fairlead.core.membership.members import shared_topics
 from fairlead.core.model import MessageQueue, Route
 from fairlead.counts import counted
+from fairlead.observed.decision_head import decision_head
 from fairlead.observed.engine_life import EngineLife
 from fairlead.observed.group_metrics import GroupFigures, figures_of
 from fairlead.observed.live_group import LiveGroup
@@ -16,7 +18,6 @@ from fairlead.observed.positions import Place
 from fairlead.observed.queue_standing import QueueStanding, queue_standings
 from fairlead.observed.summary import GroupSummary
 from fairlead.observed.unrouted import unrouted_topics
-from fairlead.wire.bodies import summary_body
 from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = ["GroupStanding", "standing_of"]
@@ -167,34 +168,25 @@ class GroupStanding:
             **self.summary.document(),
             "awaited": sorted(self.live.core.state.awaited),
             "unrouted": [*self.unrouted],
-            "behind": [*self.behind],
-            "decision": None if self.newest is None else _decision_document(self.newest),
+            "unconverged_because": [*self.behind],
+            "decision": self._decision(),
+            "rules": [*unusual_rules_json(self.live.in_force)],
         }
 
     def whole_document(self) -> dict[str, Any]:
         """Return everything as JSON values."""
         return {
             **self.document(),
-            "topics": [each.document() for each in self.figures.topics],
+            "topic_list": [each.document() for each in self.figures.topics],
             "member_list": [each.document() for each in self.members],
             "queue_list": [each.document() for each in self.queues],
         }
 
-
-def _decision_document(decision: DecisionRecord) -> dict[str, Any]:
-    moved = {move.queue for move in decision.moves if move.stage in ("dropped", "gated", "granted")}
-    return {
-        "epoch": [*decision.epoch],
-        "at_ms": decision.written_ms,
-        "triggers": [*decision.triggers],
-        "causes": [dict(reason) for reason in decision.causes],
-        "strategy": decision.strategy,
-        "moves": len(decision.moves),
-        "queues_moved": len(moved),
-        "alarms": [*decision.alarms],
-        "failures": dict(decision.failures),
-        "state": summary_body(decision.state),
-    }
+    def _decision(self) -> dict[str, Any] | None:
+        newest = self.live.observed.decided.newest
+        if newest is None or self.newest is None:
+            return None
+        return decision_head(self.newest, newest.queues_moved)
 
 
 def standing_of(

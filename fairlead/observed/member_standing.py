@@ -9,10 +9,10 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from fairlead.core.membership import effective_members
+from fairlead.core.membership.members import effective_members
 from fairlead.core.model import Epoch, MemberKey, MemberProfile
 from fairlead.core.ordering import java_order
-from fairlead.core.single_rules import drained_of
+from fairlead.core.rules.single_rules import drained_of
 from fairlead.core.state import Member
 from fairlead.counts import counted
 from fairlead.durations import duration_words
@@ -77,7 +77,7 @@ class MemberStanding:
             "client_id": self.key.client_id,
             "incarnation": self.key.incarnation,
             "role": self.role,
-            "why": self.why or None,
+            "says": self.why or None,
             "address": said and said.address,
             "zone": said and said.zone,
             "capacity": said and said.capacity,
@@ -88,11 +88,11 @@ class MemberStanding:
             "heard_ms": self.heard_ms,
             "lease_ms": said and said.lease_ms,
             "lease_left_ms": self.lease_left_ms,
-            "held": self.held,
-            "draining": self.draining,
-            "gated": self.gated,
-            "told": None if self.told is None else [*self.told],
-            "applied": None if self.applied is None else [*self.applied],
+            "queues_held": self.held,
+            "queues_draining": self.draining,
+            "queues_gated": self.gated,
+            "assigned_epoch": None if self.told is None else [*self.told],
+            "applied_epoch": None if self.applied is None else [*self.applied],
             "behind": self.behind,
         }
 

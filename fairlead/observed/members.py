@@ -4,14 +4,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final
 
-from fairlead.core.member_disagreement import compared, traits_of
-from fairlead.core.membership import effective_members
+from fairlead.core.membership.member_disagreement import compared, traits_of
+from fairlead.core.membership.members import effective_members
+from fairlead.core.membership.surplus import member_bytes
 from fairlead.core.model import Epoch, MemberKey, MemberProfile, Process, Subscription
 from fairlead.core.ordering import java_order
-from fairlead.core.rules import GroupRules
-from fairlead.core.single_rules import drained_of
+from fairlead.core.rules.group_rules import GroupRules
+from fairlead.core.rules.single_rules import drained_of
 from fairlead.core.state import Member, Trait, TraitValue
-from fairlead.core.surplus import member_bytes
 from fairlead.observed.memory_share import MemoryShare
 from fairlead.wire.member_records import EXPRESSION_TYPES, LEASE_MS_MAX
 from fairlead.wire.quick_fields import (

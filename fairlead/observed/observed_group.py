@@ -7,7 +7,7 @@ from typing import Any, Final
 from fairlead.control.native_handback import GroupRelease, release_of
 from fairlead.core.model import Epoch, MemberKey, MessageQueue
 from fairlead.core.ordering import java_order
-from fairlead.core.rules import GroupRules
+from fairlead.core.rules.group_rules import GroupRules
 from fairlead.observed.assignments import Told
 from fairlead.observed.decided import Decided, Decision
 from fairlead.observed.events import Watch
@@ -59,7 +59,7 @@ class ObservedGroup:
             return
         self.changed()
         self.watch.take_decision(taken, self.decided, self.releases)
-        if taken.decision.moves and not taken.again:
+        if taken.decision.queues_moved and not taken.again:
             told_ms = [told for cause in taken.causes() if (told := self._told_ms(cause))]
             if told_ms:
                 self.watch.happened.took("detect", min(told_ms), taken.decision.at_ms)
@@ -258,7 +258,7 @@ class ObservedGroup:
         found = self.decided.last_move
         if found is None or found.append_ms < self.around.as_of_ms - history_ms:
             return None
-        return LastRebalance(found.append_ms, found.triggers, found.moves)
+        return LastRebalance(found.append_ms, found.triggers, found.queues_moved)
 
     def is_settled(self, heard: Heard) -> bool | None:
         """Tell whether a member holds what it was told, no more and no less; None: it was not told.

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from fairlead.core.draft import Draft
-from fairlead.core.membership import sharing_members
+from fairlead.core.membership.members import sharing_members
 from fairlead.core.model import (
     Epoch,
     MemberKey,
@@ -15,10 +15,11 @@ from fairlead.core.model import (
     Process,
     Subscription,
 )
+from fairlead.core.moment import Moment
 from fairlead.core.records import Heartbeat
-from fairlead.core.rules import EngineRules, GroupRules, Moment, rules_of
+from fairlead.core.rules.group_rules import EngineRules, GroupRules, rules_of
 from fairlead.core.state import Grant, GroupState, Member, QueueState
-from fairlead.core.targets import shared_queues
+from fairlead.core.targets.compute import shared_queues
 
 __all__ = [
     "GENERATION",

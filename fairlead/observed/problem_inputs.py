@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Final
 
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.ordering import java_order, queue_order
-from fairlead.core.rules import GroupRules
+from fairlead.core.rules.group_rules import GroupRules
 from fairlead.observed.engine_life import EngineLife
 from fairlead.observed.members import Heard
 from fairlead.observed.problems import Deaf, Drain, Signs, Silence, Unanswered

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final
 
 from fairlead.core.model import MemberKey, MessageQueue
-from fairlead.core.rules import GroupRules
+from fairlead.core.rules.group_rules import GroupRules
 from fairlead.observed.engine_life import TICKS_SILENT
 from fairlead.observed.members import Disagreements
 

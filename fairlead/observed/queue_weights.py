@@ -10,12 +10,12 @@ from dataclasses import replace
 from typing import Final
 
 from fairlead.core.apply import apply_record
-from fairlead.core.queue_measures import weigh_queues
 from fairlead.core.records import Arrival, Progress
-from fairlead.core.routes import has_closed_queues
-from fairlead.core.rules import EngineRules
+from fairlead.core.rules.group_rules import EngineRules
+from fairlead.core.targets.queue_measures import weigh_queues
+from fairlead.core.topics.routes import has_closed_queues
 from fairlead.engine.context import ShardContext
-from fairlead.engine.parsed_row import Line
+from fairlead.engine.parsed_row import ParsedRow
 from fairlead.engine.reading import read_rows
 from fairlead.kafka.topic_source import TopicSource
 from fairlead.observed.core_group import CoreGroup
@@ -67,7 +67,7 @@ def weighed(
     return replace(picture, state=state)
 
 
-def _progress(lines: Iterable[Line]) -> Iterator[Arrival]:
+def _progress(lines: Iterable[ParsedRow]) -> Iterator[Arrival]:
     for line in lines:
         if isinstance(line.record, Progress):
             yield line.arrival

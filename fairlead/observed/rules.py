@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from fairlead.control.rules_in_force import RulesInForce, written_rule
 from fairlead.core.allocation import Strategy
 from fairlead.core.records import ALL_GROUPS
-from fairlead.core.rules import GroupRules
+from fairlead.core.rules.group_rules import GroupRules
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import RawRecord
 

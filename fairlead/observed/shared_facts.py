@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from fairlead.core.model import MessageQueue, Route
-from fairlead.core.routes import readable_queues
-from fairlead.core.rules import GroupRules
+from fairlead.core.rules.group_rules import GroupRules
+from fairlead.core.topics.routes import readable_queues
 from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
 from fairlead.engine.seals import is_believed
 from fairlead.observed.append_times import AppendTimes

@@ -1,4 +1,4 @@
-"""One line about a group: what a list of all groups shows."""
+"""One line about a group: what a list of all groups shows, in the words of ADR 0194."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -15,16 +15,20 @@ __all__ = ["GroupSummary", "LastRebalance"]
 class LastRebalance:
     """The newest decision that gave a queue to another client.
 
-    ``at_ms``: when it was appended. ``moves``: so many queues.
+    ``append_ms``: when it was appended. ``queues_moved``: so many queues.
     """
 
-    at_ms: int
+    append_ms: int
     triggers: tuple[str, ...]
-    moves: int
+    queues_moved: int
 
     def document(self) -> dict[str, Any]:
         """Return it as JSON values."""
-        return {"at_ms": self.at_ms, "triggers": [*self.triggers], "moves": self.moves}
+        return {
+            "append_ms": self.append_ms,
+            "triggers": [*self.triggers],
+            "queues_moved": self.queues_moved,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +100,14 @@ class GroupSummary:
             "phase_since_ms": self.phase_since_ms,
             "strategy": self.strategy,
             "mode": self.mode,
-            "model": self.model,
+            "message_model": self.model,
             "members": self.members,
             "members_idle": self.members_idle,
             "queues": self.queues,
-            "unassigned": self.unassigned,
-            "draining": self.draining,
-            "gated": self.gated,
-            "unsafe": self.unsafe,
+            "queues_unassigned": self.unassigned,
+            "queues_draining": self.draining,
+            "queues_gated": self.gated,
+            "queues_unsafe": self.unsafe,
             "epoch": None if self.epoch is None else [*self.epoch],
             "converged": self.converged,
             "skew": self.skew,

@@ -2,10 +2,10 @@
 
 from collections.abc import Container
 
-from fairlead.core.membership import shared_topics
-from fairlead.core.retry_topic import is_awaited
-from fairlead.core.rules import GroupRules
+from fairlead.core.membership.members import shared_topics
+from fairlead.core.rules.group_rules import GroupRules
 from fairlead.core.state import GroupState
+from fairlead.core.topics.retry_topic import is_awaited
 
 __all__ = ["lacks_route", "unrouted_topics"]
 

@@ -8,9 +8,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from fairlead.core.membership import sharing_members
+from fairlead.core.membership.members import sharing_members
 from fairlead.core.ordering import java_order
-from fairlead.core.retry_topic import is_awaited
+from fairlead.core.topics.retry_topic import is_awaited
 from fairlead.counts import listed
 from fairlead.observed.finding import Finding
 from fairlead.observed.findings import standing_findings
@@ -26,8 +26,8 @@ Word = Literal["safe", "nobody", "problems", "unreadable"]
 """Nothing is wrong and somebody is in it; nothing is wrong and nobody is; something is."""
 
 _STATE: Final = (
-    *("as_of_ms", "phase", "phase_since_ms", "members", "members_idle", "queues", "unassigned"),
-    *("lag_messages", "lag_ms", "epoch", "engine", "released"),
+    *("as_of_ms", "phase", "phase_since_ms", "members", "members_idle", "queues"),
+    *("queues_unassigned", "lag_messages", "lag_ms", "epoch", "engine", "released"),
 )
 _ORDER: Final[tuple[Word, ...]] = ("unreadable", "problems", "nobody", "safe")
 
@@ -59,12 +59,12 @@ class Verdict:
 
     def document(self) -> dict[str, Any]:
         """Return it as JSON values; of what cannot be read the state is null."""
-        said = {} if self.standing is None else self.standing.document()
+        said = {} if self.standing is None else self.standing.summary.document()
         return {
             "group": self.group,
             "verdict": self.word,
             **{name: said.get(name) for name in _STATE},
-            "problems": [each.document() for each in self.findings],
+            "problem_list": [each.document() for each in self.findings],
             "notes": [*self.notes],
         }
 

@@ -3,10 +3,10 @@
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from fairlead.core.membership import shared_topics
+from fairlead.core.membership.members import shared_topics
 from fairlead.core.model import MemberProfile, Route, RouteBroker
 from fairlead.core.records import GroupRecord, Leave, RouteChanged, RuleSet
-from fairlead.core.routes import PERM_READ
+from fairlead.core.topics.routes import PERM_READ
 from fairlead.observed.planned_group import Picture, heartbeat_of
 from fairlead.wire.limits import ROUTE_QUEUES_MAX
 

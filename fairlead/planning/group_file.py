@@ -6,13 +6,13 @@ from math import inf
 from typing import Any
 
 from fairlead.core.allocation import Strategy
-from fairlead.core.membership import shared_topics
+from fairlead.core.membership.members import shared_topics
 from fairlead.core.model import MemberProfile, MessageQueue, Route, RouteBroker
 from fairlead.core.ordering import java_order, queue_order
 from fairlead.core.records import Heartbeat, RuleSet
-from fairlead.core.routes import PERM_READ
-from fairlead.core.rules import EngineRules
-from fairlead.core.single_rules import SINGLE_RULES
+from fairlead.core.rules.group_rules import EngineRules
+from fairlead.core.rules.single_rules import SINGLE_RULES
+from fairlead.core.topics.routes import PERM_READ
 from fairlead.observed.forecast import RefusedRecordError, applied, settled
 from fairlead.observed.planned_group import GENERATION, Picture, empty_group, heartbeat_of
 from fairlead.planning.changes import broker_of

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairlead.core.model import MessageQueue
-from fairlead.core.single_rules import placement_of
+from fairlead.core.rules.single_rules import placement_of
 from fairlead.observed.forecast import Forecast
 from strategies.sticky.options import sticky_options
 
@@ -36,7 +36,7 @@ class Skew:
             "most": self.most,
             "least": self.least,
             "mean": self.mean,
-            "spread": self.spread,
+            "skew": self.spread,
             "ratio": self.ratio,
         }
 

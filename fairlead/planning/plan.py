@@ -8,7 +8,7 @@ from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import java_order, queue_order
 from fairlead.core.outputs import Failure
 from fairlead.core.records import GroupRecord, Leave, RuleSet
-from fairlead.core.rules import GroupRules
+from fairlead.core.rules.group_rules import GroupRules
 from fairlead.observed.forecast import forecast
 from fairlead.observed.live_group import Passing
 from fairlead.observed.planned_group import Picture
@@ -16,6 +16,7 @@ from fairlead.observed.unrouted import unrouted_topics
 from fairlead.planning.even_share import EvenShare, even_share
 from fairlead.planning.imbalance import Scales, Skew, scales_of, skew_of
 from fairlead.planning.vain_pins import vain_pins
+from fairlead.wire.bodies import failure_body
 
 __all__ = ["Change", "MemberPlan", "Plan", "plan"]
 
@@ -57,12 +58,12 @@ class MemberPlan:
         """The member as JSON."""
         return {
             "client_id": self.client_id,
-            "role": self.role,
+            "membership": self.role,
             **{
                 name: [list(queue) for queue in getattr(self, name)]
                 for name in ("before", "after", "gained", "lost")
             },
-            "weight": self.weight.document(),
+            "weight_change": self.weight.document(),
             "capacity": self.capacity,
         }
 
@@ -111,30 +112,27 @@ class Plan:
         even = self.even_share
         return {
             "group": self.group,
-            "strategy": self.strategy.document(),
-            "queues": self.queues.document(),
-            "members": [member.document() for member in self.members],
-            "moves": self.moves,
-            "moves_anyway": self.moves_anyway,
+            "strategy_change": self.strategy.document(),
+            "queues_change": self.queues.document(),
+            "member_plans": [member.document() for member in self.members],
+            "queues_dropped": self.moves,
+            "queues_dropped_anyway": self.moves_anyway,
             "even_share": None
             if even is None
-            else {"moves": even.moves, "exact": even.exact, "by": even.by},
-            "skew": {
+            else {"queues_dropped": even.moves, "exact": even.exact, "measure": even.by},
+            "imbalance": {
                 "by_queues": _skews(self.by_queues),
                 "by_load": _skews(self.by_load),
             },
-            "orphans": [list(queue) for queue in self.orphans],
+            "unassigned_list": [list(queue) for queue in self.orphans],
             "gone": [list(queue) for queue in self.gone],
-            "failures": {
-                topic: {"code": failure.code, "message": failure.message}
-                for topic, failure in self.failures.items()
-            },
+            "failures": [failure_body(failure) for failure in self.failures.values()],
             "alarms": list(self.alarms),
             "passing": [
-                {"queue": list(one.queue), "holder": one.holder, "successor": one.successor}
+                {"queue": list(one.queue), "from": one.holder, "to": one.successor}
                 for one in self.passing
             ],
-            "remarks": list(self.remarks),
+            "notes": list(self.remarks),
         }
 
 

@@ -20,7 +20,7 @@ from kafka.errors import KafkaError
 from fairlead import __version__
 from fairlead.core.allocation import Strategy
 from fairlead.core.records import DriverSettings
-from fairlead.core.rules import CHAIN_CAP
+from fairlead.core.rules.group_rules import CHAIN_CAP
 from fairlead.errors import EnvironmentMissingError
 from fairlead.kafka.partition_reading import partitions_of, read_bounds
 from fairlead.kafka.reading_position import position_of

@@ -1,13 +1,12 @@
-"""What a job wrote against what a replay of its recording writes, byte for byte.
+"""Compares what a job wrote with what a replay of its recording writes, byte for byte.
 
-What decisions carry is compared in order, per topic partition and shard, since one task writes a
-shard's records in order while shards interleave freely. A batch that is written twice (a task is
-tried again) is found and counted; of the batch in which a driver died, any beginning may have been
-written. Dead letters and the notices that go with them depend on the refused row alone: they are
-compared as sets.
+Records of decisions are compared in order, per topic partition and shard: one task writes a shard's
+records in order, while shards interleave freely. A batch that was written twice (Spark retried the
+task) counts as resent; of the batch in which a driver died, any beginning may have been written.
+Dead letters and their notices depend on the refused row alone, and are compared as sets.
 
-Shards are run one after the other, and what was written is read as the replay comes to it: nothing
-is held of a long recording but its cuts, its refusals and the states that later cuts start from.
+The replay runs one shard after the other and reads the output as it comes to it. Of a long
+recording it holds only the cuts, the refusals and the states that later cuts start from.
 """
 
 from collections.abc import Callable, Iterable
@@ -37,7 +36,7 @@ from fairlead.replay.shard_replay import (
     replay_shard,
     run_rest,
 )
-from fairlead.replay.unordered_match import AnyOrder
+from fairlead.replay.unordered_match import UnorderedMatch
 
 __all__ = [
     "Comparison",
@@ -51,7 +50,7 @@ __all__ = [
 
 
 class NotCompared(NamedTuple):
-    """What drivers of a shard wrote and cannot be run again, and why."""
+    """Drivers of a shard whose output cannot be replayed, and why."""
 
     shard: int
     generations: tuple[int, ...]
@@ -60,13 +59,13 @@ class NotCompared(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """What was compared, and the first difference if there is one.
+    """The counts of a comparison, and the first difference if there is one.
 
-    ``cuts`` and ``generations`` are those recorded, ``records`` those read back. ``resent``
-    records were written more than once, ``unwritten`` ones died with their driver, ``undecided``
-    ones are the last of their driver, of a batch whose decision was not read. ``others`` asked for
-    something where engines ask too: members, producers, operators. ``not_compared``: what drivers
-    wrote whose state began where nothing was recorded.
+    ``cuts`` and ``generations`` are those in the recording, ``records`` the output records.
+    ``resent`` records were written more than once, ``unwritten`` ones were lost with their driver,
+    ``undecided`` ones belong to a driver's last batch, whose decision is missing. ``others`` are
+    requests of members, producers and operators. ``not_compared``: drivers whose state began before
+    the recording.
     """
 
     cuts: int
@@ -86,16 +85,16 @@ class Comparison:
 
 
 Watch = Callable[[Replayed], None]
-"""Is shown each cut after it was run again."""
+"""Gets each cut after its replay."""
 
 
 def compare(recording: RecordedLog, written: Iterable[Written], contexts: Contexts) -> Comparison:
-    """Replay a recording by the decisions among what was written, and compare all of it.
+    """Replay a recording by the decisions in the output, and compare all output.
 
     Args:
-        recording: everything that stood in the input topics.
-        written: everything that stood in the output topics.
-        contexts: what each shard was run under by each generation.
+        recording: all records of the input topics.
+        written: all records of the output topics.
+        contexts: the context of each shard and generation.
 
     Raises:
         ReplayError: rows or decisions are missing.
@@ -108,44 +107,44 @@ def compare_outputs(
     recording: RecordedLog,
     outputs: Outputs,
     contexts: Contexts,
-    found: Survey,
+    surveyed: Survey,
     *,
     watch: Watch = lambda _: None,
     running: bool = False,
 ) -> Comparison:
-    """Replay a recording and compare it with what was written.
+    """Replay a recording and compare it with the output.
 
     Args:
         recording: the input topics.
         outputs: the output topics.
-        contexts: what each shard was run under by each generation.
-        found: what a pass over the outputs found.
-        watch: is shown each cut.
-        running: the engine ran while the topics were read, so the last cut of each shard may have
-            been on its way.
+        contexts: the context of each shard and generation.
+        surveyed: the result of a pass over the outputs.
+        watch: gets each cut.
+        running: the engine ran while the topics were read, so the last cut of each shard may be
+            incomplete.
 
     Raises:
         ReplayError: rows or decisions are missing.
     """
     context = contexts(0, 1)
-    runs, left_out = _runs(recording, contexts, found, context.partitions.shards)
+    runs, left_out = _runs(recording, contexts, surveyed, context.partitions.shards)
     compared = [cut for cuts in runs.values() for cut in cuts]
     generations = len({cut.generation for cut in compared})
-    result = Comparison(len(compared), generations, found.records, not_compared=left_out)
-    if found.foreign is not None:
-        return replace(result, difference=difference_of(found.foreign, None))
-    refused = AnyOrder()
+    result = Comparison(len(compared), generations, surveyed.records, not_compared=left_out)
+    if surveyed.foreign is not None:
+        return replace(result, difference=difference_of(surveyed.foreign, None))
+    refused = UnorderedMatch()
     for shard in range(context.partitions.shards):
         left = frozenset(number for each in left_out if each.shard == shard for number in each[1])
-        streams = Streams(outputs, shard, contexts(shard, 1), found, left)
+        streams = Streams(outputs, shard, contexts(shard, 1), surveyed, left)
         kept: Replayed | None = None
         cuts = runs[shard]
-        for replayed in replay_shard(recording, cuts, contexts, sorted(found.drivers)):
+        for replayed in replay_shard(recording, cuts, contexts, sorted(surveyed.drivers)):
             watch(replayed)
             kept = replayed if replayed.kept else kept
             on_its_way = running and replayed.cut is cuts[-1]
             entry = replace(replayed, interrupted=True) if on_its_way else replayed
-            refused.take(entry, context)
+            refused.add_cut(entry, context)
             difference = streams.expect(entry)
             if difference is not None:
                 return replace(result, difference=difference)
@@ -160,15 +159,15 @@ def compare_outputs(
             undecided=result.undecided + streams.undecided,
             others=result.others + streams.others,
         )
-    # Of what was not run again nobody knows what was refused.
-    known = filter(refused.knows, found.refusals) if left_out else found.refusals
+    # The refusals of what was not replayed are unknown.
+    known = filter(refused.knows, surveyed.refusals) if left_out else surveyed.refusals
     return replace(result, difference=refused.compare(known))
 
 
 def _runs(
-    recording: RecordedLog, contexts: Contexts, found: Survey, shards: int
+    recording: RecordedLog, contexts: Contexts, surveyed: Survey, shards: int
 ) -> tuple[dict[int, list[Cut]], tuple[NotCompared, ...]]:
-    """Return the cuts of each shard that can be run again, and what is left out.
+    """Return the cuts of each shard that can be replayed, and what is left out.
 
     Raises:
         ReplayError: none can.
@@ -176,7 +175,7 @@ def _runs(
     runs: dict[int, list[Cut]] = {}
     left_out: list[NotCompared] = []
     for shard in range(shards):
-        runs[shard], broken = lineages_of(recording, found.cuts_of(shard), contexts)
+        runs[shard], broken = lineages_of(recording, surveyed.cuts_of(shard), contexts)
         left_out += [NotCompared(shard, tuple(numbers), reason) for numbers, reason in broken]
     if left_out and not any(runs.values()):
         raise ReplayError(left_out[0].reason)
@@ -184,7 +183,7 @@ def _runs(
 
 
 def _take_rest(
-    refused: "AnyOrder",
+    refused: "UnorderedMatch",
     recording: RecordedLog,
     kept: Replayed | None,
     context: ShardContext,

@@ -12,8 +12,8 @@ __all__ = ["Difference", "difference_of"]
 class Difference:
     """The first place where the job and the replay differ.
 
-    ``offset`` None: the job wrote less. ``expected`` and ``got`` None: nothing. ``cut`` is the
-    replay's at that place, if it is one of decisions.
+    ``offset`` None: the job wrote less. ``expected`` or ``got`` None: no record there. ``cut`` is
+    the replay's cut at that place, if the record belongs to one.
     """
 
     topic: str
@@ -32,6 +32,6 @@ class Difference:
 
 
 def difference_of(got: Written, expected: Content | None, cut: Cut | None = None) -> Difference:
-    """Return that another record, or none, was expected in the place of one."""
+    """Return the difference that a record is: the replay writes another one, or none."""
     content = Content(got.key, got.value)
     return Difference(got.topic, got.partition, got.offset, expected, content, cut)

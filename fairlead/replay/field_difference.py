@@ -1,4 +1,4 @@
-"""Where two values of a record differ first: the path of a field, and what stands there."""
+"""The first field in which two values of a record differ."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -14,7 +14,7 @@ _ABSENT = object()
 class FieldDifference:
     """The first field that differs.
 
-    ``path`` is written as in a reject: ``moves[2].epoch``; empty: the values as a whole differ.
+    ``path`` looks as in a reject: ``moves[2].epoch``; empty: the values as a whole differ.
     ``expected`` and ``got`` are JSON, or ``absent``.
     """
 
@@ -24,16 +24,16 @@ class FieldDifference:
 
 
 def first_field(expected: bytes | None, got: bytes | None) -> FieldDifference:
-    """Return the first difference of two values; where both are JSON, field by field."""
+    """Return the first difference of two values, field by field if both are JSON."""
     try:
         one, other = orjson.loads(expected or b""), orjson.loads(got or b"")
     except orjson.JSONDecodeError:
         return FieldDifference("", _raw(expected), _raw(got))
-    found = _first("", one, other)
-    if found is None:
+    difference = _first("", one, other)
+    if difference is None:
         # The same JSON in other bytes: an order of fields, or white space.
         return FieldDifference("", _raw(expected), _raw(got))
-    path, first, second = found
+    path, first, second = difference
     return FieldDifference(path, _json(first), _json(second))
 
 
@@ -41,23 +41,23 @@ def _first(path: str, one: Any, other: Any) -> tuple[str, Any, Any] | None:
     if isinstance(one, dict) and isinstance(other, dict):
         for name in {**one, **other}:
             place = f"{path}.{name}" if path else str(name)
-            found = _first(place, one.get(name, _ABSENT), other.get(name, _ABSENT))
-            if found is not None:
-                return found
+            difference = _first(place, one.get(name, _ABSENT), other.get(name, _ABSENT))
+            if difference is not None:
+                return difference
         return None
     if isinstance(one, list) and isinstance(other, list) and _are_lists_of_objects(one, other):
         for index in range(max(len(one), len(other))):
             first = one[index] if index < len(one) else _ABSENT
             second = other[index] if index < len(other) else _ABSENT
-            found = _first(f"{path}[{index}]", first, second)
-            if found is not None:
-                return found
+            difference = _first(f"{path}[{index}]", first, second)
+            if difference is not None:
+                return difference
         return None
     return None if one == other and type(one) is type(other) else (path, one, other)
 
 
 def _are_lists_of_objects(one: list[Any], other: list[Any]) -> bool:
-    """Tell whether two lists are compared entry by entry: pairs and queues are shown whole."""
+    """Tell whether to compare two lists entry by entry: pairs and queues are shown whole."""
     return any(isinstance(entry, dict) for entry in (*one, *other))
 
 

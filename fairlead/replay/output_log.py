@@ -1,4 +1,4 @@
-"""What a job wrote, as it was read back, and what is seen of it in one pass."""
+"""The records that a job wrote, and a survey of them in one pass."""
 
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -40,13 +40,13 @@ _REFUSALS: Final = frozenset({"wrong_partition", "rejected", "unsupported"})
 """Codes of the notices that go with a dead letter."""
 
 _REASON_BYTES: Final = 100
-"""A dead letter says its reason within its first bytes."""
+"""A dead letter has its reason within its first bytes."""
 
 _GENERATION = re.compile(rb'"generation":([0-9]+)')
 
 
 class Written(NamedTuple):
-    """A record of an output topic, as it was read back."""
+    """A record of an output topic."""
 
     topic: str
     partition: int
@@ -55,8 +55,8 @@ class Written(NamedTuple):
     value: bytes | None
 
 
-class Told(NamedTuple):
-    """What orders the records of one driver about one group: epochs first, then times."""
+class RecordOrder(NamedTuple):
+    """The order of one driver's records about one group: by epoch, then by time."""
 
     epoch: list[int]
     at_ms: int
@@ -70,7 +70,7 @@ class Content(NamedTuple):
 
 
 class Outputs(Protocol):
-    """The output topics, which can be read again and again."""
+    """The output topics, which can be read repeatedly."""
 
     def places(self) -> Sequence[tuple[str, int]]:
         """Return every topic and partition, sorted."""
@@ -100,23 +100,23 @@ class WrittenInMemory:
 
 @dataclass(slots=True)
 class Survey:
-    """What one pass over the output topics finds.
+    """The result of one pass over the output topics.
 
     Attributes:
         cuts: of all decisions, by shard, generation and step.
         drivers: the generations that wrote assignments or notices.
         decided: per group and generation, the epoch and the time of its newest decision.
-        overlapping: shards of which a driver wrote something after a newer one had, or began again
-            behind what another had decided.
-        generations: those that wrote to a partition something of a shard.
-        refusals: dead letters and the notices that go with them.
+        overlapping: shards to which a driver wrote after a newer one, or whose driver began before
+            decisions of another.
+        generations: by partition and shard, the generations that wrote there.
+        refusals: dead letters and their notices.
         foreign: the first record that names no group.
-        records: how many there are.
+        records: the number of records.
     """
 
     cuts: dict[tuple[int, int, int], Cut] = field(default_factory=dict)
     drivers: set[int] = field(default_factory=set)
-    decided: dict[tuple[str, int], Told] = field(default_factory=dict)
+    decided: dict[tuple[str, int], RecordOrder] = field(default_factory=dict)
     overlapping: set[int] = field(default_factory=set)
     generations: dict[tuple[str, int, int], set[int]] = field(default_factory=dict)
     refusals: list[Written] = field(default_factory=list)
@@ -129,71 +129,68 @@ class Survey:
 
 
 def survey(outputs: Outputs, context: ShardContext) -> Survey:
-    """Look at every record once.
+    """Read every record once.
 
     Raises:
         ReplayError: a decision cannot be read, or two of one cut name different positions.
     """
-    found = Survey()
+    surveyed = Survey()
     for topic, partition in outputs.places():
         suffix = context.topics.suffix(topic)
         for record in outputs.records(topic, partition):
-            found.records += 1
+            surveyed.records += 1
             if is_refusal(record, context):
-                found.refusals.append(record)
+                surveyed.refusals.append(record)
                 continue
             shard = shard_of(record, context)
             if shard is None:
                 if not is_shared(topic, context):
-                    found.foreign = found.foreign or record
+                    surveyed.foreign = surveyed.foreign or record
                 continue
-            _note_generation(found, record, shard, context)
+            _note_generation(surveyed, record, shard, context)
             if suffix == "decisions" and record.value is not None:
-                _note_decision(found, record, context.partitions.shards)
+                _note_decision(surveyed, record, context.partitions.shards)
             elif suffix == "assignments" and (generation := generation_of(record.value)):
-                found.drivers.add(generation)
-    for before, after in pairwise(found.cuts[place] for place in sorted(found.cuts)):
+                surveyed.drivers.add(generation)
+    for before, after in pairwise(surveyed.cuts[place] for place in sorted(surveyed.cuts)):
         if before.shard == after.shard and before.generation < after.generation:
             other = before.origin != after.origin
             if other or after.step <= before.step:
-                found.overlapping.add(after.shard)
-    return found
+                surveyed.overlapping.add(after.shard)
+    return surveyed
 
 
 def generation_of(value: bytes | None) -> int:
-    """Return the generation that a record tells; 0: it tells none."""
+    """Return the generation in a record; 0: it has none."""
     match = None if value is None else _GENERATION.search(value)
     return 0 if match is None else int(match[1])
 
 
 def is_shared(topic: str, context: ShardContext) -> bool:
-    """Tell whether others than engines write to a topic: members, producers, operators ask too."""
+    """Tell whether others write to a topic, too: members, producers and operators."""
     return context.topics.suffix(topic) == "requests"
 
 
 def told_generation(record: OutgoingRecord | Written, context: ShardContext) -> int:
-    """Return the generation that a record of an engine tells; 0: it tells none.
-
-    What others write too tells none: they may write any.
-    """
+    """Return the generation of an engine's record; 0: it has none, or others may write there."""
     return 0 if is_shared(record.topic, context) else generation_of(record.value)
 
 
-def _note_generation(found: Survey, record: Written, shard: int, context: ShardContext) -> None:
+def _note_generation(surveyed: Survey, record: Written, shard: int, context: ShardContext) -> None:
     generation = told_generation(record, context)
-    seen = found.generations.setdefault((record.topic, record.partition, shard), set())
+    seen = surveyed.generations.setdefault((record.topic, record.partition, shard), set())
     if 0 < generation < max(seen, default=0):
-        found.overlapping.add(shard)
+        surveyed.overlapping.add(shard)
     seen.add(generation)
 
 
-def _note_decision(found: Survey, record: Written, shards: int) -> None:
+def _note_decision(surveyed: Survey, record: Written, shards: int) -> None:
     try:
         body = orjson.loads(record.value or b"")
         check_decision(body)
         cut = read_cut(body["cut"])
         check_shard(cut, shards)
-        told = Told([*map(int, body["epoch"])], int(body["at_ms"]))
+        order = RecordOrder([*map(int, body["epoch"])], int(body["at_ms"]))
         group = str(body["group"])
     except (ValueError, KeyError, TypeError, AttributeError) as error:
         raise ReplayError(
@@ -201,14 +198,14 @@ def _note_decision(found: Survey, record: Written, shards: int) -> None:
             f"can be read here ({type(error).__name__}: {error})"
         ) from error
     place = (cut.shard, cut.generation, cut.step)
-    if found.cuts.setdefault(place, cut) != cut:
+    if surveyed.cuts.setdefault(place, cut) != cut:
         raise ReplayError(f"two decisions of shard, generation and step {place} differ")
     decided = (group, cut.generation)
-    found.decided[decided] = max(found.decided.get(decided, told), told)
+    surveyed.decided[decided] = max(surveyed.decided.get(decided, order), order)
 
 
 def is_refusal(record: OutgoingRecord | Written, context: ShardContext) -> bool:
-    """Tell whether a record depends on a refused row alone: a dead letter, or its notice."""
+    """Tell whether a record is a dead letter or its notice: it depends on a refused row alone."""
     suffix = context.topics.suffix(record.topic)
     if suffix != "assignments" or record.value is None or b'"kind":"notice"' not in record.value:
         return suffix == "rejects"
@@ -219,29 +216,29 @@ def is_refusal(record: OutgoingRecord | Written, context: ShardContext) -> bool:
 
 
 def is_foreign_tick(record: OutgoingRecord | Written) -> bool:
-    """Tell whether a record refuses a tick: which engine read that tick, no cut tells.
+    """Tell whether a record refuses a tick: no cut shows which engine has read that tick.
 
-    A driver that is superseded may still read a tick of the one that takes over.
+    A superseded driver may still read a tick of the one that takes over.
     """
     reason = b'"reason":"%s"' % FOREIGN_TICK.encode()
     return record.value is not None and reason in record.value[:_REASON_BYTES]
 
 
 def masked(content: Content) -> Content:
-    """Leave out which driver told a refusal: it depends on where its batch ended."""
+    """Return a refusal without its generation, which depends on the cut of batches."""
     value = content.value
     return content._replace(value=value and _GENERATION.sub(b'"generation":0', value, count=1))
 
 
 def shard_of(record: Written, context: ShardContext) -> int | None:
-    """Return the shard whose group a record speaks of, None if it names none."""
+    """Return the shard of a record's group; None: it names no group."""
     group = group_of(record.topic, record.key, context.topics.name("assignments"))
     return None if group is None else partition_of_group(group, context.partitions.shards)
 
 
 @lru_cache(maxsize=65_536)
 def group_of(topic: str, key: bytes | None, assignments: str) -> str | None:
-    """Return the group that a record of an output topic speaks of, by its key."""
+    """Return the group of a record of an output topic, by its key."""
     try:
         if topic != assignments:
             return (key or b"").decode()
@@ -253,9 +250,9 @@ def group_of(topic: str, key: bytes | None, assignments: str) -> str | None:
 
 
 def undecided(
-    record: Written, context: ShardContext, decided: Mapping[tuple[str, int], Told]
+    record: Written, context: ShardContext, decided: Mapping[tuple[str, int], RecordOrder]
 ) -> bool:
-    """Tell whether a record may be of a batch of which no decision was written yet."""
+    """Tell whether a record may belong to a batch whose decision is missing."""
     suffix = context.topics.suffix(record.topic)
     if record.value is None:
         return suffix == "assignments"
@@ -263,8 +260,8 @@ def undecided(
         body = orjson.loads(record.value)
         kind, group = body["kind"], body["group"]
         if (suffix, kind) == ("assignments", "assignment"):
-            newest = decided.get((group, body["generation"]), Told([], 0))
-            return Told(body["epoch"], body["at_ms"]) > newest
+            newest = decided.get((group, body["generation"]), RecordOrder([], 0))
+            return RecordOrder(body["epoch"], body["at_ms"]) > newest
         known = (suffix, kind) in (("assignments", "notice"), ("requests", "request"))
         return known and group == group_of(
             record.topic, record.key, context.topics.name("assignments")

@@ -1,4 +1,4 @@
-"""What one shard wrote, and what its replay writes, record by record."""
+"""Compares what one shard wrote with what its replay writes, record by record."""
 
 from collections.abc import Iterator
 from typing import Final, NamedTuple
@@ -17,22 +17,22 @@ from fairlead.replay.output_log import (
     told_generation,
     undecided,
 )
-from fairlead.replay.sequence_match import Aligned, Aligner, Block, Mismatch
+from fairlead.replay.sequence_match import Block, Matched, Mismatch, SequenceMatcher
 from fairlead.replay.shard_replay import Replayed
-from fairlead.replay.unordered_match import AnyOrder
+from fairlead.replay.unordered_match import UnorderedMatch
 from fairlead.wire.raw import OutgoingRecord
 
 __all__ = ["Streams"]
 
 _UNTOLD: Final = 0
-"""The generation of records that tell none: deletions and requests."""
+"""The generation of records without one: deletions and requests."""
 
 _ALL: Final = -1
-"""Of every generation: no two of them overlap."""
+"""Stands for all generations, if no two of them overlap."""
 
 
 class _Place(NamedTuple):
-    """Records that have an order: of one topic partition, and of one driver if drivers overlap."""
+    """Records with a common order: of one topic partition, and of one driver if drivers overlap."""
 
     topic: str
     partition: int
@@ -42,18 +42,18 @@ class _Place(NamedTuple):
 class _Stream(NamedTuple):
     """One sequence of written records of a shard."""
 
-    aligner: Aligner[Content]
+    matcher: SequenceMatcher[Content]
     read: list[Written]
-    """The record that the aligner looks at."""
+    """The record that the matcher reads."""
     cuts: list[Cut]
-    """Of each block in turn."""
+    """The cut of each block."""
 
 
 class Streams:
-    """What one shard wrote, and what its replay writes, partition by partition.
+    """Compares a shard's output with its replay, partition by partition.
 
-    A driver that was superseded may write on for a while: then the records of each driver have an
-    order of their own, and those that tell no driver have none.
+    A superseded driver may write on for a while. Then the records of each driver have an order of
+    their own, and records without a generation have none.
     """
 
     def __init__(
@@ -61,17 +61,17 @@ class Streams:
         outputs: Outputs,
         shard: int,
         context: ShardContext,
-        found: Survey,
+        surveyed: Survey,
         left: frozenset[int],
     ) -> None:
         self.resent = self.unwritten = self.undecided = self.others = 0
         self._outputs, self._shard, self._context = outputs, shard, context
-        self._decided = found.decided
-        self._overlapping = shard in found.overlapping or bool(left)
-        self._untold = AnyOrder()
+        self._decided = surveyed.decided
+        self._overlapping = shard in surveyed.overlapping or bool(left)
+        self._untold = UnorderedMatch()
         places = {
             _Place(topic, partition, generation if self._overlapping else _ALL)
-            for (topic, partition, of), seen in found.generations.items()
+            for (topic, partition, of), seen in surveyed.generations.items()
             for generation in seen
             if of == shard and generation not in left
             if not (self._overlapping and generation == _UNTOLD)
@@ -79,7 +79,7 @@ class Streams:
         self._streams = {place: self._open(place) for place in sorted(places)}
 
     def expect(self, entry: Replayed) -> Difference | None:
-        """Take what a cut writes."""
+        """Compare what a cut writes; return the first difference."""
         blocks: dict[_Place, list[Content]] = {}
         for record in (*entry.silent, *entry.result.records):
             if is_refusal(record, self._context):
@@ -92,25 +92,25 @@ class Streams:
         for place, contents in sorted(blocks.items()):
             stream = self._streams.get(place)
             if stream is None:
-                stream = self._streams[place] = _Stream(Aligner[Content](()), [], [])
+                stream = self._streams[place] = _Stream(SequenceMatcher[Content](()), [], [])
             stream.cuts.append(entry.cut)
-            mismatch = stream.aligner.expect(Block(contents, entry.interrupted))
+            mismatch = stream.matcher.expect(Block(contents, entry.interrupted))
             if mismatch is not None:
                 return _mismatch(place, stream, mismatch)
         return None
 
     def finish(self) -> Difference | None:
-        """Read what is left; return the first record that differs."""
+        """Compare the rest; return the first difference."""
         for place, stream in sorted(self._streams.items()):
-            outcome = stream.aligner.finish()
-            if isinstance(outcome, Aligned):
+            outcome = stream.matcher.finish()
+            if isinstance(outcome, Matched):
                 self.resent += outcome.resent
                 self.unwritten += outcome.unwritten
                 self.others += outcome.others
                 continue
             if outcome.block < len(stream.cuts) or not stream.read:
                 return _mismatch(place, stream, outcome)
-            for _ in stream.aligner.rest():
+            for _ in stream.matcher.rest():
                 if not undecided(stream.read[0], self._context, self._decided):
                     return _mismatch(place, stream, outcome)
                 self.undecided += 1
@@ -152,12 +152,12 @@ class Streams:
             read.clear()
 
         shared = is_shared(place.topic, self._context)
-        return _Stream(Aligner(contents(), shared=shared), read, [])
+        return _Stream(SequenceMatcher(contents(), shared=shared), read, [])
 
 
 def _mismatch(place: _Place, stream: _Stream, where: Mismatch) -> Difference:
     cut = stream.cuts[where.block] if where.block < len(stream.cuts) else None
-    expected = stream.aligner.expected(where)
+    expected = stream.matcher.expected(where)
     if stream.read:
         return difference_of(stream.read[0], expected, cut)
     return Difference(place.topic, place.partition, None, expected, None, cut)

@@ -1,4 +1,4 @@
-"""Input topics as they were read back, for a replay: in memory, or in a folder of files."""
+"""Recorded input topics for a replay: in memory, or in a folder of files."""
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
@@ -15,14 +15,14 @@ Places = Mapping[str, Mapping[int, int]]
 
 
 class RecordedLog(Protocol):
-    """Input topics from which a shard's batches are read again."""
+    """Input topics from which a replay reads a shard's batches."""
 
     def between(self, begin: Places, end: Places) -> list[RawRecord]:
         """Return the rows from one cut's positions up to another's."""
         ...
 
     def ends(self, names: TopicNames, shard: int) -> Places:
-        """Return where the topics end that a shard reads."""
+        """Return the ends of the topics that a shard reads."""
         ...
 
     def holds_all_below(self, topic: str, partition: int, stop: int, begin: int = 0) -> bool:
@@ -56,7 +56,7 @@ class Recording:
         return rows
 
     def ends(self, names: TopicNames, shard: int) -> Places:
-        """Return where the topics end that a shard reads."""
+        """Return the ends of the topics that a shard reads."""
         ends: dict[str, dict[int, int]] = {}
         for (topic, partition), log in self.logs.items():
             shared = names.suffix(topic) in {"routes", "offsets"}

@@ -1,35 +1,35 @@
-"""Whether a sequence of written records is what a list of blocks allows.
+"""Matches a sequence of written records with the blocks that a replay writes.
 
-A block is what one cut writes to one topic partition. Allowed is: each block in order; any
-beginning of a block again and again, since a batch that is tried again is written from its start;
-and of a block in which a driver died, any beginning or nothing at all.
+A block is what one cut writes to one topic partition. These sequences match: each block in order;
+any beginning of a block repeatedly, since a retried batch is written from its start; and of a block
+in which a driver died, any beginning or nothing.
 
-Where others write too, a record that does not fit may be one of theirs.
+Where others write too, a record that does not fit may be theirs.
 
-All readings are followed at once, each with what it costs: how many records it takes for written
-again, for unwritten, and for those of others. The cheapest one that reaches the end is the answer.
-Blocks come one after the other; what no reading can come back to is forgotten.
+The matcher follows all readings at once, each with its cost: the records that it counts as resent,
+as unwritten, and as those of others. The cheapest one that reaches the end is the answer. Blocks
+come one after the other, and the matcher forgets those that no reading can come back to.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Final, Generic, NamedTuple, TypeVar
 
-__all__ = ["Aligned", "Aligner", "Block", "Mismatch"]
+__all__ = ["Block", "Matched", "Mismatch", "SequenceMatcher"]
 
 _Record = TypeVar("_Record")
 
 
 @dataclass(frozen=True, slots=True)
 class Block(Generic[_Record]):
-    """What one cut writes, in order. ``interrupted``: its driver died, it may lack its end."""
+    """What one cut writes, in order. ``interrupted``: its driver died, so it may lack its end."""
 
     records: Sequence[_Record]
     interrupted: bool
 
 
-class Aligned(NamedTuple):
-    """The records fit: so many came again, so many died with their driver, so many are others'."""
+class Matched(NamedTuple):
+    """The records match; counts of resent ones, ones lost with their driver, and others'."""
 
     resent: int
     unwritten: int
@@ -37,10 +37,10 @@ class Aligned(NamedTuple):
 
 
 class Mismatch(NamedTuple):
-    """The records do not fit: the first that does not (their number if they end too early).
+    """The records do not match: ``at`` is the first such record, or their number if some lack.
 
-    ``block`` and ``record`` say where in the blocks another one is expected; ``block`` is the
-    number of blocks if none is.
+    ``block`` and ``record`` are the place of the expected record; ``block`` is the number of blocks
+    if there is none.
     """
 
     at: int
@@ -53,20 +53,20 @@ class _Place(NamedTuple):
     record: int
 
 
-_Readings = dict[_Place, Aligned]
+_Readings = dict[_Place, Matched]
 _ENDED: Final = object()
 _BEHIND_MAX: Final = 16
-"""Where others write too, a reading that is so many blocks behind the furthest is given up."""
+"""Where others write too, a reading so many blocks behind the furthest is given up."""
 
 
-class Aligner(Generic[_Record]):
-    """Reads written records against blocks that become known one after the other.
+class SequenceMatcher(Generic[_Record]):
+    """Matches written records with blocks that become known one after the other.
 
-    A record is looked at only when every block that it may belong to is known.
+    It reads a record only when every block is known that the record may belong to.
 
     Args:
         written: the records.
-        shared: whether others write there too, who may have written any of them.
+        shared: whether others write there, too.
     """
 
     def __init__(self, written: Iterable[_Record], *, shared: bool = False) -> None:
@@ -76,10 +76,10 @@ class Aligner(Generic[_Record]):
         self._at = 0
         self._blocks: dict[int, Block[_Record]] = {}
         self._known = 0
-        self._readings: _Readings = {_Place(0, 0): Aligned(0, 0)}
+        self._readings: _Readings = {_Place(0, 0): Matched(0, 0)}
 
     def expect(self, block: Block[_Record]) -> Mismatch | None:
-        """Take the next block, and read on; return where the records do not fit, if they do not."""
+        """Add the next block, and read on; return the first mismatch, if there is one."""
         self._blocks[self._known] = block
         self._known += 1
         self._readings = self._closed(self._readings)
@@ -89,22 +89,22 @@ class Aligner(Generic[_Record]):
         self._forget()
         return None
 
-    def finish(self) -> Aligned | Mismatch:
-        """Read the rest, since there is no further block."""
+    def finish(self) -> Matched | Mismatch:
+        """Read the rest: there is no further block."""
         while self._next is not _ENDED:
             if not self._read():
                 return self._mismatch()
-        found = self._readings.get(_Place(self._known, 0))
-        return self._mismatch() if found is None else found
+        complete = self._readings.get(_Place(self._known, 0))
+        return self._mismatch() if complete is None else complete
 
     def rest(self) -> Iterator[_Record]:
-        """Yield the records that were not read, from the one that did not fit."""
+        """Yield the unread records, from the mismatch on."""
         if self._next is not _ENDED:
             yield self._next  # type: ignore[misc]  # it is a record, since it is not the mark
             yield from self._written
 
     def expected(self, where: Mismatch) -> _Record | None:
-        """Return the record that is expected at a place; None: no further one is."""
+        """Return the expected record at a place; None: there is none."""
         block = self._blocks.get(where.block)
         return None if block is None else block.records[where.record]
 
@@ -139,7 +139,7 @@ class Aligner(Generic[_Record]):
             del self._blocks[number]
 
     def _closed(self, readings: _Readings) -> _Readings:
-        """Return every place that can be reached from these without another record."""
+        """Return every place that a reading can reach from these without another record."""
         waiting = sorted(readings)
         closed = dict(readings)
         while waiting:
@@ -161,9 +161,9 @@ class Aligner(Generic[_Record]):
 
 
 def _onward(
-    place: _Place, block: Block[_Record], cost: Aligned
-) -> Iterator[tuple[_Place, Aligned]]:
-    """Yield where a reading may go on without another record, and what that costs."""
+    place: _Place, block: Block[_Record], cost: Matched
+) -> Iterator[tuple[_Place, Matched]]:
+    """Yield the places where a reading may go on without another record, and the costs."""
     size = len(block.records)
     if place.record > 0:
         yield _Place(place.block, 0), cost._replace(resent=cost.resent + place.record)
@@ -174,7 +174,7 @@ def _onward(
         yield _Place(place.block + 1, 0), lost
 
 
-def _offer(readings: _Readings, place: _Place, cost: Aligned) -> bool:
+def _offer(readings: _Readings, place: _Place, cost: Matched) -> bool:
     known = readings.get(place)
     if known is not None and (sum(known), known.others) <= (sum(cost), cost.others):
         return False

@@ -1,18 +1,16 @@
 """The shard machine over a recorded log and its recorded cuts, in a plain loop.
 
-A cut says which generation read a batch from where to where when a decision was written. Steps
-number the cuts of a shard; a step that two generations wrote was written by the first and not kept
-(its driver died), and was run again by the second from the state before it. So a cut always starts
-from the state after the step before it, as the newest generation up to then left it: that is its
-lineage.
+A cut says which generation read a batch with a decision, from where to where. Steps number the
+cuts of a shard. If two generations wrote one step, the first driver died before its state was kept,
+and the second ran the step again from the state before it. So a cut always starts from the state
+after the step before it, as the newest generation up to then left it: that is its lineage.
 
 A cut also says where its state began, if that was not with the first driver: an engine that lost
-its state began anew, behind what had been read, and its steps count from 1 again. Such a beginning
-is a lineage of its own; an older checkpoint that is put back goes on with the lineage it is of.
+its state began with an empty one, and counts steps from 1 again. That is a lineage of its own; an
+older checkpoint that is put back goes on with its own lineage.
 
-Batches without a decision leave no cut. How they were cut changes nothing, so what was read
-between the end of one cut and the begin of the next is read as one batch, under the generation of
-the former; that batch must decide nothing.
+Batches without a decision leave no cut. Their cut changes nothing, so the replay reads everything
+between two cuts as one batch, under the former generation; that batch must decide nothing.
 """
 
 from collections import Counter
@@ -47,14 +45,13 @@ __all__ = [
 ]
 
 Contexts = Callable[[int, int], ShardContext]
-"""(shard, generation) -> what the driver of that generation ran the shard under."""
+"""(shard, generation) -> the context in which that driver ran the shard."""
 
 _COMPLETE = frozenset({"heartbeats", "releases"})
-"""Topics from which nothing between two read rows may be missing; others are compacted."""
+"""Topics without gaps between two rows; the others are compacted."""
 
 _BEATS_MAX: Final = 20_000
-"""So many heartbeat rows without a decision are run at once; how they are cut changes nothing."""
-
+"""The replay runs at most so many heartbeats without a decision at once."""
 
 _NO_STEP: Final = 2**63
 """Above every step."""
@@ -66,11 +63,11 @@ class ReplayError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Replayed:
-    """One cut, run again.
+    """A replayed cut.
 
-    ``kept``: its state went into a later cut, or it is the last. ``interrupted``: its driver died
-    in it, so it may have written any beginning of this. ``silent`` are the records of what was
-    read before the batch without a decision: refusals.
+    ``kept``: a later cut started from its state, or it is the last. ``interrupted``: its driver
+    died in it, so it may have written any beginning of this. ``silent`` are the refusals of earlier
+    rows without a decision.
     """
 
     cut: Cut
@@ -84,8 +81,8 @@ class Replayed:
 class _Lineage:
     """States of one shard after each step; later generations overwrite what was not kept.
 
-    A state is forgotten when no later cut starts from it: ``uses`` counts those that do. ``origin``
-    None: it began with the first driver.
+    A state goes when no later cut starts from it: ``uses`` counts those cuts. ``origin`` None: it
+    began with the first driver.
     """
 
     origin: Origin | None
@@ -130,7 +127,7 @@ def _unknown_state(cut: Cut) -> ReplayError:
 
 
 def cuts_of(decisions: Iterable[bytes]) -> list[Cut]:
-    """Return the cuts that decision records carry, by shard, generation and step.
+    """Return the cuts in decision records, by shard, generation and step.
 
     Raises:
         ReplayError: two decisions of one cut name different positions.
@@ -147,10 +144,10 @@ def cuts_of(decisions: Iterable[bytes]) -> list[Cut]:
 def replay_shard(
     recording: RecordedLog, cuts: Sequence[Cut], contexts: Contexts, drivers: Iterable[int] = ()
 ) -> Iterator[Replayed]:
-    """Run the cuts of one shard again, in their order, and the cuts of drivers that died.
+    """Replay the cuts of one shard in their order, and those of drivers that died.
 
-    ``drivers`` are generations that wrote something anywhere: one of them may have died in this
-    shard before a decision of its last batch was written.
+    ``drivers`` are all generations that wrote anything: one of them may have died in this shard
+    before it wrote the decision of its last batch.
 
     Raises:
         ReplayError: rows or decisions are missing.
@@ -163,7 +160,7 @@ def replay_shard(
         began: _replay_lineage(recording, lineages, began, contexts, drivers) for began in lineages
     }
     for cut in ordered:
-        # One of them yields a cut that may have been lost before the cut that was recorded.
+        # A replay may yield a lost cut before the recorded one.
         for replayed in replays[_began(cut)]:
             abandoned = replayed.cut is lineages[_began(cut)].cuts[-1] and cut is not ordered[-1]
             yield replace(replayed, interrupted=replayed.interrupted or abandoned)
@@ -174,10 +171,10 @@ def replay_shard(
 def lineages_of(
     recording: RecordedLog, cuts: Sequence[Cut], contexts: Contexts
 ) -> tuple[list[Cut], list[tuple[list[int], str]]]:
-    """Return the cuts of one shard that can be run again; of the others, generations and reason.
+    """Return the cuts of one shard that can be replayed, and (generations, reason) of the others.
 
-    A lineage is run from its beginning: where the log, or the decisions, begin behind that, all of
-    it is left out. A state that was rebuilt later is a beginning of its own.
+    A lineage is replayed from its beginning: if the log or the decisions begin later, all of it is
+    left out. A state that was rebuilt later is a beginning of its own.
     """
     lineages: dict[int, _Lineage] = {}
     for cut in sorted(cuts, key=lambda cut: (cut.generation, cut.step)):
@@ -214,8 +211,8 @@ def _replay_lineage(
         died = [generation for generation in known if generation < cut.generation] if first else []
         recorded = index > 0 and ordered[index - 1].step >= cut.step
         if died and not recorded:
-            # What it may have written is known from this driver, which read the same rows first;
-            # unless a tick of this one is among them: then the other has never read them.
+            # The dead driver read the same rows as this one, unless this one's tick is among them:
+            # then the other has never read them.
             former = lineage.context(contexts, cut.shard, died[-1])
             rows = recording.between(cut.begin, cut.positions)
             if not is_taken_over(rows, former, cut.generation, contexts):
@@ -245,7 +242,7 @@ def _drivers_of(lineages: Mapping[int, _Lineage], began: int, drivers: Iterable[
 
 
 def _lowest_later(ordered: Sequence[Cut]) -> list[int]:
-    """Return for each cut the lowest step of those behind it."""
+    """Return for each cut the lowest step of the later ones."""
     lowest = accumulate((cut.step for cut in reversed(ordered)), min, initial=_NO_STEP)
     return list(lowest)[-2::-1]
 
@@ -253,9 +250,9 @@ def _lowest_later(ordered: Sequence[Cut]) -> list[int]:
 def run_rest(
     recording: RecordedLog, stored: StoredShard | None, context: ShardContext, contexts: Contexts
 ) -> Iterator[OutgoingRecord]:
-    """Yield what is written of rows that were read after the last decision, or never.
+    """Yield the records of rows behind the last decision, which perhaps nobody has read.
 
-    How they were cut is not known: of all this only the refusals of rows by their form are sure.
+    Their cut is unknown: only the refusals of rows by their form are certain.
     """
     begin = open_shard(stored).header.positions if stored is not None else {}
     place = (context.topics.name("heartbeats"), context.shard)
@@ -268,7 +265,7 @@ def run_rest(
             except HigherGenerationError as error:
                 context = contexts(context.shard, error.generation)
             except AppendTimeMissingError:
-                # No engine reads on behind such a record.
+                # No engine reads beyond such a record.
                 return
         stored = result.stored
         yield from result.records
@@ -304,8 +301,8 @@ def _run(recording: RecordedLog, cut: Cut, lineage: _Lineage, contexts: Contexts
 def portions(begin: Places, end: Places, beats: tuple[str, int]) -> Iterator[tuple[Places, Places]]:
     """Cut a stretch without a decision: all other topics first, heartbeats piece by piece.
 
-    That is the order in which one batch would apply them. ``beats`` are the topic and the partition
-    of the heartbeats.
+    One batch would apply them in that order. ``beats`` are the topic and the partition of the
+    heartbeats.
     """
     heartbeats, shard = beats
     start = begin.get(heartbeats, {}).get(shard, 0)
@@ -327,7 +324,7 @@ def _run_silent(
     try:
         result = run_shard(stored, rows, before)
     except HigherGenerationError:
-        # Only while the shard has no group can a new driver's first batch decide nothing.
+        # A new driver's first batch decides nothing only while the shard has no group.
         result = run_shard(stored, rows, after)
     if result.counts.get("decisions"):
         raise ReplayError(

@@ -1,4 +1,4 @@
-"""Whether rows show that another driver has taken over: what a replay must know of each stretch."""
+"""Whether rows show that another driver has taken over."""
 
 from collections.abc import Callable, Iterable
 
@@ -18,10 +18,10 @@ def is_taken_over(
     generation: int,
     contexts: Callable[[int, int], ShardContext],
 ) -> bool:
-    """Tell whether rows hold the proof that a driver of up to this generation has followed.
+    """Tell whether rows prove that a driver of up to this generation has followed.
 
-    A driver that seals its ticks believes no tick of another one, so it reads past them; but it was
-    gone by then, for the generations topic had told it.
+    A driver with sealed ticks passes over ticks of others, but it was gone by then: it follows the
+    generations topic.
     """
     heartbeats, limits = former.topics.name("heartbeats"), WireLimits(former.partitions.shards)
     for row in rows:

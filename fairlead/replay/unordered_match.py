@@ -1,4 +1,4 @@
-"""Records that were written in an order that nobody knows, against those that a replay writes."""
+"""Compares records without a known order with those that a replay writes."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass, field
@@ -9,35 +9,35 @@ from fairlead.replay.output_log import Content, Written, is_foreign_tick, is_ref
 from fairlead.replay.shard_replay import Replayed
 from fairlead.wire.raw import OutgoingRecord
 
-__all__ = ["AnyOrder"]
+__all__ = ["UnorderedMatch"]
 
 
 @dataclass(slots=True)
-class AnyOrder:
-    """Records that the replay writes, as sets: those that must be there, and may be."""
+class UnorderedMatch:
+    """The records of a replay as sets: those that must be in the output, and those that may."""
 
     expected: dict[tuple[str, int], set[Content]] = field(default_factory=dict)
     allowed: dict[tuple[str, int], set[Content]] = field(default_factory=dict)
 
-    def take(self, entry: Replayed, context: ShardContext) -> None:
-        """Take the refusals that a cut writes."""
+    def add_cut(self, entry: Replayed, context: ShardContext) -> None:
+        """Add the refusals that a cut writes."""
         for record in (*entry.silent, *entry.result.records):
             if is_refusal(record, context):
                 self.add(record, interrupted=entry.interrupted)
 
     def add(self, record: OutgoingRecord, *, interrupted: bool) -> None:
-        """Take a record; ``interrupted``: its driver died, it may not have been written."""
+        """Add a record; ``interrupted``: its driver died, so it may be missing in the output."""
         target = self.allowed if interrupted or is_foreign_tick(record) else self.expected
         content = masked(Content(record.key, record.value))
         target.setdefault((record.topic, record.partition), set()).add(content)
 
     def knows(self, record: Written) -> bool:
-        """Tell whether the replay writes it."""
+        """Tell whether the replay writes a record."""
         place, content = (record.topic, record.partition), Content(record.key, record.value)
         return any(masked(content) in held.get(place, ()) for held in (self.expected, self.allowed))
 
     def compare(self, written: Iterable[Written]) -> Difference | None:
-        """Return a record that the replay does not write, or one that is missing."""
+        """Return the first record that the replay does not write, or that is missing."""
         missing = {place: set(contents) for place, contents in self.expected.items()}
         for record in written:
             place = (record.topic, record.partition)

@@ -136,7 +136,7 @@ class _Answers:
                 "as_of_ms": time.time_ns() // 1_000_000,
                 "ready": found.ready,
                 "reason": found.reason,
-                "behind_records": found.behind,
+                "records_behind": found.behind,
                 "bridges": bridges,
                 "groups": groups,
             }

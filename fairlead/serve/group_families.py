@@ -45,7 +45,7 @@ def _histogram(name: str, labels: str, text: str) -> Family:
 GAUGES: Final = (
     _gauge(
         "group_info",
-        "group strategy mode model",
+        "group strategy mode message_model",
         "Constant 1: the strategy in force; cooperative or eager; clustering or broadcasting.",
     ),
     _gauge(
@@ -67,7 +67,7 @@ GAUGES: Final = (
     ),
     _gauge(
         "group_queues_in_handover",
-        "group phase",
+        "group state",
         "Queues on their way: draining (to be given up, nobody is granted them yet) or gated (the"
         " successor waits for the release).",
     ),
@@ -117,17 +117,17 @@ GAUGES: Final = (
     ),
     _gauge(
         "queue_lag_messages",
-        "group topic broker queue",
+        "group topic broker_name queue_id",
         "Messages of a queue that are not processed yet; of the groups of serve.queue_series.",
     ),
     _gauge(
         "queue_lag_seconds",
-        "group topic broker queue",
+        "group topic broker_name queue_id",
         "The same as group_lag_seconds, of a single queue; of the groups of serve.queue_series.",
     ),
     _gauge(
         "queue_owner_since_timestamp_seconds",
-        "group topic broker queue",
+        "group topic broker_name queue_id",
         "When the decision was appended that granted the queue to the client that owns it, Unix"
         " time; of the groups of serve.queue_series.",
     ),
@@ -182,7 +182,7 @@ COUNTERS: Final = (
     ),
     _counter(
         "offset_fallbacks",
-        "group policy",
+        "group why",
         "Grants of queues of which nobody had told a position, by the why of their start.",
     ),
     _counter(

@@ -74,13 +74,13 @@ def _add(
 
 def _tell_group(told: Mapping[str, Metric], figures: GroupFigures) -> None:
     summary, group = figures.summary, {"group": figures.summary.group}
-    words = {"strategy": summary.strategy, "mode": summary.mode, "model": summary.model}
-    _add(told, "group_info", group | words, 1)
+    words = {"strategy": summary.strategy, "mode": summary.mode}
+    _add(told, "group_info", group | words | {"message_model": summary.model}, 1)
     _add(told, "group_phase", group | {"phase": summary.phase}, 1)
     _add(told, "group_members", group, summary.members)
     _add(told, "group_members_idle", group, summary.members_idle)
-    _add(told, "group_queues_in_handover", group | {"phase": "draining"}, summary.draining)
-    _add(told, "group_queues_in_handover", group | {"phase": "gated"}, summary.gated)
+    _add(told, "group_queues_in_handover", group | {"state": "draining"}, summary.draining)
+    _add(told, "group_queues_in_handover", group | {"state": "gated"}, summary.gated)
     _add(told, "group_queues_unsafe", group, summary.unsafe)
     _add(told, "group_converged", group, int(summary.converged))
     _add(told, "group_epoch", group, 0 if summary.epoch is None else summary.epoch.number)
@@ -116,7 +116,12 @@ def _seconds(waited_ms: int | None) -> float | None:
 
 def _labels_of(group: str, queue: QueueStanding) -> dict[str, str]:
     topic, broker_name, queue_id = queue.queue
-    return {"group": group, "topic": topic, "broker": broker_name, "queue": str(queue_id)}
+    return {
+        "group": group,
+        "topic": topic,
+        "broker_name": broker_name,
+        "queue_id": str(queue_id),
+    }
 
 
 def _tell_counts(told: Mapping[str, Metric], happened: Happened) -> None:
@@ -128,8 +133,8 @@ def _tell_counts(told: Mapping[str, Metric], happened: Happened) -> None:
     for name, counts in by_trigger.items():
         for (group, trigger), number in sorted(_by_pair(counts, happened).items()):
             _add(told, name, {"group": group, "trigger": trigger}, number)
-    for (group, policy), number in sorted(_by_pair(happened.fallbacks, happened).items()):
-        _add(told, "offset_fallbacks_total", {"group": group, "policy": policy}, number)
+    for (group, why), number in sorted(_by_pair(happened.fallbacks, happened).items()):
+        _add(told, "offset_fallbacks_total", {"group": group, "why": why}, number)
     by_group = {
         "handover_timeouts_total": happened.handover_timeouts,
         "overlap_violations_total": happened.overlaps,

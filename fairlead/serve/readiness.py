@@ -30,8 +30,8 @@ class Readiness:
         return {
             "ready": self.ready,
             "reason": self.reason,
-            "behind_records": self.behind,
-            "read_records": self.read,
+            "records_behind": self.behind,
+            "records_read": self.read,
             "records_at_start": self.wanted,
         }
 

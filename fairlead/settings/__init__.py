@@ -1,8 +1,9 @@
-"""What the operator can set: read from conf/, files, the environment and flags, and checked.
+"""The operator's settings: reads conf/, files, the environment and flags, and checks them.
 
 ADR 0003 gives the reasons.
 """
 
+from fairlead.settings.engine_section import EngineSettings
 from fairlead.settings.http_section import HttpSettings
 from fairlead.settings.kafka_options import java_options
 from fairlead.settings.kafka_sections import ConnectionSettings, KafkaSettings, SecuritySettings
@@ -11,7 +12,6 @@ from fairlead.settings.problems import Problem, SettingsError
 from fairlead.settings.rules import GroupOverrides, GroupRules
 from fairlead.settings.sections import (
     ClientSettings,
-    EngineSettings,
     GroupsSettings,
     MetricsSettings,
     ServeSettings,

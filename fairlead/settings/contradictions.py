@@ -1,4 +1,4 @@
-"""What settings mean together: values that are fine alone, and wrong beside each other."""
+"""Finds settings that are right alone and contradict each other."""
 
 from collections.abc import Iterable, Iterator
 
@@ -8,23 +8,24 @@ from fairlead.settings.rules import GroupRules
 from fairlead.settings.sections import Settings
 
 HEARTBEATS_PER_LEASE = 3
-"""So many heartbeats fit into a lease, or one lost send would end it."""
+"""A lease must hold this many heartbeats; otherwise one lost send would end it."""
 
 TICKS_PER_MARGIN = 2
-"""A forward jump of a broker's clock is taken for at most two ticks; the margin must outlast it."""
+"""A forward jump of a broker's clock counts for at most two ticks; the margin must outlast it."""
 
 Contradiction = tuple[str, str, str]
 """(dotted key, what is wrong, remedy)."""
 
 
 def contradictions(settings: Settings) -> Iterator[Contradiction]:
-    """Yield what does not go together."""
+    """Yield every contradiction."""
     yield from rule_contradictions("group_defaults", settings.group_defaults, settings)
     for group, overrides in settings.group.items():
         yield from rule_contradictions(f"group.{group}", settings.rules(group), settings)
         if settings.group_defaults.pause and overrides.pause is False:
-            remedy = "pause the groups that are meant, each in its own table"
-            yield f"group.{group}.pause", "every group is paused, and none can be exempt", remedy
+            remedy = "set pause in the table of each group to pause, not in [group_defaults]"
+            reason = "group_defaults.pause pauses every group and allows no exception"
+            yield f"group.{group}.pause", reason, remedy
     yield from _security(settings.kafka.security)
     yield from _connection(settings.kafka.connection)
     yield from _offsets(settings)
@@ -38,7 +39,7 @@ def contradictions(settings: Settings) -> Iterator[Contradiction]:
 def rule_contradictions(
     table: str, rules: GroupRules, settings: Settings
 ) -> Iterator[Contradiction]:
-    """Yield what is wrong with the durations of one group; ``table`` is where they stand."""
+    """Yield contradictions among the durations of one group; ``table`` is their table."""
     lease_ms_min = HEARTBEATS_PER_LEASE * settings.client.heartbeat_ms
     if rules.lease_ms < lease_ms_min:
         yield (
@@ -62,7 +63,7 @@ def rule_contradictions(
 
 
 def _security(security: SecuritySettings) -> Iterator[Contradiction]:
-    """Yield what is missing for the way of speaking to the brokers that was chosen."""
+    """Yield what the chosen security protocol needs and does not have."""
     table = "kafka.security"
     if security.security_protocol.startswith("SASL"):
         for name in ("sasl_mechanism", "sasl_plain_username"):
@@ -80,8 +81,8 @@ def _security(security: SecuritySettings) -> Iterator[Contradiction]:
     for name in ("sasl_plain_password", "ssl_key_password"):
         secret = getattr(security, name)
         if secret is not None and getattr(security, f"{name}_file") is not None:
-            reason = "it is set, and so is a file that holds it"
-            yield f"{table}.{name}", reason, f"leave out it or {table}.{name}_file"
+            reason = f"{table}.{name}_file is set too"
+            yield f"{table}.{name}", reason, "leave out one of the two"
         if secret is not None and not secret.get_secret_value():
             yield f"{table}.{name}", "it is empty", "set it, or leave it out"
 
@@ -97,7 +98,7 @@ def _connection(connection: ConnectionSettings) -> Iterator[Contradiction]:
 
 
 def _offsets(settings: Settings) -> Iterator[Contradiction]:
-    """Yield what Kafka's library would refuse: one request may not take longer than the whole."""
+    """Yield what Kafka's library would refuse: a request that may take longer than the whole."""
     whole, one = settings.engine.offsets_timeout_ms, settings.engine.request_timeout_ms
     if whole < one:
         yield (
@@ -112,6 +113,6 @@ def _spark(names: Iterable[str]) -> Iterator[Contradiction]:
         if not name.startswith("spark."):
             yield (
                 f"engine.spark.{name}",
-                "Spark ignores what does not begin with spark.",
+                "Spark ignores a setting that does not begin with spark.",
                 "set Kafka's options in [kafka], and Spark's under their full names",
             )

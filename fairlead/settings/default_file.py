@@ -1,4 +1,4 @@
-"""conf/default.toml, written anew: its values as they are, its comments from the models."""
+"""Writes conf/default.toml: keeps its values, and takes the comments from the models."""
 
 import textwrap
 from collections.abc import Iterator, Mapping
@@ -15,8 +15,8 @@ _HEAD: Final = """\
 # The defaults of every setting. Change them in a file of your own (fairlead … --config my.toml), in
 # the environment (FAIRLEAD__KAFKA__BOOTSTRAP=host:9092) or by flags; each wins over the one before.
 # Durations end in _ms and are milliseconds. Secrets do not belong here: name the file that holds
-# them. Change a value here, and what is said of it in fairlead/settings; then write this file and
-# docs/configuration.md anew: python -m fairlead.settings.pages
+# them. Values are edited here, comments in fairlead/settings; python -m fairlead.settings.pages
+# then writes this file and docs/configuration.md again.
 """
 _GROUPS: Final = """
 [group]
@@ -26,7 +26,7 @@ _GROUPS: Final = """
 
 
 def default_file(values: Mapping[str, Any]) -> str:
-    """Return the text of the file for these values, every key of which must be known."""
+    """Return the text of the file for these values; every key must be known."""
     text = _HEAD
     for table in sections():
         if table == ("group", ANY_GROUP):
@@ -37,7 +37,7 @@ def default_file(values: Mapping[str, Any]) -> str:
 
 
 def _table(table: Key, values: Mapping[str, Any]) -> Iterator[str]:
-    """Yield the lines of one table; tables in it follow by themselves."""
+    """Yield the lines of one table, without the tables inside it."""
     inside: Mapping[str, Any] = values
     for name in table:
         inside = inside[name]
@@ -50,7 +50,7 @@ def _table(table: Key, values: Mapping[str, Any]) -> Iterator[str]:
         if known.key == ("engine", "spark"):
             tables.append(known)
             continue
-        yield from _comment(_said(known))
+        yield from _comment(_meaning_and_values(known))
         name = known.key[-1]
         if name in inside:
             yield f"{toml_key(name)} = {toml_value(inside[name])}"
@@ -58,7 +58,7 @@ def _table(table: Key, values: Mapping[str, Any]) -> Iterator[str]:
             yield f"# {toml_key(name)} = {toml_value(known.example)}"
     for known in tables:
         yield ""
-        yield from _comment(_said(known))
+        yield from _comment(_meaning_and_values(known))
         yield toml_table(known.key)
         for name, value in known.example.items():
             yield f"# {toml_key(name)} = {toml_value(value)}"
@@ -75,8 +75,8 @@ def _designated() -> Iterator[str]:
         yield f"# {name} = {toml_value(value)}"
 
 
-def _said(known: KnownKey) -> str:
-    """Return the meaning, and what may be given where the value does not show it."""
+def _meaning_and_values(known: KnownKey) -> str:
+    """Return the meaning, and the allowed values if there is a choice."""
     if '"' in known.kind:
         return f"{known.meaning} {known.kind}."
     return known.meaning

@@ -1,4 +1,4 @@
-"""The settings in force as rows: each value, and which source it is from. Secrets are stars."""
+"""The settings in force as rows: each value and its source. Secrets are stars."""
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
@@ -19,7 +19,7 @@ __all__ = ["SECRET_NAME", "STARS", "ShownSetting", "shown_settings", "toml_docum
 
 STARS: Final = "********"
 SECRET_NAME: Final = re.compile(r"(?i)secret|password|passphrase|token|credential|access[.]?key")
-"""Names of Spark's own settings, and of strategies' options, that are shown as stars."""
+"""Names of Spark's settings and strategies' options that ``config show`` shows as stars."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +29,10 @@ class ShownSetting:
     Attributes:
         key: its names.
         value: as JSON and TOML have it; None: it is not set.
-        hidden: whether the value, or a part of it, is shown as stars.
+        hidden: whether the value, or a part of it, is stars.
         unit: of its number, if it has one.
-        kind: what kind of source it is from; None: it is not set.
-        place: the file with its line, the variable, or what else it is.
+        kind: of its source; None: it is not set.
+        place: its source: the file with its line, the variable, or the command line.
     """
 
     key: Key
@@ -47,8 +47,8 @@ class ShownSetting:
         """The key as TOML writes it: the name of a group in quotes where it needs them."""
         return ".".join(toml_key(name) for name in self.key)
 
-    def document(self) -> dict[str, Any]:
-        """Return it as a program reads it."""
+    def to_json(self) -> dict[str, Any]:
+        """Return the setting as JSON."""
         kind = None if self.kind is None else self.kind.value
         return {
             "key": self.name,
@@ -60,12 +60,12 @@ class ShownSetting:
 
 
 def shown_settings(settings: Settings, layers: Sequence[Layer]) -> list[ShownSetting]:
-    """Return every setting, in the order of the models; those of groups that are named."""
+    """Return every setting, in the order of the models, then those of each named group."""
     return list(_shown(settings, layers))
 
 
 def toml_document(rows: Sequence[ShownSetting]) -> str:
-    """Return settings as TOML that can be read back; what is hidden stands in it as a comment."""
+    """Return settings as TOML that Fairlead can read back; hidden values become comments."""
     lines: list[str] = []
     table: Key | None = None
     for row in rows:

@@ -1,4 +1,4 @@
-"""What would fit where a value does not: type and bounds in words, with a value that is right."""
+"""Words about a wrong value: the type and bounds that fit, with an example."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -11,17 +11,17 @@ __all__ = ["fitting_words", "given_words"]
 
 _NUMBER: Final = re.compile(r"-?\d")
 _LOGIN: Final = re.compile(r"[^\s,/@\"']*@")
-"""Whoever writes an address with a login writes it before an at sign."""
+"""A login in an address stands before an at sign."""
 
 _NOUNS: Final = ("text", "path", "list", "table")
-_TELLS_NOTHING: Final[tuple[Any, ...]] = (None, "", [], {})
+_NO_EXAMPLES: Final[tuple[Any, ...]] = (None, "", [], {})
 
 
 def fitting_words(path: Sequence[str], defaults: Mapping[str, Any]) -> str:
     """Return what to give for a setting, or for one of its parts.
 
     Args:
-        path: the names of the key; within a free table they go on with the place.
+        path: the names of the key; within a free table, followed by the names inside it.
         defaults: the tables of conf/default.toml.
     """
     known = _known(path)
@@ -35,16 +35,16 @@ def fitting_words(path: Sequence[str], defaults: Mapping[str, Any]) -> str:
     elif kind.startswith(_NOUNS):
         kind = f"a {kind}"
     example = _default(known.key, defaults) if known.example is None else known.example
-    told = isinstance(example, bool) or example in _TELLS_NOTHING
-    if known.secret or told or kind.startswith('"') or "such as" in kind:
+    no_example = isinstance(example, bool) or example in _NO_EXAMPLES
+    if known.secret or no_example or kind.startswith('"') or "such as" in kind:
         return f"give {kind}"
     return f"give {kind}, such as {toml_value(example)}"
 
 
 def given_words(path: Sequence[str], value: Any) -> str:
-    """Return a value as a message may show it: no secret, no login, and of a table its kind alone.
+    """Return a value as a message may show it: no secret, no login, and only the kind of a table.
 
-    A secret may stand anywhere in a table, so a table is never shown.
+    A table may hold a secret anywhere, so a message never shows one.
     """
     if any(known.secret and known.key[: len(path)] == tuple(path) for known in known_keys()):
         return "the value"
@@ -59,7 +59,7 @@ def given_words(path: Sequence[str], value: Any) -> str:
 
 
 def _known(path: Sequence[str]) -> KnownKey | None:
-    """Return the setting that this is, or is a part of; None: it is a table of settings."""
+    """Return the setting that has this path or contains it; None: it is a table of settings."""
     plain = tuple(
         ANY_GROUP if index == 1 and path[0] == "group" else name for index, name in enumerate(path)
     )
@@ -67,7 +67,7 @@ def _known(path: Sequence[str]) -> KnownKey | None:
 
 
 def _default(key: Sequence[str], defaults: Mapping[str, Any]) -> Any:
-    found: Any = defaults
+    node: Any = defaults
     for name in key:
-        found = found.get(name) if isinstance(found, Mapping) else None
-    return found
+        node = node.get(name) if isinstance(node, Mapping) else None
+    return node

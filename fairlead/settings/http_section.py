@@ -1,4 +1,4 @@
-"""What every HTTP server of Fairlead allows its callers."""
+"""The limits of Fairlead's HTTP servers."""
 
 from typing import Annotated
 
@@ -8,17 +8,17 @@ from fairlead.settings.values import HostPattern, Section
 
 
 class HttpSettings(Section):
-    """What callers may do, for each HTTP server alike: the engine's, and `fairlead serve`."""
+    """Limits for callers, the same for the engine's HTTP server and for `fairlead serve`."""
 
     connections: Annotated[
         int,
         Field(
             ge=8,
             le=10_000,
-            description="How many connections a server holds. At one more it closes the one that "
-            "has waited longest for its request; if it is answering all of them, it says 503. "
-            "Each stream of events is a connection, and three quarters may be streams. Each "
-            "connection takes a file descriptor.",
+            description="The most connections that a server holds. At one more it closes the "
+            "connection that has waited longest without a request; if all are busy, it answers "
+            "503. A stream of events is a connection too, and streams may take three quarters. "
+            "Each connection takes a file descriptor.",
         ),
     ]
     request_ms: Annotated[
@@ -26,9 +26,10 @@ class HttpSettings(Section):
         Field(
             ge=100,
             le=600_000,
-            description="How long a request may take to arrive, and its answer to be read; after "
-            "that the connection is closed. A request with a body is refused with 413. A scrape "
-            "over a slow link takes a second.",
+            description="How long a request may take to arrive, and again how long the caller may "
+            "take to read the answer; then the server closes the connection. Too short breaks "
+            "slow scrapes, which take about a second; too long lets stuck callers hold "
+            "connections. A request with a body gets 413.",
         ),
     ]
     head_bytes: Annotated[
@@ -36,17 +37,16 @@ class HttpSettings(Section):
         Field(
             ge=1_024,
             le=1_048_576,
-            description="A longer head is refused with 400. Heads of Prometheus and of browsers "
-            "are below 4 KiB.",
+            description="The largest request head; a larger one gets 400. Heads of Prometheus and "
+            "browsers are below 4 KiB.",
         ),
     ]
     allowed_hosts: Annotated[
         tuple[HostPattern, ...],
         Field(
-            description="Names that a request may ask for, such as "
-            '["fairlead.example.com", "*.svc.cluster.local"], beside IP addresses, localhost and '
-            "the name of this machine. Empty: a server on loopback allows no others, so that no "
-            "web page reads it under a name of its own (DNS rebinding); any other server allows "
-            "every name.",
+            description="The host names that requests may use, such as "
+            '["fairlead.example.com", "*.svc.cluster.local"]. IP addresses, localhost and the '
+            "name of this machine are always allowed. Empty: a server on loopback allows no other "
+            "name, which stops DNS rebinding by web pages; any other server allows every name.",
         ),
     ]

@@ -1,8 +1,8 @@
-"""The one ``[kafka]`` block in the words of the two libraries that speak to brokers.
+"""Translates the ``[kafka]`` block into options of the two Kafka libraries.
 
-kafka-python serves the driver, the bridges, the commands and `fairlead serve`, and takes the same
-options from an application's own client; the Java library is inside Spark's source and sink. Both
-are told the same, and nothing that is not on this list.
+kafka-python serves the driver, the bridges, the commands, `fairlead serve` and the clients of
+applications; the Java library is inside Spark's source and sink. Both get the same settings, and
+nothing that is not on this list.
 """
 
 from collections.abc import Mapping
@@ -16,13 +16,13 @@ __all__ = [
     "Secret",
     "Translation",
     "application_options",
+    "effective_options",
     "java_options",
-    "told_options",
 ]
 
 
 class Secret(str):
-    """A text that is used as it is, and shown as stars: in logs, in tracebacks, in a table."""
+    """A text that logs, tracebacks and tables show as stars."""
 
     __slots__ = ()
 
@@ -31,8 +31,8 @@ class Secret(str):
         return "'********'"
 
 
-class ToldOption(NamedTuple):
-    """What one library is told, for a person to read; ``value`` shows no secret."""
+class EffectiveOption(NamedTuple):
+    """One option of one library, for people; ``value`` shows no secret."""
 
     setting: str
     library: str
@@ -41,7 +41,7 @@ class ToldOption(NamedTuple):
 
 
 class Translation(NamedTuple):
-    """What a setting becomes; ``key`` is the setting, the others are names of options."""
+    """A setting (``key``) and the names of its options in both libraries."""
 
     key: str
     library: tuple[str, ...]
@@ -75,7 +75,7 @@ TRANSLATIONS: Final = (
         ("ssl_check_hostname",),
         ("ssl.endpoint.identification.algorithm",),
     ),
-    # Spark's own stands in [engine].
+    # Spark's own timeout is engine.request_timeout_ms.
     Translation("kafka.connection.request_timeout_ms", ("request_timeout_ms",), ()),
     Translation(
         "kafka.connection.socket_connection_setup_timeout_ms",
@@ -94,11 +94,11 @@ TRANSLATIONS: Final = (
         )
     ),
 )
-"""Every setting that reaches a library. A secret that stands in a file is the same option."""
+"""Every setting that reaches a library. A secret from a file becomes the same option."""
 
 
 def application_options(kafka: KafkaSettings) -> dict[str, Any]:
-    """Return the same for an application's own client, as its ``kafka=``.
+    """Return the options for an application's own client, as its ``kafka=``.
 
     Raises:
         UsageError: a file with a secret cannot be read, or is empty.
@@ -107,10 +107,10 @@ def application_options(kafka: KafkaSettings) -> dict[str, Any]:
 
 
 def _connection(settings: ConnectionSettings) -> dict[str, int]:
-    """Return how connections are tuned, in Python's words; Java has the same with dots.
+    """Return the connection options with Python's names; Java's have dots.
 
-    Both libraries let the time for a new connection grow with each failure: a frozen broker would
-    hold up its clients for longer and longer. It stays what it is.
+    Both libraries lengthen the connection timeout with each failure, so a frozen broker would hold
+    up its clients ever longer. Equal first and largest timeouts prevent that.
     """
     options: dict[str, int] = settings.model_dump(exclude_none=True)
     options["socket_connection_setup_timeout_max_ms"] = settings.socket_connection_setup_timeout_ms
@@ -118,7 +118,7 @@ def _connection(settings: ConnectionSettings) -> dict[str, int]:
 
 
 def _security(settings: SecuritySettings) -> dict[str, Any]:
-    """Return the part that is about who speaks to whom, and how."""
+    """Return the options for encryption and login."""
     options: dict[str, Any] = {
         "security_protocol": settings.security_protocol,
         "ssl_check_hostname": settings.ssl_check_hostname,
@@ -141,7 +141,7 @@ def _security(settings: SecuritySettings) -> dict[str, Any]:
 def java_options(kafka: KafkaSettings) -> dict[str, str]:
     """Return the configuration of the Java library, with ``bootstrap.servers``.
 
-    It is without ``request.timeout.ms``: the engine has one of its own.
+    It lacks ``request.timeout.ms``: the engine has its own setting for that.
 
     Raises:
         UsageError: a file with a secret, a certificate or its key cannot be read.
@@ -182,23 +182,23 @@ def java_options(kafka: KafkaSettings) -> dict[str, str]:
     return options
 
 
-def told_options(kafka: KafkaSettings) -> list[ToldOption]:
-    """Return what each library is told, setting by setting; secrets are stars.
+def effective_options(kafka: KafkaSettings) -> list[EffectiveOption]:
+    """Return the options of each library, setting by setting; secrets are stars.
 
     Raises:
         UsageError: a file with a secret, a certificate or its key cannot be read.
     """
     library = {"bootstrap_servers": kafka.bootstrap, **application_options(kafka)}
     java = {f"kafka.{name}": value for name, value in java_options(kafka).items()}
-    told: list[ToldOption] = []
+    effective: list[EffectiveOption] = []
     for key, names, java_names in TRANSLATIONS:
-        for reader, options, each in (
+        for reader, options, name in (
             *(("kafka-python", library, name) for name in names),
             *(("Spark", java, f"kafka.{name}") for name in java_names),
         ):
-            if each in options and (reader, each) not in {(one[1], one[2]) for one in told}:
-                told.append(ToldOption(key, reader, each, _shown(options[each])))
-    return told
+            if name in options and (reader, name) not in {(one[1], one[2]) for one in effective}:
+                effective.append(EffectiveOption(key, reader, name, _shown(options[name])))
+    return effective
 
 
 def _shown(value: Any) -> str:
@@ -213,14 +213,14 @@ def _content(settings: SecuritySettings, name: str) -> str:
         text: str = path.read_text(encoding="ascii")
     except (OSError, UnicodeDecodeError) as error:
         raise UsageError(
-            f"kafka.security.{name}: {path} cannot be read ({error}).",
+            f"kafka.security.{name}: {path} is unreadable ({error}).",
             remedy="Name a PEM file that this user may read.",
         ) from error
     return text
 
 
 def _jaas(mechanism: str, login: Mapping[str, str]) -> Secret:
-    """Write a login the way Java wants it; a quote in a password must not end it."""
+    """Return a login in Java's form; quotes in the password are escaped."""
     kind = "plain.Plain" if mechanism == "PLAIN" else "scram.Scram"
     escaped = {name: text.replace("\\", "\\\\").replace('"', '\\"') for name, text in login.items()}
     fields = " ".join(f'{name}="{text}"' for name, text in escaped.items())

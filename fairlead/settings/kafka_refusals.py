@@ -1,4 +1,4 @@
-"""Why an option of a Kafka library is not on the list of ``[kafka]``, and what to set instead."""
+"""Why ``[kafka]`` refuses an option of a Kafka library, and what to set instead."""
 
 import re
 from typing import Final, NamedTuple
@@ -9,7 +9,7 @@ __all__ = ["Refusal", "refusal_of"]
 
 
 class Refusal(NamedTuple):
-    """Why an option is refused, and what to do instead."""
+    """The reason for a refusal, and what to do instead."""
 
     reason: str
     remedy: str
@@ -19,17 +19,17 @@ _SECURITY: Final = "use the keys of [kafka.security]"
 _REFUSED: Final = (
     (
         r"sasl_jaas_config",
-        "a login that names the classes to load can be made to run any code (CVE-2023-25194)",
+        "a login that names classes to load can run any code (CVE-2023-25194)",
         (
             "set kafka.security.sasl_mechanism, sasl_plain_username and sasl_plain_password_file; "
-            "Fairlead writes the login of them"
+            "Fairlead makes the login from them"
         ),
     ),
     (
         r"sasl_oauth.*|sasl_login_.*|sasl_kerberos_.*",
         (
             "it makes the library fetch from addresses, or load classes, that the settings name "
-            "(CVE-2025-27817), and only PLAIN and SCRAM are known here"
+            "(CVE-2025-27817), and Fairlead supports only PLAIN and SCRAM"
         ),
         "set kafka.security.sasl_mechanism to PLAIN, SCRAM-SHA-256 or SCRAM-SHA-512",
     ),
@@ -48,7 +48,7 @@ _REFUSED: Final = (
     ),
     (
         r"password(_file)?",
-        "which of the passwords it is does not show",
+        "it does not say which of the two passwords it is",
         "name the file in kafka.security.sasl_plain_password_file or ssl_key_password_file",
     ),
     (
@@ -64,22 +64,22 @@ _REFUSED: Final = (
             r"|delivery_timeout_ms|default_api_timeout_ms|max_block_ms|session_timeout_ms"
             r"|heartbeat_interval_ms|max_poll_.*|fetch_.*|auto_commit.*"
         ),
-        "Fairlead sets it itself: what it promises depends on it",
+        "Fairlead sets it itself, because its promises depend on it",
         "leave it out",
     ),
 )
 
 
 def refusal_of(name: str) -> Refusal | None:
-    """Return why this name of an option, Java's or Python's, is not taken; None: it is no option.
+    """Return why ``[kafka]`` refuses this option of Java's or Python's; None: it is no option.
 
-    An option that is on the list under another name is told with the setting to use.
+    If a setting covers the option under another name, the remedy names that setting.
     """
     plain = name.removeprefix("kafka.").replace(".", "_").replace("-", "_").lower()
     for translation in TRANSLATIONS:
         spelled = {each.replace(".", "_") for each in (*translation.library, *translation.java)}
         if plain in spelled and plain != "sasl_jaas_config" and "store" not in plain:
-            reason = "it is a library's name for a setting that has one of its own"
+            reason = "Fairlead has a setting of its own for it"
             return Refusal(reason, f"set {translation.key}")
     for pattern, reason, remedy in _REFUSED:
         if re.fullmatch(pattern, plain):

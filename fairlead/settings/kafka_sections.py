@@ -1,7 +1,7 @@
-"""The ``[kafka]`` block: one cluster, and the only options of Kafka's libraries that may be set.
+"""The ``[kafka]`` block: one cluster, and the allow-list of Kafka library options.
 
-This is the allow-list. What each option is called in the Python and in the Java library stands in
-``kafka_options``; an option that is not here is refused, with the reason (``kafka_refusals``).
+``kafka_options`` has the names of each option in the Python and in the Java library. Fairlead
+refuses any other option with a reason (``kafka_refusals``).
 """
 
 from pathlib import Path
@@ -14,34 +14,41 @@ from fairlead.settings.values import Bootstrap, Section, TopicPrefix
 
 
 class SecuritySettings(Section):
-    """How to speak to the brokers: the same for the engine, Spark, bridges and commands.
+    """Encryption and login: the same for the engine, Spark, bridges and commands.
 
-    A secret stands in a file of its own or in an environment variable, never in a settings file and
-    never on a command line.
+    Put a secret into a file of its own or into an environment variable, never into a settings file
+    or on a command line.
     """
 
     security_protocol: Annotated[
         Literal["PLAINTEXT", "SSL", "SASL_PLAINTEXT", "SASL_SSL"],
-        Field(description="Whether connections are encrypted (SSL) and log in (SASL)."),
+        Field(
+            description="SSL encrypts the connections to the brokers, SASL logs in; SASL_SSL does "
+            "both. Without SSL anybody on the network path can read and change records."
+        ),
     ]
     sasl_mechanism: (
         Annotated[
             Literal["PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512"],
-            Field(description="How to log in.", examples=["SCRAM-SHA-512"]),
+            Field(
+                description="The login method. PLAIN sends the password itself, so use it only "
+                "with SASL_SSL.",
+                examples=["SCRAM-SHA-512"],
+            ),
         ]
         | None
     ) = None
     sasl_plain_username: (
         Annotated[
             str,
-            Field(description="Who logs in, with each of the mechanisms.", examples=["fairlead"]),
+            Field(description="The user that logs in, for every mechanism.", examples=["fairlead"]),
         ]
         | None
     ) = None
     sasl_plain_password: (
         Annotated[
             SecretStr,
-            Field(description="Its password, if it stands in no file."),
+            Field(description="The user's password, if no file holds it."),
         ]
         | None
     ) = None
@@ -49,8 +56,8 @@ class SecuritySettings(Section):
         Annotated[
             Path,
             Field(
-                description="The file with its password; the line end at its end is not part of "
-                "it.",
+                description="The file with the user's password. Fairlead ignores a final line "
+                "feed.",
                 examples=["/run/secrets/kafka-password"],
             ),
         ]
@@ -60,8 +67,8 @@ class SecuritySettings(Section):
         Annotated[
             Path,
             Field(
-                description="The certificates, as PEM, of those who may vouch for a broker. Left "
-                "out: those that Python and Java trust.",
+                description="The PEM file of the certificate authorities that Fairlead trusts for "
+                "the brokers. Left out: those that Python and Java trust.",
                 examples=["/etc/fairlead/ca.pem"],
             ),
         ]
@@ -71,7 +78,8 @@ class SecuritySettings(Section):
         Annotated[
             Path,
             Field(
-                description="A certificate of our own, as PEM, for brokers that ask for one.",
+                description="The PEM file of Fairlead's own certificate, for brokers that ask for "
+                "one.",
                 examples=["/etc/fairlead/client.pem"],
             ),
         ]
@@ -81,7 +89,8 @@ class SecuritySettings(Section):
         Annotated[
             Path,
             Field(
-                description="Its key, as PEM (PKCS#8).", examples=["/etc/fairlead/client-key.pem"]
+                description="The PEM file (PKCS#8) of that certificate's key.",
+                examples=["/etc/fairlead/client-key.pem"],
             ),
         ]
         | None
@@ -89,7 +98,7 @@ class SecuritySettings(Section):
     ssl_key_password: (
         Annotated[
             SecretStr,
-            Field(description="The key's password, if it has one that stands in no file."),
+            Field(description="The key's password, if the key has one and no file holds it."),
         ]
         | None
     ) = None
@@ -105,7 +114,10 @@ class SecuritySettings(Section):
     ) = None
     ssl_check_hostname: Annotated[
         bool,
-        Field(description="Whether a broker's certificate must be for the name it is called by."),
+        Field(
+            description="Whether a broker's certificate must match its host name. If false, any "
+            "holder of a certificate of the same authority can pose as a broker."
+        ),
     ]
 
     def password(self) -> SecretStr | None:
@@ -136,7 +148,7 @@ class SecuritySettings(Section):
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8"
             raise UsageError(
-                f"{key}: {path} cannot be read ({reason}).",
+                f"{key}: {path} is unreadable ({reason}).",
                 remedy="Name a file that this user may read.",
             ) from error
         if not text:
@@ -145,16 +157,17 @@ class SecuritySettings(Section):
 
 
 class ConnectionSettings(Section):
-    """How connections to brokers are tuned. Left out: what each library does by itself."""
+    """Timeouts and buffers of connections to brokers. Left out: each library's own default."""
 
     request_timeout_ms: Annotated[
         int,
         Field(
             ge=500,
             le=120_000,
-            description="How long a broker may take to answer a request. After that its "
-            "connection is closed, and another broker is asked: so long a frozen broker holds up "
-            "its callers. engine.request_timeout_ms is the same for Spark.",
+            description="How long a broker may take to answer a request; then the caller closes "
+            "the connection and asks another broker. Too long: a frozen broker holds up its "
+            "callers for as long. Too short: slow answers fail. Spark has its own, "
+            "engine.request_timeout_ms.",
         ),
     ]
     socket_connection_setup_timeout_ms: Annotated[
@@ -162,8 +175,9 @@ class ConnectionSettings(Section):
         Field(
             ge=500,
             le=120_000,
-            description="How long a new connection may take, encryption and login included. A "
-            "frozen broker accepts connections and then says nothing.",
+            description="How long a new connection may take, with encryption and login. Too long: "
+            "a frozen broker, which accepts connections and then says nothing, holds up its "
+            "callers. Too short: connections over slow links fail.",
         ),
     ]
     connections_max_idle_ms: (
@@ -172,8 +186,8 @@ class ConnectionSettings(Section):
             Field(
                 ge=1_000,
                 le=86_400_000,
-                description="A connection that nobody uses is closed after this; less than what "
-                "a balancer or a firewall on the way allows.",
+                description="Close a connection after this time without use. Keep it below the "
+                "limit of any load balancer or firewall on the way, which would cut it silently.",
                 examples=[240_000],
             ),
         ]
@@ -185,7 +199,8 @@ class ConnectionSettings(Section):
             Field(
                 ge=1_000,
                 le=3_600_000,
-                description="Leaders and partitions are asked for again after this.",
+                description="Ask for leaders and partitions again after this time. Longer: new "
+                "partitions and moved leaders are noticed later.",
                 examples=[60_000],
             ),
         ]
@@ -197,7 +212,7 @@ class ConnectionSettings(Section):
             Field(
                 ge=1,
                 le=60_000,
-                description="A broker that did not answer is tried again after this.",
+                description="The first pause before another try to connect to a broker.",
                 examples=[50],
             ),
         ]
@@ -208,7 +223,8 @@ class ConnectionSettings(Section):
         Field(
             ge=1,
             le=60_000,
-            description="That pause doubles with each failure, up to this.",
+            description="The longest pause before another try: the pause doubles with each "
+            "failure. Too long: a broker that is back stays unused for that time.",
         ),
     ]
     receive_buffer_bytes: (
@@ -217,7 +233,8 @@ class ConnectionSettings(Section):
             Field(
                 ge=1_024,
                 le=67_108_864,
-                description="The receive buffer of a connection; larger for brokers far away.",
+                description="The receive buffer of a connection. Make it larger for distant "
+                "brokers.",
                 examples=[131_072],
             ),
         ]
@@ -229,7 +246,7 @@ class ConnectionSettings(Section):
             Field(
                 ge=1_024,
                 le=67_108_864,
-                description="The send buffer of a connection.",
+                description="The send buffer of a connection. Make it larger for distant brokers.",
                 examples=[131_072],
             ),
         ]
@@ -238,28 +255,33 @@ class ConnectionSettings(Section):
 
 
 class KafkaSettings(Section):
-    """The cluster that carries Fairlead's topics: for Spark, bridges, commands and `serve` alike.
+    """The cluster with Fairlead's topics, for Spark, bridges, commands and `serve` alike.
 
-    `fairlead config kafka` shows what each library is told.
+    `fairlead config kafka` shows the options that each library gets.
     """
 
     bootstrap: Annotated[
         Bootstrap,
         Field(
-            description="Its brokers: host:port, several divided by commas. Name two or more of a "
-            "cluster with several: while the only broker that is named is frozen, new connections "
-            "do not find the others, Spark's included."
+            description="The brokers as host:port, separated by commas. Name at least two if the "
+            "cluster has several: if the only named broker is frozen, new connections find no "
+            "other, and the engine stands still."
         ),
     ]
     topic_prefix: Annotated[
-        TopicPrefix, Field(description="What the names of Fairlead's topics begin with.")
+        TopicPrefix,
+        Field(
+            description="The prefix of all Fairlead topics. Engine, bridges, commands and clients "
+            "must use the same; another prefix is another installation."
+        ),
     ]
     replication_factor: Annotated[
         int,
         Field(
             ge=-1,
             le=32,
-            description="Copies of each topic that Fairlead makes. -1: the brokers' own default.",
+            description="The replicas of each topic that Fairlead creates. -1: the brokers' "
+            "default. With 1 the loss of a broker loses topics.",
         ),
     ]
     security: SecuritySettings

@@ -1,4 +1,4 @@
-"""Every key that the settings know, read from the models, with all that is said about each."""
+"""Every known key, read from the models, with its meaning, type, bounds and unit."""
 
 import types
 from collections.abc import Iterator, Mapping
@@ -20,7 +20,7 @@ ANY_GROUP: Final = "NAME"
 """Stands for the name of a group in a key."""
 
 FILE_ONLY: Final = ("group", "engine.spark", "group_defaults.strategy_options")
-"""Tables whose keys are free and case-sensitive: the environment cannot spell them."""
+"""Tables with free, case-sensitive keys, which an environment variable cannot spell."""
 
 _PREFIX: Final = "FAIRLEAD__"
 _UNITS: Final = {"_ms": "milliseconds", "_bytes": "bytes", "_percent": "percent"}
@@ -30,12 +30,12 @@ class KnownKey(NamedTuple):
     """One setting.
 
     Attributes:
-        key: the names from its section on; the name of a group is ``ANY_GROUP``.
-        meaning: what it says, in one or two sentences.
+        key: the names from its section on; ``ANY_GROUP`` stands for a group's name.
+        meaning: the description from its model.
         kind: its type and bounds in words.
         optional: whether it may be left out without a default.
-        secret: whether it is shown as stars, and stands in no file.
-        example: a value, where there is no default that shows one.
+        secret: whether messages show it as stars and no file may hold it.
+        example: a value, if no default shows one.
     """
 
     key: Key
@@ -47,12 +47,12 @@ class KnownKey(NamedTuple):
 
     @property
     def dotted(self) -> str:
-        """The key as it is written in messages."""
+        """The key as messages write it."""
         return ".".join(self.key)
 
     @property
     def unit(self) -> str | None:
-        """The unit of its number, which the end of its name says."""
+        """The unit of its number, by the end of its name."""
         name = self.key[-1]
         return next((unit for end, unit in _UNITS.items() if name.endswith(end)), None)
 
@@ -73,19 +73,19 @@ def known_keys() -> tuple[KnownKey, ...]:
 
 @cache
 def sections() -> Mapping[Key, str]:
-    """Return every table with what it is about, in the order of the models."""
+    """Return every table with its description, in the order of the models."""
     return dict(_sections(Settings, ()))
 
 
 def path_of(dotted: str) -> Key:
-    """Return the names of a dotted key; the name of a group may have dots itself."""
+    """Return the names of a dotted key; the name of a group may contain dots."""
     section, _, rest = dotted.partition(".")
     if section != "group" or not rest:
         return tuple(dotted.split("."))
     for known in known_keys():
         own = known.key[2:]
-        group, found, inside = f"{rest}.".partition(f".{'.'.join(own)}.")
-        if known.key[0] == "group" and found:
+        group, separator, inside = f"{rest}.".partition(f".{'.'.join(own)}.")
+        if known.key[0] == "group" and separator:
             return (section, group, *own, *(name for name in inside.split(".") if name))
     return (section, rest)
 
@@ -121,8 +121,8 @@ def _paragraphs(text: str) -> str:
 
 def _model_of(field: FieldInfo) -> type[BaseModel] | None:
     """Return the model of a field that is a table."""
-    found = [each for each in _alternatives(field.annotation) if _is_model(each)]
-    return found[0] if found else None
+    models = [kind for kind in _alternatives(field.annotation) if _is_model(kind)]
+    return models[0] if models else None
 
 
 def _is_model(annotation: Any) -> bool:
@@ -130,9 +130,9 @@ def _is_model(annotation: Any) -> bool:
 
 
 def _known(key: Key, field: FieldInfo) -> KnownKey:
-    said = [field, *_infos(field.annotation)]
-    meaning = next((info.description for info in said if info.description), "")
-    examples = next((info.examples for info in said if info.examples), None)
+    infos = [field, *_infos(field.annotation)]
+    meaning = next((info.description for info in infos if info.description), "")
+    examples = next((info.examples for info in infos if info.examples), None)
     alternatives = list(_alternatives(field.annotation))
     return KnownKey(
         key,
@@ -145,7 +145,7 @@ def _known(key: Key, field: FieldInfo) -> KnownKey:
 
 
 def _infos(annotation: Any) -> Iterator[FieldInfo]:
-    """Yield what is said of an annotation and, in a union, of each of its members."""
+    """Yield the field infos of an annotation and, in a union, of each of its members."""
     if get_origin(annotation) is Annotated:
         yield from (each for each in get_args(annotation)[1:] if isinstance(each, FieldInfo))
         yield from _infos(get_args(annotation)[0])
@@ -155,7 +155,7 @@ def _infos(annotation: Any) -> Iterator[FieldInfo]:
 
 
 def _alternatives(annotation: Any) -> Iterator[Any]:
-    """Yield the types of an annotation, one by one and without what is said of them."""
+    """Yield the types of an annotation, one by one, without their field infos."""
     if get_origin(annotation) is Annotated:
         yield from _alternatives(get_args(annotation)[0])
     elif get_origin(annotation) in (Union, types.UnionType):

@@ -1,4 +1,4 @@
-"""Where settings come from: files, the environment and flags, each as one nested table."""
+"""The sources of settings: files, the environment and flags, each as one nested table."""
 
 import json
 import os
@@ -22,7 +22,7 @@ COMMAND_LINE = "command line"
 
 
 class Kind(StrEnum):
-    """What kind of source a layer is."""
+    """The kind of a layer's source."""
 
     DEFAULT = "default"
     PROFILE = "profile"
@@ -36,11 +36,11 @@ class Layer:
     """One source of settings; a later layer wins over an earlier one.
 
     Attributes:
-        source: the file, or what else it is.
-        values: the tables; a secret may be among them.
-        kind: what kind of source it is.
-        lines: where each key stands in the file.
-        variables: which environment variable set a key.
+        source: the file, "environment" or "command line".
+        values: the tables; they may hold a secret.
+        kind: of the source.
+        lines: the line of each key in the file.
+        variables: the environment variable that set each key.
     """
 
     source: str
@@ -59,17 +59,17 @@ class Layer:
         return True
 
     def problem(self, key: Sequence[str], reason: str, remedy: str) -> Problem:
-        """Return a problem of a key that this layer sets, with its place."""
+        """Return a problem with a key that this layer sets, with its place."""
         return Problem(".".join(key), self.source_of(key), reason, remedy, self.line_of(key))
 
     def source_of(self, key: Sequence[str]) -> str:
-        """Return where this layer has a key from: the file, or the environment variable."""
+        """Return the source of a key in this layer: the file, or the environment variable."""
         inside = (name for path, name in self.variables.items() if path[: len(key)] == tuple(key))
         variable = next(inside, None) or self._nearest(self.variables, key)
         return self.source if variable is None else f"{self.source} {variable}"
 
     def line_of(self, key: Sequence[str]) -> int | None:
-        """Return the line of the key, or of the nearest table around it that has one."""
+        """Return the line of the key, or of the nearest enclosing table with a line."""
         line: int | None = self._nearest(self.lines, key)
         return line
 
@@ -85,7 +85,7 @@ def profile_layer(profile: str) -> Layer:
     """Read ``conf/<profile>.toml``.
 
     Raises:
-        SettingsError: there is no such profile; the error names those that exist.
+        SettingsError: there is no such profile; the error names the existing ones.
     """
     kind = Kind.DEFAULT if profile == "default" else Kind.PROFILE
     if kind is Kind.PROFILE and profile not in profiles():
@@ -105,7 +105,7 @@ def file_layer(path: Path, kind: Kind = Kind.FILE) -> Layer:
         text = path.read_text(encoding="utf-8")
         return Layer(str(path), tomllib.loads(text), kind, _Lines(text))
     except OSError as error:
-        reason = f"cannot be read: {error.strerror}"
+        reason = f"is unreadable: {error.strerror}"
         problem = Problem("config", str(path), reason, "name a TOML file that exists")
     except UnicodeDecodeError as error:
         problem = Problem("config", str(path), "is not UTF-8", f"look at byte {error.start}")
@@ -118,15 +118,15 @@ def environment_layer() -> Layer:
     """Read the variables ``FAIRLEAD__<SECTION>__<KEY>``.
 
     Raises:
-        SettingsError: a variable names a table that only a file can hold, or is no valid JSON where
-            a list or table is wanted.
+        SettingsError: a variable names a table that only a file can hold, or a list or table is no
+            valid JSON.
     """
     variables = dict(_variables())
     problems = [
         Problem(
             ".".join(key),
             f"environment {variable}",
-            "cannot be set in the environment",
+            "the environment cannot set it",
             f"set {'.'.join(key)} in a file and name it with --config",
         )
         for key, variable in variables.items()
@@ -140,14 +140,14 @@ def environment_layer() -> Layer:
     except ValueError as error:
         # The library names the section alone.
         raise SettingsError([*_no_json(variables)]) from error
-    # The library leaves out what it does not know; it is kept here, to be refused by name.
+    # The library drops unknown keys; keep them here, so that the check refuses them by name.
     for key in variables:
         _keep(values, key)
     return Layer("environment", values, Kind.ENVIRONMENT, variables=variables)
 
 
 def override_layer(overrides: Mapping[str, Any]) -> Layer:
-    """Turn flags, given as dotted keys, into a layer; a flag that is None was not given."""
+    """Turn flags, as dotted keys, into a layer; a flag with the value None is absent."""
     values: dict[str, Any] = {}
     for key, value in overrides.items():
         if value is None:
@@ -161,14 +161,14 @@ def override_layer(overrides: Mapping[str, Any]) -> Layer:
 
 
 def _variables() -> Iterator[tuple[Key, str]]:
-    """Yield the key that each variable of ours sets, with the variable."""
+    """Yield the key that each Fairlead variable sets, with the variable."""
     for variable in sorted(os.environ):
         if variable.upper().startswith(ENVIRONMENT_PREFIX):
             yield tuple(variable[len(ENVIRONMENT_PREFIX) :].lower().split("__")), variable
 
 
 def _no_json(variables: Mapping[Key, str]) -> Iterator[Problem]:
-    """Yield the variables of lists and tables whose value is no JSON; what it is may be secret."""
+    """Yield the variables of lists and tables whose value is no JSON, without the value."""
     tables = {*sections(), *(known.key for known in known_keys() if known.kind == "list of texts")}
     for key, variable in variables.items():
         try:
@@ -184,7 +184,7 @@ def _no_json(variables: Mapping[Key, str]) -> Iterator[Problem]:
 
 
 def _keep(values: dict[str, Any], key: Key) -> None:
-    """Put a key that a variable names where it belongs, unless it is there."""
+    """Insert the key of a variable at its place, unless it is there."""
     node: Any = values
     for name in key[:-1]:
         node = node.setdefault(name, {})
@@ -194,16 +194,16 @@ def _keep(values: dict[str, Any], key: Key) -> None:
 
 
 class _Lines(Mapping[Key, int]):
-    """The lines of a file, found when somebody asks: only a mistake or a table needs them."""
+    """The lines of a file, found on demand: only a mistake or a table needs them."""
 
     def __init__(self, text: str) -> None:
         self._text = text
-        self._found: dict[Key, int] | None = None
+        self._known: dict[Key, int] | None = None
 
     def _lines(self) -> dict[Key, int]:
-        if self._found is None:
-            self._found = key_lines(self._text)
-        return self._found
+        if self._known is None:
+            self._known = key_lines(self._text)
+        return self._known
 
     def __getitem__(self, key: Key) -> int:
         return self._lines()[key]

@@ -1,4 +1,4 @@
-"""Merges the layers, and checks the values alone and together."""
+"""Merges the layers, and checks values alone and together."""
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -22,16 +22,16 @@ from fairlead.settings.layers import (
 )
 from fairlead.settings.problems import Problem, SettingsError
 from fairlead.settings.sections import Settings
-from fairlead.settings.suggestions import nearest_key, remedy_of
+from fairlead.settings.suggestions import nearest_key, suggestion_for
 
 
 @dataclass(frozen=True, slots=True)
 class Examination:
-    """What became of all the sources of settings.
+    """The result of reading and checking all sources.
 
     Attributes:
-        layers: those that could be read; a later one wins.
-        settings: what is in force; None if anything is wrong.
+        layers: the readable sources; a later one wins.
+        settings: the settings in force; None if anything is wrong.
         problems: everything that is wrong.
     """
 
@@ -49,15 +49,15 @@ def load_settings(
     """Return the settings in force.
 
     Later wins: conf/default.toml, the profile, the files in their order, the environment, the
-    overrides (dotted keys such as ``kafka.bootstrap``; a value of None means not given).
+    overrides (dotted keys such as ``kafka.bootstrap``; a value of None means absent).
 
     Raises:
-        SettingsError: with every problem found, each naming the key, its source and a remedy.
+        SettingsError: with every problem; each names the key, its source and a remedy.
     """
-    found = examine(profile=profile, files=files, overrides=overrides)
-    if found.settings is None:
-        raise SettingsError(found.problems)
-    return found.settings
+    examination = examine(profile=profile, files=files, overrides=overrides)
+    if examination.settings is None:
+        raise SettingsError(examination.problems)
+    return examination.settings
 
 
 def examine(
@@ -66,7 +66,7 @@ def examine(
     files: Sequence[Path] = (),
     overrides: Mapping[str, Any] | None = None,
 ) -> Examination:
-    """Read all sources and check them, and tell everything that is found, the wrong and the right.
+    """Read and check all sources, and return both the settings and every problem.
 
     The arguments are those of `load_settings`.
     """
@@ -86,7 +86,7 @@ def examine(
 
 
 def winner(layers: Sequence[Layer], path: Sequence[str]) -> Layer:
-    """Return the layer that set this key last, or the nearest table around it."""
+    """Return the layer that set this key last, or else its nearest enclosing table."""
     for length in range(len(path), 0, -1):
         for layer in reversed(layers):
             if layer.has(path[:length]):
@@ -97,7 +97,7 @@ def winner(layers: Sequence[Layer], path: Sequence[str]) -> Layer:
 def _read(
     profile: str | None, files: Sequence[Path], overrides: Mapping[str, Any]
 ) -> tuple[tuple[Layer, ...], list[Problem]]:
-    """Return the layers that can be read, and why others cannot."""
+    """Return the readable layers, and a problem for each unreadable one."""
     readers: list[Callable[[], Layer]] = [partial(profile_layer, "default")]
     if profile is not None:
         readers.append(partial(profile_layer, profile))
@@ -114,7 +114,7 @@ def _read(
 
 
 def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]:
-    """Lay one table over another; tables are merged, everything else is replaced."""
+    """Merge two tables: inner tables merge too, any other value above wins."""
     merged = dict(below)
     for name, value in above.items():
         under = merged.get(name)
@@ -126,11 +126,11 @@ def _merge(below: Mapping[str, Any], above: Mapping[str, Any]) -> dict[str, Any]
 
 
 def _exposed_secrets(layers: Sequence[Layer]) -> list[Problem]:
-    """Refuse a secret that stands anywhere but in the environment or in a file of its own."""
+    """Return a problem for each secret in a settings file, a profile or a flag."""
     return [
         layer.problem(
             known.key,
-            "a secret has no place here",
+            "a secret must not stand here",
             f"write it into a file of its own and set {known.dotted}_file, or set the environment "
             f"variable {known.variable}",
         )
@@ -144,8 +144,8 @@ def _exposed_secrets(layers: Sequence[Layer]) -> list[Problem]:
 def _refused(
     error: ValidationError, layers: Sequence[Layer], merged: Mapping[str, Any]
 ) -> Iterator[Problem]:
-    """Turn what the models refuse into problems, one per key."""
-    told = set()
+    """Turn the refusals of the models into problems, one per key."""
+    reported = set()
     for detail in error.errors(include_url=False):
         path = [str(part) for part in detail["loc"]]
         if detail["type"] == "missing":
@@ -153,28 +153,28 @@ def _refused(
         elif detail["type"] == "extra_forbidden":
             path, reason, remedy = _unknown(path, merged)
         else:
-            # A union of types adds the type it tried to the path; the key ends before it.
+            # A union of types appends the type that it tried to the path of the key.
             while len(path) > 1 and not any(layer.has(path) for layer in layers):
                 path.pop()
             reason = f"{given_words(path, detail['input'])} does not fit"
-            # What our own checks say is said better than what is made of the type.
+            # The words of our own checks are better than those about the type.
             own = detail["type"] == "value_error"
             remedy = str(detail["ctx"]["error"]) if own else fitting_words(path, layers[0].values)
         key = ".".join(path)
-        if key not in told:
-            told.add(key)
+        if key not in reported:
+            reported.add(key)
             yield winner(layers, path).problem(path, reason, remedy)
 
 
 def _unknown(path: list[str], merged: Mapping[str, Any]) -> tuple[list[str], str, str]:
-    """Return the key that is unknown, why it is refused, and what to write instead."""
+    """Return the unknown key, the reason for its refusal, and what to write instead."""
     value: Any = merged
     for name in path:
         value = value[name] if isinstance(value, Mapping) else None
     if path[0] != "kafka":
-        return path, "unknown key", remedy_of(path, value)
+        return path, "unknown key", suggestion_for(path, value)
     option, inner = list(path), value
-    # A dotted name of Java's without quotes is tables in tables.
+    # TOML reads an unquoted dotted name of Java's as nested tables.
     while isinstance(inner, Mapping) and len(inner) == 1:
         ((name, inner),) = inner.items()
         option.append(name)
@@ -182,5 +182,5 @@ def _unknown(path: list[str], merged: Mapping[str, Any]) -> tuple[list[str], str
     refusal = refusal_of(named) or refusal_of(".".join(option[1:]))
     nearest = None if option != path else nearest_key(path, value)
     if refusal is None or (nearest is not None and nearest.endswith(f".{path[-1]}")):
-        return path, "unknown key", remedy_of(path, value)
+        return path, "unknown key", suggestion_for(path, value)
     return option, f"is not on the list of Kafka options: {refusal.reason}", refusal.remedy

@@ -1,4 +1,4 @@
-"""Writes what is made of the models: conf/default.toml's comments, and docs/configuration.md.
+"""Writes the comments of conf/default.toml, and docs/configuration.md, from the models.
 
 Run it in a checkout after a change of a setting: python -m fairlead.settings.pages
 """
@@ -21,8 +21,7 @@ __all__ = ["configuration_page", "written_pages"]
 _HEAD: Final = """\
 # Configuration
 
-Made by `python -m fairlead.settings.pages` of what `fairlead/settings` says; a test holds the two
-together.
+`python -m fairlead.settings.pages` writes this page from `fairlead/settings`; a test compares them.
 
 ## Where settings come from
 
@@ -32,11 +31,11 @@ Fairlead guesses nothing: it refuses an unknown key and names the nearest known 
 value and says what would fit, and lists every mistake at once, with its line.
 
 ```
-fairlead config check my.toml          # every mistake and every doubt; 2: it cannot be used
-fairlead config show --config my.toml  # what is not as by default, and where it is from
-fairlead config show --resolved        # everything; --section kafka.security, -o json, -o toml
+fairlead config check my.toml          # every error and every warning; exit code 2: errors
+fairlead config show --config my.toml  # every value that is not the default, and its source
+fairlead config show --resolved        # every value; --section kafka.security, -o json, -o toml
 fairlead config schema                 # for editors: JSON Schema 2020-12
-fairlead config kafka                  # what kafka-python and Spark's Java library are told
+fairlead config kafka                  # the options that kafka-python and Spark's library get
 ```
 
 Durations are milliseconds and end in `_ms`; sizes end in `_bytes`. In the environment a list or a
@@ -49,21 +48,22 @@ Fairlead refuses them in a settings file, in a profile or as a flag, and always 
 
 **Profiles**: {profiles}.
 
-These variables are no settings, because they count before settings are read: `FAIRLEAD_JAVA`
-(the `java` to use; else `JAVA_HOME`, else the one on the `PATH`), `FAIRLEAD_CACHE` (where jars
-and archives are kept), `FAIRLEAD_IVY_SETTINGS` (an Ivy settings file, for a mirror of the jars).
+Three variables are no settings, because Fairlead needs them before it reads settings:
+`FAIRLEAD_JAVA` (the `java` to use; else `JAVA_HOME`, else the one on the `PATH`), `FAIRLEAD_CACHE`
+(the folder of jars and archives), `FAIRLEAD_IVY_SETTINGS` (an Ivy settings file, for a mirror of
+the jars).
 
 ## Every setting
 """
 _KAFKA: Final = """\
 ## One block for both Kafka libraries
 
-`[kafka]` is the whole list of what you may set. Both libraries get the same: kafka-python, which
-the driver, bridges, commands and `fairlead serve` use (an application gives its client `kafka=`),
-and the Java library in Spark's source and sink. Fairlead refuses anything else with the reason:
-an option that names code to be loaded (`sasl.jaas.config`, `*.callback.handler.class`,
-`interceptor.classes`), an address to fetch keys from (`sasl.oauthbearer.*`), or what Fairlead's
-promises depend on (`acks`, `isolation.level`).
+`[kafka]` has every option that you may set. Both libraries get the same: kafka-python, which the
+driver, bridges, commands and `fairlead serve` use (an application gives its client `kafka=`), and
+the Java library in Spark's source and sink. Fairlead refuses any other option with the reason: it
+names code to load (`sasl.jaas.config`, `*.callback.handler.class`, `interceptor.classes`) or an
+address to fetch keys from (`sasl.oauthbearer.*`), or Fairlead's promises depend on it (`acks`,
+`isolation.level`).
 
 | setting | kafka-python | Java |
 |---|---|---|
@@ -92,7 +92,7 @@ def configuration_page() -> str:
 
 
 def written_pages() -> dict[Path, str]:
-    """Return what each file of the checkout should hold."""
+    """Return the text of each generated file of the checkout."""
     conf = conf_directory()
     values = tomllib.loads((conf / "default.toml").read_text(encoding="utf-8"))
     return {
@@ -102,7 +102,7 @@ def written_pages() -> dict[Path, str]:
 
 
 def _nested_group(name: str) -> str:
-    """Return the section of a group's own table, which `[group_defaults]` has shown."""
+    """Return the section of a group's own table, which repeats one of `[group_defaults]`."""
     table = ("group", ANY_GROUP, name)
     return f"\n### [{'.'.join(table)}]\n\n{sections()[table]}\n"
 

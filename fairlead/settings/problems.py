@@ -1,4 +1,4 @@
-"""What is wrong with a setting: the key, where it was set, and what would be right."""
+"""A problem with a setting: the key, its source, the reason, and a remedy."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -8,10 +8,10 @@ from fairlead.errors import UsageError
 
 @dataclass(frozen=True, slots=True)
 class Problem:
-    """One setting that cannot be used.
+    """One wrong or risky setting.
 
-    ``key`` is dotted (``kafka.bootstrap``), ``source`` is the file, the environment variable or the
-    command line it came from, ``line`` the line of the file, where that is known.
+    ``key`` is dotted (``kafka.bootstrap``); ``source`` is the file, the environment variable or the
+    command line; ``line`` is the line of the file, if known.
     """
 
     key: str
@@ -22,7 +22,7 @@ class Problem:
 
     @property
     def place(self) -> str:
-        """Where it was set, as editors and terminals understand it."""
+        """The source and line, in the form that editors and terminals understand."""
         return self.source if self.line is None else f"{self.source}:{self.line}"
 
     def __str__(self) -> str:
@@ -30,7 +30,7 @@ class Problem:
 
 
 class SettingsError(UsageError):
-    """One or more settings are wrong; all of them are told at once."""
+    """One or more settings are wrong; the error has all of them."""
 
     def __init__(self, problems: Sequence[Problem]) -> None:
         super().__init__("; ".join(str(problem) for problem in problems))

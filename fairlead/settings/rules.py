@@ -1,14 +1,14 @@
-"""The rules of a group as an operator writes them in conf/: defaults, and what a group changes.
+"""The rules of a group as an operator writes them in conf/: defaults, and the changes of a group.
 
-The bounds are those of the protocol (docs/protocol.md, section 3.10): what is loaded here can be a
-rule. Whether an engine carries it out yet is decided where rules are published.
+The bounds are those of the protocol (docs/protocol.md, section 3.10), so every loaded value can be
+a rule. The code that publishes rules decides whether an engine supports it.
 """
 
 from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from fairlead.core.quota import BUILT_IN
+from fairlead.core.rules.quota import BUILT_IN
 from fairlead.settings.values import Matching
 
 LeaseMs = Annotated[
@@ -16,8 +16,10 @@ LeaseMs = Annotated[
     Field(
         ge=1_000,
         le=600_000,
-        description="A client without an appended heartbeat stops after this. At least three of "
-        "client.heartbeat_ms.",
+        description="A client stops working if no broker has appended a heartbeat of it for this "
+        "time. Too short: clients lose their queues when a broker fails over (`fairlead doctor` "
+        "says how long that takes). Too long: the queues of a dead client wait. At least three "
+        "times client.heartbeat_ms.",
     ),
 ]
 MarginMs = Annotated[
@@ -26,7 +28,8 @@ MarginMs = Annotated[
         ge=1,
         le=600_000,
         description="The engine waits this much longer than the lease before it treats a client "
-        "as dead. At least two of engine.tick_ms.",
+        "as dead. Too short: with clocks apart, a queue may have two owners. Too long: the queues "
+        "of a dead client wait. At least twice engine.tick_ms.",
     ),
 ]
 TriggerMs = Annotated[
@@ -34,20 +37,23 @@ TriggerMs = Annotated[
     Field(
         ge=1_000,
         le=3_600_000,
-        description="The engine computes the group's shares again at least this often.",
+        description="The engine checks the group's shares again at least this often. Joins and "
+        "leaves wait for it only if react is on_tick.",
     ),
 ]
 DrainDeadlineMs = Annotated[
     Annotated[int, Field(ge=1_000, le=3_600_000)] | Literal["never"],
     Field(
-        description="A client that has not stopped a queue by then is mute. Never: nobody is.",
+        description="How long after a drop a client that still heartbeats may keep the queue; then "
+        "it counts as mute (see on_mute), and an alarm names it. Too short: clients with slow "
+        "messages count as mute. never: no alarm, and the queue waits without limit.",
     ),
 ]
 PullMaxIdleMs = Annotated[
     Annotated[int, Field(ge=1, le=3_600_000)] | Literal["never"],
     Field(
-        description="If a push client has not tried to pull a queue for longer, the engine gives "
-        "it the queue again.",
+        description="If a push client has not tried to pull a queue for this time, the engine "
+        "grants it the queue again, which restarts a stuck pull loop. never: it does nothing.",
     ),
 ]
 RestartGraceMs = Annotated[
@@ -55,7 +61,9 @@ RestartGraceMs = Annotated[
     Field(
         ge=0,
         le=3_600_000,
-        description="How long the queues of a client that is gone wait for its client id.",
+        description="How long the queues of a dead or departed client wait for the same client id "
+        "to return. 0: other clients get them at once. Longer: a restart moves no queue, but "
+        "nobody reads these queues meanwhile.",
     ),
 ]
 SettleMs = Annotated[
@@ -63,7 +71,8 @@ SettleMs = Annotated[
     Field(
         ge=0,
         le=600_000,
-        description="Joins and leaves within this time of the first make one decision.",
+        description="How long the engine collects joins and leaves after the first one, to share "
+        "queues once. 0: each change is shared at once, so a rolling deploy moves queues often.",
     ),
 ]
 StrategyName = Annotated[
@@ -72,110 +81,127 @@ StrategyName = Annotated[
         r"[A-Z][A-Z0-9_]{0,63}", "give the name of a strategy in capitals, such as STICKY or AVG"
     ),
     Field(
-        description="Who gets which queue. STICKY: even over all topics, with the fewest moves; "
-        "AVG: as in RocketMQ. strategies/README.md has the others.",
+        description="How the engine shares queues. STICKY: evenly over all topics, with the fewest "
+        "moves; AVG: as RocketMQ does. strategies/README.md has the others.",
     ),
 ]
 StrategyOptions = Annotated[
     dict[str, Any],
-    Field(description="The strategy's options; strategies/README.md has those of each."),
+    Field(description="The options of the strategy; strategies/README.md lists them."),
 ]
 Pause = Annotated[
-    bool, Field(description="While this is true no shares change; owners go on working.")
+    bool,
+    Field(
+        description="While this is true the engine moves no queue: owners work on, and queues of "
+        "departed clients have no owner."
+    ),
 ]
 Slots = Annotated[
     Literal["subscribers", "group"],
     Field(
-        description="Who counts when a topic is shared: its subscribers, or every member of the "
-        "group, as in RocketMQ."
+        description="Which members share a topic: its subscribers, or every member of the group, "
+        "as in RocketMQ. With group, members that do not subscribe leave their queues unread."
     ),
 ]
 Mode = Annotated[
     Literal["cooperative", "eager"],
     Field(
-        description="Cooperative: a queue is granted when its holder has released it. Eager: drop "
-        "and add at once, as RocketMQ; a queue may have two owners."
+        description="cooperative: a new owner starts when the old one has released the queue. "
+        "eager: the new owner starts at once, as in RocketMQ, and a queue may have two owners for "
+        "a while."
     ),
 ]
 OnMute = Annotated[
     Literal["wait", "force"],
     Field(
-        description="What becomes of the queues of a mute client. Force: they are taken from it, "
-        "and may have two owners."
+        description="What happens to the queues of a mute client. wait: they stay with it. force: "
+        "other clients get them, and a queue may have two owners."
     ),
 ]
 React = Annotated[
     Literal["on_change", "on_tick"],
     Field(
-        description="When joins and leaves are shared out: at once, or at the next trigger_ms, as "
-        "in RocketMQ."
+        description="When the engine reacts to joins and leaves: at once, or at the next "
+        "trigger_ms, as in RocketMQ."
     ),
 ]
 StartPolicy = Annotated[
     Literal["fairlead", "rocketmq"],
     Field(
-        description="Where queues start. With rocketmq where its computePullFromWhere says; "
-        "docs/groups.md."
+        description="Where a queue starts that the group has never read. rocketmq: as RocketMQ's "
+        "computePullFromWhere; docs/groups.md explains both."
     ),
 ]
 RetryTopics = Annotated[
     Literal["on_failure", "on_subscription"],
     Field(
-        description="When a group's retry and dead-letter topics are made: with its first message "
-        "that is sent back, or when a member subscribes to them."
+        description="When the bridge creates a group's retry and dead-letter topics: for the first "
+        "message that a client sends back, or as soon as a member subscribes to them."
     ),
 ]
 
 
 class WeighingRule(BaseModel):
-    """What queues weigh, for a strategy that balances by weight (STICKY)."""
+    """The weights of queues, for a strategy that balances by weight (STICKY)."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     by: Annotated[
         Literal["count", "rate", "lag"],
         Field(
-            description="What a queue weighs: 1, the messages written to it per second, or those "
-            "that are not processed yet."
+            description="The weight of a queue. count: 1 for each; rate: messages written to it "
+            "per second; lag: messages not processed yet."
         ),
     ]
     over_ms: Annotated[
-        int, Field(ge=1_000, le=3_600_000, description="Weights are averages over this time.")
+        int,
+        Field(
+            ge=1_000,
+            le=3_600_000,
+            description="Weights are averages over this time. Shorter: load peaks move queues.",
+        ),
     ] = 60_000
     change_percent: Annotated[
         int,
         Field(
             ge=0,
             le=10_000,
-            description="A weight in force gives way to one that differs by more.",
+            description="A measured weight replaces the weight in force only if they differ by "
+            "more than this. Smaller: queues move more often.",
         ),
     ] = 50
 
 
 class QuotaRule(BaseModel):
-    """How much a group may have; docs/quotas.md has how to size it."""
+    """Limits of a group; docs/quotas.md explains how to choose them."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     members: Annotated[
         int,
-        Field(ge=1, le=100_000, description="Clients of the group; one more is refused."),
+        Field(
+            ge=1,
+            le=100_000,
+            description="The most clients of the group; the engine refuses one more.",
+        ),
     ] = BUILT_IN.members
     topics: Annotated[
         int,
-        Field(ge=1, le=10_000, description="Topics that one client subscribes to."),
+        Field(ge=1, le=10_000, description="The most topics that one client may subscribe to."),
     ] = BUILT_IN.topics
     queues: Annotated[
         int,
-        Field(ge=1, le=1_000_000, description="Queues of all topics that the group reads."),
+        Field(
+            ge=1, le=1_000_000, description="The most queues, of all topics that the group reads."
+        ),
     ] = BUILT_IN.queues
     records_per_second: Annotated[
         int,
         Field(
             ge=10,
             le=1_000_000,
-            description="Records a second that its clients write to heartbeats. Members that are "
-            "there have as many again for themselves.",
+            description="The most records per second that its clients may write to heartbeats. "
+            "Present members have the same number again for themselves alone.",
         ),
     ] = BUILT_IN.records_per_second
     state_bytes: Annotated[
@@ -183,16 +209,16 @@ class QuotaRule(BaseModel):
         Field(
             ge=100_000,
             le=1_000_000_000,
-            description="Bytes that the engine keeps of the group.",
+            description="The most bytes of state that the engine keeps for the group.",
         ),
     ] = BUILT_IN.state_bytes
 
 
 class GroupRules(BaseModel):
-    """The rules of every group for which neither ``[group.NAME]`` nor an operator says otherwise.
+    """The rules of every group, unless ``[group.NAME]`` or an operator sets another value.
 
-    A member counts as gone when its last heartbeat is older than ``lease_ms + margin_ms`` on the
-    clock of the log; the client itself stops after ``lease_ms``.
+    The engine treats a member as dead when its last heartbeat is older than ``lease_ms +
+    margin_ms`` on the clock of the log; the client itself stops after ``lease_ms``.
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -218,9 +244,9 @@ class GroupRules(BaseModel):
 
 
 class GroupOverrides(BaseModel):
-    """What one group has otherwise than ``[group_defaults]``: any of its keys, and ``designated``.
+    """The rules of one group: any key of ``[group_defaults]``, and ``designated``.
 
-    It wins over what an operator sets while the engine runs, at each start (docs/groups.md).
+    At each start of the engine these win over what an operator set while it ran (docs/groups.md).
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
@@ -241,13 +267,13 @@ class GroupOverrides(BaseModel):
     react: React | None = None
     start_policy: StartPolicy | None = None
     retry_topics: RetryTopics | None = None
-    # Its value is read, and refused, by the core itself, where rules are published.
+    # The core itself checks the value, when rules are published.
     designated: (
         Annotated[
             dict[str, Any],
             Field(
-                description="Only these members consume; the others own nothing. Left out: all "
-                "do. A rule of single groups alone.",
+                description="Only these members get queues; the others stand by. Left out: all "
+                "members do. Only a single group can have this rule.",
                 examples=[
                     {
                         "only": ["192.168.0.6", "10.0.0.0/8", "app-*", "192.168.0.9@4121#1"],
@@ -263,6 +289,6 @@ class GroupOverrides(BaseModel):
     quota: QuotaRule | None = None
 
     def over(self, defaults: GroupRules) -> GroupRules:
-        """Return the defaults with this group's own values in their place."""
+        """Return the defaults, overridden by this group's own values."""
         own = {name: value for name, value in self if value is not None and name != "designated"}
         return defaults.model_copy(update=own)

@@ -1,4 +1,4 @@
-"""The JSON Schema of a settings file, so that editors complete it and say what is wrong in it."""
+"""The JSON Schema of a settings file, so that editors complete it and mark mistakes."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
@@ -16,17 +16,17 @@ DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
 def file_schema() -> dict[str, Any]:
-    """Return the schema of a file that is laid over the defaults: it may leave out anything.
+    """Return the schema of a settings file, which may leave out anything.
 
-    Secrets are not in it, since no file may hold one. Each setting has its meaning and default.
+    It has the meaning and default of each setting, but no secrets: no file may hold one.
     """
     schema = Settings.model_json_schema()
     for table in _objects(schema):
-        # What a file leaves out comes from the layers below it.
+        # The layers below supply what a file leaves out.
         table.pop("required", None)
         for setting in table.get("properties", {}).values():
             setting.pop("title", None)
-            # Left out is left out: there is no null in TOML.
+            # TOML has no null.
             if setting.get("default", ...) is None:
                 setting.pop("default")
                 _without_null(setting)

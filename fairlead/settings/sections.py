@@ -1,17 +1,15 @@
 """The sections of the settings, one class each.
 
-No class here has a default: conf/default.toml is the one place where the defaults stand. What a
-setting means stands here, at the setting, and nowhere else: the comments of conf/default.toml,
-docs/configuration.md and the JSON Schema are made of it.
+conf/default.toml alone has the defaults. The descriptions here are the only ones: the comments of
+conf/default.toml, docs/configuration.md and the JSON Schema come from them.
 """
 
-from collections.abc import Mapping
-from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from fairlead.settings.engine_section import EngineSettings
 from fairlead.settings.http_section import HttpSettings
 from fairlead.settings.kafka_sections import KafkaSettings
 from fairlead.settings.rules import GroupOverrides, GroupRules
@@ -19,167 +17,74 @@ from fairlead.settings.values import (
     AlertPrefix,
     FolderAddress,
     GroupName,
-    JavaHeap,
     Partitions,
     Port,
     Section,
     ServerAddress,
-    StrategyClass,
 )
 
 
 class TopicsSettings(Section):
-    """How Fairlead's topics are made when they are missing, and what they must be."""
+    """How Fairlead creates its topics if they are missing, and what it demands of existing ones."""
 
     heartbeats_partitions: Annotated[
         Partitions,
         Field(
-            description="The number of shards: partitions of heartbeats, releases and control. For "
-            "the life of a checkpoint."
+            description="The number of shards: partitions of heartbeats, releases and control. "
+            "Fixed for the life of a checkpoint."
         ),
     ]
     assignments_partitions: Annotated[
         Partitions,
-        Field(description="Partitions of assignments and handovers. For the life of these topics."),
+        Field(
+            description="The partitions of assignments and handovers. Fixed for the life of these "
+            "topics."
+        ),
     ]
     heartbeats_retention_ms: Annotated[
         int,
         Field(
             ge=600_000,
-            description="How long topics keep heartbeats and releases, and so how long an engine "
-            "may be down. Never less than the longest lease.",
+            description="How long the topics keep heartbeats and releases. An engine that is down "
+            "for longer finds its input gone, and a person must decide. Never less than the "
+            "longest lease.",
         ),
     ]
     decisions_retention_ms: Annotated[
-        int, Field(ge=60_000, description="How long topics keep decisions, to answer why.")
+        int,
+        Field(
+            ge=60_000,
+            description="How long the topic keeps decisions. `fairlead group explain` and "
+            "`group moves` look back no further.",
+        ),
     ]
     assignments_compaction_lag_ms: Annotated[
         int,
         Field(
             ge=600_000,
-            description="How long an outdated assignment stays, for clients that read late.",
-        ),
-    ]
-
-
-class EngineSettings(Section):
-    """The engine: the streaming job of `fairlead run`."""
-
-    checkpoint: Annotated[
-        Path,
-        Field(description="The folder of its state, on a local POSIX file system."),
-    ]
-    recover_damaged: Annotated[
-        bool,
-        Field(
-            description="Whether --supervise moves a damaged checkpoint aside and starts again: "
-            "the engine then recovers from what clients claim. Else the engine ends with exit "
-            "code 4."
-        ),
-    ]
-    damaged_kept: Annotated[
-        int,
-        Field(
-            ge=1,
-            le=100,
-            description="How many damaged checkpoints may stand beside engine.checkpoint. With "
-            "one more the engine ends with exit code 4: a person has to look at the disk and "
-            "delete them.",
-        ),
-    ]
-    tick_ms: Annotated[
-        int,
-        Field(ge=100, le=60_000, description="The pulse that moves the clock of the log."),
-    ]
-    trigger_interval_ms: Annotated[
-        int,
-        Field(
-            ge=0,
-            le=60_000,
-            description="The least time between two batches. 0: one starts when the last has "
-            "ended.",
-        ),
-    ]
-    shuffle_partitions: Annotated[
-        int,
-        Field(ge=1, le=64, description="Spark's tasks of a batch. For the life of a checkpoint."),
-    ]
-    master: Annotated[
-        str,
-        Field(
-            min_length=1,
-            description="Where Spark runs. The default is sixteen tasks at once, since most wait "
-            "for a broker, of eight attempts each.",
-        ),
-    ]
-    max_offsets_per_trigger: Annotated[
-        int, Field(ge=1_000, description="A batch reads no more records than this.")
-    ]
-    fetch_max_wait_ms: Annotated[
-        int,
-        Field(
-            ge=1,
-            le=500,
-            description="How long each batch waits for a long poll; 500 costs half a second.",
-        ),
-    ]
-    request_timeout_ms: Annotated[
-        int,
-        Field(
-            ge=500,
-            le=120_000,
-            description="How long source and sink wait for a connection to a broker, and again "
-            "for an answer. Two or three such waits follow one another when a broker freezes, so "
-            "it is less than kafka.connection.request_timeout_ms. More for links below 10 Mbit/s.",
-        ),
-    ]
-    offsets_timeout_ms: Annotated[
-        int,
-        Field(
-            ge=500,
-            le=120_000,
-            description="Each batch asks the brokers where the input ends. After this time "
-            "without an answer it asks again through a new connection: the library itself would "
-            "wait for a broker that is no longer there. At least engine.request_timeout_ms.",
-        ),
-    ]
-    metadata_max_age_ms: Annotated[
-        int,
-        Field(
-            ge=100,
-            le=300_000,
-            description="How often the sink asks which broker leads which partition. Otherwise "
-            "its first record after an outage would go to a broker that no longer answers, and "
-            "wait for it.",
-        ),
-    ]
-    java_heap: Annotated[JavaHeap, Field(description="The heap of Spark's JVM, such as 512m.")]
-    strategies: Annotated[
-        tuple[StrategyClass, ...],
-        Field(description='Strategies of your own, as "module:Class"; strategies/README.md.'),
-    ]
-    spark: Annotated[
-        Mapping[str, str | bool | int | float],
-        Field(
-            description="Settings of Spark, passed on as they are and above the engine's own.",
-            examples=[{"spark.memory.fraction": 0.5}],
+            description="How long the topic keeps an outdated assignment before it may compact it. "
+            "Too short: a client that reads late misses assignments.",
         ),
     ]
 
 
 class GroupsSettings(Section):
-    """What happens to groups nobody has announced, and to groups nobody is in."""
+    """How groups begin and end, and limits of all groups together."""
 
     auto_create: Annotated[
-        bool, Field(description="Whether a heartbeat makes its group; else it is rejected.")
+        bool,
+        Field(
+            description="Whether the first heartbeat of a group creates it. If false, the engine "
+            "rejects heartbeats of groups without rules."
+        ),
     ]
     max_groups: Annotated[
         int,
         Field(
             ge=0,
             le=1_000_000,
-            description="Clients make no more groups than this, each shard its share. 0: any "
-            "number.",
+            description="The most groups that clients may create; each shard has its share. 0: no "
+            "limit.",
         ),
     ]
     new_groups_per_second: Annotated[
@@ -187,8 +92,8 @@ class GroupsSettings(Section):
         Field(
             ge=0,
             le=10_000,
-            description="Clients make no more groups a second than this, each shard its share; "
-            "after a quiet time five seconds' worth at once. 0: any number.",
+            description="The most groups per second that clients may create; each shard has its "
+            "share. After a quiet time they may create five seconds' worth at once. 0: no limit.",
         ),
     ]
     heartbeat_bytes_per_second: Annotated[
@@ -196,8 +101,8 @@ class GroupsSettings(Section):
         Field(
             ge=0,
             le=1_000_000_000,
-            description="Bytes a second of heartbeats above 1 KiB, each shard its share; after a "
-            "quiet time five seconds' worth at once. 0: any number.",
+            description="The most bytes per second of heartbeats above 1 KiB; each shard has its "
+            "share. After a quiet time five seconds' worth may come at once. 0: no limit.",
         ),
     ]
     state_bytes: Annotated[
@@ -205,33 +110,44 @@ class GroupsSettings(Section):
         Field(
             ge=0,
             le=10_000_000_000,
-            description="Bytes of state of all groups, each shard its share. Above it, a group "
-            "with more than its part grows no further. 0: any number.",
+            description="The most bytes of state of all groups; each shard has its share. Above "
+            "it, a group with more than its part grows no further. 0: no limit.",
         ),
     ]
     evict_after_ms: Annotated[
         int,
-        Field(ge=1, le=86_400_000, description="A group without members is forgotten after this."),
+        Field(
+            ge=1,
+            le=86_400_000,
+            description="How long the engine remembers a group without members and without rules "
+            "of its own.",
+        ),
     ]
     switch_ms: Annotated[
         int,
         Field(
             ge=0,
             le=60_000,
-            description="How long a topic that grows waits for the bounds of its new queues. 0: "
-            "not at all.",
+            description="When a topic grows, how long its group waits for the bounds of the new "
+            "queues, to share all queues in one decision. 0: it does not wait.",
         ),
     ]
 
 
 class MetricsSettings(Section):
-    """Where the engine serves `/metrics`, `/healthz` and `/readyz`."""
+    """The address at which the engine serves `/metrics`, `/healthz` and `/readyz`."""
 
     host: Annotated[
         str,
-        Field(min_length=1, description="The address it listens at. 0.0.0.0: every address."),
+        Field(
+            min_length=1,
+            description="The address to listen at. 0.0.0.0: every address of the machine. There "
+            "is no login: whoever reaches the address can read everything.",
+        ),
     ]
-    port: Annotated[Port, Field(description="The port. 0: any that is free, which is logged.")]
+    port: Annotated[
+        Port, Field(description="The port to listen at. 0: any free port, named in the log.")
+    ]
 
 
 class LogSettings(Section):
@@ -240,8 +156,8 @@ class LogSettings(Section):
     form: Annotated[
         Literal["auto", "console", "json"],
         Field(
-            description="How lines are written: json, one document each, or console, to be read. "
-            "auto: console on a terminal, otherwise json.",
+            description="The form of log lines. json: one document per line; console: text for "
+            "people; auto: console on a terminal, otherwise json.",
         ),
     ]
 
@@ -251,13 +167,20 @@ class ServeSettings(Section):
 
     host: Annotated[
         str,
-        Field(min_length=1, description="The address it listens at. 0.0.0.0: every address."),
+        Field(
+            min_length=1,
+            description="The address to listen at. 0.0.0.0: every address of the machine. There "
+            "is no login: whoever reaches the address can read everything.",
+        ),
     ]
-    port: Annotated[Port, Field(description="The port. 0: any that is free, which is logged.")]
+    port: Annotated[
+        Port, Field(description="The port to listen at. 0: any free port, named in the log.")
+    ]
     url: Annotated[
         ServerAddress,
         Field(
-            description="Where commands look for it. Empty: they read the topics.",
+            description="The address at which commands ask `fairlead serve`. Empty: commands read "
+            "the topics, which takes longer.",
         ),
     ]
     max_groups: Annotated[
@@ -265,56 +188,65 @@ class ServeSettings(Section):
         Field(
             ge=1,
             le=20_000,
-            description='More groups than this are folded into group="__other__" in `/metrics`.',
+            description="How many groups have their own series in `/metrics`. All further groups "
+            'share group="__other__".',
         ),
     ]
     queue_series: Annotated[
         tuple[GroupName, ...],
-        Field(description='Groups that have series of single queues, such as ["orders"].'),
+        Field(
+            description='Groups with a series for each queue in `/metrics`, such as ["orders"]. '
+            "Each queue adds series."
+        ),
     ]
     lag_period_ms: Annotated[
         int,
         Field(
             ge=1_000,
             le=3_600_000,
-            description="How often brokers are asked for the positions of groups without members.",
+            description="How often `fairlead serve` asks the brokers for the positions of groups "
+            "without members. Shorter: more load on the brokers; longer: their lag is older.",
         ),
     ]
     history_ms: Annotated[
         int,
-        Field(ge=60_000, description="How long decisions stay in memory, to answer why."),
+        Field(
+            ge=60_000,
+            description="How long `fairlead serve` keeps decisions in memory, for questions about "
+            "the past. Longer: more memory.",
+        ),
     ]
 
 
 class AlertsSettings(Section):
-    """What `make alert-rules` writes for a Prometheus that others share."""
+    """Names and links in the alert rules that `make alert-rules` writes."""
 
     name_prefix: Annotated[
         AlertPrefix,
         Field(
-            description="What the names of alerts begin with, such as Fairlead; recorded series "
-            "keep their names."
+            description="The prefix of alert names, such as Fairlead, for a shared Prometheus. "
+            "Recorded series keep their names."
         ),
     ]
     runbook_base: Annotated[
         FolderAddress,
         Field(
-            description="The address of the folder with the runbooks. Empty: their place in this "
-            "repository."
+            description="The address of the folder with the runbooks. Empty: their place in "
+            "Fairlead's repository."
         ),
     ]
 
 
 class ClientSettings(Section):
-    """What the groups' clients are taken to do. Nothing of it reaches a client."""
+    """What Fairlead assumes of clients. Clients do not read these settings."""
 
     heartbeat_ms: Annotated[
         int,
         Field(
             ge=100,
             le=200_000,
-            description="How often clients send a heartbeat: applications give the same number to "
-            "their own. A lease_ms shorter than three of these is refused.",
+            description="How often clients send a heartbeat. Applications must give their clients "
+            "the same number. Fairlead refuses a lease_ms shorter than three heartbeats.",
         ),
     ]
     request_timeout_ms: Annotated[
@@ -322,9 +254,9 @@ class ClientSettings(Section):
         Field(
             ge=100,
             le=120_000,
-            description="How long clients wait for an answer of a broker: 1500 unless applications "
-            "give another request_timeout_ms in kafka= to their own. `fairlead doctor` adds it to "
-            "what a lease must exceed.",
+            description="How long clients wait for an answer of a broker: 1500, unless an "
+            "application sets request_timeout_ms in kafka=. `fairlead doctor` counts it into the "
+            "shortest safe lease.",
         ),
     ]
 
@@ -358,11 +290,11 @@ class Settings(BaseSettings):
         dotenv_settings: PydanticBaseSettingsSource,
         file_secret_settings: PydanticBaseSettingsSource,
     ) -> tuple[PydanticBaseSettingsSource, ...]:
-        """Take nothing but what is handed in: the loader reads the sources, to know each origin."""
+        """Accept only what the loader passes: it reads the sources itself, to know each origin."""
         del settings_cls, env_settings, dotenv_settings, file_secret_settings
         return (init_settings,)
 
     def rules(self, group: str) -> GroupRules:
-        """Return the rules that conf/ gives this group."""
+        """Return the rules of a group by these settings."""
         overrides = self.group.get(group)
         return self.group_defaults if overrides is None else overrides.over(self.group_defaults)

@@ -1,4 +1,4 @@
-"""What somebody most likely meant who wrote a key that there is not."""
+"""Suggests the known key that an unknown key most likely means."""
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
@@ -7,17 +7,17 @@ from typing import Any, Final
 from fairlead.settings.known_keys import ANY_GROUP, known_keys, sections
 from fairlead.settings.toml_lines import Key
 
-__all__ = ["nearest_key", "remedy_of"]
+__all__ = ["nearest_key", "suggestion_for"]
 
 _LIKE_MIN: Final = 0.6
-"""Names less alike than this have nothing to do with each other."""
+"""Names less alike than this are not suggested."""
 _PART: Final = 0.8
 _SAME_TABLE: Final = 0.25
 _SAME_SECTION: Final = 0.1
 
 
-def remedy_of(path: Sequence[str], value: Any) -> str:
-    """Return what to write instead of an unknown key: the nearest known one, or all there are."""
+def suggestion_for(path: Sequence[str], value: Any) -> str:
+    """Return what to write instead of an unknown key: the nearest known key, or all of them."""
     nearest = nearest_key(path, value)
     if nearest is not None:
         return f"the nearest known key is {nearest}"
@@ -33,10 +33,10 @@ def nearest_key(path: Sequence[str], value: Any) -> str | None:
 
     Args:
         path: the names of the unknown key.
-        value: what it was set to: a table is only ever meant for a table.
+        value: its value: a table can only mean a table.
 
     Returns:
-        None: none is like it.
+        The key; None: no known key is like it.
     """
     is_table = isinstance(value, Mapping)
     scored = [
@@ -52,7 +52,7 @@ def nearest_key(path: Sequence[str], value: Any) -> str | None:
 
 
 def _score(path: Sequence[str], known: Key, value: Any) -> float | None:
-    """Return how likely a known key is meant; None: it is not."""
+    """Return how likely the path means a known key; None: it does not."""
     *tables, name = path
     like = _likeness(name, known[-1])
     if isinstance(value, Mapping) and value:
@@ -69,16 +69,16 @@ def _score(path: Sequence[str], known: Key, value: Any) -> float | None:
 
 
 def _likeness(name: str, known: str) -> float:
-    """Return 0 to 1: 1 for the same name; the words of one among those of the other are close."""
+    """Return 0 to 1: 1 for the same name; high if one name has all words of the other."""
     name = name.lower().replace("-", "_").replace(".", "_")
     ratio = difflib.SequenceMatcher(None, name, known).ratio()
-    words, of = name.split("_"), known.split("_")
-    part = {*words} <= {*of} or {*of} <= {*words}
+    words, known_words = {*name.split("_")}, {*known.split("_")}
+    part = words <= known_words or known_words <= words
     return _PART + (1 - _PART) * ratio if part else ratio
 
 
 def _plain(tables: Sequence[str]) -> Key:
-    """Return the path of a table with the placeholder for the name of a group."""
+    """Return the path of a table, with the placeholder for the name of a group."""
     return tuple(
         ANY_GROUP if index == 1 and tables[0] == "group" else name
         for index, name in enumerate(tables)
@@ -95,6 +95,6 @@ def _tables() -> Iterator[Key]:
 
 
 def _keys_of(table: Key) -> list[str]:
-    """Return the names in a table, settings and tables."""
+    """Return the names of settings and tables in a table."""
     paths = [*_leaves(), *sections()]
     return sorted({path[-1] for path in paths if path[:-1] == table})

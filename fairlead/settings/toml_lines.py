@@ -1,4 +1,4 @@
-"""On which line of a TOML file each key stands; the standard library's reader does not tell."""
+"""Finds the line of each key in a TOML file, which the standard library's reader does not have."""
 
 import tomllib
 from collections.abc import Iterator, Mapping
@@ -11,9 +11,9 @@ Key = tuple[str, ...]
 
 
 def key_lines(text: str) -> dict[Key, int]:
-    """Return the line, from 1 on, at which each key and each table of a TOML text begins.
+    """Return the first line, from 1 on, of each key and each table of a valid TOML text.
 
-    The text must be TOML. A table that is written inside a value stands where the value begins.
+    An inline table has the line of its value.
     """
     lines: dict[Key, int] = {}
     table: Key = ()
@@ -30,7 +30,7 @@ def key_lines(text: str) -> dict[Key, int]:
 
 
 def _statements(text: str) -> Iterator[tuple[int, str]]:
-    """Yield each header and each assignment, which may have several lines, with its first line."""
+    """Yield each header and each assignment (one or more lines) with its first line number."""
     begun, statement = 0, ""
     for number, line in enumerate(text.splitlines(keepends=True), start=1):
         if not statement:
@@ -59,7 +59,7 @@ def _innermost(document: Mapping[str, Any]) -> Key:
 
 
 def _keys(document: Mapping[str, Any], above: Key = ()) -> Iterator[Key]:
-    """Yield every path of a document, tables before what is in them."""
+    """Yield every path of a document, a table before its content."""
     for name, value in document.items():
         yield (*above, name)
         if isinstance(value, Mapping):

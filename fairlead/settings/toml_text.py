@@ -1,4 +1,4 @@
-"""Settings as TOML that can be read back. The standard library reads TOML and does not write it."""
+"""Writes settings as TOML; the standard library can only read it."""
 
 import json
 import re
@@ -12,20 +12,20 @@ _DELETE: Final = "\x7f"
 
 
 def toml_key(name: str) -> str:
-    """Write a name of a key, in quotes where TOML wants them."""
+    """Return a name of a key, in quotes if TOML wants them."""
     return name if _BARE.fullmatch(name) else toml_value(name)
 
 
 def toml_table(path: tuple[str, ...]) -> str:
-    """Write the header of a table."""
+    """Return the header of a table."""
     return f"[{'.'.join(toml_key(name) for name in path)}]"
 
 
 def toml_value(value: Any) -> str:
-    """Write a value in one line: a text, a number, a truth value, a list or an inline table.
+    """Return a value in one line: a text, a number, a truth value, a list or an inline table.
 
     Raises:
-        TypeError: it is none of these; there is no null in TOML.
+        TypeError: it is none of these; TOML has no null.
     """
     match value:
         case bool():
@@ -33,7 +33,7 @@ def toml_value(value: Any) -> str:
         case int() | float():
             return repr(value)
         case str():
-            # What JSON escapes TOML reads alike; it wants one character more to be escaped.
+            # TOML reads all of JSON's escapes, and demands one more.
             return json.dumps(value, ensure_ascii=False).replace(_DELETE, "\\u007f")
         case Mapping():
             inner = (f"{toml_key(name)} = {toml_value(each)}" for name, each in value.items())

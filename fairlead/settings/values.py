@@ -1,4 +1,4 @@
-"""Kinds of values that more than one section has, and what every section is."""
+"""Types of values that several sections share, and the base class of sections."""
 
 import re
 from dataclasses import dataclass
@@ -9,17 +9,17 @@ from pydantic_core import CoreSchema, core_schema
 
 
 class Section(BaseModel):
-    """A table of the settings: nothing changes it, and no other key has a place in it."""
+    """A table of the settings: immutable, and without unknown keys."""
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
 
 @dataclass(frozen=True, slots=True)
 class Matching:
-    """A whole text that matches a pattern; a refusal says in words what is wanted.
+    """A text that must match a pattern; a refusal says in words what to give.
 
     Attributes:
-        pattern: what it is matched with.
+        pattern: the regular expression for the whole text.
         wanted: what to give instead.
     """
 
@@ -29,13 +29,13 @@ class Matching:
     def __get_pydantic_core_schema__(
         self, source: Any, handler: GetCoreSchemaHandler
     ) -> CoreSchema:
-        """Check the text after it is known to be one."""
+        """Add the check of the pattern after the check of the type."""
         return core_schema.no_info_after_validator_function(self._checked, handler(source))
 
     def __get_pydantic_json_schema__(
         self, schema: CoreSchema, handler: GetJsonSchemaHandler
     ) -> dict[str, Any]:
-        """Say the same to an editor."""
+        """Add the pattern to the JSON Schema."""
         return {**handler(schema), "pattern": f"^({self.pattern})$"}
 
     def _checked(self, text: str) -> str:
@@ -50,7 +50,7 @@ Bootstrap = Annotated[
     str,
     Matching(
         r"[^\s,:/@]+:\d{1,5}(,[^\s,:/@]+:\d{1,5})*",
-        "give host:port, several divided by commas; who logs in stands in kafka.security",
+        "give host:port, several separated by commas; logins belong into kafka.security",
     ),
 ]
 ServerAddress = Annotated[

@@ -1,4 +1,4 @@
-"""What the settings allow, and somebody should think of twice: no error, and often meant so."""
+"""Warns of risky settings: they are no errors, and often intended."""
 
 import os
 import stat
@@ -15,7 +15,7 @@ from fairlead.settings.problems import Problem
 from fairlead.settings.sections import Settings
 from fairlead.settings.toml_lines import Key
 
-__all__ = ["cautions"]
+__all__ = ["settings_warnings"]
 
 _HOUR_MS: Final = 3_600_000
 _LOOPBACK: Final = frozenset({"localhost", "127.0.0.1", "::1", "[::1]"})
@@ -23,8 +23,8 @@ _TEMPORARY: Final = ("/tmp", "/var/tmp", "/dev/shm")  # noqa: S108 - to be warne
 _SECRET_FILES: Final = ("sasl_plain_password_file", "ssl_keyfile", "ssl_key_password_file")
 
 
-class _Caution(NamedTuple):
-    """What is risky; ``path``: the names of the key, where its dots do not tell them."""
+class _Warning(NamedTuple):
+    """A risky setting; ``path`` has the names of the key if its dots do not separate them."""
 
     key: str
     reason: str
@@ -32,49 +32,49 @@ class _Caution(NamedTuple):
     path: Key = ()
 
 
-def cautions(settings: Settings, layers: Sequence[Layer]) -> list[Problem]:
-    """Return everything that is allowed and risky, each with its place, and what it risks."""
-    found = [*_kafka(settings), *_files(settings), *_engine(settings), *_addresses(settings)]
-    found += [*_rules(settings, layers), *_secrets(settings)]
+def settings_warnings(settings: Settings, layers: Sequence[Layer]) -> list[Problem]:
+    """Return every risky setting, with its place, the risk and a remedy."""
+    risky = [*_kafka(settings), *_files(settings), *_engine(settings), *_addresses(settings)]
+    risky += [*_rules(settings, layers), *_secrets(settings)]
     placed = [
-        winner(layers, path).problem(path, caution.reason, caution.remedy)
-        for caution in found
-        for path in [caution.path or path_of(caution.key)]
+        winner(layers, path).problem(path, warning.reason, warning.remedy)
+        for warning in risky
+        for path in [warning.path or path_of(warning.key)]
     ]
     return [*placed, *_misspelt_variables()]
 
 
-def _kafka(settings: Settings) -> Iterator[_Caution]:
+def _kafka(settings: Settings) -> Iterator[_Warning]:
     security = settings.kafka.security
     hosts = {server.rpartition(":")[0] for server in settings.kafka.bootstrap_servers}
     remote = not hosts <= _LOOPBACK
     if remote and security.security_protocol == "PLAINTEXT":
-        yield _Caution(
+        yield _Warning(
             "kafka.security.security_protocol",
-            "anybody on the way to the brokers can read and write what is said",
+            "anybody on the network path to the brokers can read and change records",
             "set it to SSL or SASL_SSL, unless the network is yours alone",
         )
     if remote and security.security_protocol == "SASL_PLAINTEXT":
-        yield _Caution(
+        yield _Warning(
             "kafka.security.security_protocol",
-            "the login is not encrypted on the way to the brokers",
+            "the login goes to the brokers unencrypted",
             "set it to SASL_SSL",
         )
     if security.security_protocol.endswith("SSL") and not security.ssl_check_hostname:
-        yield _Caution(
+        yield _Warning(
             "kafka.security.ssl_check_hostname",
-            "whoever has any certificate of that authority can pose as a broker",
+            "anybody with a certificate of that authority can pose as a broker",
             "set it to true, and give the brokers certificates for their names",
         )
     if settings.kafka.replication_factor == 1 and remote:
-        yield _Caution(
+        yield _Warning(
             "kafka.replication_factor",
-            "a broker that is lost takes topics with it, and nothing brings them back",
+            "the loss of one broker loses Fairlead's topics for good",
             "set it to 3",
         )
 
 
-def _files(settings: Settings) -> Iterator[_Caution]:
+def _files(settings: Settings) -> Iterator[_Warning]:
     for name in (*_SECRET_FILES, "ssl_cafile", "ssl_certfile"):
         path: Path | None = getattr(settings.kafka.security, name)
         if path is None:
@@ -83,58 +83,59 @@ def _files(settings: Settings) -> Iterator[_Caution]:
         try:
             mode = path.stat().st_mode
         except OSError as error:
-            yield _Caution(key, f"{path} cannot be read here ({error.strerror})", "look at it")
+            reason = f"this user cannot read {path} ({error.strerror})"
+            yield _Warning(key, reason, "correct the path or the file's permissions")
             continue
         if name in _SECRET_FILES and mode & (stat.S_IRWXG | stat.S_IRWXO) & ~stat.S_IRGRP:
-            yield _Caution(key, f"others may use {path}", f"chmod 0400 {path}")
+            yield _Warning(key, f"other users may read or change {path}", f"chmod 0400 {path}")
 
 
-def _engine(settings: Settings) -> Iterator[_Caution]:
+def _engine(settings: Settings) -> Iterator[_Warning]:
     if str(settings.engine.checkpoint).startswith(_TEMPORARY):
-        yield _Caution(
+        yield _Warning(
             "engine.checkpoint",
-            "a folder for temporary files is emptied at a restart of the machine",
-            "set it to a folder that is kept, as a database is",
+            "a restart of the machine empties folders for temporary files",
+            "set it to a folder that survives restarts",
         )
     if settings.engine.shuffle_partitions > settings.topics.heartbeats_partitions:
-        yield _Caution(
+        yield _Warning(
             "engine.shuffle_partitions",
             f"tasks above the {settings.topics.heartbeats_partitions} shards have nothing to do",
             "set it to topics.heartbeats_partitions at most",
         )
     if settings.topics.heartbeats_retention_ms < _HOUR_MS:
-        yield _Caution(
+        yield _Warning(
             "topics.heartbeats_retention_ms",
-            "an engine that is down for longer finds its input gone, and a person must decide",
+            "an engine that is down for longer loses input, and a person must decide",
             f"set it to {_HOUR_MS} or more",
         )
 
 
-def _addresses(settings: Settings) -> Iterator[_Caution]:
+def _addresses(settings: Settings) -> Iterator[_Warning]:
     for name, section in (("metrics", settings.metrics), ("serve", settings.serve)):
         if section.host not in _LOOPBACK:
-            yield _Caution(
+            yield _Warning(
                 f"{name}.host",
-                "whoever reaches this machine can read it; there is no login",
-                "leave 127.0.0.1, or let a firewall or the container's network decide who may",
+                "anybody who reaches this machine can read it, since there is no login",
+                "keep 127.0.0.1, or restrict access by a firewall or the container's network",
             )
     if settings.metrics.port == settings.serve.port != 0:
-        yield _Caution(
+        yield _Warning(
             "serve.port",
-            "the engine's metrics.port is the same: on one machine only one of the two can start",
-            "give each a port of its own",
+            "metrics.port of the engine is the same: on one machine only one of the two can start",
+            "give each its own port",
         )
     url = urlsplit(settings.serve.url)
     if url.hostname in _LOOPBACK and (url.port or 80) != settings.serve.port:
-        yield _Caution(
+        yield _Warning(
             "serve.url",
-            f"commands look at port {url.port or 80}, and serve.port is {settings.serve.port}",
-            "let both name the same port",
+            f"commands ask port {url.port or 80}, but serve.port is {settings.serve.port}",
+            "use the same port in both",
         )
 
 
-def _rules(settings: Settings, layers: Sequence[Layer]) -> Iterator[_Caution]:
-    """Yield what is risky in the rules; of single groups only what they set themselves."""
+def _rules(settings: Settings, layers: Sequence[Layer]) -> Iterator[_Warning]:
+    """Yield the risky rules; for single groups only those that their own tables set."""
     tables = [("group_defaults", settings.group_defaults)]
     tables += [(f"group.{group}", settings.rules(group)) for group in settings.group]
     for table, rules in tables:
@@ -143,19 +144,19 @@ def _rules(settings: Settings, layers: Sequence[Layer]) -> Iterator[_Caution]:
         risky = (
             ("mode", rules.mode == "eager", "a queue may have two owners while it moves"),
             ("on_mute", rules.on_mute == "force", ("a queue may have two owners: a mute client may "
-             "go on with it")),
-            ("pause", rules.pause is True, ("nothing is shared anew: queues of clients that go "
-             "have nobody")),
+             "still work on it")),
+            ("pause", rules.pause is True, ("the engine moves no queue: queues of departed clients "
+             "have no owner")),
             ("drain_deadline_ms", rules.drain_deadline_ms == "never",
-             "nobody is told of a client that never stops a queue"),
+             "no alarm names a client that never stops a queue"),
         )  # fmt: skip
         for name, is_so, reason in risky:
             if is_so and name in own:
-                yield _Caution(f"{table}.{name}", reason, "leave it, if that is what is wanted")
+                yield _Warning(f"{table}.{name}", reason, "keep it if you intend this")
 
 
-def _secrets(settings: Settings) -> Iterator[_Caution]:
-    """Yield free settings that are named as secrets are: what they are for is not known here."""
+def _secrets(settings: Settings) -> Iterator[_Warning]:
+    """Yield free settings whose names look like secrets; Fairlead does not know their meaning."""
     tables: dict[Key, Mapping[str, Any]] = {
         ("engine", "spark"): settings.engine.spark,
         ("group_defaults", "strategy_options"): settings.group_defaults.strategy_options,
@@ -164,11 +165,11 @@ def _secrets(settings: Settings) -> Iterator[_Caution]:
         tables["group", group, "strategy_options"] = own.strategy_options or {}
     for table, values in tables.items():
         for name in sorted(filter(SECRET_NAME.search, values)):
-            yield _Caution(
+            yield _Warning(
                 f"{'.'.join(table)}.{name}",
-                "a secret stands in a settings file: whoever may read that file has it",
-                "name a file with the secret instead, where Spark or the strategy can take one; "
-                "else let nobody but this user read the settings (chmod 0400)",
+                "it looks like a secret, and everybody who may read the settings file has it",
+                "name a file with the secret instead, if Spark or the strategy can read one; "
+                "otherwise let only this user read the settings file (chmod 0400)",
                 (*table, name),
             )
 
@@ -178,7 +179,7 @@ def _is_set(layers: Sequence[Layer], key: Sequence[str]) -> bool:
 
 
 def _misspelt_variables() -> Iterator[Problem]:
-    """Yield variables that look as if they were to set something, and have one underscore less."""
+    """Yield variables that lack an underscore and therefore set nothing."""
     meant = {
         known.variable.replace("__", "_"): known.variable
         for known in known_keys()
@@ -191,5 +192,5 @@ def _misspelt_variables() -> Iterator[Problem]:
                 name,
                 str(Kind.ENVIRONMENT),
                 "this variable sets nothing",
-                f"tables are divided by two underscores: {meant[spelled]}",
+                f"separate tables by two underscores: {meant[spelled]}",
             )

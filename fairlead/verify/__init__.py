@@ -1,4 +1,1 @@
-"""The judge of what happened: recorded topics and journals against the promises of the protocol.
-
-ADR 0113 gives the reasons.
-"""
+"""The judge: compares recorded topics and journals with the promises of the protocol (ADR 0113)."""

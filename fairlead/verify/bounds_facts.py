@@ -1,4 +1,4 @@
-"""What is known of where a queue begins and ends, by bridges and by those who read it."""
+"""Where a queue begins and ends, as bridges and its readers report it."""
 
 from dataclasses import dataclass, field
 from typing import Final
@@ -9,7 +9,7 @@ from fairlead.wire.raw import RawRecord
 __all__ = ["BoundsFacts"]
 
 _TOLD_MAX: Final = 200
-"""So many different offsets of a queue are remembered."""
+"""The judge remembers this many different offsets of a queue."""
 
 
 @dataclass(slots=True)
@@ -17,11 +17,11 @@ class BoundsFacts:
     """The bounds of one queue.
 
     Attributes:
-        row: the newest record of a bridge; None: only clients told.
-        told: every offset that a bridge told: bounds, what was committed, what a time has.
-        first: the first offset that is kept, by the newest record; messages before it are gone.
-        end: the greatest end that anybody told.
-        told_ms: when that was told last, by append time; the queue may have grown since.
+        row: the newest record of a bridge; None: only clients reported bounds.
+        told: every offset that a bridge reported: bounds, the commit, the offset of a time.
+        first: the first offset that the topic still holds, by the newest record.
+        end: the greatest end that anybody reported.
+        told_ms: the append time of the newest report; the queue may have grown since.
     """
 
     row: RawRecord | None = None
@@ -30,8 +30,8 @@ class BoundsFacts:
     end: int | None = None
     told_ms: int = 0
 
-    def tell(self, entry: QueueOffsets, row: RawRecord) -> None:
-        """Take in what a bridge says."""
+    def learn(self, entry: QueueOffsets, row: RawRecord) -> None:
+        """Add what a bridge reports."""
         self.row, self.first = row, max(self.first, entry.min_offset)
         self.grow(entry.max_offset, row)
         if len(self.told) < _TOLD_MAX:
@@ -40,6 +40,6 @@ class BoundsFacts:
             self.told |= {entry.for_time[1]} if entry.for_time is not None else set()
 
     def grow(self, end: int, row: RawRecord) -> None:
-        """Somebody says that the queue reaches up to here."""
+        """Raise the known end of the queue to what a report says."""
         self.told_ms = max(self.told_ms, row.append_ms)
         self.end = end if self.end is None else max(self.end, end)

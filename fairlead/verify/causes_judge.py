@@ -1,13 +1,13 @@
-"""S10 and S12: what a decision rests on is its own group's, and nothing moves without a cause."""
+"""S10 and S12: a decision names causes of its own group only, and moves nothing without a cause."""
 
 from collections.abc import Mapping
 from typing import Any, Final
 
 from fairlead.core.records import ALL_GROUPS
 from fairlead.verify.facts import ShardFacts
-from fairlead.verify.issued_grants import ToldAdd
-from fairlead.verify.verdicts import Docket, Evidence, evidence_of
-from fairlead.verify.walk import Ending, Step
+from fairlead.verify.issued_grants import IssuedAdd
+from fairlead.verify.verdicts import Evidence, Verdicts, evidence_of
+from fairlead.verify.walk import ShardEnd, Step
 from fairlead.wire.decision_records import DecisionRecord
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.topics import TopicNames
@@ -22,93 +22,95 @@ _GOING: Final = frozenset({"client_left", "client_expired"})
 class CausesJudge:
     """Judges the causes of decisions, and how much a single one moves."""
 
-    def __init__(self, docket: Docket, names: TopicNames, shards: int) -> None:
-        self._docket, self._names, self._shards = docket, names, shards
+    def __init__(self, verdicts: Verdicts, names: TopicNames, shards: int) -> None:
+        self._verdicts, self._names, self._shards = verdicts, names, shards
 
     def step(self, step: Step) -> None:
         """Judge one decision."""
-        audit = step.audit
-        for cause in audit.causes:
+        decision = step.decision
+        for cause in decision.causes:
             if cause.get("at") is not None:
                 self._judge_cause(step, cause)
-        dropped = [move for move in audit.moves if move.stage == "dropped"]
-        if not audit.moves:
+        dropped = [move for move in decision.moves if move.stage == "dropped"]
+        if not decision.moves:
             return
-        self._docket.look("S12", "decisions with moves")
-        if not audit.causes and not self._has_event(step):
-            text = f"{audit.text} moves {len(audit.moves)} queues without a cause"
-            self._docket.find("S12", text, evidence_of(audit.row, audit.moves[0].text))
-        if audit.strategy == _STICKY and dropped and _is_plain(step):
-            self._judge_sticky(audit, {move.client_id for move in dropped}, len(dropped))
+        self._verdicts.count("S12", "decisions with moves")
+        if not decision.causes and not self._has_event(step):
+            text = f"{decision.text} moves {len(decision.moves)} queues without a cause"
+            self._verdicts.add_finding(
+                "S12", text, evidence_of(decision.row, decision.moves[0].text)
+            )
+        if decision.strategy == _STICKY and dropped and _is_plain(step):
+            self._judge_sticky(decision, {move.client_id for move in dropped}, len(dropped))
 
-    def orphan(self, add: ToldAdd, facts: ShardFacts) -> None:
-        """Nothing is known of its causes."""
+    def orphan(self, add: IssuedAdd, facts: ShardFacts) -> None:
+        """Judge nothing: the causes of such an add are unknown."""
 
-    def end(self, ending: Ending) -> None:
-        """Nothing is left to be judged."""
+    def finish(self, end: ShardEnd) -> None:
+        """Judge nothing: each decision was judged by itself."""
 
     @staticmethod
     def _has_event(step: Step) -> bool:
-        """Tell whether each queue that moves does so since a grant of it ended, by the log.
+        """Tell whether the log shows, for each queue that moves, that a grant of it ended.
 
-        A member that leaves, and dies before it has released everything, is named by no cause.
+        No cause names a member that leaves and dies before it has released everything.
         """
         ended = {
             move.queue
-            for move in step.audit.moves
+            for move in step.decision.moves
             if move.stage == "resolved"
             and (grant := step.group.grants.get(move.queue, {}).get(move.epoch)) is not None
             and (grant.resolved is not None or grant.overtaken)
         }
-        return all(move.queue in ended for move in step.audit.moves)
+        return all(move.queue in ended for move in step.decision.moves)
 
     def _judge_cause(self, step: Step, cause: Mapping[str, Any]) -> None:
-        audit = step.audit
+        decision = step.decision
         topic, partition, offset = cause["at"]
         suffix = self._names.suffix(topic)
-        self._docket.look("S10", "causes")
-        own = partition_of_group(audit.group, self._shards)
-        read = audit.cut.positions.get(topic, {}).get(partition, 0)
+        self._verdicts.count("S10", "causes")
+        own = partition_of_group(decision.group, self._shards)
+        read = decision.cut.positions.get(topic, {}).get(partition, 0)
         wrong = ""
         if suffix in _OF_GROUP and partition != own:
-            wrong = f"it stands in partition {partition}, the group's is {own}"
+            wrong = f"it stands in partition {partition}, and the group's partition is {own}"
         elif offset >= read:
-            wrong = f"the cut had read below {read}"
+            wrong = f"the decision had read only up to offset {read}"
         elif (speaker := step.facts.speakers.get((topic, partition, offset))) not in (
             None,
             ALL_GROUPS,
-            audit.group,
+            decision.group,
         ):
-            wrong = f"it speaks for group {speaker}"
+            wrong = f"that record is of group {speaker}"
         if wrong:
-            text = f"{audit.text} names {topic}/{partition}@{offset} as a cause: {wrong}"
+            text = f"{decision.text} names {topic}/{partition}@{offset} as a cause: {wrong}"
             place = Evidence(f"{topic}/{partition}@{offset}", str(cause.get("kind")))
-            self._docket.find("S10", text, place, evidence_of(audit.row, audit.text))
+            self._verdicts.add_finding("S10", text, place, evidence_of(decision.row, decision.text))
 
-    def _judge_sticky(self, audit: DecisionRecord, losers: set[str], dropped: int) -> None:
-        kinds = [str(cause.get("kind")) for cause in audit.causes]
-        clients = {cause.get("client_id") for cause in audit.causes}
-        if kinds == ["client_joined"] and audit.members:
-            self._docket.look("S12", "single joins under STICKY")
-            share = -(-audit.state.queues // len(audit.members))
+    def _judge_sticky(self, decision: DecisionRecord, losers: set[str], dropped: int) -> None:
+        kinds = [str(cause.get("kind")) for cause in decision.causes]
+        clients = {cause.get("client_id") for cause in decision.causes}
+        if kinds == ["client_joined"] and decision.members:
+            self._verdicts.count("S12", "single joins under STICKY")
+            share = -(-decision.state.queues // len(decision.members))
             if dropped > share:
-                text = f"{audit.text} moves {dropped} queues for one join, a share is {share}"
-                self._docket.find("S12", text, evidence_of(audit.row, audit.text))
+                text = f"{decision.text} moves {dropped} queues for one join, more than {share}"
+                self._verdicts.add_finding("S12", text, evidence_of(decision.row, decision.text))
         elif kinds and set(kinds) <= _GOING:
-            self._docket.look("S12", "leaves and deaths under STICKY")
+            self._verdicts.count("S12", "leaves and deaths under STICKY")
             others = sorted(losers - {str(client) for client in clients})
             if others:
-                text = f"{audit.text} takes queues from {', '.join(others)}, who stay"
-                self._docket.find("S12", text, evidence_of(audit.row, audit.text))
+                text = f"{decision.text} takes queues from {', '.join(others)}, which stay"
+                self._verdicts.add_finding("S12", text, evidence_of(decision.row, decision.text))
 
 
 def _is_plain(step: Step) -> bool:
-    """Tell whether an even share is all that a group asks for, and whether it was even before."""
+    """Tell whether the group wants an even share and nothing else, and had an even share before."""
     rules = {*step.group.rules, *step.group.defaults}
     if any("/" in name or name in ("designated", "weighing") for name in rules):
         return False
     alive = [each for each in step.group.members.values() if not each.left and not each.lapsed]
-    joined = {cause.get("client_id") for cause in step.audit.causes}
+    joined = {cause.get("client_id") for cause in step.decision.causes}
     held = dict.fromkeys({each.key.client_id for each in alive} - joined, 0)
     for grants in step.group.grants.values():
         newest = grants[max(grants)]

@@ -1,4 +1,4 @@
-"""Collects the history of a run from where it was written: journals and topics, nobody's memory."""
+"""Collects the history of a run from its journals and topics."""
 
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import NamedTuple
@@ -8,7 +8,7 @@ import orjson
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.kafka.topic_content import TopicContent
 from fairlead.recording import RecordingFolder
-from fairlead.verify.conservation import Place
+from fairlead.verify.conservation import RowPlace
 from fairlead.verify.history import History, Journal, ProgressReport, StepRecord
 from fairlead.wire.decision_records import DecisionReader, DecisionRecord
 from fairlead.wire.decode import decode
@@ -27,7 +27,7 @@ def history_of(
     steps: Sequence[StepRecord],
     source: Mapping[MessageQueue, Mapping[int, int | None]],
     *,
-    refused: Collection[Place],
+    refused: Collection[RowPlace],
 ) -> History:
     """Return the history of one group's run.
 
@@ -35,45 +35,47 @@ def history_of(
         recording: of the topics.
         group: its name.
         journals: of its consumers.
-        steps: what was done to them, and when.
+        steps: the fault log: what was done to them, and when.
         source: what the source topics hold: per queue, offset → number.
         refused: places of rows that have a dead letter.
 
     Raises:
         RecordingError: the recording is damaged.
     """
-    told = tuple(_understood(recording.all_rows("assignments"), group))
+    issued = tuple(_understood(recording.all_rows("assignments"), group))
     decisions = tuple(_decisions(recording.all_rows("decisions"), group))
-    # Of the assignments compaction leaves the newest alone; the decisions tell of the others.
+    # Compaction leaves only the newest assignment of a member; the decisions name the other grants.
     decided = {
         (move.queue, move.client_id, move.epoch)
         for decision in decisions
         for move in decision.moves
         if move.stage in ("gated", "granted")
     }
-    granted = frozenset({(each.queue, each.client_id, each.epoch) for each in told} | decided)
+    granted = frozenset({(each.queue, each.client_id, each.epoch) for each in issued} | decided)
     progress = tuple(progress_reports(_accepted(recording, refused), group))
-    # So is it with the life of its topic: whoever was granted it says the same.
-    lives = {
-        (each.queue, each.epoch): each.life
+    # The same holds for the topic's identity: the client that has the grant reports it too.
+    identities = {
+        (each.queue, each.epoch): each.identity
         for each in progress
-        if each.life is not None and (each.queue, each.client_id, each.epoch) in granted
+        if each.identity is not None and (each.queue, each.client_id, each.epoch) in granted
     }
-    lives |= {(each.queue, each.epoch): each.life for each in told if each.life is not None}
+    identities |= {
+        (each.queue, each.epoch): each.identity for each in issued if each.identity is not None
+    }
     return History(
         journals=journals,
         steps=tuple(steps),
         source=source,
         decisions=decisions,
         grants=granted,
-        lives=lives,
-        starts={(each.queue, each.epoch): each.start for each in told},
+        identities=identities,
+        starts={(each.queue, each.epoch): each.start for each in issued},
         progress=progress,
     )
 
 
-def _accepted(recording: RecordingFolder, refused: Collection[Place]) -> Iterator[RawRecord]:
-    """Yield the progress records that the engine took; of others S11 says that it refused them."""
+def _accepted(recording: RecordingFolder, refused: Collection[RowPlace]) -> Iterator[RawRecord]:
+    """Yield the progress records that the engine accepted; S11 judges those that it refused."""
     limits = WireLimits(recording.manifest.partitions.shards)
     for row in recording.all_rows("heartbeats"):
         place = (row.topic, row.partition, row.offset)
@@ -87,7 +89,7 @@ def _accepted(recording: RecordingFolder, refused: Collection[Place]) -> Iterato
 
 
 def _understood(records: Rows, group: str) -> Iterator["Grant"]:
-    """Yield the adds of the assignments that can be read; of others S3 says that they cannot."""
+    """Yield the adds of the readable assignments; S3 reports the unreadable ones."""
     for record in records:
         try:
             yield from tuple(grants((record,), group))
@@ -96,7 +98,7 @@ def _understood(records: Rows, group: str) -> Iterator["Grant"]:
 
 
 def source_content(content: TopicContent, broker_name: str) -> dict[MessageQueue, dict[int, int]]:
-    """Per queue and offset, the number that the producer wrote; a queue may hold none.
+    """Return, per queue and offset, the number that the producer wrote; a queue may hold none.
 
     Raises:
         ValueError: a message is no number.
@@ -131,24 +133,24 @@ def progress_reports(records: Rows, group: str) -> Iterator[ProgressReport]:
                     queue=MessageQueue(*entry["queue"]),
                     epoch=Epoch(*entry["epoch"]),
                     offset=entry["position"][1],
-                    life=entry.get("identity"),
+                    identity=entry.get("identity"),
                 )
         except (KeyError, TypeError) as error:
             raise ValueError(f"progress record: {error!r} in {record.value[:200]!r}") from error
 
 
 class Grant(NamedTuple):
-    """A grant as its client was told it.
+    """A grant as the assignment record gives it to its client.
 
     Attributes:
-        life: the identity of its topic; None if not told.
-        start: the operator's reset that it follows (0: none), and where it begins.
+        identity: of its topic; None if the record names none.
+        start: the operator's reset that it follows (0: none), and the first offset.
     """
 
     queue: MessageQueue
     client_id: str
     epoch: Epoch
-    life: str | None
+    identity: str | None
     start: tuple[int, int]
 
 
@@ -169,14 +171,14 @@ def grants(records: Rows, group: str) -> Iterator[Grant]:
             for entry in fields["add"]:
                 queue, epoch = MessageQueue(*entry["queue"]), Epoch(*entry["epoch"])
                 reset, offset = entry["position"]
-                life = entry.get("identity")
-                yield Grant(queue, fields["client_id"], epoch, life, (reset, offset))
+                identity = entry.get("identity")
+                yield Grant(queue, fields["client_id"], epoch, identity, (reset, offset))
         except (KeyError, TypeError) as error:
             raise ValueError(f"assignment record: {error!r} in {record.value[:200]!r}") from error
 
 
 def _decisions(records: Rows, group: str) -> Iterator[DecisionRecord]:
-    """Yield the decisions that can be read; of others S3 says that they cannot."""
+    """Yield the readable decisions; S3 reports the unreadable ones."""
     reader = DecisionReader(group)
     for record in records:
         try:

@@ -1,15 +1,15 @@
 """What the records of one shard prove, read in the engine's order (ADR 0113).
 
-This is a second, simpler reading of the protocol: no chain, no targets, only facts. A grant that
-was issued may be worked on until something proves that it is not; the proof is kept with it.
+This is a second, simpler reading of the protocol: no chain, no targets, only facts. The member of
+an issued grant may work until a record proves that it does not; the judge keeps that proof.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
-from fairlead.core.bounds import OUT_OF_BOUNDS
 from fairlead.core.model import Epoch, MessageQueue
+from fairlead.core.positions.bounds import OUT_OF_BOUNDS
 from fairlead.core.records import (
     ALL_GROUPS,
     Claims,
@@ -24,7 +24,7 @@ from fairlead.core.records import (
     RuleSet,
     Tick,
 )
-from fairlead.core.rules import GroupRules
+from fairlead.core.rules.group_rules import GroupRules
 from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
 from fairlead.verify.grant_facts import GrantFacts
 from fairlead.verify.group_facts import GroupFacts
@@ -42,43 +42,43 @@ _ORDER: Final = {"control": 0, "routes": 1, "offsets": 2, "releases": 3, "heartb
 _ABOVE: Final = Epoch(2**63, 0)
 """Above every epoch."""
 _STILL_TICKS: Final = 5
-"""Who has not ticked for so many periods does not run."""
+"""A driver that has not ticked for this many periods does not run."""
 _READ: Final = 4
 """RocketMQ's read bit of a broker's permission."""
 
 
 @dataclass(frozen=True, slots=True)
 class RouteFacts:
-    """A topic's route as far as consumers are concerned: readable queues of each broker."""
+    """What consumers need of a topic's route: how many queues of each broker are readable."""
 
     identity: str
     readable: Mapping[str, int]
 
     def has(self, queue: MessageQueue) -> bool:
-        """Tell whether a queue can be read."""
+        """Tell whether the route has this queue as a readable one."""
         return queue.queue_id < self.readable.get(queue.broker_name, 0)
 
 
 @dataclass(slots=True)
 class ShardFacts:
-    """Everything that the rows of one shard tell.
+    """Everything that the rows of one shard prove.
 
     Attributes:
         shards: how many there are.
         tick_ms: the period of the ticks of the driver that reads.
         clock: the log clock, computed again.
         ticks: per generation, the clock at the first and at the newest tick of its driver.
-        still_ms: for how long no driver ticked: none ran, or it stood still.
+        still_ms: how long in all no driver ticked: none ran, or it stood still.
         groups: by name.
-        routes: by topic; a topic that was deleted has no queues.
-        identities: by topic, of the life that its newest route tells.
-        otherwise: the rules of a group of which the log says nothing.
+        routes: by topic; a deleted topic has no queues.
+        identities: by topic, the identity in its newest route.
+        otherwise: the rules of a group for which the log has none.
         defaults: the rules of all groups.
-        refused: why rows were rejected, by their places; what they say counts for nothing. Where
-            it is a position that nobody can have reached, the rest counts (rule H30).
-        wrote: tells whether a driver may have written a tick, behind ticks up to a generation.
-        malformed: places of rows that are not what the protocol says, and why.
-        speakers: of the newest rows, the group that each speaks for.
+        refused: why the engine rejected rows, by their places. The judge ignores such rows; if the
+            reason is an impossible position, it ignores only that position (rule H30).
+        wrote: tells whether a driver may have written a tick, after ticks up to a generation.
+        malformed: places of rows that break the protocol's format, and why.
+        speakers: the group of each of the newest rows.
     """
 
     shards: int
@@ -97,7 +97,7 @@ class ShardFacts:
     speakers: dict[tuple[str, int, int], str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Begin with a clock that nothing has moved."""
+        """Begin with a clock at zero."""
         self.clock = ShardClock(TICKS_PER_MOVE * self.tick_ms)
 
     def group(self, name: str) -> GroupFacts:
@@ -109,7 +109,7 @@ class ShardFacts:
             )
         return self.groups[name]
 
-    def take(self, suffix: str, row: RawRecord) -> None:
+    def read_row(self, suffix: str, row: RawRecord) -> None:
         """Read one row. Rows of a batch come in the order of ``order_of``."""
         if suffix == "heartbeats":
             self.clock.advance(row.append_ms)
@@ -120,7 +120,7 @@ class ShardFacts:
             return
         place = (row.topic, row.partition, row.offset)
         if isinstance(record, Tick):
-            # The engine that was gone by then refused none.
+            # An engine that had already ended refused no tick.
             if place not in self.refused and self.wrote(record, self.clock.marker):
                 self._tick(record)
             return
@@ -146,14 +146,14 @@ class ShardFacts:
 
     @property
     def ticked_ms(self) -> int:
-        """The clock at the newest tick: behind it no driver was seen to run."""
+        """The clock at the newest tick; no driver shows itself after it."""
         return max((last_ms for _, last_ms in self.ticks.values()), default=0)
 
     def _take_malformed(self, row: RawRecord, error: WireError) -> None:
         self.malformed[row.topic, row.partition, row.offset] = str(error.reason)
         sender = error.sender
         if sender is not None and sender.heartbeat:
-            # It counts for its sender's lease all the same (rule H10).
+            # It still renews its sender's lease (rule H10).
             member = self.group(sender.group).members.get(sender.member)
             if member is not None:
                 member.seen_ms, member.seen = self.clock.clock_ms, row
@@ -215,7 +215,7 @@ class ShardFacts:
             group.positions.live(record.topic)
 
     def lapse(self, group: GroupFacts) -> Iterator[MemberFacts]:
-        """Take those for dead that were silent for too long at this place in the log."""
+        """Mark as lapsed, and yield, the members that were silent for too long at this place."""
         for member in list(group.members.values()):
             silent_ms = self.clock.clock_ms - member.seen_ms
             if not member.lapsed and silent_ms > group.patience_ms(member):
@@ -225,34 +225,34 @@ class ShardFacts:
                 yield member
 
     def forget_unread(self, group: GroupFacts) -> None:
-        """Forget how far queues were processed of topics that nobody of the group reads any more.
+        """Forget the positions of topics that no member of the group subscribes to any more.
 
-        The engine forgets them too; who reads them again starts where the data plane says. A queue
-        that its topic's route hides is not forgotten: it comes back as it was left.
+        The engine forgets them too; a later subscriber starts where the data plane says. The judge
+        keeps a queue that its topic's route hides: it comes back with its old position.
         """
         alive = [each for each in group.members.values() if each.shares and not each.gone]
         if not alive:
             return
         topics = frozenset(topic for member in alive for topic in member.topics)
-        # Who subscribes to a topic that nobody read waits for its route: it was forgotten.
-        kept, group.subscribed = topics & group.subscribed, topics
+        # A topic that nobody read was forgotten: its new subscriber waits for the route.
+        still_read, group.subscribed = topics & group.subscribed, topics
         for queue in list(group.positions.reached):
-            if queue.topic not in kept and not group.open_grants(queue, _ABOVE):
+            if queue.topic not in still_read and not group.open_grants(queue, _ABOVE):
                 del group.positions.reached[queue]
 
     def silence(self, group: GroupFacts, grant: GrantFacts) -> Evidence:
-        """Return what is known of the member of a grant that was not resolved."""
+        """Return how long the member of an unresolved grant was silent, as evidence."""
         member = None if grant.member is None else group.members.get(grant.member)
         if member is None:
-            return Evidence(_place(grant.issued), f"nothing was heard of {grant.client_id}")
+            return Evidence(_place(grant.issued), f"{grant.client_id} sent no heartbeat")
         silent_ms = self.clock.clock_ms - member.seen_ms
         limit_ms = group.patience_ms(member)
-        text = f"its newest heartbeat: {silent_ms} ms before, it lapses after {limit_ms} ms"
+        text = f"its newest heartbeat, {silent_ms} ms before; it lapses after {limit_ms} ms"
         return Evidence(_place(member.seen), text)
 
 
 def order_of(suffix: str) -> int:
-    """Return which of the input topics the engine applies first."""
+    """Return the rank of an input topic: the engine applies topics of lower rank first."""
     return _ORDER[suffix]
 
 

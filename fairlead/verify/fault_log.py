@@ -1,4 +1,4 @@
-"""The log of what was done to a run, as JSON lines: kills, steps, and faults with begin and end."""
+"""The fault log of a run, as JSON lines: kills, steps, and faults with begin and end."""
 
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -31,7 +31,7 @@ def read_faults(path: Path) -> list[StepRecord]:
     """Return the records of a log.
 
     Raises:
-        UsageError: the file cannot be read, or a line is none of a log.
+        UsageError: the file is unreadable, or a line does not belong in a fault log.
     """
     try:
         lines = read_regular(path).splitlines()
@@ -80,7 +80,7 @@ def step_of(fields: LineFields) -> StepRecord:
     """Return the record of one line.
 
     Raises:
-        LineError: it is of a kind that fault logs do not have, or a field is missing or wrong.
+        LineError: fault logs have no line of this kind, or a field is missing or wrong.
     """
     return _READERS[fields.kind(_READERS)](fields)
 

@@ -1,4 +1,4 @@
-"""What is known of one grant: who may work under it, when it was dropped, and what ended it."""
+"""The facts of one grant: who may work under it, when it was dropped, and what ended it."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -7,13 +7,13 @@ from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position
 from fairlead.verify.verdicts import Evidence, evidence_of
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["Contradiction", "EarlyWork", "GrantFacts", "Report"]
+__all__ = ["Contradiction", "EarlyWork", "GrantFacts", "PositionReport"]
 
 
-class Report(NamedTuple):
-    """A position that somebody reported, where, and the log clock when that was read.
+class PositionReport(NamedTuple):
+    """A reported position, its record, and the log clock when that record was read.
 
-    ``identity``: of which life of its topic; None: not told.
+    ``identity`` is that of the topic; None if the record names none.
     """
 
     position: Position
@@ -24,22 +24,22 @@ class Report(NamedTuple):
 
 @dataclass(slots=True)
 class GrantFacts:
-    """One grant that was issued: who may work on the queue under this epoch.
+    """One issued grant: who may work on the queue under this epoch.
 
     Attributes:
-        member: whose; None: only a decision tells of it, which names the client alone, and nobody
-            of that client was known.
-        resolved: what proves that nobody works under it any more.
-        resolved_ms: the log clock when that was read.
-        dropped_ms: the log clock since when its member is asked to let go.
-        dropped: the decision that asked.
+        member: whose grant it is; None: only a decision names it, by a client id of which no
+            member was known.
+        resolved: the proof that nobody works under it any more.
+        resolved_ms: the log clock when that proof was read.
+        dropped_ms: the log clock since which its member must let go.
+        dropped: the decision that dropped it.
         dropped_by: the generation of that decision.
         overtaken: a successor does not wait for it; the queue is unsafe until it is resolved.
-        worked: the furthest work that was reported under it.
+        worked: the furthest work that its member reported.
         released: where its member let go of it.
-        never: its member answered that it never started.
-        put_aside: its release tells a position that was refused: the engine heard of its progress
-            until it was sure of that.
+        never: the record in which its member answers that it never started.
+        put_aside: the engine refused the position in its release, and went on believing its
+            progress until it was sure of that.
     """
 
     queue: MessageQueue
@@ -53,35 +53,35 @@ class GrantFacts:
     dropped: RawRecord | None = None
     dropped_by: int = 0
     overtaken: bool = False
-    worked: Report | None = None
-    released: Report | None = None
+    worked: PositionReport | None = None
+    released: PositionReport | None = None
     never: RawRecord | None = None
     put_aside: bool = False
 
     def is_of(self, member: MemberKey) -> bool:
-        """Tell whether a record of this member may speak of the grant."""
+        """Tell whether the grant may be this member's."""
         return self.member == member if self.member else self.client_id == member.client_id
 
-    def end(self, proof: Evidence, clock_ms: int) -> None:
-        """Something proves that nobody works under it."""
+    def resolve(self, proof: Evidence, clock_ms: int) -> None:
+        """Record the proof that nobody works under it any more."""
         self.resolved, self.resolved_ms = proof, clock_ms
 
     def drop(self, decision: RawRecord, generation: int, clock_ms: int) -> None:
-        """A decision asks its member to let go; what was asked before counts on."""
+        """Record the decision that drops it; an earlier drop counts on."""
         if self.dropped_ms is None:
             self.dropped, self.dropped_by, self.dropped_ms = decision, generation, clock_ms
 
     def contradiction(self) -> "Contradiction | None":
-        """Return what of its own member's words cannot be true together, if anything cannot."""
+        """Return the contradiction between the reports of its member; None: there is none."""
         if self.worked is None:
             return None
         worked = evidence_of(self.worked.row, f"work up to {self.worked.position.offset}")
         if self.never is not None:
-            text = f"{self.text}: answered that it never started, and reported work"
+            text = f"{self.text}: it answered that it never started, and it reported work"
             return Contradiction("S2", text, (worked, evidence_of(self.never, "the answer")))
         if self.released is None or self.worked.position <= self.released.position:
             return None
-        text = f"{self.text}: released below what was reported, messages are read again"
+        text = f"{self.text}: it released below its own progress, so messages are read again"
         says = f"released at {self.released.position.offset}"
         return Contradiction("S5", text, (worked, evidence_of(self.released.row, says)))
 
@@ -93,7 +93,7 @@ class GrantFacts:
 
 
 class Contradiction(NamedTuple):
-    """Words of one member that cannot be true together: the invariant, and the records."""
+    """Reports of one member that contradict each other: the broken invariant, and the records."""
 
     number: str
     text: str
@@ -101,7 +101,7 @@ class Contradiction(NamedTuple):
 
 
 class EarlyWork(NamedTuple):
-    """Somebody worked under a newer grant before this one was seen to be resolved."""
+    """Work under a newer grant, reported before the older grant was resolved."""
 
     older: GrantFacts
     newer: GrantFacts

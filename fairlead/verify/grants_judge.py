@@ -1,4 +1,4 @@
-"""S2: nobody is granted a queue on which somebody else may be working."""
+"""S2: the engine grants no queue on which another client may be working."""
 
 from collections.abc import Iterable, Sequence
 
@@ -7,9 +7,9 @@ from fairlead.verify.facts import ShardFacts
 from fairlead.verify.grant_facts import EarlyWork, GrantFacts
 from fairlead.verify.group_facts import GroupFacts
 from fairlead.verify.handover_copies import Copies
-from fairlead.verify.issued_grants import ToldAdd
-from fairlead.verify.verdicts import Docket, Evidence, evidence_of
-from fairlead.verify.walk import Ending, Step
+from fairlead.verify.issued_grants import IssuedAdd
+from fairlead.verify.verdicts import Evidence, Verdicts, evidence_of
+from fairlead.verify.walk import ShardEnd, Step
 from fairlead.wire.decision_records import MoveRecord
 from fairlead.wire.raw import RawRecord
 
@@ -17,19 +17,19 @@ __all__ = ["GrantsJudge"]
 
 
 class GrantsJudge:
-    """Judges every grant against what was unresolved when it was made."""
+    """Judges every grant against the older grants that were unresolved when it was made."""
 
-    def __init__(self, docket: Docket, copies: Copies) -> None:
-        self._docket, self._copies = docket, copies
+    def __init__(self, verdicts: Verdicts, copies: Copies) -> None:
+        self._verdicts, self._copies = verdicts, copies
         self._clock_off: dict[tuple[int, int], int] = {}
-        self._again: dict[str, tuple[int, list[ToldAdd]]] = {}
+        self._again: dict[str, tuple[int, list[IssuedAdd]]] = {}
 
     def step(self, step: Step) -> None:
         """Judge the clock, the grants and the resolutions of one decision."""
         self._judge_clock(step)
         self._judge_again(step)
-        moved: list[ToldAdd] = []
-        for move in step.audit.moves:
+        moved: list[IssuedAdd] = []
+        for move in step.decision.moves:
             if move.stage == "resolved":
                 self._judge_resolved(step, move)
             elif move.stage in ("gated", "granted"):
@@ -37,84 +37,90 @@ class GrantsJudge:
                 self._judge_grant(step, move, adds)
                 moved += adds
         again = [add for add in step.adds if add not in moved]
-        self._again.setdefault(step.audit.group, (step.audit.at_ms, []))[1].extend(again)
+        self._again.setdefault(step.decision.group, (step.decision.at_ms, []))[1].extend(again)
 
-    def orphan(self, add: ToldAdd, facts: ShardFacts) -> None:
+    def orphan(self, add: IssuedAdd, facts: ShardFacts) -> None:
         """Judge an add that has no decision."""
         group = facts.group(add.group)
         self._judge_add(facts, group, add, evidence_of(add.row, "an add without a decision"))
 
-    def end(self, ending: Ending) -> None:
-        """Judge work that began before the grant in front of it was seen to end."""
-        for group in ending.facts.groups.values():
+    def finish(self, end: ShardEnd) -> None:
+        """Judge work that began before the older grant ended."""
+        for group in end.facts.groups.values():
             for early, released in group.ended:
                 proof = evidence_of(released, "the release, later")
-                self._judge_early(ending.facts, group, early, proof, released)
+                self._judge_early(end.facts, group, early, proof, released)
             for contradiction in group.contradictions:
-                self._docket.find(contradiction.number, contradiction.text, *contradiction.slice)
+                self._verdicts.add_finding(
+                    contradiction.number, contradiction.text, *contradiction.slice
+                )
             for early in group.early.values():
                 says = f"{early.older.client_id} never released it"
                 proof = evidence_of(early.older.issued, says)
-                self._judge_early(ending.facts, group, early, proof)
+                self._judge_early(end.facts, group, early, proof)
 
     def _judge_clock(self, step: Step) -> None:
-        audit = step.audit
+        decision = step.decision
         if step.behind:
             return
-        off = audit.clock_ms - step.facts.clock.clock_ms
-        origin = audit.cut.origin
-        if origin is not None and not audit.clock_ms:
-            # Nothing was read yet by which its clock could be told from the log's.
+        off = decision.clock_ms - step.facts.clock.clock_ms
+        origin = decision.cut.origin
+        if origin is not None and not decision.clock_ms:
+            # The engine had read nothing yet that moves its clock.
             return
         if not step.whole or origin is not None:
-            # The log, or an engine that lost its state, begins in the middle: how far the clock was
-            # then is taken from there.
+            # The log, or an engine that lost its state, begins in the middle. The first decision
+            # sets how far the two clocks are apart.
             began = 0 if origin is None else origin.generation
-            off -= self._clock_off.setdefault((audit.cut.shard, began), off)
+            off -= self._clock_off.setdefault((decision.cut.shard, began), off)
         if not step.whole:
-            reason = "heartbeats begin in the middle: what was granted before them is not judged"
-            self._docket.excuse("S2", reason)
-        self._docket.look("S2", "log clocks")
+            reason = "grants from before the first recorded heartbeat"
+            self._verdicts.excuse("S2", reason)
+        self._verdicts.count("S2", "log clocks")
         if off:
-            text = f"{audit.text} has the clock {audit.clock_ms}: {off:+} ms beside the log's"
-            self._docket.find("S2", text, evidence_of(audit.row, "this is the decision"))
+            text = f"{decision.text} has the clock {decision.clock_ms}, {off:+} ms off the log's"
+            self._verdicts.add_finding(
+                "S2", text, evidence_of(decision.row, "this is the decision")
+            )
 
     def _judge_again(self, step: Step) -> None:
-        """Judge what was said again to members that seemed to have missed it.
+        """Judge the adds that the engine repeated to members which seemed to have missed them.
 
-        Where two decisions rest on one newest record, nobody knows which of them said it: it is
-        judged when something newer was read.
+        Two decisions with the same newest record do not show which of them repeated an add, so the
+        judge waits until a decision has read something newer.
         """
-        at_ms, adds = self._again.get(step.audit.group, (0, []))
-        if at_ms != step.audit.at_ms:
+        at_ms, adds = self._again.get(step.decision.group, (0, []))
+        if at_ms != step.decision.at_ms:
             for add in adds:
-                self._judge_add(step.facts, step.group, add, evidence_of(add.row, "the add, again"))
-            self._again.pop(step.audit.group, None)
+                repeated = evidence_of(add.row, "the repeated add")
+                self._judge_add(step.facts, step.group, add, repeated)
+            self._again.pop(step.decision.group, None)
 
-    def _judge_grant(self, step: Step, move: MoveRecord, adds: Sequence[ToldAdd]) -> None:
-        evidence = evidence_of(step.audit.row, f"{step.audit.text}: {move.text}")
+    def _judge_grant(self, step: Step, move: MoveRecord, adds: Sequence[IssuedAdd]) -> None:
+        evidence = evidence_of(step.decision.row, f"{step.decision.text}: {move.text}")
         if move.unsafe:
-            self._docket.look("S2", "unsafe grants, exempt")
+            self._verdicts.count("S2", "unsafe grants, exempt")
         elif adds:
             for add in adds:
-                # Whoever believes a decision that tells of no gate waits for none.
-                told = add if move.stage == "gated" else add._replace(after=())
-                self._judge_add(step.facts, step.group, told, evidence)
+                # A client that believes a decision without a gate waits for nobody.
+                issued = add if move.stage == "gated" else add._replace(after=())
+                self._judge_add(step.facts, step.group, issued, evidence)
         elif move.stage == "granted":
-            self._docket.look("S2", "grants")
+            self._verdicts.count("S2", "grants")
             missing = step.group.open_grants(move.queue, move.epoch)
             self._accuse(step, missing, [evidence], move.text)
         else:
-            self._docket.excuse("S2", "gates of some grants: their assignments were compacted away")
+            reason = "gates of some grants: their assignments were compacted away"
+            self._verdicts.excuse("S2", reason)
 
     def _judge_add(
-        self, facts: ShardFacts, group: GroupFacts, add: ToldAdd, evidence: Evidence
+        self, facts: ShardFacts, group: GroupFacts, add: IssuedAdd, evidence: Evidence
     ) -> None:
-        told = not evidence.place.startswith(add.row.topic)
-        if not told and (group.rule("mode") == "eager" or group.rule("on_mute") == "force"):
-            # Of an add that no move tells of it is not known whether it is marked unsafe.
+        has_decision = not evidence.place.startswith(add.row.topic)
+        if not has_decision and (group.rule("mode") == "eager" or group.rule("on_mute") == "force"):
+            # No move names this add, so nobody knows whether the decision marked it unsafe.
             return
-        self._docket.look("S2", "gated grants" if add.after else "grants")
+        self._verdicts.count("S2", "gated grants" if add.after else "grants")
         gates = {(gate.member.client_id, gate.epoch) for gate in add.after}
         missing = [
             grant
@@ -122,7 +128,7 @@ class GrantsJudge:
             if (grant.client_id, grant.epoch) not in gates
         ]
         text = f"{_queue(add.queue)} granted to {add.member.client_id} under {_epoch(add.epoch)}"
-        proof = [evidence, evidence_of(add.row, "the add")] if told else [evidence]
+        proof = [evidence, evidence_of(add.row, "the add")] if has_decision else [evidence]
         self._accuse((facts, group), missing, proof, text)
 
     def _accuse(
@@ -134,10 +140,10 @@ class GrantsJudge:
     ) -> None:
         facts, group = (known.facts, known.group) if isinstance(known, Step) else known
         for grant in missing:
-            self._docket.find(
+            self._verdicts.add_finding(
                 "S2",
-                f"{text}, while {grant.client_id} may work under {_epoch(grant.epoch)}, which is "
-                "no gate of it",
+                f"{text}, while {grant.client_id} may work under {_epoch(grant.epoch)} and no gate "
+                "names it",
                 evidence_of(grant.issued, grant.text),
                 facts.silence(group, grant),
                 *proof,
@@ -145,16 +151,16 @@ class GrantsJudge:
 
     def _judge_resolved(self, step: Step, move: MoveRecord) -> None:
         grant = step.group.grants.get(move.queue, {}).get(move.epoch)
-        self._docket.look("S2", "resolutions")
+        self._verdicts.count("S2", "resolutions")
         if grant is None or grant.resolved is not None or grant.overtaken:
-            # Of one that nobody waits for, a late acknowledgement is enough (rule H26).
+            # Nobody waits for an overtaken grant: a late acknowledgement is enough (rule H26).
             return
-        self._docket.find(
+        self._verdicts.add_finding(
             "S2",
-            f"{move.text}, and nothing read by then resolves it",
+            f"{move.text}, though no record that the engine had read resolves it",
             evidence_of(grant.issued, grant.text),
             step.facts.silence(step.group, grant),
-            evidence_of(step.audit.row, f"{step.audit.text} says that it is resolved"),
+            evidence_of(step.decision.row, f"{step.decision.text} says that it is resolved"),
         )
 
     def _judge_early(
@@ -165,32 +171,32 @@ class GrantsJudge:
         proof: Evidence,
         released: RawRecord | None = None,
     ) -> None:
-        self._docket.look("S2", "starts behind a gate")
+        self._verdicts.count("S2", "starts behind a gate")
         # Brokers' clocks may differ by a little.
         until_ms = early.worked.append_ms + facts.tick_ms
         if released is not None and released.append_ms <= until_ms:
             return
-        told = self._copies.tell(group.name, early, until_ms)
-        if told is None:
-            reason = "starts without a release: the handovers of that time are not there"
-            self._docket.excuse("S2", reason)
-        elif not told:
+        readable = self._copies.was_readable(group.name, early, until_ms)
+        if readable is None:
+            reason = "starts without a release: the handovers topic no longer holds that time"
+            self._verdicts.excuse("S2", reason)
+        elif not readable:
             self._accuse_early(early, proof)
 
     def _accuse_early(self, early: EarlyWork, *proof: Evidence) -> None:
         older, newer = early.older, early.newer
-        self._docket.find(
+        self._verdicts.add_finding(
             "S2",
             f"{newer.client_id} worked on {_queue(newer.queue)} under {_epoch(newer.epoch)} before "
-            f"{older.client_id} had let go of it under {_epoch(older.epoch)}",
+            f"{older.client_id} had released it under {_epoch(older.epoch)}",
             evidence_of(older.issued, older.text),
             *proof,
             evidence_of(early.worked, f"{newer.client_id} reports work"),
         )
 
 
-def _is_of(add: ToldAdd, move: MoveRecord) -> bool:
-    """Tell whether an add is what a move tells of."""
+def _is_of(add: IssuedAdd, move: MoveRecord) -> bool:
+    """Tell whether a move names this add."""
     return (add.queue, add.epoch, add.member.client_id) == (move.queue, move.epoch, move.client_id)
 
 

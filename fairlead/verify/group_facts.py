@@ -1,4 +1,4 @@
-"""What is known of one group: its members and its grants."""
+"""The facts of one group: its members and its grants."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -13,9 +13,9 @@ from fairlead.core.records import (
     Progress,
     Release,
 )
-from fairlead.core.rules import GroupRules, RuleError, with_rule
+from fairlead.core.rules.group_rules import GroupRules, RuleError, with_rule
 from fairlead.engine.clock import ShardClock
-from fairlead.verify.grant_facts import Contradiction, EarlyWork, GrantFacts, Report
+from fairlead.verify.grant_facts import Contradiction, EarlyWork, GrantFacts, PositionReport
 from fairlead.verify.member_facts import MemberFacts
 from fairlead.verify.position_facts import PositionFacts
 from fairlead.verify.verdicts import Evidence, evidence_of
@@ -24,7 +24,7 @@ from fairlead.wire.raw import RawRecord
 __all__ = ["GroupFacts"]
 
 _GRANTS_MAX: Final = 200
-"""So many grants of a queue are remembered, and all that are not resolved."""
+"""The judge remembers this many grants of a queue, and every unresolved one."""
 
 
 @dataclass(slots=True)
@@ -32,18 +32,18 @@ class GroupFacts:
     """A group, from its records alone.
 
     Attributes:
-        clock: of its shard, at the record that is read.
-        defaults: the rules of all groups; changed by the shard.
-        otherwise: the rules of a group of which the log says nothing.
-        grants: per queue, by epoch; resolved ones too, for records may still speak of them.
+        clock: of its shard, at the newest record read.
+        defaults: the rules of all groups; the shard changes them.
+        otherwise: the rules of a group for which the log has none.
+        grants: per queue, by epoch; resolved ones too, since later records may name them.
         positions: how far its queues were processed.
-        early: work under a grant while an older one had not been seen to end.
-        ended: of those, the release that came later.
-        subscribed: the topics that somebody read when the newest decision was made.
-        lives: the members of each client id.
-        counts: of reports by kind and whether they were accepted.
-        contradictions: words of members that cannot be true together.
-        lapsed: the grants that ended since their member was silent for too long.
+        early: work under a grant while an older grant was unresolved.
+        ended: the same work, with the release that came later.
+        subscribed: the topics that members subscribed to at the newest decision.
+        incarnations: the members of each client id.
+        counts: of reports, by kind and by whether they count.
+        contradictions: reports of one member that contradict each other.
+        lapsed: the grants that ended because their member was silent for too long.
     """
 
     name: str
@@ -61,31 +61,31 @@ class GroupFacts:
     contradictions: list[Contradiction] = field(default_factory=list)
     lapsed: list[GrantFacts] = field(default_factory=list)
     parts: dict[MemberKey, dict[int, tuple[Claim, ...]]] = field(default_factory=dict)
-    lives: dict[str, list[MemberFacts]] = field(default_factory=dict)
+    incarnations: dict[str, list[MemberFacts]] = field(default_factory=dict)
 
     def rule(self, name: str) -> Any:
-        """Return the value of a rule in force, by the log alone."""
+        """Return the value of a rule in force, as the log has it."""
         return self.rules.get(name, self.defaults.get(name))
 
     @property
     def times(self) -> GroupRules:
-        """The group's times: its own over those of all groups over the engine's."""
-        found = self.otherwise
+        """The group's times; its own win over those of all groups, and those over the engine's."""
+        in_force = self.otherwise
         for rules in (self.defaults, self.rules):
             if "timing" in rules:
                 try:
-                    found = with_rule(found, "timing", rules["timing"], {})
+                    in_force = with_rule(in_force, "timing", rules["timing"], {})
                 except RuleError:
                     continue
-        return found
+        return in_force
 
     def patience_ms(self, member: MemberFacts) -> int:
-        """Return how long a member may be silent."""
+        """Return how long a member may be silent before it lapses."""
         times = self.times
         return max(times.lease_ms, member.lease_ms) + times.margin_ms
 
     def effective(self, client_id: str) -> MemberKey | None:
-        """Return the member that a client id stands for; None: nobody of it lives."""
+        """Return the greatest live member of a client id; None: none is alive."""
         alive = [
             member
             for member in self.members.values()
@@ -96,20 +96,20 @@ class GroupFacts:
         return max(alive, key=lambda member: (member.process, member.incarnations)).key
 
     def issue(self, grant: GrantFacts, generation: int) -> None:
-        """Take note of what a generation grants; of a grant that is known only whose it is."""
+        """Record a grant of a generation; of a known grant only its member."""
         grants = self.grants.setdefault(grant.queue, {})
         known = grants.setdefault(grant.epoch, grant)
         if known.member is None:
             known.member = grant.member
         if known is grant and self.refuses(grant, generation):
-            says = f"{grant.client_id} knew of a newer driver: it takes nothing of {generation}"
-            grant.end(evidence_of(grant.issued, says), self.clock.clock_ms)
+            says = f"{grant.client_id} knew a newer driver and refuses generation {generation}"
+            grant.resolve(evidence_of(grant.issued, says), self.clock.clock_ms)
         member = None if known.member is None else self.members.get(known.member)
         if member is not None:
             self._hold_to_promise(known, member)
 
     def refuses(self, grant: GrantFacts, generation: int) -> bool:
-        """Tell whether a grant's member has learnt of a driver above this generation."""
+        """Tell whether a grant's member knows a driver above this generation, and so refuses."""
         member = None if grant.member is None else self.members.get(grant.member)
         return member is not None and member.acked > generation
 
@@ -122,14 +122,14 @@ class GroupFacts:
         ]
 
     def forget(self, queue: MessageQueue) -> None:
-        """Forget what no record can speak of any more: old grants that are resolved."""
+        """Forget old resolved grants: no record can name them any more."""
         grants = self.grants.get(queue, {})
         for epoch in sorted(grants)[:-_GRANTS_MAX]:
             if grants[epoch].resolved is not None:
                 del grants[epoch]
 
     def beat(self, record: Heartbeat, row: RawRecord, clock_ms: int) -> None:
-        """A heartbeat was read; every one counts for its member's lease."""
+        """Apply a heartbeat: each one renews its member's lease."""
         member = self.members.get(record.member)
         if member is not None:
             member.seen_ms, member.seen = clock_ms, row
@@ -148,14 +148,14 @@ class GroupFacts:
                 ordered=record.profile.ordered,
                 shares=_shares(record),
             )
-            self.lives.setdefault(record.member.client_id, []).append(member)
+            self.incarnations.setdefault(record.member.client_id, []).append(member)
         member.changes += member.digest != record.digest
         member.digest = record.digest
         self._note_rivals(member, clock_ms)
 
     def _note_rivals(self, member: MemberFacts, clock_ms: int) -> None:
-        """Note which processes of a client id were each heard after the other had come."""
-        for other in self.lives[member.key.client_id]:
+        """Note two processes of one client id, each heard after the other had started."""
+        for other in self.incarnations[member.key.client_id]:
             if other.process == member.process or other.left or other.lapsed:
                 continue
             if clock_ms - other.seen_ms > self.patience_ms(other) or member.lapsed:
@@ -167,14 +167,14 @@ class GroupFacts:
                 lesser.rival = greater
 
     def leave(self, record: Leave, row: RawRecord) -> None:
-        """A leave was read: its member is granted nothing more."""
+        """Apply a leave: its member gets no more grants."""
         member = self.members.get(record.member)
         if member is not None:
             member.left = True
             self._promise(member, record.last_started, row)
 
     def _promise(self, member: MemberFacts, last_started: Epoch | None, row: RawRecord) -> None:
-        """A member tells what it started last: what it was granted above that it never starts."""
+        """Apply what a leaving member started last: it never starts a newer grant."""
         if last_started is None or member.last_started is not None:
             return
         member.left, member.last_started = True, (last_started, row)
@@ -188,22 +188,22 @@ class GroupFacts:
         if grant.never is None and grant.released is None:
             self._compare(grant, never=row)
         if grant.resolved is None:
-            says = "left, and had not started it"
-            grant.end(evidence_of(row, f"{grant.client_id} {says}"), self.clock.clock_ms)
+            says = "left without having started it"
+            grant.resolve(evidence_of(row, f"{grant.client_id} {says}"), self.clock.clock_ms)
 
     def take_unbelieved(self, record: Release | Progress, row: RawRecord) -> None:
-        """A position in it was refused: that its sender has stopped, or works, is believed."""
+        """Apply a record with a refused position: only whether its sender works counts."""
         if isinstance(record, Release):
             self.release(record, row, believed=False)
         else:
             self.progress(record, row, believed=False)
 
     def progress(self, record: Progress, row: RawRecord, *, believed: bool = True) -> None:
-        """Work was reported: whoever works on a grant proves that all older ones have ended."""
+        """Apply reported work: work under a grant proves that all older grants have ended."""
         for entry in record.queues:
             grant = self._grant(record.member, entry.queue, entry.epoch)
             self._count("progress", row, grant)
-            report = Report(entry.position, row, identity=entry.identity)
+            report = PositionReport(entry.position, row, identity=entry.identity)
             self.positions.grow(entry, report)
             if believed or not self.positions.is_beyond(entry.queue, entry.position):
                 if grant is not None and (not grant.worked or report.position > grant.worked[0]):
@@ -214,7 +214,7 @@ class GroupFacts:
                 self._supersede(grant, row, "works under a newer grant")
 
     def release(self, record: Release, row: RawRecord, *, believed: bool = True) -> None:
-        """A release was read; with a position it ends all older grants too."""
+        """Apply a release; one with a position ends all older grants too."""
         member = self.members.get(record.member)
         if member is not None:
             self._promise(member, record.last_started, row)
@@ -222,37 +222,37 @@ class GroupFacts:
         accepted = grant is not None and grant.resolved is None
         self._count("release", row, grant)
         if record.position is not None and believed:
-            report = Report(record.position, row, identity=record.identity)
+            report = PositionReport(record.position, row, identity=record.identity)
             self.positions.reach(record.queue, record.epoch, report, grant)
         if grant is None:
             return
         if record.position is not None:
             grant.put_aside |= not believed
             if believed:
-                self._compare(grant, released=Report(record.position, row))
+                self._compare(grant, released=PositionReport(record.position, row))
         elif grant.released is None:
-            # Said behind the release it changes nothing.
+            # After the release this answer changes nothing.
             self._compare(grant, never=row)
         early = self.early.pop((grant.queue, grant.epoch), None)
         if early is not None:
             self.ended.append((early, row))
         says = "released" if record.position is not None else "answered that it never started"
         if accepted:
-            grant.end(evidence_of(row, says), self.clock.clock_ms)
+            grant.resolve(evidence_of(row, says), self.clock.clock_ms)
         if record.position is not None:
             self._supersede(grant, row, "released a newer grant")
 
-    def _compare(self, grant: GrantFacts, **said: Any) -> None:
-        """Take what a member says of its grant; tell, once, if that contradicts what it said."""
-        known = grant.contradiction()
-        for name, what in said.items():
+    def _compare(self, grant: GrantFacts, **facts: Any) -> None:
+        """Set what a member reports of its grant; note its first contradiction."""
+        before = grant.contradiction()
+        for name, what in facts.items():
             setattr(grant, name, what)
-        found = grant.contradiction()
-        if known is None and found is not None:
-            self.contradictions.append(found)
+        after = grant.contradiction()
+        if before is None and after is not None:
+            self.contradictions.append(after)
 
     def claims(self, record: Claims, row: RawRecord) -> None:
-        """A member acknowledges a generation: what it does not run of older ones is void."""
+        """Apply a member's claims to a generation: older grants that it does not run are void."""
         member = self.members.get(record.member)
         if record.part == 0:
             self.parts[record.member] = {}
@@ -265,41 +265,41 @@ class GroupFacts:
         if member is not None:
             member.acked = max(member.acked, record.generation)
         if member is None or member.lapsed:
-            # Who was taken for dead is not asked any more.
+            # The engine asks a lapsed member no more.
             return
         running = {(entry.queue, entry.epoch) for entry in entries if entry.running}
         for entry in entries:
             grant = self._grant(record.member, entry.queue, entry.epoch)
             if grant is not None:
-                report = Report(entry.position, row, identity=entry.identity)
+                report = PositionReport(entry.position, row, identity=entry.identity)
                 self.positions.reach(entry.queue, entry.epoch, report, grant, late=False)
                 if entry.running:
                     self._supersede(grant, row, "claims to work under a newer grant")
-        says = f"does not run it, by the claims of generation {record.generation}"
+        says = f"does not run it, by its claims to generation {record.generation}"
         for grant in self._of(record.member):
             if grant.epoch.generation >= record.generation or grant.resolved is not None:
                 continue
             if (grant.queue, grant.epoch) not in running:
                 proof = evidence_of(row, f"{record.member.client_id} {says}")
-                grant.end(proof, self.clock.clock_ms)
+                grant.resolve(proof, self.clock.clock_ms)
             elif grant.dropped_by < record.generation:
-                # Whoever learns of a new driver obeys no drop of an older one.
+                # A client that knows a new driver obeys no drop of an older one.
                 grant.dropped_ms = None
 
     def start_anew(self, topic: str) -> None:
-        """A topic was made again: whatever was granted is of its former life."""
+        """Forget a recreated topic: every grant so far is of its former identity."""
         issued = [max(grants) for queue, grants in self.grants.items() if queue.topic == topic]
         self.positions.start_anew(topic, max(issued, default=NOTHING))
 
     def lapse(self, member: MemberKey, proof: Evidence) -> None:
-        """A member was silent for too long: that ends every grant of it."""
+        """End every grant of a member that was silent for too long."""
         for grant in self._of(member):
             if grant.resolved is None:
-                grant.end(proof, self.clock.clock_ms)
+                grant.resolve(proof, self.clock.clock_ms)
                 self.lapsed.append(grant)
 
     def count_drops_anew(self) -> None:
-        """A driver starts: it asks everybody again, so drops are counted from here."""
+        """Count open drops from now on: a new driver repeats each of them."""
         for grants in self.grants.values():
             for grant in grants.values():
                 if grant.resolved is None and grant.dropped_ms is not None:
@@ -319,12 +319,13 @@ class GroupFacts:
         for grant in self.open_grants(newer.queue, newer.epoch):
             if grant.client_id != newer.client_id:
                 self.early.setdefault((grant.queue, grant.epoch), EarlyWork(grant, newer, row))
-            grant.end(evidence_of(row, f"{newer.client_id} {says}"), self.clock.clock_ms)
+            grant.resolve(evidence_of(row, f"{newer.client_id} {says}"), self.clock.clock_ms)
 
     def _count(self, kind: str, row: RawRecord, grant: GrantFacts | None) -> None:
-        """Count a report; one is stale that was told of no grant, or behind its grant's end.
+        """Count a report. It is stale if it names no grant, or came after its grant's end.
 
-        Up to a decision all releases are read before all progress, which may be minutes older.
+        The engine reads all releases up to a decision before the progress, which may be older by
+        minutes: so append times decide.
         """
         ended_ms = None if grant is None else grant.resolved_ms
         accepted = grant is not None and (ended_ms is None or row.append_ms <= ended_ms)
@@ -333,12 +334,12 @@ class GroupFacts:
 
 
 def _topics(record: Heartbeat) -> frozenset[str]:
-    """Return the topics that a member shares with others."""
+    """Return the topics whose queues a member shares with others."""
     if not _shares(record):
         return frozenset()
     return frozenset(subscription.topic for subscription in record.subscriptions)
 
 
 def _shares(record: Heartbeat) -> bool:
-    """Tell whether a heartbeat is of a member that shares queues."""
+    """Tell whether the sender of a heartbeat shares queues with others."""
     return record.profile.message_model == "clustering"

@@ -1,7 +1,7 @@
-"""What clients told their successors: the copies of releases on the handovers topic.
+"""The copies of releases on the handovers topic, which clients write for their successors.
 
-A client writes each release twice. One that dies in between may have told its successor alone, who
-then starts, as it may, behind a release that stands in no other topic.
+A client writes each release twice. If it dies in between, only its successor may have the release:
+the successor then starts rightly, though the releases topic lacks the record.
 """
 
 from collections import defaultdict
@@ -21,9 +21,9 @@ __all__ = ["Copies", "read_copies"]
 
 
 class Copy(NamedTuple):
-    """One copy: of which life of its client, in which partition, and when it was appended.
+    """One copy: its client's incarnation, its partition, and its append time.
 
-    A time that the writer set is none: clocks of clients are not compared with a broker's.
+    A time that the client itself set does not count: it is not of a broker's clock.
     """
 
     incarnation: str
@@ -37,8 +37,8 @@ class Copies:
 
     Attributes:
         partitions: how many the topic has; 0: it was not recorded.
-        since_ms: by partition, the append time from which on it holds all of its copies; a
-            partition that was never trimmed has none.
+        since_ms: by partition, the append time of its first copy left; untrimmed partitions have
+            none.
     """
 
     partitions: int = 0
@@ -48,7 +48,7 @@ class Copies:
     )
 
     def add(self, row: RawRecord) -> None:
-        """Take note of one; what is no release tells nobody anything."""
+        """Add a copy; ignore a record that is no release."""
         try:
             body = orjson.loads(row.value or b"")
             if body["kind"] != "release":
@@ -60,11 +60,11 @@ class Copies:
         except (ValueError, KeyError, TypeError):
             return
 
-    def tell(self, group: str, early: EarlyWork, until_ms: int) -> bool | None:
-        """Tell whether who began early could have read a copy by a time; None: nobody knows.
+    def was_readable(self, group: str, early: EarlyWork, until_ms: int) -> bool | None:
+        """Tell whether a client that began early could have read a copy by then; None: unknown.
 
-        It reads two partitions, its own and its group's; and no copy is older than the grant that
-        was released.
+        A client reads two partitions, its own and its group's. A copy is never older than the
+        grant that it releases.
         """
         if not self.partitions:
             return None
@@ -81,9 +81,9 @@ class Copies:
         return None if any(self.since_ms.get(each, -inf) > issued_ms for each in read) else False
 
     def _of(self, group: str, grant: GrantFacts) -> list[Copy]:
-        told = self._told.get((group, grant.client_id, grant.queue, grant.epoch), [])
+        copies = self._told.get((group, grant.client_id, grant.queue, grant.epoch), [])
         member = grant.member
-        return [copy for copy in told if member is None or copy.incarnation == member.incarnation]
+        return [copy for copy in copies if member is None or copy.incarnation == member.incarnation]
 
 
 def read_copies(recording: RecordingFolder) -> Copies:

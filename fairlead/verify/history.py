@@ -1,8 +1,7 @@
 """What happened in a run, as values: journals, the script's log, the topics' content.
 
-Everything the judge looks at is here, and nothing here decides anything. Times are
-CLOCK_MONOTONIC in nanoseconds, one clock for all processes of one Linux host, so that the order
-of two records of two processes is a fact and no estimate.
+Nothing here judges. Times are CLOCK_MONOTONIC in nanoseconds: all processes of one Linux host
+share that clock, so the order of two records of two processes is a fact and no estimate.
 """
 
 from collections.abc import Mapping, Sequence
@@ -51,9 +50,9 @@ class Start:
 
 @dataclass(frozen=True, slots=True)
 class Held:
-    """The client has messages from ``offset`` on in hand and has not finished them.
+    """The client has ``count`` messages from ``offset`` on in hand, unfinished.
 
-    More than one are a batch: they are finished together, by ``Committed``.
+    Several messages are a batch: ``Committed`` finishes all of them together.
     """
 
     queue: MessageQueue
@@ -83,7 +82,7 @@ class Failed:
 
 @dataclass(frozen=True, slots=True)
 class Passed:
-    """The queue goes on behind ``count`` offsets of which nothing was processed here, and why."""
+    """The client skips ``count`` offsets from ``offset`` on, and says why."""
 
     queue: MessageQueue
     offset: int
@@ -116,12 +115,15 @@ JournalRecord = Start | Held | Consumed | Failed | Passed | Committed | Stop
 
 @dataclass(frozen=True, slots=True)
 class Journal:
-    """What one consumer process wrote, in the order in which it wrote it.
+    """What one consumer process wrote, in its order.
 
-    Attributes: client_id: who wrote it. records: the lines understood. faults: lines that could
-        not be understood. The last line of a killed process may be cut off in
-            the middle; that is no fault. pid: its process id; None: it did not say. opened_ns: when
-            it began to write; None: it did not say. cut_off: its last line ends in the middle.
+    Attributes:
+        client_id: whose it is.
+        records: its readable lines.
+        faults: its unreadable lines. A last line that a kill cut off is no fault.
+        pid: the process id; None if the journal has none.
+        opened_ns: when the process opened the journal; None if the journal has no such line.
+        cut_off: its last line ends in the middle.
     """
 
     client_id: str
@@ -133,7 +135,7 @@ class Journal:
 
     @property
     def begun_ns(self) -> int | None:
-        """When it was there for certain for the first time; None: it wrote nothing with a time."""
+        """The first moment at which the process certainly ran; None: it wrote no time."""
         if self.opened_ns is not None:
             return self.opened_ns
         return self.records[0].t_ns if self.records else None
@@ -151,7 +153,7 @@ class StepBegun:
 class ClientKilled:
     """SIGKILL was sent at ``sent_ns``; at ``dead_ns`` the kernel had reported the death.
 
-    ``pid``: of which of the client's processes; None: of the one that had begun last by then.
+    ``pid`` names the client's process; None: its newest process by then.
     """
 
     client_id: str
@@ -181,7 +183,7 @@ class EngineKilled:
 
 @dataclass(frozen=True, slots=True)
 class Closing:
-    """The script is over: what moves after this is the end of the run, no step's doing."""
+    """The script is over: later moves come from the end of the run, not from a step."""
 
     t_ns: int
 
@@ -203,9 +205,9 @@ GrantKey = tuple[MessageQueue, str, Epoch]
 
 @dataclass(frozen=True, slots=True)
 class ProgressReport:
-    """One entry of a progress record: where in the log it stands and what it says.
+    """One entry of a progress record, with its place in the log.
 
-    ``life``: the identity of its topic; None if not told.
+    ``identity`` is that of the topic; None if the record names none.
     """
 
     source: tuple[str, int]
@@ -214,7 +216,7 @@ class ProgressReport:
     queue: MessageQueue
     epoch: Epoch
     offset: int
-    life: str | None = None
+    identity: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -222,14 +224,14 @@ class History:
     """All evidence of one run.
 
     Attributes:
-        journals: one per consumer process, that of a killed one included.
+        journals: one per consumer process, killed ones included.
         steps: the script's log in order.
         source: what the source topic holds at judging time: per queue, offset → number, or None
-            where it is not known.
+            if the number is unknown.
         decisions: of the group, in the order of the topic.
         grants: every add that the engine sent or decided: queue, client, epoch.
-        lives: of which life of its topic a grant is, by its identity; what was not told is absent.
-        starts: by grant, as its client was told it, the reset that it follows and where it begins.
+        identities: of the topic of each grant; a grant whose record names none is absent.
+        starts: per grant, by its assignment record: the reset that it follows, the first offset.
         progress: every progress entry of the group.
     """
 
@@ -238,6 +240,6 @@ class History:
     source: Mapping[MessageQueue, Mapping[int, int | None]] = field(default_factory=dict)
     decisions: Sequence[DecisionRecord] = ()
     grants: frozenset[GrantKey] = frozenset()
-    lives: Mapping[tuple[MessageQueue, Epoch], str] = field(default_factory=dict)
+    identities: Mapping[tuple[MessageQueue, Epoch], str] = field(default_factory=dict)
     starts: Mapping[tuple[MessageQueue, Epoch], tuple[int, int]] = field(default_factory=dict)
     progress: Sequence[ProgressReport] = ()

@@ -1,4 +1,4 @@
-"""The invariants by number: what each promises, what it is judged from, and how.
+"""The invariants by number: what each promises, and from what and how the judge decides it.
 
 ``fairlead verify --explain S2`` shows this, and docs/verify.md has it as a table.
 """
@@ -21,142 +21,141 @@ INVARIANTS: Final[Mapping[str, Invariant]] = {
     "S1": Invariant(
         "one owner",
         "journals",
-        "No two processes work on one queue at the same moment. Each START opens a tenure, its "
-        "STOP or its process's death (by the fault log) closes it; one that nothing closes stays "
-        "open for ever. A process that stood still worked up to there, if its grant lapsed and it "
-        "did no more. Times are of one clock of one host, so no tolerance is needed.",
+        "No two processes work on one queue at the same moment. Each START opens a tenure; its "
+        "STOP or its process's death (by the fault log) closes it. A tenure that nothing closes "
+        "stays open for ever. The tenure of a frozen process ends at the freeze if its grant "
+        "lapsed and it did nothing afterwards. All times are of one host's clock, so the judge "
+        "needs no tolerance.",
     ),
     "S2": Invariant(
         "grant discipline",
         "decisions, assignments, releases, handovers, heartbeats, control",
-        "A queue is granted without a gate only when every older grant of it was released, "
-        "answered null, superseded by proof of later work, voided by claims, or lapsed on the log"
-        " clock, which is computed again; a gated add names every other one. Nobody works under a"
-        " gated grant before the release that opens it, or its copy to the successor, was "
-        "appended; a client may die between the two. What a decision calls resolved is resolved. "
-        "Nobody answers that it never started what it had reported work under. Grants that a "
-        "decision marks unsafe (mode eager, on_mute = force) are exempt.",
+        "The engine grants a queue without a gate only when every older grant of it was released, "
+        "answered null, superseded by proof of later work, voided by claims, or lapsed on the log "
+        "clock, which the judge computes again; a gated add names every other grant. No client "
+        "works under a gated grant before a broker appended the release that opens it, or its copy "
+        "to the successor; a client may die between the two. What a decision calls resolved is "
+        "resolved. No client reports work under a grant and answers that it never started it. "
+        "Grants that a decision marks unsafe (mode eager, on_mute = force) are exempt.",
     ),
     "S3": Invariant(
         "epochs",
         "decisions, assignments, generations",
-        "Per group, decisions of one generation never go back; an epoch of a queue is given to "
-        "one client only, and each new one of a queue is greater than all before it. Every "
-        "generation that decides has its claim. Records of a driver that was superseded may come "
-        "late: they are counted, for clients refuse them.",
+        "Per group, the epochs of one generation's decisions never fall. One client only gets an "
+        "epoch of a queue, and each new epoch of a queue is greater than all before it. Every "
+        "generation that decides has its claim. Records of a superseded driver may come late: the "
+        "judge counts them, since clients refuse them.",
     ),
     "S4": Invariant(
         "fencing",
         "decisions, releases, heartbeats",
-        "No queue starts at a position that only a stale report tells: one whose client, "
-        "incarnation and epoch no grant of the queue was issued under.",
+        "No queue starts at a position that only a stale report has: a report from a client, "
+        "incarnation and epoch without a grant of the queue.",
     ),
     "S5": Invariant(
         "continuity of offsets",
         "decisions, releases, heartbeats, control, offsets; journals, and the source if it was "
         "recorded",
-        "A queue is granted at the newest position that was accepted and read, or at what its "
-        "first start rule says of known bounds; a queue that its topic's route hid for a while "
-        "starts where it was left. Clients are told the starts that were decided, and nobody "
-        "releases below what it reported. An operator's reset is followed, and lies within what "
-        "its queue holds, by bridges, clients and the recorded source. By the journals a start is"
-        " never beyond what was processed (a hole) and only below it after a death or a lost "
-        "lease, by at most what the engine had not read, or where a client released below a "
-        "message that it had not finished; with the source recorded, every message was processed "
-        "that does not stand before a first start at a commit, at the end or at a time. An "
-        "operator's reset begins another reading: what it repeats or leaves out is neither.",
+        "A queue starts at the newest accepted position that the engine had read, or where its "
+        "start policy puts it within known bounds. A queue that its topic's route hid for a while "
+        "starts at its old position. An assignment has the start of its decision, and no client "
+        "releases below its own progress. The engine follows an operator's reset, which lies "
+        "within the queue by bridges, clients and the recorded source. By the journals, no start "
+        "is beyond the processed messages (a hole). A start is below them only after a death or a "
+        "lost lease, by at most the progress that the engine had not read, or after a release "
+        "below an unfinished message. With the source recorded, clients processed every message, "
+        "except those before a first start at a commit, at the end or at a time. An operator's "
+        "reset begins another reading: it may repeat or skip messages.",
     ),
     "S6": Invariant(
         "replay",
         "all topics",
-        "Every batch with a decision is run again, from the recorded rows, by the cut that the "
-        "decision names: every record comes out with the same bytes. Batches written twice, and "
-        "those in which a driver died, are read as at-least-once delivery allows.",
+        "The judge runs every batch with a decision again, from the recorded rows, by the cut that "
+        "the decision names: every record has the same bytes. At-least-once delivery allows "
+        "batches that were written twice, and batches in which a driver died.",
     ),
     "S7": Invariant(
         "determinism",
         "all topics",
-        "For that replay the rows of each batch are given in another order than they were "
-        "recorded in. Other chunkings and hash seeds do not show in a recording.",
+        "That replay reads the rows of each batch in another order. A recording does not show "
+        "other batches or hash seeds.",
     ),
     "S8": Invariant(
         "confluence",
         "tests alone",
-        "That targets do not depend on how events were cut into batches cannot be seen in a "
-        "recording: clients answered the cuts that there were.",
+        "Targets do not depend on how batches divide the events. A recording cannot show it: "
+        "clients answered the batches as they were.",
     ),
     "S9": Invariant(
         "no phantom",
         "decisions, heartbeats, routes",
-        "A new grant goes to a member that is there, has not left or lapsed, and subscribes to "
-        "the topic; the queue is in the route that had been read, with read permission. What a "
-        "driver grants that had not read what others read before is not judged: clients refuse "
-        "it.",
+        "A new grant goes to a live member that has not left or lapsed and subscribes to the "
+        "topic. The queue is in the newest route read, with read permission. The judge skips "
+        "grants of a driver that began from an older state than others had reached: clients refuse "
+        "them.",
     ),
     "S10": Invariant(
         "isolation",
         "decisions, all inputs",
-        "What a decision names as its cause is a record of its own group, a route, or a rule of "
-        "all groups.",
+        "Each cause that a decision names is a record of its own group, a route, or a rule of all "
+        "groups.",
     ),
     "S11": Invariant(
         "conservation",
         "heartbeats, releases, control, rejects; decisions, requests",
-        "Between the first offset and the end of a topic that is not compacted nothing is "
-        "missing; each row that is not what the protocol says and was read has its dead letter, "
-        "and each dead letter its row.",
+        "A topic that is not compacted lacks no record between its first offset and its end. Each "
+        "malformed row that the engine read has its dead letter, and each dead letter its row.",
     ),
     "S12": Invariant(
         "bounded movement",
         "decisions",
-        "No queue moves without a cause. Under STICKY a single join takes at most the share of a "
-        "member away from others, and a single leave or death nothing.",
+        "No queue moves without a cause. Under STICKY a single join takes at most one member's "
+        "share from others, and a single leave or death takes nothing.",
     ),
     "S13": Invariant(
         "bounded state",
         "all topics",
         "During the replay the state of a shard stays below 64 KiB plus 4 KiB for each member, "
-        "queue and group that was ever seen.",
+        "queue and group in the recording.",
     ),
     "S14": Invariant(
         "duplicate identity",
         "decisions, assignments, heartbeats",
-        "Of two processes with one client id only the greater is granted anything once it was "
-        "read, and the other is told so by whoever decides while both are there.",
+        "Of two processes with one client id only the greater gets grants once the engine has read "
+        "it. The engine notifies the other one if it decides while both are there.",
     ),
     "S15": Invariant(
         "claims are not believed by value",
         "assignments, heartbeats",
-        "No grant stands in a member's set, or as a gate, that was not issued to that member by "
-        "an add: what a client claims makes no grant.",
+        "Every grant in a member's set, or named as a gate, was issued to that member by an add: a "
+        "claim makes no grant.",
     ),
     "L1": Invariant(
         "convergence",
         "decisions",
-        "A group is not in a handover for longer than lease, margin, drain deadline and trigger "
-        "together after the last change, or an alarm tells why. Time in which no driver ticks "
-        "does not count, and each driver counts anew.",
+        "A group's handover ends within lease, margin, drain deadline and trigger together after "
+        "the last change, or an alarm names the reason. Time without a ticking driver does not "
+        "count, and each driver begins at zero.",
     ),
     "L2": Invariant(
         "no stuck handover",
         "decisions",
-        "The answer to a drop is read within drain deadline, lease, margin and trigger, or an "
-        "alarm tells of it meanwhile. A driver that starts counts anew, and a member that claims "
-        "to work on obeys no drop of a driver before it.",
+        "The engine reads the answer to a drop within drain deadline, lease, margin and trigger, "
+        "or raises an alarm meanwhile. A new driver begins at zero, and a member that claims to "
+        "work on obeys no drop of an older driver.",
     ),
     "L3": Invariant(
         "recovery",
         "decisions, heartbeats, generations",
-        "Nobody is taken for dead who was not silent for lease and margin on the log clock, "
-        "however long the engine was down; a generation that ticks for longer than a handover may"
-        " take, while somebody heartbeats, comes to decide.",
+        "The engine calls only members dead that were silent for lease and margin on the log "
+        "clock, however long it was down. A generation that ticks for longer than a handover may "
+        "take, while a member heartbeats, decides.",
     ),
     "L4": Invariant(
         "lost output",
         "decisions",
-        "A member whose record was written again, since its digest differed, obeys then: its "
-        "digest does not stay the same from the first of three heals in a row of one driver to the "
-        "last, or an alarm tells of it.",
+        "A member with a differing digest obeys when the engine writes its record again: its "
+        "digest changes during three heals in a row of one driver, or an alarm names it.",
     ),
 }
 """By number, in their order."""

@@ -1,8 +1,7 @@
 """A consumer's journal on disk: one JSON object per line, handed to the operating system at once.
 
-A line is written with one write(2) before the progress it stands for is reported. What write(2)
-took survives the death of the process by any signal (not that of the machine: nobody here asks
-for that).
+The client writes each line with one write(2), before it reports the progress. What write(2) took
+survives the death of the process by any signal, though not the death of the machine.
 """
 
 import os
@@ -34,14 +33,13 @@ from fairlead.verify.line_fields import LINE_BYTES_MAX, LineError, LineFields, f
 __all__ = ["JournalWriter", "parse_record", "read_journal", "read_journals"]
 
 _OPENED: Final = "opened"
-"""The kind of a first line that says whose the journal is."""
+"""The kind of the first line, which names the journal's client."""
 
 
 class JournalWriter:
     """Appends records to a journal; safe to call from several threads.
 
-    Time is taken and the line written under one lock, so that the order of the lines is the order
-    of their times.
+    It reads the time and writes the line under one lock, so lines are in the order of their times.
     """
 
     def __init__(
@@ -54,8 +52,8 @@ class JournalWriter:
 
         Args:
             path: its file.
-            echo: called with each line after it was written.
-            client_id: whose it is, if the name of the file does not say it.
+            echo: called with each line after the write.
+            client_id: whose it is, if the file's name does not say it.
         """
         self._descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
         self._lock = threading.Lock()
@@ -71,32 +69,32 @@ class JournalWriter:
         os.close(self._descriptor)
 
     def start(self, queue: MessageQueue, epoch: Epoch, offset: int) -> int:
-        """The queue is this client's from now on. Returns the time written, in ns."""
+        """Write that the queue is this client's from now on. Return the time, in ns."""
         return self._append("start", queue, epoch=list(epoch), offset=offset)
 
     def held(self, queue: MessageQueue, offset: int, count: int = 1) -> int:
-        """The message at this offset is in hand, or a batch from there. Returns the time, in ns."""
+        """Write that a message, or a batch from it on, is in hand. Return the time, in ns."""
         batch = {} if count == 1 else {"count": count}
         return self._append("held", queue, offset=offset, **batch)
 
     def consumed(self, queue: MessageQueue, offset: int, number: int) -> int:
-        """The message at this offset is processed. Returns the time written, in ns."""
+        """Write that the message at this offset is processed. Return the time, in ns."""
         return self._append("consumed", queue, offset=offset, number=number)
 
     def failed(self, queue: MessageQueue, offset: int) -> int:
-        """The message was in hand, is not processed, and comes again. Returns the time, in ns."""
+        """Write that a message in hand failed and comes again. Return the time, in ns."""
         return self._append("failed", queue, offset=offset)
 
     def passed(self, queue: MessageQueue, offset: int, count: int, why: str) -> int:
-        """Of so many offsets nothing is processed here, and why. Returns the time, in ns."""
+        """Write that the client skips ``count`` offsets, and why. Return the time, in ns."""
         return self._append("passed", queue, offset=offset, count=count, why=why)
 
     def committed(self, queue: MessageQueue, offset: int) -> int:
-        """The client is told that all below is processed. Returns the time, in ns."""
+        """Write that the application committed everything below. Return the time, in ns."""
         return self._append("committed", queue, offset=offset)
 
     def stop(self, queue: MessageQueue, epoch: Epoch, offset: int) -> int:
-        """The work on the queue has stopped. Returns the time written, in ns."""
+        """Write that the work on the queue has stopped. Return the time, in ns."""
         return self._append("stop", queue, epoch=list(epoch), offset=offset)
 
     def _append(self, kind: str, queue: MessageQueue, **fields: object) -> int:
@@ -119,51 +117,50 @@ def read_journals(folder: Path) -> list[Journal]:
 
     Raises:
         OSError: a file cannot be read.
-        UsageError: a file is no journal, or a line of one cannot be understood.
+        UsageError: a file is no journal, or has an unreadable line.
     """
     journals = [
         journal for path in sorted(folder.glob("*.jsonl")) for journal in read_journal(path)
     ]
     faults = [fault for journal in journals for fault in journal.faults]
     if faults:
-        more = f" In all {len(faults)} lines cannot be read." if len(faults) > 1 else ""
+        more = f" In all {len(faults)} lines are unreadable." if len(faults) > 1 else ""
         raise UsageError(
             f"--journals: {folder}/{faults[0]}.{more}",
-            remedy="See docs/journals.md for what a line holds; nothing is judged until all can be"
-            " read.",
+            remedy="Correct the line (docs/journals.md): the judge needs every line readable.",
         )
     return journals
 
 
 def read_journal(path: Path) -> list[Journal]:
-    """Read a file: the journals of the processes that wrote it, one after the other.
+    """Read a file: the journals of its processes, one after the other.
 
-    Each begins with a line of kind ``opened``; without one the file is of one process, and its name
-    says whose. The last line of a process that was killed may be cut off.
+    Each begins with a line of kind ``opened``. A file without such a line is of one process, and
+    its name is the client id. A kill may cut off the last line of a process.
 
     Raises:
         OSError: the file cannot be read.
         UsageError: it is no regular file.
     """
-    found: list[_Reading] = []
+    readings: list[_Reading] = []
     for number, line, complete in _lines(read_regular(path)):
         try:
             fields = fields_of(line)
             if fields.kind((_OPENED, *_READERS)) == _OPENED:
-                found.append(_Reading(*_opened(fields)))
+                readings.append(_Reading(*_opened(fields)))
                 continue
-            found = found or [_Reading(path.stem)]
-            found[-1].records.append(_record(fields))
+            readings = readings or [_Reading(path.stem)]
+            readings[-1].records.append(_record(fields))
         except LineError as error:
-            found = found or [_Reading(path.stem)]
+            readings = readings or [_Reading(path.stem)]
             next_one = _opened_behind(line)
             torn = not complete and not _is_whole(line)
-            found[-1].cut_off = next_one is not None or torn
+            readings[-1].cut_off = next_one is not None or torn
             if next_one is not None:
-                found.append(next_one)
+                readings.append(next_one)
             elif not torn:
-                found[-1].faults.append(f"{path.name} line {number}: {error}")
-    return [each.journal() for each in found or [_Reading(path.stem)]]
+                readings[-1].faults.append(f"{path.name} line {number}: {error}")
+    return [each.journal() for each in readings or [_Reading(path.stem)]]
 
 
 @dataclass(slots=True)
@@ -185,7 +182,7 @@ class _Reading:
 
 
 def _is_whole(line: bytes) -> bool:
-    """Tell whether a line without a line feed has all of its object: nothing of it was cut off."""
+    """Tell whether a line without a line feed holds a complete object."""
     try:
         fields_of(line)
     except LineError:
@@ -194,10 +191,10 @@ def _is_whole(line: bytes) -> bool:
 
 
 def _opened_behind(line: bytes) -> _Reading | None:
-    """Return the process whose first line stands behind one that was cut off; None: there is none.
+    """Return the process whose first line follows a cut-off line without a line feed; None: none.
 
-    Who is killed while it writes leaves no line feed, and the next process of the file writes on.
-    What it writes may have braces of its own, so it is looked for from each one on.
+    A process that is killed while it writes leaves no line feed, and the next process of the file
+    writes on. Its line may hold further braces, so the search tries each brace.
     """
     if not line.startswith(b"{"):
         return None
@@ -228,7 +225,7 @@ def parse_record(line: bytes) -> JournalRecord:
     """Return the record of one line.
 
     Raises:
-        LineError: it is of a kind that journals do not have, or a field is missing or wrong.
+        LineError: journals have no line of this kind, or a field is missing or wrong.
     """
     return _record(fields_of(line))
 

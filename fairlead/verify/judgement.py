@@ -1,4 +1,4 @@
-"""A recording, and journals if there are any, judged by every invariant."""
+"""Judges a recording, and journals if there are any, by every invariant."""
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -7,11 +7,11 @@ from typing import Any, Final
 
 from fairlead.core.allocation import Strategy
 from fairlead.core.model import Epoch, MessageQueue
-from fairlead.core.rules import GroupRules
+from fairlead.core.rules.group_rules import GroupRules
 from fairlead.recording import RecordingError, RecordingFolder
 from fairlead.replay.shard_replay import Replayed, ReplayError
 from fairlead.verify.causes_judge import CausesJudge
-from fairlead.verify.conservation import Place, judge_conservation, read_letters
+from fairlead.verify.conservation import RowPlace, judge_conservation, read_letters
 from fairlead.verify.epochs_judge import EpochsJudge
 from fairlead.verify.evidence import history_of
 from fairlead.verify.grants_judge import GrantsJudge
@@ -27,7 +27,7 @@ from fairlead.verify.replay_judge import judge_replay
 from fairlead.verify.replaying import Replay, claims_of, drivers_of
 from fairlead.verify.resets_judge import ResetsJudge
 from fairlead.verify.tenures import read_tenures
-from fairlead.verify.verdicts import Docket, Ruling
+from fairlead.verify.verdicts import Ruling, Verdicts
 from fairlead.verify.walk import Walk
 
 __all__ = [
@@ -41,11 +41,11 @@ __all__ = [
 
 
 _SOURCE_MAX: Final = 20_000_000
-"""So many messages of sources are judged at most: each is held in memory."""
+"""The judge takes at most this many messages of sources: it holds each in memory."""
 
 
 class UnknownGroupError(LookupError):
-    """Journals are of one group, and which one is not clear; ``known`` are those that decided."""
+    """It is unclear to which group the journals belong; ``known`` are the groups with decisions."""
 
     def __init__(self, group: str | None, known: tuple[str, ...]) -> None:
         super().__init__(group)
@@ -60,7 +60,7 @@ class Journals:
     Attributes:
         journals: one for each process.
         group: theirs; None: the only one of the recording.
-        steps: what was done to them, and when.
+        steps: the fault log: what was done to them, and when.
     """
 
     journals: Sequence[Journal]
@@ -74,9 +74,9 @@ class Judgement:
 
     Attributes:
         rulings: one for each invariant.
-        counts: what was met.
-        recoveries: what followed each fault, if there is a log of them.
-        nothing: why nothing is proved; empty if something is.
+        counts: how much the recording holds, by name.
+        recoveries: what followed each fault of the fault log.
+        nothing: why the recording proves nothing; empty if it proves something.
         refused: places of rows that have a dead letter.
     """
 
@@ -84,7 +84,7 @@ class Judgement:
     counts: Mapping[str, Any]
     recoveries: tuple[Recovery, ...] = ()
     nothing: str = ""
-    refused: Collection[Place] = frozenset()
+    refused: Collection[RowPlace] = frozenset()
 
     @property
     def broken(self) -> tuple[str, ...]:
@@ -93,11 +93,11 @@ class Judgement:
 
     @property
     def passed(self) -> bool:
-        """True if something was proved and nothing is broken."""
+        """True if the recording proves something and no invariant is broken."""
         return not self.broken and not self.nothing
 
-    def document(self) -> dict[str, Any]:
-        """Return it as JSON."""
+    def to_json(self) -> dict[str, Any]:
+        """Return the verdict as JSON."""
         return {
             "v": 1,
             "passed": self.passed,
@@ -105,7 +105,7 @@ class Judgement:
             "invariants": [
                 {
                     **asdict(each),
-                    "findings": [finding.document() for finding in each.findings],
+                    "findings": [finding.to_json() for finding in each.findings],
                     "title": INVARIANTS[each.number].title,
                 }
                 for each in self.rulings
@@ -122,71 +122,72 @@ class _Inquiry:
     recording: RecordingFolder
     strategies: Mapping[str, Strategy]
     defaults: GroupRules | None = None
-    docket: Docket = field(default_factory=Docket)
+    verdicts: Verdicts = field(default_factory=Verdicts)
     counts: dict[str, Any] = field(default_factory=dict)
     recoveries: tuple[Recovery, ...] = ()
-    refused: Collection[Place] = frozenset()
+    refused: Collection[RowPlace] = frozenset()
 
     def walk(self) -> Walk:
-        """Judge what the topics show, decision by decision."""
-        recording, docket = self.recording, self.docket
+        """Judge the topics, decision by decision."""
+        recording, verdicts = self.recording, self.verdicts
         manifest = recording.manifest
-        letters = read_letters(recording, docket)
+        letters = read_letters(recording, verdicts)
         drivers = drivers_of(recording, self.strategies, self.defaults)
         self.refused = frozenset(letters.reasons)
-        walk = Walk(recording, drivers, docket, letters.reasons)
+        walk = Walk(recording, drivers, verdicts, letters.reasons)
         routes_whole = all(part.whole for part in manifest.topics["routes"].values())
         topics_whole = all(
             part.whole
             for suffix in ("control", "routes", "offsets")
             for part in manifest.topics[suffix].values()
         )
-        epochs = EpochsJudge(docket, claims_of(recording))
+        epochs = EpochsJudge(verdicts, claims_of(recording))
         walk.run(
             [
-                GrantsJudge(docket, read_copies(recording)),
+                GrantsJudge(verdicts, read_copies(recording)),
                 epochs,
-                PositionsJudge(docket, topics_whole=topics_whole),
-                ResetsJudge(docket, manifest.sources),
-                MembersJudge(docket, walk.told, routes_whole=routes_whole),
-                CausesJudge(docket, manifest.names, manifest.partitions.shards),
-                PaceJudge(docket),
+                PositionsJudge(verdicts, topics_whole=topics_whole),
+                ResetsJudge(verdicts, manifest.sources),
+                MembersJudge(verdicts, walk.issued, routes_whole=routes_whole),
+                CausesJudge(verdicts, manifest.names, manifest.partitions.shards),
+                PaceJudge(verdicts),
             ]
         )
-        judge_conservation(recording, walk.facts, letters, walk.read, docket)
-        docket.excuse("S8", "a recording does not show it: clients answered the cuts there were")
-        found = walk.counts
+        judge_conservation(recording, walk.facts, letters, walk.read, verdicts)
+        reason = "a recording cannot show it: clients answered the batches as they were"
+        verdicts.excuse("S8", reason)
+        met = walk.counts
         self.counts |= {
-            "decisions": found.decisions,
-            "generations": len(found.generations),
-            "epochs": len(found.epochs),
-            "grants": found.adds,
-            "handovers": found.handovers,
-            "moves": dict(sorted(found.moves.items())),
-            "triggers": dict(sorted(found.triggers.items())),
-            "alarms": dict(sorted(found.alarms.items())),
-            "lapses": found.lapses,
+            "decisions": met.decisions,
+            "generations": len(met.generations),
+            "epochs": len(met.epochs),
+            "grants": met.adds,
+            "handovers": met.handovers,
+            "moves": dict(sorted(met.moves.items())),
+            "triggers": dict(sorted(met.triggers.items())),
+            "alarms": dict(sorted(met.alarms.items())),
+            "lapses": met.lapses,
             "rejects": dict(sorted(letters.counts.items())),
             "reports": dict(sorted(_reports(walk).items())),
-            "decisions_written_again": found.resent,
-            "adds_without_decision": found.orphans,
+            "decisions_written_again": met.resent,
+            "adds_without_decision": met.orphans,
             "decisions_of_superseded_drivers": epochs.late,
-            "unsafe_queues": len(found.unsafe),
-            "groups": len({group for group, _ in found.epochs}),
+            "unsafe_queues": len(met.unsafe),
+            "groups": len({group for group, _ in met.epochs}),
         }
         return walk
 
     def replay(self, walk: Walk, watch: Callable[[Replayed], None]) -> None:
-        """Judge by running everything again."""
+        """Run every batch again, and judge the outputs."""
         try:
             ready = Replay.of(self.recording, self.strategies, self.defaults)
         except ReplayError as error:
-            self.docket.find("S6", str(error))
+            self.verdicts.add_finding("S6", str(error))
             return
-        self.counts |= judge_replay(ready, self.docket, lambda: _seen(walk), watch)
+        self.counts |= judge_replay(ready, self.verdicts, lambda: _seen(walk), watch)
 
     def journals(self, given: Journals, walk: Walk) -> None:
-        """Judge what consumers wrote down."""
+        """Judge the consumers' journals."""
         known = tuple(sorted({group for group, _ in walk.counts.epochs}))
         group = given.group or (known[0] if len(known) == 1 else None)
         if group is None or group not in known:
@@ -200,9 +201,9 @@ class _Inquiry:
             for queue in shard.groups[group].grants
         ]
         source = source_offsets(self.recording, [*granted, *tenures.by_queue])
-        told = given.journals, given.steps
-        history = history_of(self.recording, group, *told, source, refused=self.refused)
-        self.counts |= judge_journals(history, tenures, self.docket)
+        evidence = given.journals, given.steps
+        history = history_of(self.recording, group, *evidence, source, refused=self.refused)
+        self.counts |= judge_journals(history, tenures, self.verdicts)
         self.recoveries = recoveries(given.steps, tenures)
 
 
@@ -218,31 +219,31 @@ def judge_recording(
     Args:
         recording: the topics.
         strategies: those known here.
-        journals: what consumers wrote down; None: there are none.
-        watch: is shown each cut that is run again.
-        defaults: the rules of a group that has none, where the engine had them by another way than
+        journals: of consumers; None: there are none.
+        watch: called with each batch that runs again.
+        defaults: the rules of a group without rules, if the engine had them from elsewhere than
             the log, as in a simulation.
 
     Raises:
         RecordingError: the recording is damaged.
-        UnknownGroupError: it is not clear whose the journals are.
+        UnknownGroupError: it is unclear to which group the journals belong.
     """
     inquiry = _Inquiry(recording, strategies, defaults)
     walk = inquiry.walk()
     inquiry.replay(walk, watch)
     if journals is None or not journals.journals:
         reason = "no journals were given (--journals)"
-        inquiry.docket.excuse("S1", reason)
-        inquiry.docket.excuse("S5", f"what was processed: {reason}")
+        inquiry.verdicts.excuse("S1", reason)
+        inquiry.verdicts.excuse("S5", f"which messages were processed: {reason}")
     else:
         inquiry.journals(journals, walk)
     nothing = ""
     if not walk.counts.decisions:
-        nothing = "the history is empty: no decision was recorded"
+        nothing = "the recording holds no decision"
     elif not walk.counts.handovers:
         nothing = "no queue went from one client to another"
     return Judgement(
-        inquiry.docket.rulings(), inquiry.counts, inquiry.recoveries, nothing, inquiry.refused
+        inquiry.verdicts.rulings(), inquiry.counts, inquiry.recoveries, nothing, inquiry.refused
     )
 
 
@@ -255,7 +256,7 @@ def _reports(walk: Walk) -> Counter[str]:
 
 
 def lapsed_grants(walk: Walk, group: str) -> frozenset[GrantKey]:
-    """Return the grants of a group that ended by the silence of their member."""
+    """Return the grants of a group that ended because their member was silent."""
     return frozenset(
         (MessageQueue(*grant.queue), grant.client_id, Epoch(*grant.epoch))
         for shard in walk.facts
@@ -265,7 +266,7 @@ def lapsed_grants(walk: Walk, group: str) -> frozenset[GrantKey]:
 
 
 def _seen(walk: Walk) -> int:
-    """Return how many members, queues and groups were ever seen."""
+    """Return how many members, queues and groups the recording has in all."""
     return sum(
         1 + len(group.members) + len(group.grants)
         for shard in walk.facts
@@ -288,7 +289,7 @@ def source_offsets(
     if messages > _SOURCE_MAX:
         raise RecordingError(
             recording.folder,
-            f"its sources have {messages:,} messages, and {_SOURCE_MAX:,} can be judged",
+            f"its sources have {messages:,} messages; the judge takes {_SOURCE_MAX:,} at most",
             "Record a shorter run, or leave --source out.",
         )
     return {

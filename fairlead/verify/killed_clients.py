@@ -1,4 +1,4 @@
-"""What a killed client left behind, as values."""
+"""The queues and unfinished messages of killed clients, as values."""
 
 from dataclasses import dataclass
 
@@ -11,9 +11,9 @@ class KilledQueue:
 
     Attributes:
         queue: its name.
-        progress: the last progress that the engine had read when it granted the queue anew.
-        processed: the offset after the last message the client processed.
-        granted: where the engine's decision let the successor start; None if there was none.
+        progress: the last progress that the engine had read when it granted the queue again.
+        processed: the offset after the last message that the client processed.
+        granted: where the engine let the successor start; None if there was none.
         read_twice: messages of the client that the successor read again.
     """
 
@@ -31,10 +31,10 @@ class KilledQueue:
 
 @dataclass(frozen=True, slots=True)
 class KilledClient:
-    """What a killed client left behind.
+    """A killed client: what it owned and had in hand.
 
     Attributes:
-        client_id: who.
+        client_id: its id.
         in_hand: the message it was processing when it died, as queue@offset; None if none.
         queues: what it owned when it died.
     """
@@ -45,10 +45,10 @@ class KilledClient:
 
     @property
     def read_twice(self) -> int:
-        """Messages that were read again after its death."""
+        """How many messages successors read again after its death."""
         return sum(queue.read_twice for queue in self.queues)
 
     @property
     def at_most(self) -> int:
-        """How many may be."""
+        """How many messages successors may read again."""
         return sum(queue.at_most for queue in self.queues)

@@ -16,7 +16,7 @@ _INTEGER_MAX: Final = 2**63 - 1
 
 
 class LineError(ValueError):
-    """A line that cannot be understood: the field, what is wrong with it, and what it should be."""
+    """An unreadable line: the field, what is wrong with it, and what it should be."""
 
     def __init__(self, field: str, problem: str, remedy: str) -> None:
         where = f"field {field!r}: " if field else ""
@@ -24,17 +24,17 @@ class LineError(ValueError):
 
 
 class LineFields:
-    """The fields of one line; each is taken by its name, and checked."""
+    """The fields of one line; each method checks the field that it returns."""
 
     def __init__(self, fields: Mapping[str, Any]) -> None:
-        """Take the fields of a JSON object."""
+        """Wrap the fields of a JSON object."""
         self._fields = fields
 
     def kind(self, known: Collection[str]) -> str:
         """Return the kind of the line.
 
         Raises:
-            LineError: it is none of those that are known.
+            LineError: it is not one of the known kinds.
         """
         kind = self._of("kind")
         if not isinstance(kind, str) or kind not in known:
@@ -45,7 +45,7 @@ class LineFields:
         """Return a text that is not empty.
 
         Raises:
-            LineError: it is missing, empty, or no text.
+            LineError: the field is missing, empty, or no text.
         """
         return self._text(name, self._of(name))
 
@@ -53,17 +53,17 @@ class LineFields:
         """Return a whole number.
 
         Raises:
-            LineError: it is missing and has no default, is no whole number, or too small or great.
+            LineError: the field is missing without a default, no whole number, or out of bounds.
         """
         if default is not None and name not in self._fields:
             return default
         return self._integer(name, self._of(name), least)
 
     def optional_integer(self, name: str) -> int | None:
-        """Return a whole number, or None where there is no such field.
+        """Return a whole number, or None if there is no such field.
 
         Raises:
-            LineError: it is no whole number, or too small or great.
+            LineError: the field is no whole number, or out of bounds.
         """
         return self._integer(name, self._fields[name], 0) if name in self._fields else None
 
@@ -98,14 +98,14 @@ class LineFields:
 
     def _of(self, name: str) -> Any:
         if name not in self._fields:
-            raise LineError(name, "it is missing", "a line of this kind has it")
+            raise LineError(name, "it is missing", "every line of this kind needs it")
         return self._fields[name]
 
     @staticmethod
     def _integer(name: str, value: Any, least: int) -> int:
         if type(value) is not int or not least <= value <= _INTEGER_MAX:
             shape = f"give a whole number from {least} to {_INTEGER_MAX}"
-            raise LineError(name, f"{_shown(value)} is none", shape)
+            raise LineError(name, f"{_shown(value)} is not allowed", shape)
         return value
 
     @staticmethod

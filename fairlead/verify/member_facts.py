@@ -1,4 +1,4 @@
-"""What is known of one incarnation of one client, by its own heartbeats."""
+"""The facts of one incarnation of one client, from its own heartbeats."""
 
 from dataclasses import dataclass
 
@@ -10,15 +10,20 @@ __all__ = ["MemberFacts"]
 
 @dataclass(slots=True)
 class MemberFacts:
-    """One incarnation of one client, by its own heartbeats.
+    """One incarnation of one client, from its own heartbeats.
 
-    ``born_ms`` and ``seen_ms`` are the log clock at its first and its newest heartbeat, ``seen`` is
-    the newest; ``acked`` the newest generation whose claims are complete. ``rival`` is a greater
-    process with its client id: each was heard after the other had come, at ``rival_ms`` first.
-    ``digest`` is that of what it held at its newest heartbeat, and ``changes`` counts how often it
-    became another one. ``last_started``: it leaves, and
-    what it started last, with the record that says so; None: it did not tell. ``shares``: it is of
-    the clustering model; of one that broadcasts ``topics`` says nothing, for it is given no queue.
+    Attributes:
+        born_ms: the log clock at its first heartbeat.
+        seen_ms: the log clock at its newest heartbeat.
+        seen: its newest heartbeat.
+        shares: it is of the clustering model. A broadcasting member gets no queue, and has no
+            ``topics``.
+        acked: the newest generation to which its claims are complete.
+        digest: of its set, in its newest heartbeat.
+        changes: how often the digest changed.
+        rival: a greater process with its client id, each heard after the other had started.
+        rival_ms: the log clock when both were first heard so.
+        last_started: what it started last, with the record, if it leaves and says so.
     """
 
     key: MemberKey
@@ -42,5 +47,5 @@ class MemberFacts:
 
     @property
     def gone(self) -> bool:
-        """Whether it is not there any more: it has left, or was silent for too long."""
+        """Whether it has left, or was silent for too long."""
         return self.left or self.lapsed

@@ -1,4 +1,4 @@
-"""Two owners of one queue at once: the unforgivable state, and the shortest proof of it."""
+"""Two owners of one queue at once, and the shortest proof of it."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ class Overlap:
 
     @property
     def length_ns(self) -> int | None:
-        """How long it lasted; None if neither is known to have ended."""
+        """How long it lasted; None if neither tenure has a known end."""
         ends = [t.end_ns for t in (self.earlier, self.later) if t.end_ns is not None]
         return min(ends) - self.later.begin_ns if ends else None
 
@@ -31,18 +31,18 @@ class Overlap:
 
 def find_overlaps(tenures: Tenures) -> list[Overlap]:
     """Return every pair of tenures of one queue that share a moment, the shortest overlap first."""
-    found = [overlap for queue in tenures.by_queue.values() for overlap in _of_queue(queue)]
-    return sorted(found, key=_shortest_first)
+    overlaps = [overlap for queue in tenures.by_queue.values() for overlap in _of_queue(queue)]
+    return sorted(overlaps, key=_shortest_first)
 
 
 def _of_queue(tenures: Sequence[Tenure]) -> list[Overlap]:
-    found: list[Overlap] = []
+    overlaps: list[Overlap] = []
     running: list[Tenure] = []
     for tenure in tenures:
         running = [t for t in running if t.end_ns is None or t.end_ns > tenure.begin_ns]
-        found += [Overlap(earlier, tenure) for earlier in running]
+        overlaps += [Overlap(earlier, tenure) for earlier in running]
         running.append(tenure)
-    return found
+    return overlaps
 
 
 def _shortest_first(overlap: Overlap) -> tuple[bool, int, str]:

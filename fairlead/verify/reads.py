@@ -1,10 +1,9 @@
-"""Which messages were missed, and which were read twice: journals against the source topic itself.
+"""Which messages were missed, and which were read twice: journals against the source topic.
 
-A message may be read a second time for two reasons only. Its first reader was killed, or lost its
-lease, and the engine had not read that far when it granted the queue anew. Or its first reader
-released the queue below it, for an earlier message was not finished: it had failed, or was one of a
-batch that nobody committed. Everything else is a message read twice on a clean move. An operator's
-reset begins a reading of its own, and so does a topic that was made anew.
+Two reasons excuse a second reading. The first reader was killed or lost its lease, and the engine
+had not read its progress when it granted the queue again. Or the first reader released the queue
+below the message, since an earlier one had failed or belonged to an uncommitted batch. Any other
+second reading breaks S5. An operator's reset begins another reading, and so does a recreated topic.
 
 ADR 0070 gives the reasons.
 """
@@ -29,16 +28,17 @@ class Reads:
 
     Attributes:
         processed: distinct messages of the source that somebody processed.
-        missed: messages of the source that nobody processed and no reset left out, as
+        missed: messages of the source that nobody processed and no reset skipped, as
             ``queue@offset``.
-        silent: queues of the source of which nothing was processed.
-        clean_repeats: second readings that no death excuses, one sentence each.
-        excess_repeats: second readings after a death of what the engine knew to be processed.
-        unsafe_repeats: second readings that are neither, by grants that were marked unsafe.
+        silent: queues of the source without a processed message.
+        clean_repeats: second readings that nothing excuses, one sentence each.
+        excess_repeats: second readings after a death, of messages below the progress that the
+            engine had read.
+        unsafe_repeats: other second readings, under grants that a decision marked unsafe.
         lapsed_repeats: second readings that a lost lease excuses.
-        early_repeats: second readings of what stood behind a message that was not finished.
-        forged: journal entries that the source does not know, one sentence each.
-        killed: what each killed client left, second readings that its death excuses included.
+        early_repeats: second readings of messages behind an unfinished one.
+        forged: journal entries that the source does not have, one sentence each.
+        killed: what each killed client left, with the second readings that its death excuses.
     """
 
     processed: int
@@ -65,7 +65,7 @@ def count_reads(history: History, tenures: Tenures, unsafe: UnsafeGrants | None 
     Args:
         history: with the source, the decisions and the progress.
         tenures: the journals as intervals.
-        unsafe: the grants whose marks excuse second readings; None: no mark does.
+        unsafe: the unsafe grants, which excuse second readings; None: nothing is unsafe.
     """
     readings = _readings(tenures)
     bounds, eras = _Bounds(history, tenures), Eras(history, tenures)
@@ -87,7 +87,7 @@ def count_reads(history: History, tenures: Tenures, unsafe: UnsafeGrants | None 
         elif unsafe is not None and unsafe.excuse(first.tenure, second.tenure):
             beside += 1
         elif read is not None:
-            excess.append(f"{_describe_repeat(first, second)}; the engine knew of {read}")
+            excess.append(f"{_describe_repeat(first, second)}; the engine had read {read}")
         else:
             clean.append(_describe_repeat(first, second))
     present = _readings(tenures, eras)
@@ -114,7 +114,7 @@ def count_reads(history: History, tenures: Tenures, unsafe: UnsafeGrants | None 
 
 
 def _released_below(tenure: Tenure, message: Consumed) -> bool:
-    """Tell whether a tenure told, when it stopped, that this message is to be read again."""
+    """Tell whether a tenure released the queue below this message, to have it read again."""
     stop = tenure.stop_offset
     return tenure.stopped_early and stop is not None and message.offset >= stop
 
@@ -122,21 +122,20 @@ def _released_below(tenure: Tenure, message: Consumed) -> bool:
 def _readings(
     tenures: Tenures, eras: Eras | None = None
 ) -> dict[MessageQueue, dict[int, list[_Reading]]]:
-    """Per queue and offset, who processed it, in the order of time.
+    """Return, per queue and offset, who processed it, in the order of time.
 
-    With ``eras`` without what stood in a topic before it was made anew: its source does not hold it
-    any more.
+    With ``eras``, leave out work before the topic was recreated: the source no longer holds it.
     """
     readings: dict[MessageQueue, dict[int, list[_Reading]]] = {}
     for queue, queue_tenures in tenures.by_queue.items():
         offsets = readings.setdefault(queue, {})
         for tenure in queue_tenures:
-            if eras is not None and eras.is_of_an_older_life(tenure):
+            if eras is not None and eras.is_before_recreation(tenure):
                 continue
             for message in tenure.consumed:
                 offsets.setdefault(message.offset, []).append(_Reading(message, tenure))
-        for found in offsets.values():
-            found.sort(key=lambda reading: reading.message.t_ns)
+        for readers in offsets.values():
+            readers.sort(key=lambda reading: reading.message.t_ns)
     return readings
 
 
@@ -144,8 +143,8 @@ def _repeats(
     readings: Mapping[MessageQueue, Mapping[int, Sequence[_Reading]]],
 ) -> Iterator[tuple[_Reading, _Reading]]:
     for offsets in readings.values():
-        for found in offsets.values():
-            yield from pairwise(found)
+        for readers in offsets.values():
+            yield from pairwise(readers)
 
 
 def _describe_repeat(first: _Reading, second: _Reading) -> str:
@@ -164,19 +163,19 @@ def _forged(
         if queue.topic not in recorded:
             continue
         source = history.source.get(queue, {})
-        # What the topic no longer holds, since retention took its head, nobody can compare.
+        # Retention may have deleted the head of the topic: nobody can compare it.
         first = min(source, default=max(offsets, default=0) + 1)
-        for offset, found in sorted(offsets.items()):
+        for offset, readers in sorted(offsets.items()):
             if offset < first:
                 continue
             if offset not in source:
-                yield f"{queue}@{offset} was journalled, but the source does not hold it"
+                yield f"{queue}@{offset} is in a journal, but not in the source"
                 continue
-            for reading in found:
+            for reading in readers:
                 if source[offset] not in (None, reading.message.number):
                     yield (
-                        f"{queue}@{offset} was journalled as number {reading.message.number}, the"
-                        f" source says {source[offset]}"
+                        f"{queue}@{offset} is number {reading.message.number} in a journal, and"
+                        f" {source[offset]} in the source"
                     )
 
 
@@ -207,7 +206,7 @@ def _killed_clients(
 
 
 class _Bounds:
-    """How far the engine had read a client's progress when it gave the client's queue away."""
+    """How far the engine had read a client's progress when it granted the queue to another."""
 
     def __init__(self, history: History, tenures: Tenures) -> None:
         self._tenures = tenures
@@ -224,10 +223,10 @@ class _Bounds:
             self._progress.setdefault(key, []).append(report)
 
     def progress_read(self, tenure: Tenure) -> int:
-        """The highest progress of this tenure below the cut of the decision that ended it.
+        """Return this tenure's highest progress below the cut of the decision that ended it.
 
-        Where there is no such decision, every report counts: the bound is then as strict as the log
-        allows. The start offset counts too: the engine knew it.
+        Without such a decision every report counts: that is the strictest bound. The start offset
+        counts too, since the engine knew it.
         """
         grant = self._successor_grant(tenure)
         cut = grant[0].cut if grant else None
@@ -240,7 +239,7 @@ class _Bounds:
         return max(known, default=tenure.start_offset)
 
     def granted(self, tenure: Tenure) -> int | None:
-        """Where the decision that gave the queue away let the successor start."""
+        """Return where the successor was to start, by the decision that granted it the queue."""
         grant = self._successor_grant(tenure)
         start = grant[1].position if grant else None
         return None if start is None else start.offset

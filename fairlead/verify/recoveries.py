@@ -22,14 +22,14 @@ __all__ = ["Recovery", "recoveries"]
 
 @dataclass(frozen=True, slots=True)
 class Recovery:
-    """What followed a fault, until the next one or the end.
+    """The queues without an owner after a fault, until the next fault or the end.
 
     Attributes:
         fault: what was done.
         begin_ns: when.
-        queues: that lost their owner meanwhile.
-        recovered_ms: from the fault until the last of them had one again; None: one never had.
-        longest_ms: the longest that a single queue was without.
+        queues: how many queues lost their owner.
+        recovered_ms: from the fault until the last of them had an owner again; None: never.
+        longest_ms: the longest time that one queue had no owner.
     """
 
     fault: str
@@ -40,11 +40,11 @@ class Recovery:
 
 
 def recoveries(steps: Sequence[StepRecord], tenures: Tenures) -> tuple[Recovery, ...]:
-    """Return what followed each fault; steps of a script without a fault count as one too."""
+    """Return what followed each fault; each step of the script counts as a fault."""
     marks = sorted((begin, name) for begin, name in _marks(steps))
     closing = min((each.t_ns for each in steps if isinstance(each, Closing)), default=None)
     gaps = list(_gaps(tenures, closing))
-    found = []
+    followed = []
     for index, (begin_ns, name) in enumerate(marks):
         end_ns = marks[index + 1][0] if index + 1 < len(marks) else closing
         own = [
@@ -54,7 +54,7 @@ def recoveries(steps: Sequence[StepRecord], tenures: Tenures) -> tuple[Recovery,
         lengths = [gap.end_ns - gap.begin_ns for gap in own if gap.end_ns is not None]
         never = any(end is None for end in ends)
         last = max((end for end in ends if end is not None), default=begin_ns)
-        found.append(
+        followed.append(
             Recovery(
                 name,
                 begin_ns,
@@ -63,7 +63,7 @@ def recoveries(steps: Sequence[StepRecord], tenures: Tenures) -> tuple[Recovery,
                 max(lengths, default=0) / 1e6,
             )
         )
-    return tuple(found)
+    return tuple(followed)
 
 
 def _marks(steps: Sequence[StepRecord]) -> Iterator[tuple[int, str]]:
@@ -84,7 +84,7 @@ def _marks(steps: Sequence[StepRecord]) -> Iterator[tuple[int, str]]:
 
 
 class _Gap(NamedTuple):
-    """When a queue had no owner any more, and when it had one again (None: never)."""
+    """When a queue lost its owner, and when it had one again (None: never)."""
 
     queue: MessageQueue
     begin_ns: int
@@ -92,9 +92,9 @@ class _Gap(NamedTuple):
 
 
 def _gaps(tenures: Tenures, closing: int | None) -> Iterator[_Gap]:
-    for queue, found in tenures.by_queue.items():
+    for queue, queue_tenures in tenures.by_queue.items():
         reached: int | None = None
-        for tenure in found:
+        for tenure in queue_tenures:
             if reached is not None and tenure.begin_ns > reached:
                 yield _Gap(queue, reached, tenure.begin_ns)
             if tenure.end_ns is None:

@@ -1,4 +1,4 @@
-"""S6, S7 and S13: the recording run again, with the rows of each batch in another order."""
+"""S6, S7 and S13: run the recording again, with the rows of each batch in another order."""
 
 from collections.abc import Callable
 from typing import Final
@@ -10,7 +10,7 @@ from fairlead.replay.field_difference import first_field
 from fairlead.replay.recorded_log import Places
 from fairlead.replay.shard_replay import Replayed, ReplayError
 from fairlead.verify.replaying import Replay, compacted_away
-from fairlead.verify.verdicts import Docket, Evidence
+from fairlead.verify.verdicts import Evidence, Verdicts
 from fairlead.wire.raw import RawRecord
 
 __all__ = [
@@ -23,61 +23,61 @@ __all__ = [
 
 STATE_BYTES: Final = 64 * 1024
 STATE_BYTES_EACH: Final = 4 * 1024
-"""What a shard's state may need, and more for each member, queue and group ever seen."""
+"""A shard's state may need STATE_BYTES, and STATE_BYTES_EACH for each member, queue and group."""
 
 _NUMBERS: Final = ("S6", "S7", "S13")
 
 
 class _OtherOrder(FolderLog):
-    """A recorded log that gives the rows of each stretch back to front."""
+    """A recorded log that returns the rows of each batch in reverse."""
 
     def between(self, begin: Places, end: Places) -> list[RawRecord]:
-        """Return the rows from one cut's positions up to another's, the newest first."""
+        """Return the rows between two cuts, the newest first."""
         return super().between(begin, end)[::-1]
 
 
 def judge_replay(
-    replay: Replay, docket: Docket, seen: Callable[[], int], watch: Callable[[Replayed], None]
+    replay: Replay, verdicts: Verdicts, seen: Callable[[], int], watch: Callable[[Replayed], None]
 ) -> dict[str, int]:
-    """Run everything again; return counts of what was compared.
+    """Run every batch again; return counts.
 
     Args:
-        replay: ready to be run.
-        docket: takes what is found.
-        seen: how many members, queues and groups were ever seen.
-        watch: is shown each cut.
+        replay: the recording to run.
+        verdicts: collects the findings.
+        seen: returns how many members, queues and groups the recording has.
+        watch: called with each batch.
 
     Raises:
         RecordingError: the recording is damaged.
     """
     states = _States()
 
-    def look(entry: Replayed) -> None:
-        states.look(entry)
+    def measure_and_watch(entry: Replayed) -> None:
+        states.measure(entry)
         watch(entry)
 
     try:
-        comparison = replay.run(look, _OtherOrder)
+        comparison = replay.run(measure_and_watch, _OtherOrder)
     except UnknownStrategiesError as error:
         names = ", ".join(error.missing)
         for number in _NUMBERS:
-            reason = f"generation {error.generation} had {names}, not known here (--config)"
-            docket.excuse(number, reason)
+            reason = f"generation {error.generation} used {names}, which is unknown here (--config)"
+            verdicts.excuse(number, reason)
         return {}
     except ReplayError as error:
         gaps = replay.recording.gaps()
         for number in _NUMBERS:
-            docket.excuse(number, f"it cannot be run again: {error}")
+            verdicts.excuse(number, f"the recording cannot run again: {error}")
         if not gaps:
-            docket.find("S6", str(error))
+            verdicts.add_finding("S6", str(error))
         return {}
-    _judge_comparison(replay, comparison, docket)
-    if states.looks:
+    _judge_comparison(replay, comparison, verdicts)
+    if states.count:
         allowed = STATE_BYTES + STATE_BYTES_EACH * seen()
-        docket.look("S13", "states of shards", states.looks)
+        verdicts.count("S13", "states of shards", states.count)
         if states.bytes_max > allowed:
             text = f"the state of a shard grew to {states.bytes_max:,} bytes, above {allowed:,}"
-            docket.find("S13", text)
+            verdicts.add_finding("S13", text)
     return {
         "replayed": comparison.cuts,
         "resent": comparison.resent,
@@ -88,71 +88,72 @@ def judge_replay(
     }
 
 
-def _judge_comparison(replay: Replay, comparison: Comparison, docket: Docket) -> None:
+def _judge_comparison(replay: Replay, comparison: Comparison, verdicts: Verdicts) -> None:
     if replay.untold:
         numbers = ", ".join(map(str, replay.untold))
-        reason = f"the claims of generations {numbers} tell no settings: those given were taken"
-        docket.excuse("S6", reason)
+        reason = f"the claims of generations {numbers} have no settings: the replay used its own"
+        verdicts.excuse("S6", reason)
     for part in comparison.not_compared:
-        docket.excuse("S6", not_compared_text(part))
-    docket.look("S6", "records", comparison.records)
-    docket.look("S6", "batches with a decision", comparison.cuts)
-    found = comparison.difference
-    compacted = [] if found is None else compacted_away(replay.recording, found)
-    if found is not None and compacted:
-        text = difference_text(found)
-        docket.clear("S6")
-        docket.excuse("S6", f"{text}, but these were compacted: {', '.join(compacted)}")
-    elif found is not None:
-        docket.find("S6", *_difference(found))
-        docket.excuse("S7", "the replay differs, see S6")
+        verdicts.excuse("S6", not_compared_text(part))
+    verdicts.count("S6", "records", comparison.records)
+    verdicts.count("S6", "batches with a decision", comparison.cuts)
+    first = comparison.difference
+    compacted = [] if first is None else compacted_away(replay.recording, first)
+    if first is not None and compacted:
+        text = difference_text(first)
+        verdicts.clear("S6")
+        verdicts.excuse("S6", f"{text}, which compaction may explain: {', '.join(compacted)}")
+    elif first is not None:
+        verdicts.add_finding("S6", *_difference(first))
+        verdicts.excuse("S7", "the replay differs: see S6")
     else:
-        docket.look("S7", "batches with their rows in another order", comparison.cuts)
+        verdicts.count("S7", "batches with their rows in another order", comparison.cuts)
 
 
 class _States:
-    """The size of the greatest state of a shard."""
+    """The size of the largest state of any shard."""
 
     def __init__(self) -> None:
-        self.bytes_max = self.looks = 0
+        self.bytes_max = self.count = 0
 
-    def look(self, entry: Replayed) -> None:
-        self.looks += 1
+    def measure(self, entry: Replayed) -> None:
+        self.count += 1
         stored = entry.result.stored
         self.bytes_max = max(self.bytes_max, len(stored.body) + len(stored.liveness))
 
 
 def not_compared_text(part: NotCompared) -> str:
-    """Say of whom nothing is compared, and why."""
+    """Return the text about generations that the replay does not compare, and why."""
     numbers = ", ".join(map(str, part.generations))
     return f"not compared: generations {numbers} in shard {part.shard}: {part.reason}"
 
 
-def difference_text(found: Difference) -> str:
+def difference_text(difference: Difference) -> str:
     """Return the first difference of a replay in one sentence."""
-    expected = found.expected and found.expected.value
-    got = found.got and found.got.value
-    if found.offset is None:
-        return f"{found.topic}/{found.partition} lacks a record that the replay writes"
-    place = f"{found.topic}/{found.partition}@{found.offset}"
-    if found.expected is None:
-        return f"{place} is a record that the replay does not write"
+    expected = difference.expected and difference.expected.value
+    got = difference.got and difference.got.value
+    if difference.offset is None:
+        return f"{difference.topic}/{difference.partition} lacks a record that the replay writes"
+    place = f"{difference.topic}/{difference.partition}@{difference.offset}"
+    if difference.expected is None:
+        return f"the replay does not write the record at {place}"
     field = first_field(expected, got)
     where = f" at {field.path}" if field.path else ""
     return f"{place} differs from the replay{where}: {_short(field.expected)} expected"
 
 
-def _difference(found: Difference) -> tuple[str, *tuple[Evidence, ...]]:
-    place = f"{found.topic}/{found.partition}@{'end' if found.offset is None else found.offset}"
-    expected = found.expected and found.expected.value
-    got = found.got and found.got.value
+def _difference(difference: Difference) -> tuple[str, *tuple[Evidence, ...]]:
+    offset = "end" if difference.offset is None else difference.offset
+    place = f"{difference.topic}/{difference.partition}@{offset}"
+    expected = difference.expected and difference.expected.value
+    got = difference.got and difference.got.value
     field = first_field(expected, got)
     proof = [Evidence(place, f"got {_short(field.got)}, expected {_short(field.expected)}")]
-    if found.cut is not None:
-        cut = found.cut
+    if difference.cut is not None:
+        cut = difference.cut
         text = f"shard {cut.shard}, generation {cut.generation}, step {cut.step}"
         proof.append(Evidence("the replay", f"writes it in {text}"))
-    return difference_text(found), *proof
+    return difference_text(difference), *proof
 
 
 def _short(text: str) -> str:

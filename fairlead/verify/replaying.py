@@ -1,11 +1,11 @@
-"""A recording run again under what its drivers ran under."""
+"""Prepares a recording to run again with the settings of its drivers."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 from fairlead.core.allocation import Strategy
 from fairlead.core.records import Generation
-from fairlead.core.rules import GroupRules
+from fairlead.core.rules.group_rules import GroupRules
 from fairlead.engine.drivers import Drivers
 from fairlead.recording import RecordingFolder
 from fairlead.recording.log import FolderLog
@@ -21,14 +21,11 @@ __all__ = ["Replay", "claims_of", "compacted_away", "drivers_of"]
 
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """A recording that is ready to be run again.
-
-    ``untold`` are the generations whose claim does not tell what their driver ran under.
-    """
+    """A recording that is ready to run again."""
 
     recording: RecordingFolder
     drivers: Drivers
-    found: Survey
+    survey: Survey
 
     @classmethod
     def of(
@@ -37,7 +34,7 @@ class Replay:
         strategies: Mapping[str, Strategy],
         defaults: GroupRules | None = None,
     ) -> "Replay":
-        """Read who ran and what was decided; see :func:`drivers_of`.
+        """Read the drivers and the decisions of a recording; see :func:`drivers_of`.
 
         Raises:
             RecordingError: the recording is damaged.
@@ -48,8 +45,8 @@ class Replay:
 
     @property
     def untold(self) -> tuple[int, ...]:
-        """The generations that decided and whose claim does not tell their settings."""
-        deciding = sorted({cut.generation for cut in self.found.cuts.values()})
+        """The generations with decisions whose claims have no settings."""
+        deciding = sorted({cut.generation for cut in self.survey.cuts.values()})
         claims = self.drivers.claims
         return tuple(
             generation
@@ -67,33 +64,33 @@ class Replay:
         Raises:
             RecordingError: the recording is damaged.
             ReplayError: rows or decisions are missing.
-            UnknownStrategiesError: a driver had a strategy that is not known here.
+            UnknownStrategiesError: a driver used a strategy that is unknown here.
         """
         return compare_outputs(
             log(self.recording),
             self.recording,
             self.drivers.context,
-            self.found,
+            self.survey,
             watch=watch,
             running=self.recording.manifest.running,
         )
 
 
-def compacted_away(recording: RecordingFolder, found: Difference) -> list[str]:
-    """Return the partitions whose compaction may be why a replay differs; empty: none is.
+def compacted_away(recording: RecordingFolder, difference: Difference) -> list[str]:
+    """Return the partitions whose compaction may explain a difference; empty: none may.
 
     Raises:
         RecordingError: the recording is damaged.
     """
     gone = recording.compacted()
-    suffix = recording.manifest.names.suffix(found.topic) or ""
-    if suffix == "assignments" and found.expected is not None:
-        part = recording.part(suffix, found.partition)
-        at = part.end if found.offset is None else found.offset
+    suffix = recording.manifest.names.suffix(difference.topic) or ""
+    if suffix == "assignments" and difference.expected is not None:
+        part = recording.part(suffix, difference.partition)
+        at = part.end if difference.offset is None else difference.offset
         if not part.whole and recording.holds_later(
-            suffix, found.partition, found.expected.key, at
+            suffix, difference.partition, difference.expected.key, at
         ):
-            gone.append(f"{found.topic}/{found.partition}")
+            gone.append(f"{difference.topic}/{difference.partition}")
     return gone
 
 
@@ -107,7 +104,7 @@ def drivers_of(
     Args:
         recording: the topics.
         strategies: those known here.
-        defaults: the rules of a group that has none, where the engine had them by another way than
+        defaults: the rules of a group without rules, if the engine had them from elsewhere than
             the log, as in a simulation.
 
     Raises:
@@ -117,7 +114,7 @@ def drivers_of(
     known = manifest.settings.strategies
     otherwise = manifest.settings
     if any(name not in strategies for name in known):
-        # They are of whoever recorded: of a driver that does not say, nobody knows its strategies.
+        # These are the recorder's strategies; a driver without settings has unknown ones.
         there = tuple(name for name in known if name in strategies)
         otherwise = replace(otherwise, strategies=there)
     return Drivers(
@@ -131,7 +128,7 @@ def drivers_of(
 
 
 def claims_of(recording: RecordingFolder) -> dict[int, Generation]:
-    """Return the claims of a recording by generation; what is no claim is left out.
+    """Return the claims of a recording by generation; skip unreadable ones.
 
     Raises:
         RecordingError: the recording is damaged.

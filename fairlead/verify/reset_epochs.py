@@ -1,11 +1,11 @@
-"""What an operator's reset, or a topic made anew, makes of the work on a queue: a reading begins.
+"""Splits the work on a queue into eras: an operator's reset or a recreated topic begins one.
 
-A reset moves the start of a queue, back or forward. What is read again by it, or left out, was
-meant so. A topic that was deleted and made anew has other messages under the same offsets.
-Repetitions, holes and misses are judged within one *era*: in one life of the topic, from one reset
-that was followed to the next. The first one of a life begins where the group does: what a queue
-held before its start at a commit, at its end or at a time is not the group's to read. Whether that
-start was right is judged by the topics.
+A reset moves the start of a queue back or forward: the repeated or skipped messages are intended.
+A recreated topic has other messages under the same offsets. So the judge looks for repetitions,
+holes and missed messages within one *era*: one identity of the topic, from one followed reset to
+the next. The first era of an identity begins where the group starts: messages before a start at a
+commit, at the end or at a time are not the group's to read. The judge of positions decides whether
+that start was right.
 """
 
 from bisect import bisect_right
@@ -20,20 +20,20 @@ from fairlead.verify.tenures import Tenure, Tenures
 __all__ = ["Era", "Eras"]
 
 _NEVER_TOLD: Final = ""
-"""The reason of a start of which no decision tells: its driver died before it wrote one."""
+"""The reason of a start without a decision: its driver died before it wrote one."""
 _LEAVES_OUT: Final = ("committed", "last_offset", "timestamp", _NEVER_TOLD)
-"""Reasons of a queue's first start that leave out what stands before it, or may do so."""
+"""Reasons of a queue's first start that skip the messages before it, or may."""
 
 
 class Era(NamedTuple):
-    """Which reading of a queue: the life of its topic, counted from 0, and the reset followed.
+    """One reading of a queue.
 
     Attributes:
-        life: how many others were granted before.
-        reset: the operator's reset within the life; 0: none.
+        recreation: how many identities of the topic were granted before this one.
+        reset: the operator's reset that the reading follows; 0: none.
     """
 
-    life: int
+    recreation: int
     reset: int
 
 
@@ -41,7 +41,7 @@ _FIRST: Final = Era(0, 0)
 
 
 class _Grant(NamedTuple):
-    """The reset that a grant follows, where it begins, and why there."""
+    """The reset that a grant follows, its first offset, and the reason of that start."""
 
     reset: int
     offset: int
@@ -49,7 +49,7 @@ class _Grant(NamedTuple):
 
 
 class _Spans:
-    """Offsets that were passed over: a filter may leave a span for each of many messages."""
+    """Skipped offsets, merged: a filter may leave a span for each of many messages."""
 
     def __init__(self, spans: Iterable[range]) -> None:
         self._begins: list[int] = []
@@ -68,34 +68,35 @@ class _Spans:
 
 
 class Eras:
-    """Which era each tenure is of, by the grants that decisions and assignments tell of."""
+    """The era of each tenure, by the grants in decisions and assignments."""
 
     def __init__(self, history: History, tenures: Tenures) -> None:
         """Read the grants.
 
         Args:
-            history: its decisions, and of which lives the grants are.
-            tenures: who worked on what. One that goes on from an older reset than somebody before
-                it is counted to the newer one's era: there it is a repetition or a hole.
+            history: its decisions, and the identities of the grants.
+            tenures: who worked on what. A tenure that follows an older reset than the one before it
+                counts to the newer era: there it is a repetition or a hole.
         """
         self._begins: dict[tuple[MessageQueue, Era], int] = {}
         self._left_out: dict[tuple[MessageQueue, int], int] = {}
         self._granted: dict[MessageQueue, Era] = {}
         eras: dict[tuple[MessageQueue, Epoch], Era] = {}
-        life_of = _lives(history)
-        for (queue, epoch), told in sorted(_grants(history).items()):
-            # A grant that does not tell its life is of the life of the one before.
+        recreation_of = _recreations(history)
+        for (queue, epoch), grant in sorted(_grants(history).items()):
+            # A grant without an identity has that of the grant before it.
             known = self._granted.get(queue, _FIRST)
-            era = eras[queue, epoch] = Era(life_of.get((queue, epoch), known.life), told.reset)
-            self._begins.setdefault((queue, era), told.offset)
-            left_out = told.offset if told.why in _LEAVES_OUT else 0
-            self._left_out.setdefault((queue, era.life), left_out)
+            recreation = recreation_of.get((queue, epoch), known.recreation)
+            era = eras[queue, epoch] = Era(recreation, grant.reset)
+            self._begins.setdefault((queue, era), grant.offset)
+            left_out = grant.offset if grant.why in _LEAVES_OUT else 0
+            self._left_out.setdefault((queue, era.recreation), left_out)
             self._granted[queue] = max(era, known)
         self._tenures = tenures
         self._eras: dict[tuple[MessageQueue, Epoch], Era] = {}
-        for queue, found in tenures.by_queue.items():
+        for queue, queue_tenures in tenures.by_queue.items():
             newest = _FIRST
-            for tenure in found:
+            for tenure in queue_tenures:
                 newest = max(newest, eras.get((queue, tenure.epoch), _FIRST))
                 self._eras[queue, tenure.epoch] = newest
 
@@ -103,32 +104,31 @@ class Eras:
         """Return the era of a tenure."""
         return self._eras[tenure.queue, tenure.epoch]
 
-    def is_of_an_older_life(self, tenure: Tenure) -> bool:
-        """Tell whether its topic was made anew since: the source holds other messages."""
-        return self.of(tenure).life < self._granted.get(tenure.queue, _FIRST).life
+    def is_before_recreation(self, tenure: Tenure) -> bool:
+        """Tell whether its topic was recreated since: the source holds other messages."""
+        return self.of(tenure).recreation < self._granted.get(tenure.queue, _FIRST).recreation
 
     def begin(self, tenure: Tenure) -> int | None:
-        """Return where the operator let the tenure's era begin; None: no reset went before it."""
+        """Return where the operator's reset let the tenure's era begin; None: there was none."""
         era = self.of(tenure)
         return self._begins[tenure.queue, era] if era.reset else None
 
     def unread(self, queue: MessageQueue, offsets: Collection[int]) -> list[int]:
-        """Return which messages of a queue nobody processed in an era in which somebody should.
+        """Return the messages of a queue that nobody processed in an era that includes them.
 
-        An era reaches from where it begins to where the next one was begun in it, the last one to
-        the end, also if it was granted and nobody began it. Of older lives of the topic no message
-        is left to be missed.
+        An era reaches from its beginning to the furthest work in it; the last era reaches to the
+        end, even if nobody began it. The source holds no message of a former identity.
         """
         eras: dict[Era, list[Tenure]] = {self._granted.get(queue, _FIRST): []}
         for tenure in self._tenures.by_queue.get(queue, ()):
-            if not self.is_of_an_older_life(tenure):
+            if not self.is_before_recreation(tenure):
                 eras.setdefault(self.of(tenure), []).append(tenure)
         missing: set[int] = set()
-        for era, found in eras.items():
-            read = {message.offset for tenure in found for message in tenure.consumed}
+        for era, era_tenures in eras.items():
+            read = {message.offset for tenure in era_tenures for message in tenure.consumed}
             begin = self._begin_of(queue, era)
-            end = inf if era == max(eras) else max(tenure.frontier for tenure in found)
-            passed = _Spans(each for tenure in found for each in tenure.passed)
+            end = inf if era == max(eras) else max(tenure.frontier for tenure in era_tenures)
+            passed = _Spans(each for tenure in era_tenures for each in tenure.passed)
             missing |= {
                 each
                 for each in offsets
@@ -137,38 +137,38 @@ class Eras:
         return sorted(missing)
 
     def _begin_of(self, queue: MessageQueue, era: Era) -> int:
-        """Return below which offset of a queue an era owes nothing."""
+        """Return the first offset of a queue that an era must process."""
         if era.reset:
             return self._begins.get((queue, era), 0)
-        return self._left_out.get((queue, era.life), 0)
+        return self._left_out.get((queue, era.recreation), 0)
 
 
 def _grants(history: History) -> dict[tuple[MessageQueue, Epoch], _Grant]:
-    """Return each grant as it was told first, by decisions or to its client alone."""
-    found: dict[tuple[MessageQueue, Epoch], _Grant] = {}
+    """Return each grant as a decision, or else its assignment record, first has it."""
+    grants: dict[tuple[MessageQueue, Epoch], _Grant] = {}
     for decision in history.decisions:
         for move in decision.moves:
             if move.stage in ("gated", "granted") and move.position is not None:
-                told = _Grant(*move.position, str(move.why))
-                found.setdefault((move.queue, move.epoch), told)
+                grant = _Grant(*move.position, str(move.why))
+                grants.setdefault((move.queue, move.epoch), grant)
     for place, start in history.starts.items():
-        # Where its driver died before it wrote its decision, somebody may work under it.
-        found.setdefault(place, _Grant(*start, _NEVER_TOLD))
-    return found
+        # A client may work under a grant whose driver died before it wrote the decision.
+        grants.setdefault(place, _Grant(*start, _NEVER_TOLD))
+    return grants
 
 
-def _lives(history: History) -> dict[tuple[MessageQueue, Epoch], int]:
-    """Return, of each grant whose topic's identity was told, how many lives were granted before.
+def _recreations(history: History) -> dict[tuple[MessageQueue, Epoch], int]:
+    """Return, for each grant with an identity, how many identities were granted before it.
 
-    No topic has an identity again: where one comes back, all of the queue is judged as one life.
+    No identity returns: if one does, the whole queue counts as one identity.
     """
     orders: dict[MessageQueue, list[str]] = {}
-    lives, odd = {}, set()
-    for (queue, epoch), identity in sorted(history.lives.items()):
+    identity_numbers, odd = {}, set()
+    for (queue, epoch), identity in sorted(history.identities.items()):
         order = orders.setdefault(queue, [])
         if identity not in order:
             order.append(identity)
         elif identity != order[-1]:
             odd.add(queue)
-        lives[queue, epoch] = order.index(identity)
-    return {grant: life for grant, life in lives.items() if grant[0] not in odd}
+        identity_numbers[queue, epoch] = order.index(identity)
+    return {grant: number for grant, number in identity_numbers.items() if grant[0] not in odd}

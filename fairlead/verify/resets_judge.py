@@ -1,4 +1,4 @@
-"""S5 by the topics: an operator's reset is followed, and lies within what its queue holds."""
+"""S5 by the topics: the engine follows an operator's reset, which lies within its queue."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -7,19 +7,19 @@ from typing import Final
 from fairlead.core.model import NOTHING, Epoch, MessageQueue, Position
 from fairlead.recording import SourceRuns
 from fairlead.verify.facts import ShardFacts
-from fairlead.verify.grant_facts import Report
+from fairlead.verify.grant_facts import PositionReport
 from fairlead.verify.group_facts import GroupFacts
-from fairlead.verify.issued_grants import ToldAdd
+from fairlead.verify.issued_grants import IssuedAdd
 from fairlead.verify.pace_judge import patience_ms
-from fairlead.verify.verdicts import Docket, Evidence, evidence_of
-from fairlead.verify.walk import Ending, Step
+from fairlead.verify.verdicts import Evidence, Verdicts, evidence_of
+from fairlead.verify.walk import ShardEnd, Step
 from fairlead.wire.decision_records import MoveRecord
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["ResetsJudge"]
 
 _LATE_MS: Final = 60_000
-"""What somebody tells of a queue's end may be so old."""
+"""A reported end of a queue may be this old."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,20 +34,20 @@ class _Start:
 
 
 class ResetsJudge:
-    """Follows what operators asked for: what they mistyped is told, and nothing is forgotten.
+    """Judges resets: the engine forgets none, and none points outside its queue.
 
-    The engine starts a queue where it was told to. Before the first message that is kept, or behind
-    the last one, the data plane starts it somewhere else, and messages are skipped or read again.
+    The engine starts a queue exactly at a reset. Outside the messages that the topic holds, the
+    data plane starts it somewhere else: it skips messages or reads them again.
     """
 
-    def __init__(self, docket: Docket, sources: SourceRuns) -> None:
+    def __init__(self, verdicts: Verdicts, sources: SourceRuns) -> None:
         """Begin.
 
         Args:
-            docket: takes what is found.
+            verdicts: collects the findings.
             sources: the recorded offsets of messages, by topic and partition.
         """
-        self._docket = docket
+        self._verdicts = verdicts
         self._ends: Mapping[tuple[str, int], int] = {
             (topic, number): runs[-1][1] + 1
             for topic, parts in sources.items()
@@ -57,17 +57,17 @@ class ResetsJudge:
         self._starts: dict[tuple[str, MessageQueue], _Start] = {}
 
     def step(self, step: Step) -> None:
-        """Judge starts at a reset against where their queue begins."""
-        for move in step.audit.moves:
+        """Judge starts at a reset against the beginning of their queue."""
+        for move in step.decision.moves:
             if move.stage in ("gated", "granted") and move.position is not None:
                 self._judge(step, move, move.position)
 
-    def orphan(self, add: ToldAdd, facts: ShardFacts) -> None:
-        """The decision that this add is of was never written: its start is met again."""
+    def orphan(self, add: IssuedAdd, facts: ShardFacts) -> None:
+        """Judge nothing: a later decision grants the queue again."""
 
-    def end(self, ending: Ending) -> None:
-        """Judge starts against where their queue ends, and resets that nobody followed."""
-        facts = ending.facts
+    def finish(self, end: ShardEnd) -> None:
+        """Judge starts at a reset against the end of their queue, and resets without a start."""
+        facts = end.facts
         for name, group in sorted(facts.groups.items()):
             for queue in sorted(group.positions.resets):
                 start = self._starts.get((name, queue))
@@ -78,20 +78,23 @@ class ResetsJudge:
                     self._judge_unfollowed(facts, group, queue, reset)
 
     def _judge(self, step: Step, move: MoveRecord, position: Position) -> None:
-        reset, place = step.group.positions.resets.get(move.queue), (step.audit.group, move.queue)
+        reset, place = (
+            step.group.positions.resets.get(move.queue),
+            (step.decision.group, move.queue),
+        )
         known = self._starts.get(place)
         if reset is None or position != reset.position or (known and known.position == position):
             return
-        self._docket.look("S5", "starts at a reset")
-        decision = evidence_of(step.audit.row, f"{step.audit.text}: {move.text}")
-        self._starts[place] = _Start(move.epoch, position, reset.row, step.audit.at_ms, decision)
+        self._verdicts.count("S5", "starts at a reset")
+        decision = evidence_of(step.decision.row, f"{step.decision.text}: {move.text}")
+        self._starts[place] = _Start(move.epoch, position, reset.row, step.decision.at_ms, decision)
         bounds = step.group.positions.bounds.get(move.queue)
         if bounds is None or bounds.row is None or position.offset >= bounds.first:
             return
-        self._docket.find(
+        self._verdicts.add_finding(
             "S5",
             f"{_text(move.queue)} starts at the reset to {position.offset}, and its first message "
-            f"is {bounds.first}: what was wanted is gone",
+            f"is {bounds.first}: the topic no longer holds the messages between",
             evidence_of(reset.row, f"resets it to {position.offset}"),
             evidence_of(bounds.row, f"it begins at {bounds.first}"),
             decision,
@@ -103,44 +106,46 @@ class ResetsJudge:
         bounds = group.positions.bounds.get(queue)
         ends = [self._ends.get((queue.topic, queue.queue_id))]
         late = bounds is not None and bounds.told_ms >= start.decided_ms + _LATE_MS
-        # If the broker's clock jumped nobody knows what was told later than what.
+        # After a jump of the broker's clock nobody knows which report is later.
         if bounds is not None and late and not facts.clock.jumps:
             ends.append(bounds.end)
         known = [end for end in ends if end is not None]
         if not known or start.epoch <= group.positions.void.get(queue.topic, NOTHING):
-            self._docket.excuse("S5", "resets: nobody told since how far their queues reach")
+            self._verdicts.excuse("S5", "resets: nobody reported the end of their queues since")
             return
         if start.position.offset <= max(known):
             return
         offset = start.position.offset
-        self._docket.find(
+        self._verdicts.add_finding(
             "S5",
-            f"{_text(queue)} starts at the reset to {offset}, and nobody ever saw more than "
-            f"{max(known)} of it: messages are skipped",
+            f"{_text(queue)} starts at the reset to {offset}, beyond its end {max(known)}: "
+            "messages are skipped",
             evidence_of(start.reset, f"resets it to {offset}"),
             start.decision,
         )
 
     def _judge_unfollowed(
-        self, facts: ShardFacts, group: GroupFacts, queue: MessageQueue, reset: Report
+        self, facts: ShardFacts, group: GroupFacts, queue: MessageQueue, reset: PositionReport
     ) -> None:
         place = evidence_of(reset.row, f"resets it to {reset.position.offset}")
-        told = f"the reset of {_text(queue)} at {place.place}"
+        reset_text = f"the reset of {_text(queue)} at {place.place}"
         route = facts.routes.get(queue.topic)
         if route is not None and not route.has(queue):
-            self._docket.excuse("S5", f"{told}: no route has that queue, so nobody follows it")
+            reason = f"{reset_text}: no route has that queue, so nobody can follow it"
+            self._verdicts.excuse("S5", reason)
             return
         grants = group.grants.get(queue, {})
         newest = grants[max(grants)] if grants else None
         waited_ms = facts.ticked_ms - reset.clock_ms
         works = newest is not None and newest.resolved is None and newest.dropped is None
         if not works or waited_ms <= patience_ms(group) or group.rule("pause"):
-            self._docket.excuse("S5", f"{told}: nobody has followed it yet")
+            self._verdicts.excuse("S5", f"{reset_text}: nobody has followed it yet")
             return
         assert newest is not None, "it works"
-        self._docket.find(
+        self._verdicts.add_finding(
             "S5",
-            f"{told} was read {waited_ms:,} ms before the end, and {newest.client_id} works on",
+            f"the engine did not follow {reset_text} for {waited_ms:,} ms, and {newest.client_id} "
+            "works on",
             place,
             evidence_of(newest.issued, newest.text),
         )

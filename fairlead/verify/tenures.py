@@ -1,16 +1,15 @@
 """Who worked on which queue from when to when: the journals, read as intervals.
 
-An interval that nobody closed is closed by the death of its client, if the script's log says that
-the client was killed: SIGKILL cannot be refused, so when the kernel reports the death the work is
-over. It is closed at that moment and not at the client's last record: a client owns its queues
-between two messages too, and whoever starts before the death is certain starts too early. An
-interval without a stop and without a death on record stays open for ever, which is the strictest
-reading: nothing proves that the work stopped.
+A STOP closes an interval. Without one, the client's death closes it, if the fault log says that the
+client was killed: no process survives SIGKILL, so its work is over when the kernel reports the
+death. The interval ends then and not at the last record: a client owns its queues between two
+messages too, and a start before the certain death is too early. An interval without a stop and
+without a death stays open for ever, the strictest reading: nothing proves that the work stopped.
 
-A process that stood still did nothing meanwhile. If its grant lapsed, by the topics, and nothing is
-written of it behind the moment at which it stood, its work ended at that moment. Who was awake
-again for longer than it had stood, before it stopped, had the queue meanwhile: that lease ended
-otherwise.
+A frozen process did nothing meanwhile. If its grant lapsed, by the topics, and its journal has
+nothing after the freeze began, its work ended at that moment. But if it was awake again for longer
+than it had been frozen, before it stopped, it owned the queue meanwhile: another cause ended that
+lease.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -35,7 +34,7 @@ from fairlead.verify.history import (
     StepRecord,
     Stop,
 )
-from fairlead.verify.lives import Life, lives_of
+from fairlead.verify.processes import ProcessRun, processes_of
 
 Ending = Literal["stopped", "lapsed", "killed", "open", "unowned"]
 
@@ -46,19 +45,19 @@ class Tenure:
 
     Attributes:
         begin_ns: when it started.
-        end_ns: when it was over for certain; None if that is not known.
-        ending: how it ended. ``lapsed``: its client stopped, since its lease had ended, and the
-            engine took the queue back without a release. ``unowned`` is the tenure made up for work
-            without a start.
+        end_ns: when it was certainly over; None if unknown.
+        ending: how it ended. ``lapsed``: its client stopped at the end of its lease, and the engine
+            took the queue back without a release. ``unowned``: the judge invented the tenure for
+            work without a start.
         start_offset: where it began to read.
-        stop_offset: what it said to be the next offset to read; None unless it stopped.
+        stop_offset: the next offset to read, by its STOP; None unless it stopped.
         consumed: its messages in order.
-        undone: messages that count as not processed after all: their batch failed.
+        undone: messages of a batch that failed later: they count as not processed.
         failed: offsets that were not processed, and come again.
-        batches: of those in hand together that were not committed, first offset → how many.
-        passed: offsets that were passed over: nothing wanted stands there, or it was sent back.
+        batches: the uncommitted batches in hand: first offset → how many.
+        passed: skipped offsets: nothing wanted stands there, or the client sent the message back.
         held: the offset in hand when it ended; None if none.
-        worked_ns: when it wrote its last line but the STOP.
+        worked_ns: when it wrote its last line before the STOP.
     """
 
     queue: MessageQueue
@@ -77,33 +76,30 @@ class Tenure:
     held: int | None = None
     worked_ns: int = 0
     _done: set[int] = field(default_factory=set)
-    """Offsets that it processed: what fails was seldom processed before."""
+    """Offsets that it processed, to find quickly whether a failed one is among them."""
 
     @property
     def key(self) -> GrantKey:
-        """The grant that it is the work under."""
+        """The grant under which the work was done."""
         return self.queue, self.client_id, self.epoch
 
     @property
     def frontier(self) -> int:
-        """The offset after the last message consumed; the start offset if there was none.
-
-        What was passed over counts as consumed.
-        """
+        """The offset after the last message consumed or skipped; else the start offset."""
         ends = [self.start_offset, *(each.stop for each in self.passed)]
         return max([*ends, *(message.offset + 1 for message in self.consumed)])
 
     @property
     def reached(self) -> int:
-        """Everything below is processed, or was passed over, as far as the journal tells."""
+        """The offset below which the journal shows every message processed or skipped."""
         return min([self.frontier, *self.failed])
 
     @property
     def stopped_early(self) -> bool:
-        """Whether it was released below messages that it had processed, and rightly so.
+        """Whether it was released, rightly, below messages that it had processed.
 
-        The message at the stop was not processed, or is the first of a batch that nobody committed:
-        what was processed behind it is read again, as the client told.
+        The message at the stop is unprocessed, or the first of an uncommitted batch: the successor
+        rightly reads the processed messages behind it again.
         """
         stop = self.stop_offset
         if stop is None or not self.start_offset <= stop < self.frontier:
@@ -113,8 +109,8 @@ class Tenure:
             return False
         return stop in unfinished or all(message.offset != stop for message in self.consumed)
 
-    def take(self, record: JournalRecord) -> None:
-        """Take a line about messages of the queue."""
+    def apply(self, record: JournalRecord) -> None:
+        """Apply a line about messages of the queue."""
         self.worked_ns = record.t_ns
         match record:
             case Held():
@@ -140,7 +136,7 @@ class Tenure:
                     del self.batches[begin]
 
     def _undo(self, offset: int) -> None:
-        """A message counts as not processed after all."""
+        """Count a message as not processed after all."""
         self.undone += [each for each in self.consumed if each.offset == offset]
         self.consumed = [each for each in self.consumed if each.offset != offset]
         self._done.discard(offset)
@@ -155,7 +151,7 @@ class Tenures:
     """All intervals of a run.
 
     Attributes:
-        by_queue: in the order of their begins.
+        by_queue: in the order of their beginnings.
         flaws: what a sound journal cannot contain, one sentence each.
         unwritten: the deaths of processes that wrote no line.
     """
@@ -165,9 +161,9 @@ class Tenures:
     unwritten: tuple[ClientKilled, ...] = ()
 
     def owner(self, queue: MessageQueue, t_ns: int) -> Tenure | None:
-        """Return the interval in force at that moment, the newest if there are several."""
-        found = [tenure for tenure in self.by_queue.get(queue, ()) if tenure.covers(t_ns)]
-        return found[-1] if found else None
+        """Return the interval in force at that moment; of several, the newest."""
+        owners = [tenure for tenure in self.by_queue.get(queue, ()) if tenure.covers(t_ns)]
+        return owners[-1] if owners else None
 
 
 def read_tenures(
@@ -179,12 +175,12 @@ def read_tenures(
 
     Args:
         journals: one for each process.
-        steps: what was done to them; deaths and standstills count.
+        steps: the fault log; kills and freezes count.
         lapsed: the grants that lapsed, by the topics.
     """
-    found: list[Tenure] = []
+    collected: list[Tenure] = []
     flaws: list[str] = []
-    lives, unwritten = lives_of(journals, steps)
+    lives, unwritten = processes_of(journals, steps)
     for life in lives:
         reader = _JournalReader(life)
         for record in life.journal.records:
@@ -194,18 +190,18 @@ def read_tenures(
         for tenure in reader.tenures:
             if tenure.key in lapsed:
                 _lapse(tenure, stood)
-        found += reader.tenures
+        collected += reader.tenures
         faults = (*life.journal.faults, *reader.flaws)
         flaws += [f"{life.journal.client_id}: {fault}" for fault in faults]
     by_queue: dict[MessageQueue, list[Tenure]] = {}
-    for tenure in sorted(found, key=lambda tenure: (tenure.queue, tenure.begin_ns)):
+    for tenure in sorted(collected, key=lambda tenure: (tenure.queue, tenure.begin_ns)):
         flaws += _flaws_of_stop(tenure)
         by_queue.setdefault(tenure.queue, []).append(tenure)
     return Tenures(by_queue, tuple(flaws), tuple(unwritten))
 
 
 def _lapse(tenure: Tenure, freezes: Sequence[ClientFrozen]) -> None:
-    """Take note that a grant lapsed: a client that stood still stopped there, if it did no more."""
+    """Apply a lapse: an idle frozen client stopped when its freeze began."""
     if tenure.ending == "stopped":
         tenure.ending = "lapsed"
     for number, freeze in enumerate(freezes):
@@ -225,7 +221,7 @@ def _lapse(tenure: Tenure, freezes: Sequence[ClientFrozen]) -> None:
 
 
 def _flaws_of_stop(tenure: Tenure) -> Iterable[str]:
-    """Yield what is wrong with where a tenure was released."""
+    """Yield what is wrong with the offset at which a tenure was released."""
     stop = tenure.stop_offset
     if stop is None or stop == tenure.reached or tenure.stopped_early:
         return
@@ -234,11 +230,11 @@ def _flaws_of_stop(tenure: Tenure) -> Iterable[str]:
         yield f"{who}, behind {tenure.reached}, which failed"
     elif stop > tenure.frontier:
         yield (
-            f"{who}, but worked on up to {tenure.frontier} (what is filtered out or sent back has"
-            " lines of kind passed)"
+            f"{who}, but worked on up to {tenure.frontier} (a filtered or returned message needs a"
+            " line of kind passed)"
         )
     elif tenure.ending != "lapsed":
-        # Nobody is told where work stopped whose grant has lapsed.
+        # A lapsed client tells nobody where it stopped.
         yield f"{who}, but worked on up to {tenure.frontier}"
 
 
@@ -251,12 +247,12 @@ def _line(record: JournalRecord) -> str:
 class _JournalReader:
     """Reads one process's records in order."""
 
-    def __init__(self, life: Life) -> None:
+    def __init__(self, process: ProcessRun) -> None:
         self.tenures: list[Tenure] = []
         self.flaws: list[str] = []
-        self._client_id = life.journal.client_id
-        self._death = life.death
-        self._cut_off = life.journal.cut_off
+        self._client_id = process.journal.client_id
+        self._death = process.death
+        self._cut_off = process.journal.cut_off
         self._open: dict[MessageQueue, Tenure] = {}
         self._newest_ns = 0
 
@@ -266,8 +262,8 @@ class _JournalReader:
         self._newest_ns = max(self._newest_ns, record.t_ns)
         if self._death is not None and record.t_ns > self._death.dead_ns:
             self.flaws.append(
-                f"a record after the client's death: {_line(record)}, and the kernel reported its "
-                f"end at {self._death.dead_ns} ns (is it the right process, and of one clock?)"
+                f"a record after the client's death: {_line(record)}, and the kernel reported the "
+                f"death at {self._death.dead_ns} ns (is it the right process, and the same clock?)"
             )
         match record:
             case Start():
@@ -275,11 +271,11 @@ class _JournalReader:
             case Stop():
                 self._stop(record)
             case Consumed() | Held() | Failed():
-                self._work(record.queue, record.t_ns).take(record)
+                self._work(record.queue, record.t_ns).apply(record)
             case Passed() | Committed():
-                # Said of a queue that was lost meanwhile they are no work.
+                # For a queue that the client lost meanwhile these lines are no work.
                 if record.queue in self._open:
-                    self._open[record.queue].take(record)
+                    self._open[record.queue].apply(record)
 
     def finish(self) -> None:
         for queue, tenure in self._open.items():
@@ -287,7 +283,7 @@ class _JournalReader:
                 tenure.ending, tenure.end_ns = "killed", self._death.dead_ns
             else:
                 self.flaws.append(
-                    f"{queue} under {tenure.epoch} was never stopped, and no death is on record"
+                    f"{queue} under {tenure.epoch} has neither a stop nor a death on record"
                     + (" (the last line of its journal is cut off)" if self._cut_off else "")
                 )
 
@@ -313,7 +309,7 @@ class _JournalReader:
         tenure.stop_offset = record.offset
 
     def _work(self, queue: MessageQueue, t_ns: int) -> Tenure:
-        """Return the interval of this work, made up if the client does not own the queue."""
+        """Return the interval of this work; invent one if the client does not own the queue."""
         if queue in self._open:
             return self._open[queue]
         self.flaws.append(f"{queue} was worked on at {t_ns} without being owned")

@@ -1,4 +1,4 @@
-"""Grants that a decision marks unsafe: nobody waited for whoever might still be working."""
+"""Grants that a decision marks unsafe: the engine did not wait for the former owner."""
 
 from collections.abc import Iterable
 
@@ -10,17 +10,17 @@ __all__ = ["UnsafeGrants", "marked_unsafe"]
 
 
 def marked_unsafe(decisions: Iterable[DecisionRecord]) -> frozenset[tuple[MessageQueue, Epoch]]:
-    """Return the grants that were given although somebody else might be working."""
+    """Return the grants that the engine made although another client might be working."""
     return frozenset(
         (move.queue, move.epoch) for decision in decisions for move in decision.moves if move.unsafe
     )
 
 
 class UnsafeGrants:
-    """Decides which two owners may have met: those between whom a grant was marked unsafe."""
+    """Decides which two owners may overlap: those with an unsafe grant between them."""
 
     def __init__(self, decisions: Iterable[DecisionRecord]) -> None:
-        """Take the marks of all decisions of a group."""
+        """Read the marks of all decisions of a group."""
         decisions = tuple(decisions)
         self._marked = marked_unsafe(decisions)
         self._known: dict[MessageQueue, list[Epoch]] = {}
@@ -36,10 +36,10 @@ class UnsafeGrants:
     def excuse(self, one: Tenure, other: Tenure) -> bool:
         """Tell whether two tenures of one queue may share a moment, or a message.
 
-        The younger grant, or one between the two, was given without waiting for the elder. Of what
-        a superseded driver gave the one after it knows nothing: it waits for the elder itself.
-        Where no decision tells that a grant was given, since its driver died before it wrote one,
-        the mark is not known: it may have had one if another grant of the queue has.
+        They may if the younger grant, or one between the two, did not wait for the elder. A new
+        driver does not know the unsafe grants of a superseded one and waits for the elder itself.
+        A grant without a decision, because its driver died before, has an unknown mark: it may be
+        unsafe if another grant of the queue is.
         """
         elder, younger = sorted((one.epoch, other.epoch))
         known = self._known.get(one.queue, ())

@@ -1,4 +1,4 @@
-"""What was looked at and what was found, invariant by invariant; the verdicts follow from it."""
+"""The verdicts: what the judges tested and found, invariant by invariant."""
 
 from collections import Counter
 from dataclasses import dataclass, field
@@ -7,15 +7,15 @@ from typing import Any, Final, Literal, NamedTuple
 from fairlead.verify.invariants import INVARIANTS
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["Docket", "Evidence", "Finding", "Outcome", "Ruling", "evidence_of"]
+__all__ = ["Evidence", "Finding", "Outcome", "Ruling", "Verdicts", "evidence_of"]
 
 Outcome = Literal["held", "broken", "not_judged"]
 _FINDINGS_MAX: Final = 5
-"""So many findings of an invariant are kept; the others are counted."""
+"""The verdict on an invariant keeps this many findings, and counts the others."""
 
 
 class Evidence(NamedTuple):
-    """One record or line that proves something: where it stands and what it says."""
+    """One record or line that proves something: its place, and what it says."""
 
     place: str
     says: str
@@ -23,13 +23,13 @@ class Evidence(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One way in which an invariant is broken, and the fewest records that show it."""
+    """One breach of an invariant, and the fewest records that show it."""
 
     text: str
     slice: tuple[Evidence, ...] = ()
 
-    def document(self) -> dict[str, Any]:
-        """Return it as JSON."""
+    def to_json(self) -> dict[str, Any]:
+        """Return the finding as JSON."""
         return {"text": self.text, "slice": [each._asdict() for each in self.slice]}
 
 
@@ -40,10 +40,10 @@ class Ruling:
     Attributes:
         number: S1 to S15, L1 to L4.
         outcome: held, broken, or not judged.
-        looked_at: how many things were tested, in words.
-        reason: why it was not judged; else what of it was left out.
+        looked_at: how many things the judge tested, in words.
+        reason: why the invariant, or a part of it, was not judged.
         findings: the shortest first.
-        found: how many there are in all.
+        found: how many findings there are in all.
     """
 
     number: str
@@ -55,33 +55,33 @@ class Ruling:
 
 
 @dataclass(slots=True)
-class Docket:
-    """Takes in what the judges see."""
+class Verdicts:
+    """Collects what the judges test and find."""
 
-    looked: Counter[tuple[str, str]] = field(default_factory=Counter)
-    found: dict[str, list[Finding]] = field(default_factory=dict)
+    counts: Counter[tuple[str, str]] = field(default_factory=Counter)
+    findings: dict[str, list[Finding]] = field(default_factory=dict)
     totals: Counter[str] = field(default_factory=Counter)
     reasons: dict[str, list[str]] = field(default_factory=dict)
 
-    def look(self, number: str, what: str, times: int = 1) -> None:
-        """Count something that was tested, by what it is (in the plural)."""
-        self.looked[number, what] += times
+    def count(self, number: str, what: str, times: int = 1) -> None:
+        """Count tested things by what they are (in the plural)."""
+        self.counts[number, what] += times
 
     def clear(self, number: str) -> None:
-        """Forget what was looked at: nothing of it can be judged."""
-        for key in [key for key in self.looked if key[0] == number]:
-            del self.looked[key]
+        """Forget the counts of an invariant that cannot be judged."""
+        for key in [key for key in self.counts if key[0] == number]:
+            del self.counts[key]
 
-    def find(self, number: str, text: str, *evidence: Evidence) -> None:
-        """Take a finding; the shortest slices are kept."""
+    def add_finding(self, number: str, text: str, *evidence: Evidence) -> None:
+        """Add a finding; the findings with the shortest slices stay."""
         self.totals[number] += 1
-        kept = self.found.setdefault(number, [])
+        kept = self.findings.setdefault(number, [])
         kept.append(Finding(text, evidence))
         kept.sort(key=lambda finding: len(finding.slice) or _FINDINGS_MAX)
         del kept[_FINDINGS_MAX:]
 
     def excuse(self, number: str, reason: str) -> None:
-        """Say why an invariant, or a part of it, is not judged."""
+        """Add a reason why an invariant, or a part of it, is not judged."""
         reasons = self.reasons.setdefault(number, [])
         if reason not in reasons:
             reasons.append(reason)
@@ -93,7 +93,7 @@ class Docket:
     def _ruling(self, number: str) -> Ruling:
         looked = [
             f"{times:,} {what}"
-            for (of, what), times in sorted(self.looked.items())
+            for (of, what), times in sorted(self.counts.items())
             if of == number and times
         ]
         outcome: Outcome = "held" if looked else "not_judged"
@@ -107,7 +107,7 @@ class Docket:
             outcome,
             ", ".join(looked),
             "; ".join(reasons),
-            tuple(self.found.get(number, ())),
+            tuple(self.findings.get(number, ())),
             self.totals[number],
         )
 

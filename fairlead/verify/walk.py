@@ -1,9 +1,9 @@
-"""Walks through a recording, decision by decision, with what had been read before each.
+"""Walks through a recording, decision by decision, with the facts before each.
 
 A decision names the cut that it rests on. So the walk reads the inputs of its shard up to there,
-shows the decision to the judges beside what the inputs prove, and only then takes its grants for
-issued. Adds whose driver died before it wrote its decision were issued as well: somebody may have
-read them. They are met before the first decision of the next driver.
+shows the decision and the facts to the judges, and only then counts its grants as issued. An add
+whose driver died before it wrote the decision is issued too, since a client may have read it. The
+walk meets such adds before the first decision of the next driver.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -21,30 +21,30 @@ from fairlead.verify.decisions import read_decisions
 from fairlead.verify.facts import ShardFacts, order_of
 from fairlead.verify.grant_facts import GrantFacts
 from fairlead.verify.group_facts import GroupFacts
-from fairlead.verify.issued_grants import ALL, Told, ToldAdd, read_told
+from fairlead.verify.issued_grants import ALL, IssuedAdd, IssuedGrants, read_issued_grants
 from fairlead.verify.member_facts import MemberFacts
-from fairlead.verify.verdicts import Docket
+from fairlead.verify.verdicts import Verdicts
 from fairlead.wire.decision_records import DecisionRecord
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.topics import INPUT_TOPICS
 
-__all__ = ["Ending", "Judge", "Step", "Walk", "WalkCounts"]
+__all__ = ["Judge", "ShardEnd", "Step", "Walk", "WalkCounts"]
 
 _SPEAKERS_MAX: Final = 100_000
-"""So many rows before a decision are known by their group: more than any batch has."""
+"""The walk knows the groups of this many rows before a decision: more than a batch has."""
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One decision, beside what was known when it was made.
+    """One decision, and the facts when it was made.
 
-    ``adds`` are those of its assignment records, as far as they are still there. ``whole``: the
-    shard's log was read from its first record. ``behind``: more was read than this decision had:
-    its driver began from an older state.
+    ``adds`` are those of its assignment records that the topic still holds. ``whole``: the walk
+    read the shard's log from its first record. ``behind``: the walk has read more than the
+    decision's driver, which began from an older state.
     """
 
-    audit: DecisionRecord
-    adds: Sequence[ToldAdd]
+    decision: DecisionRecord
+    adds: Sequence[IssuedAdd]
     facts: ShardFacts
     group: GroupFacts
     whole: bool
@@ -52,8 +52,8 @@ class Step:
 
 
 @dataclass(frozen=True, slots=True)
-class Ending:
-    """A shard after everything recorded was read."""
+class ShardEnd:
+    """A shard after the walk has read all of its recording."""
 
     shard: int
     facts: ShardFacts
@@ -61,27 +61,27 @@ class Ending:
 
 
 class Judge(Protocol):
-    """Looks at each step, and at each shard's end."""
+    """Judges each step, and each shard at its end."""
 
     def step(self, step: Step) -> None:
-        """Look at a decision; its grants are not yet among those that were issued."""
+        """Judge a decision; its grants are not issued yet."""
         ...
 
-    def orphan(self, add: ToldAdd, facts: ShardFacts) -> None:
-        """Look at an add whose driver died before it wrote its decision."""
+    def orphan(self, add: IssuedAdd, facts: ShardFacts) -> None:
+        """Judge an add whose driver died before it wrote the decision."""
         ...
 
-    def end(self, ending: Ending) -> None:
-        """Look at a shard when there is nothing more to be read."""
+    def finish(self, end: ShardEnd) -> None:
+        """Judge a shard at the end of its recording."""
         ...
 
 
 @dataclass(slots=True)
 class WalkCounts:
-    """What was met.
+    """Counts of a walk.
 
-    ``handovers`` are grants of a queue to another member than the one before it; ``unsafe`` are
-    queues that were granted although somebody might still work, as the records say.
+    ``handovers`` are grants of a queue to another client than the grant before; ``unsafe`` are
+    queues with a grant that a decision marked unsafe.
     """
 
     decisions: int = 0
@@ -105,7 +105,7 @@ class Walk:
         self,
         recording: RecordingFolder,
         drivers: Drivers,
-        docket: Docket,
+        verdicts: Verdicts,
         refused: Mapping[tuple[str, int, int], str],
     ) -> None:
         """Prepare the walk.
@@ -113,17 +113,17 @@ class Walk:
         Args:
             recording: the topics.
             drivers: what each generation ran under.
-            docket: takes what is found on the way.
-            refused: why each row was refused that has a dead letter, by its place.
+            verdicts: collects the findings.
+            refused: the reason of each dead letter, by the place of its row.
         """
         self.counts = WalkCounts()
-        self._recording, self._drivers, self._docket = recording, drivers, docket
+        self._recording, self._drivers, self._verdicts = recording, drivers, verdicts
         self._refused = refused
         self._shards: dict[int, _Shard] = {}
         self._seen: dict[tuple[int, int, int, str], Epoch] = {}
         self._generations: dict[int, int] = {}
         self._decided: dict[tuple[str, int], int] = {}
-        self.told: Told = read_told(recording, docket)
+        self.issued: IssuedGrants = read_issued_grants(recording, verdicts)
 
     def run(self, judges: Sequence[Judge]) -> None:
         """Walk from the first decision to the end of all topics.
@@ -131,84 +131,84 @@ class Walk:
         Raises:
             RecordingError: the recording is damaged.
         """
-        for audit in read_decisions(self._recording, self._docket):
-            if not self._is_new(audit):
+        for decision in read_decisions(self._recording, self._verdicts):
+            if not self._is_new(decision):
                 continue
-            shard = self._shard(audit.cut.shard)
-            self._meet(shard, audit, judges)
+            shard = self._shard(decision.cut.shard)
+            self._meet(shard, decision, judges)
         for number in range(self._recording.manifest.partitions.shards):
             shard = self._shard(number)
             shard.read_to(shard.log.ends(self._recording.manifest.names, number))
             self._meet_orphans(shard, ALL, judges)
             for judge in judges:
-                judge.end(Ending(number, shard.facts, shard.whole))
+                judge.finish(ShardEnd(number, shard.facts, shard.whole))
 
     @property
     def read(self) -> dict[tuple[str, int], int]:
-        """Return, by topic and partition, below which offset some decision had read."""
+        """The offset up to which some decision had read, by topic and partition."""
         return dict(self._decided)
 
     @property
     def facts(self) -> Iterator[ShardFacts]:
-        """What was read, shard by shard."""
+        """The facts of each shard, in order."""
         return (shard.facts for _, shard in sorted(self._shards.items()))
 
-    def _is_new(self, audit: DecisionRecord) -> bool:
-        """Tell whether a decision is met for the first time; a batch may be written again."""
-        place = (*_place(audit), audit.group)
-        known = self._seen.setdefault(place, audit.epoch)
-        self.counts.resent += place in self._seen and known is not audit.epoch
-        return known is audit.epoch
+    def _is_new(self, decision: DecisionRecord) -> bool:
+        """Tell whether a decision is new: the engine may write a batch again."""
+        place = (*_place(decision), decision.group)
+        known = self._seen.setdefault(place, decision.epoch)
+        self.counts.resent += place in self._seen and known is not decision.epoch
+        return known is decision.epoch
 
     def _shard(self, number: int) -> "_Shard":
         if number not in self._shards:
             self._shards[number] = _Shard(self._recording, self._drivers, number, self._refused)
         return self._shards[number]
 
-    def _meet(self, shard: "_Shard", audit: DecisionRecord, judges: Sequence[Judge]) -> None:
+    def _meet(self, shard: "_Shard", decision: DecisionRecord, judges: Sequence[Judge]) -> None:
         counts = self.counts
-        shard.tick_by(audit.cut.generation)
-        if not shard.has_begun(audit.cut.positions):
-            self.told.drop(audit)
+        shard.tick_by(decision.cut.generation)
+        if not shard.has_begun(decision.cut.positions):
+            self.issued.drop(decision)
             return
-        behind = shard.is_behind(audit.cut.positions)
-        shard.read_to(audit.cut.positions)
+        behind = shard.is_behind(decision.cut.positions)
+        shard.read_to(decision.cut.positions)
         # The driver before had read the same rows when it died.
-        self._meet_orphans(shard, audit.cut.generation, judges)
-        group = shard.facts.group(audit.group)
+        self._meet_orphans(shard, decision.cut.generation, judges)
+        group = shard.facts.group(decision.group)
         counts.lapses += _deaths(shard.facts.lapse(group))
-        adds = self.told.take(audit)
-        step = Step(audit, adds, shard.facts, group, shard.whole, behind)
+        adds = self.issued.pop_adds(decision)
+        step = Step(decision, adds, shard.facts, group, shard.whole, behind)
         for judge in judges:
             judge.step(step)
-        for topic, ends in audit.cut.positions.items():
+        for topic, ends in decision.cut.positions.items():
             for partition, end in ends.items():
                 place = (topic, partition)
                 self._decided[place] = max(end, self._decided.get(place, 0))
         counts.decisions += 1
-        counts.generations.add(audit.cut.generation)
-        counts.epochs.add((audit.group, audit.epoch))
-        for name, words in (("triggers", audit.triggers), ("alarms", audit.alarms)):
+        counts.generations.add(decision.cut.generation)
+        counts.epochs.add((decision.group, decision.epoch))
+        for name, words in (("triggers", decision.triggers), ("alarms", decision.alarms)):
             held: dict[str, int] = getattr(counts, name)
             for word in words:
                 held[word] = held.get(word, 0) + 1
-        self._issue(group, audit, adds, shard.facts.clock.clock_ms)
-        if "group_evicted" in audit.triggers:
+        self._issue(group, decision, adds, shard.facts.clock.clock_ms)
+        if "group_evicted" in decision.triggers:
             group.positions.reached.clear()
-        elif audit.phase != "barrier":
+        elif decision.phase != "barrier":
             shard.facts.forget_unread(group)
 
     def _issue(
-        self, group: GroupFacts, audit: DecisionRecord, adds: Sequence[ToldAdd], clock_ms: int
+        self, group: GroupFacts, decision: DecisionRecord, adds: Sequence[IssuedAdd], clock_ms: int
     ) -> None:
         counts = self.counts
-        told = {(add.queue, add.epoch): add.member for add in adds}
-        for move in audit.moves:
+        members = {(add.queue, add.epoch): add.member for add in adds}
+        for move in decision.moves:
             counts.moves[move.stage] = counts.moves.get(move.stage, 0) + 1
             if move.stage == "dropped":
                 dropped = group.grants.get(move.queue, {}).get(move.epoch)
-                if dropped is not None and not group.refuses(dropped, audit.cut.generation):
-                    dropped.drop(audit.row, audit.cut.generation, clock_ms)
+                if dropped is not None and not group.refuses(dropped, decision.cut.generation):
+                    dropped.drop(decision.row, decision.cut.generation, clock_ms)
             elif move.stage in ("gated", "granted"):
                 known = group.grants.get(move.queue, {})
                 if move.epoch not in known and known:
@@ -219,25 +219,25 @@ class Walk:
                     counts.unsafe.add((group.name, move.queue))
                     for overtaken in group.open_grants(move.queue, move.epoch):
                         overtaken.overtaken = True
-                member = told.get((move.queue, move.epoch)) or group.effective(move.client_id)
-                grant = GrantFacts(move.queue, move.epoch, move.client_id, member, audit.row)
-                group.issue(grant, audit.cut.generation)
+                member = members.get((move.queue, move.epoch)) or group.effective(move.client_id)
+                grant = GrantFacts(move.queue, move.epoch, move.client_id, member, decision.row)
+                group.issue(grant, decision.cut.generation)
                 group.forget(move.queue)
         for add in adds:
             group.issue(_grant(add), add.generation)
 
     def _meet_orphans(self, shard: "_Shard", generation: int, judges: Iterable[Judge]) -> None:
-        """Take the adds for issued that a driver wrote in the batch in which it died."""
+        """Count as issued the adds that a driver wrote in the batch in which it died."""
         if self._generations.get(shard.number) == generation:
             return
         self._generations[shard.number] = generation
         shards = self._recording.manifest.partitions.shards
         groups = frozenset(
             key.group
-            for key in self.told.adds
+            for key in self.issued.adds
             if partition_of_group(key.group, shards) == shard.number
         )
-        for add in self.told.left_over(groups, generation):
+        for add in self.issued.left_over(groups, generation):
             self.counts.lapses += _deaths(shard.facts.lapse(shard.facts.group(add.group)))
             for judge in judges:
                 judge.orphan(add, shard.facts)
@@ -246,20 +246,20 @@ class Walk:
 
 
 def _deaths(lapsed: Iterable[MemberFacts]) -> int:
-    """Count those that were silent without having left."""
+    """Count the lapsed members that had not left."""
     return sum(not member.left for member in lapsed)
 
 
-def _grant(add: ToldAdd) -> GrantFacts:
+def _grant(add: IssuedAdd) -> GrantFacts:
     return GrantFacts(add.queue, add.epoch, add.member.client_id, add.member, add.row)
 
 
-def _place(audit: DecisionRecord) -> tuple[int, int, int]:
-    return audit.cut.shard, audit.cut.generation, audit.cut.step
+def _place(decision: DecisionRecord) -> tuple[int, int, int]:
+    return decision.cut.shard, decision.cut.generation, decision.cut.step
 
 
 class _Shard:
-    """One shard's facts and how far they were read."""
+    """One shard's facts, and how far the walk has read."""
 
     def __init__(
         self,
@@ -298,24 +298,24 @@ class _Shard:
         }
 
     def tick_by(self, generation: int) -> None:
-        """Let the clock move as the driver of a generation lets it."""
+        """Limit the steps of the clock as the driver of a generation does."""
         self.facts.clock.limit_ms = TICKS_PER_MOVE * self._drivers.settings(generation).tick_ms
 
     def has_begun(self, positions: Places) -> bool:
-        """Tell whether a decision rests on rows that are there: its log may begin later."""
+        """Tell whether the log begins before this decision, so that it can be judged."""
         return self.whole or all(
             positions.get(topic, {}).get(self.number, 0) > self._first[topic]
             for topic in self._first
         )
 
     def is_behind(self, positions: Places) -> bool:
-        """Tell whether more heartbeats were read than these positions say."""
+        """Tell whether the walk has read more heartbeats than these positions."""
         topic = self._names.name("heartbeats")
         read = self._read.get(topic, {}).get(self.number, 0)
         return read > positions.get(topic, {}).get(self.number, 0)
 
     def read_to(self, positions: Places) -> None:
-        """Read the shard's inputs up to these positions; what was read stays read."""
+        """Read the shard's inputs up to these positions; skip what was read before."""
         ends = {
             topic: {
                 partition: max(stop, self._read[topic][partition])
@@ -331,6 +331,6 @@ class _Shard:
                 self.facts.speakers.clear()
             rows.sort(key=lambda row: order_of(self._names.suffix(row.topic) or ""))
             for row in rows:
-                self.facts.take(self._names.suffix(row.topic) or "", row)
+                self.facts.read_row(self._names.suffix(row.topic) or "", row)
         for topic, partitions in ends.items():
             self._read[topic].update(partitions)

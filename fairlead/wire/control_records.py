@@ -9,13 +9,13 @@ from typing import Any, get_args
 
 import orjson
 
-from fairlead.core.designation import ENTRIES_MAX, IF_NOBODY
 from fairlead.core.model import MessageQueue
-from fairlead.core.queue_weights import CHANGE_PERCENT, OVER_MS, WeighBy
-from fairlead.core.quota import QUOTA_BOUNDS
 from fairlead.core.records import ALL_GROUPS, Reset, RuleSet
-from fairlead.core.rules import MAY_BE_NEVER, NEVER, WORDS
-from fairlead.core.single_rules import BANNED_MAX, read_decimal
+from fairlead.core.rules.designation import ENTRIES_MAX, IF_NOBODY
+from fairlead.core.rules.group_rules import MAY_BE_NEVER, NEVER, WORDS
+from fairlead.core.rules.queue_weights import CHANGE_PERCENT, OVER_MS, WeighBy
+from fairlead.core.rules.quota import QUOTA_BOUNDS
+from fairlead.core.rules.single_rules import BANNED_MAX, read_decimal
 from fairlead.wire.errors import WireError
 from fairlead.wire.fields import Fields
 from fairlead.wire.placement import check_key, key_mismatch, read_array_key

@@ -12,7 +12,7 @@ from typing import Any, Final, get_args
 import orjson
 
 from fairlead.core.model import Epoch, MessageQueue, Position
-from fairlead.core.outputs import Cut, GroupSummary, Origin, Stage
+from fairlead.core.outputs import Cut, Failure, GroupSummary, Origin, Stage
 from fairlead.wire.decision_parts import DecisionParts, PartName
 from fairlead.wire.engine_shapes import check_decision
 from fairlead.wire.raw import RawRecord
@@ -22,6 +22,7 @@ __all__ = [
     "DecisionRecord",
     "MoveRecord",
     "check_shard",
+    "decision_names",
     "decision_record",
     "decisions_of",
     "read_cut",
@@ -73,7 +74,7 @@ class DecisionRecord:
         members: the client ids that took part.
         moves: what it did, queue by queue.
         state: where the group stood after it.
-        failures: topic -> why it keeps its last assignment.
+        failures: topics that keep their last assignment.
         alarms: words of docs/protocol.md §3.14.
         clock_ms: the shard's clock.
         at_ms: when the newest record that it rests on was appended.
@@ -93,7 +94,7 @@ class DecisionRecord:
     members: tuple[str, ...]
     moves: tuple[MoveRecord, ...]
     state: GroupSummary
-    failures: Mapping[str, str]
+    failures: Mapping[str, Failure]
     alarms: tuple[str, ...]
     clock_ms: int
     at_ms: int
@@ -121,6 +122,21 @@ class DecisionRecord:
     def text(self) -> str:
         """The decision in words."""
         return f"decision {self.epoch} of {self.group}"
+
+    @property
+    def queues_moved(self) -> int:
+        """How many queues it gives to another client than it takes them from.
+
+        A queue that nobody had counts. A grant of an earlier decision, written again, does not.
+        """
+        holders: dict[MessageQueue, str] = {}
+        successors: dict[MessageQueue, str] = {}
+        for move in sorted(self.moves, key=lambda move: move.epoch):
+            if move.stage in ("dropped", "resolved"):
+                holders[move.queue] = move.client_id
+            elif move.epoch == self.epoch != self.previous_epoch:
+                successors[move.queue] = move.client_id
+        return sum(holders.get(queue) != client_id for queue, client_id in successors.items())
 
     def places(self) -> Iterator[tuple[str, int, int]]:
         """Yield the records that led to it, as topic, partition and offset."""
@@ -222,6 +238,12 @@ def whole_decisions(
             yield decision
 
 
+def decision_names(decisions: Iterable[DecisionRecord]) -> list[dict[str, Any]]:
+    """Return group and epoch of decisions as JSON values, each once, in order."""
+    names = sorted({(each.group, each.epoch) for each in decisions})
+    return [{"group": group, "epoch": [*epoch]} for group, epoch in names]
+
+
 def check_shard(cut: Cut, shards: int) -> None:
     """Raise a ValueError if a cut is of a shard that is not there."""
     if not 0 <= cut.shard < shards:
@@ -262,7 +284,7 @@ def _joined(parts: list[DecisionRecord], *, superseded: bool) -> DecisionRecord:
         causes=[cause for part in parts for cause in part.causes],
         members=tuple(member for part in parts for member in part.members),
         moves=tuple(move for part in parts for move in part.moves),
-        failures={topic: why for part in parts for topic, why in part.failures.items()},
+        failures={topic: each for part in parts for topic, each in part.failures.items()},
         superseded=superseded,
     )
 
@@ -286,7 +308,10 @@ def _part(body: Mapping[str, Any], row: RawRecord) -> DecisionRecord:
             state["pending"],
             state.get("unsafe", 0),
         ),
-        failures={each["topic"]: each["message"] for each in body["failures"]},
+        failures={
+            each["topic"]: Failure(each["topic"], each["code"], each["message"])
+            for each in body["failures"]
+        },
         alarms=tuple(body["alarms"]),
         clock_ms=body["clock_ms"],
         at_ms=body["at_ms"],

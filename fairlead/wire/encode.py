@@ -18,8 +18,8 @@ from fairlead.core.outputs import (
     Notice,
     Request,
 )
+from fairlead.core.publishing.waiting import WAITING
 from fairlead.core.records import Generation, Reset, RuleSet, Tick
-from fairlead.core.waiting import WAITING
 from fairlead.wire.bodies import (
     add_body,
     cause_body,

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable
 from typing import NamedTuple
 
-from fairlead.core.single_rules import read_decimal
+from fairlead.core.rules.single_rules import read_decimal
 
 __all__ = [
     "ADDRESS",

@@ -10,7 +10,7 @@ from typing import Any
 
 from fairlead.core.allocation import Placement
 from fairlead.core.model import MessageQueue
-from fairlead.core.single_rules import read_decimal
+from fairlead.core.rules.single_rules import read_decimal
 from strategies.options import mapping_of, pairs_of, sequence_of, text_of, wrong_option
 from strategies.sticky.effort import EFFORT
 from strategies.zones import ZONE_OPTIONS, Zones, read_zones

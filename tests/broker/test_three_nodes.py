@@ -14,7 +14,7 @@ from kafka.admin import NewTopic
 
 from fairlead.broker import EmbeddedKafka, read_state, read_status
 from fairlead.broker.processes import quorum_of
-from fairlead.doctor import CHECKS, Examined, Status, Surroundings, examine_all
+from fairlead.doctor import CHECKS, CheckContext, Examined, Status, examine_all
 from fairlead.kafka.topic_creation import create_topics
 from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import load_settings
@@ -117,7 +117,7 @@ def _publish_route(bootstrap: str, prefix: str, topic: str) -> None:
 def _write_to_each(bootstrap: str, topic: str) -> None:
     """Write to each of three partitions until its leader, who may not know of it yet, takes it.
 
-    Until then a leader refuses, and a producer of ours rightly goes around it.
+    Until then a leader refuses, and a producer of ours rightly goes context it.
     """
     with contextlib.closing(KafkaProducer(bootstrap_servers=bootstrap)) as producer:
         for number in range(3):
@@ -190,16 +190,16 @@ def test_the_doctor_names_a_frozen_node(cluster: EmbeddedKafka) -> None:
     checks = [check for check in CHECKS if check.name in ("broker", "copies", "lease")]
 
     def look() -> list[Examined]:
-        around = Surroundings(settings)
-        with contextlib.closing(around.cluster):
-            return list(examine_all(around, checks))
+        context = CheckContext(settings)
+        with contextlib.closing(context.cluster):
+            return list(examine_all(context, checks))
 
     cluster.pause(1)
     try:
         at_once = look()
         later = await_seen(
             look,
-            lambda found: "put it out of service" in "".join(one.answer.says for one in found),
+            lambda found: "has fenced it" in "".join(one.answer.says for one in found),
             what="a node that is out of service",
         )
     finally:
@@ -210,5 +210,5 @@ def test_the_doctor_names_a_frozen_node(cluster: EmbeddedKafka) -> None:
         assert "broker 1 at" in "".join(one.answer.says for one in found)
     told = {(one.check, one.answer.status): one.answer.says for one in later}
     assert "nodes 2, 3" in told["broker", Status.OK]
-    assert told["copies", Status.WARN].startswith("1 of 3 copies of ")
+    assert told["copies", Status.WARN].startswith("1 of 3 replicas of ")
     assert told["copies", Status.WARN].endswith("broker 1 is gone or silent")

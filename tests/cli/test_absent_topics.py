@@ -41,10 +41,13 @@ def test_a_finding_names_topic_cluster_and_similar_names(
         log.append_of("heartbeats", group, beat)
     says = f"topic {absent} does not exist on cluster main; there is {topic}"
     one = command("check", "payments", code=ExitCode.VERDICT_NEGATIVE)
-    found = [each for each in one["problems"] if each["problem"] == "unassigned"]
+    found = [each for each in one["problem_list"] if each["problem"] == "unassigned"]
     assert [(each["for"], each["says"]) for each in found] == [(absent, says)]
-    assert "make the topic" in found[0]["do"]
+    assert "make the topic" in found[0]["remedy"]
     every = command("check", "--all", code=ExitCode.VERDICT_NEGATIVE)
-    told = {each["group"]: [one["says"] for one in each["problems"]] for each in every["groups"]}
+    told = {
+        each["group"]: [one["says"] for one in each["problem_list"]]
+        for each in every["verdict_list"]
+    }
     assert says in told["payments"]
     assert says not in told["orders"]

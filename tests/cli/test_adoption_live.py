@@ -180,7 +180,9 @@ def begun_natively(story: Story) -> int:
         story.read_natively(consumer, 12)
         rows, text = story.run("adopt", code=ExitCode.REFUSED)
         assert f"{story.native}: the native group is at work (Stable): shop-native at" in text
-        assert sum(row["latest"] - row["native"] for row in rows) == written - story.read.total()
+        assert (
+            sum(row["end"] - row["native_offset"] for row in rows) == written - story.read.total()
+        )
         none, _ = story.run("adopt", "--apply", code=ExitCode.REFUSED)
         assert none == []
     return written - story.read.total()
@@ -202,8 +204,8 @@ def test_a_group_goes_native_and_back_without_loss(
 
     rows, text = story.run("adopt")
     assert "a dry run: nothing is written" in text
-    assert {row["why"] for row in rows} == {"committed"}
-    assert sum(row["lag"] for row in rows) == left
+    assert {row["to_why"] for row in rows} == {"committed"}
+    assert sum(row["lag_messages"] for row in rows) == left
     assert story.controls() == []
     rows, _ = story.run("adopt", "--apply", "--by", "alice", "--because", "fewer pauses")
     assert [row["answer"] for row in rows] == ["followed"] * QUEUES
@@ -224,7 +226,7 @@ def test_a_group_goes_native_and_back_without_loss(
 
     before = len(story.controls())
     rows, _ = story.run("release")
-    assert sum(row["lag"] for row in rows) == 0
+    assert sum(row["lag_messages"] for row in rows) == 0
     assert len(story.controls()) == before
     rows, _ = story.run("release", "--apply")
     answer = "stands" if story.native == story.group else "committed"
@@ -283,6 +285,6 @@ def test_asks_for_the_route(system: LiveSystem, capsys: pytest.CaptureFixture[st
         consumer.commit({TopicPartition(topic, 0): OffsetAndMetadata(0, "", -1)})
     rows, text = story.run("adopt")
     assert f"no route of {topic} is known: asking the bridge for it" in text
-    assert [(row["native"], row["begins_at"]) for row in rows] == [(0, 0), (None, None)]
+    assert [(row["native_offset"], row["to_offset"]) for row in rows] == [(0, 0), (None, None)]
     _, text = story.run("adopt", "--topic", system.topic, code=ExitCode.USAGE)
     assert f"the native group has committed nothing in {system.topic}" in text

@@ -13,6 +13,7 @@ from fairlead.cli.main import main
 from fairlead.errors import ExitCode
 from fairlead.wire.decision_records import DecisionReader
 from fairlead.wire.raw import raw_record
+from tests.answers.schema import assert_command
 from tests.kit.command import document_of
 from tests.kit.kafka_log import body_of
 from tests.kit.live_system import SharedEngine, shared_engine
@@ -76,7 +77,10 @@ class Group:
             main([*words, "-o", "json", *self._place])
         output = self._capsys.readouterr()
         assert end.value.code == code, output.err
-        return document_of(output.out), output.err
+        document = document_of(output.out)
+        if document is not None:
+            assert_command(words, document)
+        return document, output.err
 
     def say(self, *words: str) -> str:
         """Run a command that succeeds; return what it says to people."""
@@ -108,9 +112,9 @@ def test_a_plan_is_carried_out_once_as_shown(
     group.join("c1", "c2")
     flags = ("--strategy", "STICKY", "--pin", "orders/main/0=c2", "--join", "c3")
     shown, _ = group.run("plan", group.name, *flags, "--save", saved)
-    assert shown["moves"] >= 2
+    assert shown["queues_dropped"] >= 2
     document, text = group.run("apply", saved, "--dry-run")
-    assert {row["verdict"] for row in document["moves"]} == {"not_written"}
+    assert {row["verdict"] for row in document["move_list"]} == {"not_written"}
     assert "start client c3" in text
     assert group.rules() == []
 
@@ -120,7 +124,7 @@ def test_a_plan_is_carried_out_once_as_shown(
     assert "Run the same command again: it tells whether the plan is applied" in text
     group.await_cause("pins_changed")
     done, _ = group.run("apply", saved)
-    assert (done["already_applied"], len(done["decisions"])) == (True, 1)
+    assert (done["already_applied"], len(done["led_to"])) == (True, 1)
     assert done["left"] == ["start client c3 (its application's operator)"]
     text = group.say("apply", saved)
     assert "planned: the plan is applied already; nothing is written. Its rules are in" in text
@@ -134,14 +138,14 @@ def test_a_plan_is_carried_out_once_as_shown(
     group.run("plan", group.name, *flags, "--save", saved)
     document, text = group.run("apply", saved, *said)
     assert document["as_planned"], document
-    assert [row["answer"] for row in document["rules"]] == ["in_force", "in_force"]
-    assert {row["verdict"] for row in document["moves"]} == {"as_planned"}
-    assert {row["planned"]["to"] for row in document["moves"]} <= {"c1", "c2"}
+    assert [row["answer"] for row in document["outcomes"]] == ["in_force", "in_force"]
+    assert {row["verdict"] for row in document["move_list"]} == {"as_planned"}
+    assert {row["planned"]["to"] for row in document["move_list"]} <= {"c1", "c2"}
     assert document["left"] == ["start client c3 (its application's operator)"]
     written = len(group.rules())
 
     done, _ = group.run("apply", saved)
-    assert (done["already_applied"], len(done["decisions"])) == (True, 1)
+    assert (done["already_applied"], len(done["led_to"])) == (True, 1)
     assert len(group.rules()) == written
 
 
@@ -205,7 +209,7 @@ def test_in_a_paused_group_the_moves_wait(
     group.run("group", "pause", group.name)
     group.run("plan", group.name, "--drain", "c2", "--save", saved)
     document, text = group.run("apply", saved)
-    assert {row["verdict"] for row in document["moves"]} == {"held_up"}
+    assert {row["verdict"] for row in document["move_list"]} == {"held_up"}
     assert "moves nothing now" in text
     done, _ = group.run("apply", saved)
     assert done["already_applied"]

@@ -146,7 +146,7 @@ def test_every_mistake_is_named_at_once(tmp_path: Path, capsys: pytest.CaptureFi
             "    the nearest known key is kafka.bootstrap\n"
         ),
         f"{second}:3: error: engine.tick_ms: 1 does not fit\n",
-        f"{tmp_path / 'none.toml'}: error: config: cannot be read: No such file or directory\n",
+        f"{tmp_path / 'none.toml'}: error: config: is unreadable: No such file or directory\n",
     ):
         assert line in text
     rows = json.loads(_run(capsys, "check", *files, "-o", "json", code=ExitCode.USAGE))

@@ -53,12 +53,12 @@ def test_without_an_engine_the_rule_stands_in_the_log(command: Command, log: Log
         *("--because", "zones", "--by", "alice", "--wait", "1"),
         code=ExitCode.ENVIRONMENT,
     )
-    assert (row["answer"], row["decisions"]) == ("unanswered", None)
+    assert (row["answer"], row["led_to"]) == ("unanswered", [])
     assert "strategy: no answer within 1 s; the rule stands in the log all the same" in command.text
     assert "No engine runs" in command.text
     value = {"name": "STICKY", "options": {"damping": "0.2"}}
     assert _rules(log) == [RuleSet("orders", "strategy", (), value, "alice", "zones")]
-    (place,) = row["at"]
+    (place,) = row["places"]
     record = log.records("control")[0]
     assert place == [record.topic, record.partition, record.offset]
 
@@ -182,7 +182,7 @@ def test_a_change_in_part_keeps_the_rest(command: Command, log: Log) -> None:
     assert rows[0]["value"] == {"lease_ms": 20_000, "margin_ms": 5_000}
     written = len(log.records("control"))
     (row,) = command("set", "orders", *MEANT, "--margin-ms", "5000", *without_wait)
-    assert (row["answer"], row["at"]) == ("unchanged", [])
+    assert (row["answer"], row["places"]) == ("unchanged", [])
     assert len(log.records("control")) == written
 
 
@@ -208,7 +208,7 @@ def test_each_rule_is_shown_with_its_origin_until_unset(command: Command, log: L
         code=ExitCode.ENVIRONMENT,
     )
     rows = command("show", "orders")
-    assert [(row["rule"], row["from"], row.get("by"), row["says"]) for row in rows] == [
+    assert [(row["rule"], row["origin"], row.get("by"), row["says"]) for row in rows] == [
         ("strategy", "built in", None, "AVG"),
         ("slots", "built in", None, "subscribers"),
         ("mode", "built in", None, "cooperative"),
@@ -226,7 +226,7 @@ def test_each_rule_is_shown_with_its_origin_until_unset(command: Command, log: L
         ("pin", "own", "alice", "c1"),
     ]
     assert (rows[-1]["for"], rows[-1]["because"]) == ("orders/main/3", "its cache is warm")
-    assert rows[-1]["written_ms"] > 1_700_000_000_000
+    assert rows[-1]["append_ms"] > 1_700_000_000_000
     assert "pin: AVG does not use this rule" in command.text
     command("unset", "orders", "--pin", "orders/main/3", *wait, code=ExitCode.ENVIRONMENT)
     (row,) = command("unset", "orders", "--pin", "orders/main/3", *wait)
@@ -234,7 +234,7 @@ def test_each_rule_is_shown_with_its_origin_until_unset(command: Command, log: L
     command("unset", "orders", "--all", "--by", "bob", *wait, code=ExitCode.ENVIRONMENT)
     own = [rule for rule in _rules(log) if rule.group == "orders"]
     assert own[-1] == RuleSet("orders", "timing", (), None, "bob")
-    assert [row["from"] for row in command("show", "orders")] == [
+    assert [row["origin"] for row in command("show", "orders")] == [
         *("built in",) * 7,
         *("all groups", "built in", "built in"),
     ]
@@ -254,7 +254,7 @@ def test_words_write_their_rules_once_and_take_them_back(command: Command, log: 
     )
     command("drain", "orders", *MEANT, "c1", "c2", "c1", *said, code=ExitCode.ENVIRONMENT)
     rows = command("show", "orders")
-    assert [(row["rule"], row["for"], row["says"]) for row in rows if row["from"] == "own"] == [
+    assert [(row["rule"], row["for"], row["says"]) for row in rows if row["origin"] == "own"] == [
         ("pause", None, "paused"),
         ("drain", "c1", "drained"),
         ("drain", "c2", "drained"),
@@ -266,7 +266,9 @@ def test_words_write_their_rules_once_and_take_them_back(command: Command, log: 
     command("undrain", "orders", "c1", *said, code=ExitCode.ENVIRONMENT)
     command("resume", "orders", *said, code=ExitCode.ENVIRONMENT)
     rows = command("show", "orders")
-    assert [(row["rule"], row["for"]) for row in rows if row["from"] == "own"] == [("drain", "c2")]
+    assert [(row["rule"], row["for"]) for row in rows if row["origin"] == "own"] == [
+        ("drain", "c2")
+    ]
     assert [(rule.rule, rule.subject, rule.value) for rule in _rules(log)] == [
         ("pause", (), True),
         ("drain", ("c1",), {"client_id": "c1"}),
@@ -322,7 +324,7 @@ def test_a_rule_of_all_groups_goes_to_every_partition(command: Command, log: Log
     command("set", "payments", *MEANT, *strategy, code=ExitCode.ENVIRONMENT)
     rows = command("show", "payments")
     assert ("slots", "all groups", "group") in [
-        (row["rule"], row["from"], row["says"]) for row in rows
+        (row["rule"], row["origin"], row["says"]) for row in rows
     ]
     command("set", "*", "--drain", "c1", code=ExitCode.USAGE)
     assert "drain of c1: it is for one group" in command.text
@@ -385,8 +387,8 @@ def test_live_problems_are_listed(command: Command, log: Log, settings: Settings
     said = command("check", "orders", code=ExitCode.VERDICT_NEGATIVE)
     assert (said["group"], said["verdict"], said["members"]) == ("orders", "problems", 2)
     assert said["engine"]["silent"] is True
-    assert all(row["do"] for row in said["problems"])
-    found = {(row["problem"], row["for"]): row["says"] for row in said["problems"]}
+    assert all(row["remedy"] for row in said["problem_list"])
+    found = {(row["problem"], row["for"]): row["says"] for row in said["problem_list"]}
     says = f"topic never-made does not exist on cluster {settings.kafka.bootstrap}"
     assert found["unassigned", "never-made"] == says
     assert found["disagreement", "ordered"] == f"false: {beat['client_id']}; true: c2"
@@ -394,7 +396,7 @@ def test_live_problems_are_listed(command: Command, log: Log, settings: Settings
     command("set", "bills", *MEANT, "--slots", "group", "--wait", "0", code=ExitCode.ENVIRONMENT)
     every = command("check", "--all", code=ExitCode.VERDICT_NEGATIVE)
     assert every["verdict"] == "problems"
-    assert [(each["group"], each["verdict"]) for each in every["groups"]] == [
+    assert [(each["group"], each["verdict"]) for each in every["verdict_list"]] == [
         ("bills", "nobody"),
         ("orders", "problems"),
     ]

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairlead.cli.render.group import state_lines, state_rules
+from fairlead.cli.render.group import state_lines
 from fairlead.cli.render.member import member_row, shown_member_columns
 from fairlead.cli.render.output import OutputFormat, write_fitting, write_pairs
 from fairlead.cli.render.queue import QUEUE_COLUMNS, queue_row
@@ -93,7 +93,7 @@ def test_two_lives_of_a_client() -> None:
     assert "incarnation" in shown_member_columns(rows)
 
 
-def test_the_state_says_phase_counts_and_decision(
+def test_the_state_says_phase_counts_and_newest_decision(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     """The state says phase, counts, who has not followed, the newest decision, and own rules."""
@@ -101,7 +101,7 @@ def test_the_state_says_phase_counts_and_decision(
     set_rules(world, rule("timing", {"settle_ms": 5_000, "lease_ms": 10_000}))
     world.pass_seconds(1)
     found = standing_of(world)
-    write_pairs(state_lines(found, state_rules(found, "t.control")), width=WIDE)
+    write_pairs(state_lines(found), width=WIDE)
     lines = dict(line.split("  ", 1) for line in capsys.readouterr().out.splitlines())
     said = {word: text.strip() for word, text in lines.items()}
     assert said["group"] == "orders"
@@ -143,9 +143,9 @@ def test_a_span_is_written_in_its_two_greatest_units(milliseconds: int, words: s
 
 def test_one_is_singular_and_several_are_plural() -> None:
     """One topic is no topics, and one queue no queues; of several it says several."""
-    said = dict(state_lines(standing_of(world_of("c1", queues=1)), ()))
+    said = dict(state_lines(standing_of(world_of("c1", queues=1))))
     assert said["queues"].startswith("1 of 1 topic, 1 shared")
     assert said["decision"].endswith("; 1 queue moved")
-    said = dict(state_lines(standing_of(world_of("c1", queues=4)), ()))
+    said = dict(state_lines(standing_of(world_of("c1", queues=4))))
     assert said["queues"].startswith("4 of 1 topic, 4 shared")
     assert said["decision"].endswith("; 4 queues moved")

@@ -26,6 +26,7 @@ from fairlead.errors import EnvironmentMissingError
 from fairlead.observed.bridge_life import BridgeLife, BridgeVerdict
 from fairlead.settings import load_settings
 from fairlead.wire.topics import TopicNames
+from tests.answers.schema import assert_answer
 from tests.kit.awaiting import ended
 from tests.kit.decision_bodies import encoded_decision
 
@@ -38,13 +39,13 @@ FEW = 20
 def _group(name: str, **changes: Any) -> dict[str, Any]:
     """Return a group at rest, as serve tells it."""
     engine = {"ticked_ms": NOW_MS - 300, "silent": False, "silent_ms": None, "says": "ticks"}
-    last = {"at_ms": NOW_MS - 65_000, "triggers": ["client_joined"], "moves": 2}
+    last = {"append_ms": NOW_MS - 65_000, "triggers": ["client_joined"], "queues_moved": 2}
     return {
-        "group": name, "phase": "stable", "strategy": "AVG", "mode": "cooperative",
-        "model": "clustering", "members": 3, "members_idle": 1, "queues": 8, "unassigned": 0,
-        "draining": 0, "gated": 0, "unsafe": 0, "epoch": [3, 41], "converged": True, "skew": 1,
-        "alarms": [],
-        "problems": [], "other_alarms": [], "engine": engine,
+        "group": name, "phase": "stable", "phase_since_ms": NOW_MS - 65_000, "strategy": "AVG",
+        "mode": "cooperative", "message_model": "clustering", "members": 3, "members_idle": 1,
+        "queues": 8, "queues_unassigned": 0, "queues_draining": 0, "queues_gated": 0,
+        "queues_unsafe": 0, "epoch": [3, 41], "converged": True, "skew": 1, "alarms": [],
+        "problems": [], "other_alarms": [], "engine": engine, "released": None,
         "lag_messages": 120, "lag_ms": 840, "lag_at_least": False, "last_rebalance": last,
         "as_of_ms": NOW_MS,
         **changes,
@@ -54,7 +55,7 @@ def _group(name: str, **changes: Any) -> dict[str, Any]:
 OFFLINE = _group(
     "billing", phase="empty", members=0, members_idle=0, lag_messages=9_000, problems=["offline"]
 )
-MUTE = _group("orders-eu", members=7, problems=["mute_member"], gated=2, last_rebalance=None)
+MUTE = _group("orders-eu", members=7, problems=["mute_member"], queues_gated=2, last_rebalance=None)
 CALM = _group("orders")
 GROUPS = [OFFLINE, CALM, MUTE]
 
@@ -267,6 +268,8 @@ def _listed(count: int) -> float:
     groups = [_group(f"group-{number:04}") for number in range(count)]
     of = {"bootstrap": "127.0.0.1:9092", "topic_prefix": "fairlead."}
     answer = {**of, "as_of_ms": NOW_MS, "ready": False, "reason": "reading", "groups": groups}
+    answer |= {"bridges": [], "records_behind": 0}
+    assert_answer("Groups", {**answer, "groups": groups[:3]})
     with _serving({"/api/v1/groups": (200, orjson.dumps(answer))}) as url:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
         ended = _run(url=url)
@@ -314,5 +317,5 @@ def test_without_serve_the_topics_are_read(bootstrap: str, topics: TopicNames) -
     (found,) = orjson.loads(ended.stdout)
     assert (found["group"], found["epoch"], found["problems"]) == ("orders", [3, 41], [])
     said = ended.stderr.decode()
-    assert "nobody answers at" in said
+    assert "nothing answers at" in said
     assert "of the topics in " in said

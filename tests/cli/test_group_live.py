@@ -13,6 +13,7 @@ import pytest
 from fairlead.errors import ExitCode
 from fairlead.wire.partition import partition_of_group
 from strategies.sticky.strategy import Sticky
+from tests.answers.schema import assert_command
 from tests.kit.awaiting import child_process
 from tests.kit.client import Client
 from tests.kit.kafka_log import SHARDS, body_of
@@ -100,7 +101,9 @@ class Group:
             [*command, "-o", "json"], capture_output=True, text=True, cwd=ROOT, timeout=120
         )
         assert ended.returncode == code, ended.stderr
-        return orjson.loads(ended.stdout or "[]"), ended.stderr
+        rows = orjson.loads(ended.stdout or "[]")
+        assert_command(["group", verb, *flags], rows)
+        return rows, ended.stderr
 
     def _holds(
         self, client: Client, wanted: Callable[[list[int]], bool]
@@ -131,7 +134,7 @@ def test_pinned_at_run_time(engine: SharedEngine, tmp_path: Path) -> None:
         ("pin", "in_force"),
     ]
     assert text == ""
-    (place,) = rows[1]["at"]
+    (place,) = rows[1]["places"]
     decision = group.decision_of(place)
     assert decision["strategy"] == "STICKY"
     # One command, two records: a batch may end between them.
@@ -145,8 +148,7 @@ def test_pinned_at_run_time(engine: SharedEngine, tmp_path: Path) -> None:
         "because": "its cache is warm",
         "at": place,
     }
-    epoch = ".".join(map(str, decision["epoch"]))
-    assert rows[1]["decisions"] == f"pinned {epoch}"
+    assert rows[1]["led_to"] == [{"group": "pinned", "epoch": decision["epoch"]}]
     group.await_held(second, 0, 2)
     group.await_held(first, 1, 3)
 
@@ -157,7 +159,7 @@ def test_pinned_at_run_time(engine: SharedEngine, tmp_path: Path) -> None:
     assert (rows[0]["answer"], rows[0]["refused"]["reason"]) == ("refused", "unknown_strategy")
     assert "the engine refuses it (there is no strategy 'ONLY_HERE'); what was in force" in text
     rows, text = group.run("show")
-    assert [(row["rule"], row["says"], row["by"]) for row in rows if row["from"] == "own"] == [
+    assert [(row["rule"], row["says"], row["by"]) for row in rows if row["origin"] == "own"] == [
         ("strategy", "STICKY", "alice"),
         ("pin", "c2", "alice"),
     ]
@@ -165,7 +167,7 @@ def test_pinned_at_run_time(engine: SharedEngine, tmp_path: Path) -> None:
 
     rows, _ = group.run("unset", "--pin", "orders/main/0", "--by", "bob")
     assert rows[0]["answer"] == "in_force"
-    (cause,) = group.decision_of(rows[0]["at"][0])["cause"]
+    (cause,) = group.decision_of(rows[0]["places"][0])["cause"]
     assert (cause["removed"], cause["by"]) == (True, "bob")
 
 
@@ -186,15 +188,15 @@ def test_a_pause_holds_a_join_back(engine: SharedEngine) -> None:
     group = Group(engine, "paused")
     first, second = group.join("c1", "c2")
     rows, _ = group.run("pause", "--because", "the cache is being rebuilt")
-    assert group.decision_of(rows[0]["at"][0])["state"]["phase"] == "paused"
+    assert group.decision_of(rows[0]["places"][0])["state"]["phase"] == "paused"
     third = engine.fleet.join("c3", group.name)
     group.await_held(third)
     rows, _ = group.run("resume")
-    assert rows[0]["moves"] == 1
+    assert rows[0]["queues_moved"] == 1
     group.await_held(third, 3)
 
     rows, _ = group.run("set", "--restart-grace-ms", "60000")
-    ruled = group.decision_of(rows[0]["at"][0])
+    ruled = group.decision_of(rows[0]["places"][0])
     engine.fleet.leave(second)
     group.await_decision(lambda body: body["state"]["phase"] == "waiting_for_clients")
     engine.fleet.join("c2", group.name, life=2)
@@ -225,7 +227,7 @@ def test_a_pause_holds_a_join_back(engine: SharedEngine) -> None:
         assert "paused" in text
     rows, _ = group.run("drain", "c1", "--until-empty", "60")
     assert first.held == {}
-    decided = group.decision_of(rows[0]["at"][0])
+    decided = group.decision_of(rows[0]["places"][0])
     told = group.await_decision(
         lambda body: {"kind": "drained", "client_id": "c1"} in body["cause"]
     )
@@ -255,11 +257,11 @@ def test_all_groups_at_run_time(engine: SharedEngine) -> None:
         "set", "--trigger-ms", "15000", "--because", "less to do", "--wait", "6"
     )
     assert rows[0]["answer"] == "in_force"
-    assert "one-of-all " in rows[0]["decisions"]
+    assert "one-of-all" in [each["group"] for each in rows[0]["led_to"]]
     assert "conf/ has timing in [group_defaults]" in text
     (cause,) = [
         cause
-        for place in rows[0]["at"]
+        for place in rows[0]["places"]
         if place[1] == partition_of_group(group.name, SHARDS)
         for cause in group.decision_of(place)["cause"]
     ]
@@ -294,7 +296,9 @@ def _rows(engine: SharedEngine, *words: str) -> list[dict[str, Any]]:
     command = _reading(engine, *words, "-o", "jsonl")
     ended = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=120)  # noqa: PLW1510
     assert ended.returncode == ExitCode.OK, ended.stderr
-    return [orjson.loads(line) for line in ended.stdout.splitlines()]
+    rows = [orjson.loads(line) for line in ended.stdout.splitlines()]
+    assert_command(words, rows)
+    return rows
 
 
 def test_the_past_of_a_live_group_is_told_with_its_causes(engine: SharedEngine) -> None:
@@ -306,7 +310,7 @@ def test_the_past_of_a_live_group_is_told_with_its_causes(engine: SharedEngine) 
     (story,) = _rows(engine, "explain", group.name, "--queue", "3")
     assert (story["owner"], story["state"]) == ("c3", "held")
     newest, before = story["owners"]
-    (cause,) = newest["decision"]["causes"]
+    (cause,) = newest["given_by"]["cause"]
     assert (cause["kind"], cause["client_id"], cause["status"]) == (
         "client_joined",
         "c3",
@@ -315,10 +319,10 @@ def test_the_past_of_a_live_group_is_told_with_its_causes(engine: SharedEngine) 
     assert newest["handover"]["released_offset"] == story["position"][1]
     assert newest["handover"]["gap_ms"] >= 0
     assert before["client_id"] == "c2"
-    causes = [*before["decision"]["causes"], *(c for d in before["led_by"] for c in d["causes"])]
+    causes = [*before["given_by"]["cause"], *(c for d in before["led_by"] for c in d["cause"])]
     assert {each["status"] for each in causes} == {"verified"}
     rows = _rows(engine, "moves", group.name, "--since", "1h", "--client", "c3")
-    assert [(row["from"], row["to"], row["cause"]) for row in rows] == [
+    assert [(row["from"], row["to"], row["chief_cause"]["kind"]) for row in rows] == [
         ("c2", "c3", "client_joined")
     ]
     assert rows[0]["queue"] == story["queue"]
@@ -333,7 +337,7 @@ def test_rejects_are_followed_until_ctrl_c(engine: SharedEngine) -> None:
     with child_process(_reading(engine, *words), stdout=subprocess.PIPE, cwd=ROOT) as command:
         assert command.stdout is not None
         first = orjson.loads(command.stdout.readline())
-        assert (first["reason"], first["record"].partition("@")[2]) == ("not_json", str(offset))
+        assert (first["reason"], first["at"][2]) == ("not_json", offset)
         engine.log.append("heartbeats", b"[]", b"refused", partition)
         second = orjson.loads(command.stdout.readline())
         assert (second["reason"], second["excerpt"]) == ("not_an_object", "[]")

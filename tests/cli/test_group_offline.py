@@ -43,7 +43,7 @@ def _tell(log: "Log", group: str, topic: str, position: int) -> None:
 
 
 def _problems(found: dict[str, Any]) -> list[tuple[str, str]]:
-    return [(each["problem"], each["says"]) for each in found["problems"]]
+    return [(each["problem"], each["says"]) for each in found["problem_list"]]
 
 
 def test_check_and_list_agree_about_an_offline_group(
@@ -60,10 +60,10 @@ def test_check_and_list_agree_about_an_offline_group(
     assert (found["verdict"], found["members"], found["lag_messages"]) == ("problems", 0, 6)
     assert _problems(found) == waits
     found = command("check", done)
-    assert (found["verdict"], found["lag_messages"], found["problems"]) == ("nobody", 0, [])
+    assert (found["verdict"], found["lag_messages"], found["problem_list"]) == ("nobody", 0, [])
     assert found["notes"] == ["no engine has ever run"]
     every = command("check", "--all", code=ExitCode.VERDICT_NEGATIVE)
-    assert [(each["verdict"], _problems(each)) for each in every["groups"]] == [
+    assert [(each["verdict"], _problems(each)) for each in every["verdict_list"]] == [
         ("problems", waits),
         ("nobody", []),
     ]

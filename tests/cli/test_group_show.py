@@ -4,8 +4,9 @@ import json
 
 import pytest
 
-from fairlead.cli.render.output import OutputFormat, write_fitting
-from fairlead.cli.render.rule import RULE_COLUMNS, rule_rows
+from fairlead.cli.render.output import OutputFormat, write_fitting, write_rows
+from fairlead.cli.render.rule import RULE_COLUMNS, rule_cells
+from fairlead.control.rule_json import rules_json
 from fairlead.control.rules_in_force import RulesInForce, WrittenRule
 from fairlead.core.records import RuleSet
 from strategies.registry import STRATEGIES
@@ -31,9 +32,13 @@ Capture = pytest.CaptureFixture[str]
 def _shown(rules: tuple[RuleSet, ...], output: OutputFormat, capsys: Capture) -> str:
     found = RulesInForce(STRATEGIES)
     for rule in rules:
-        found.take(WrittenRule(rule, 0, 7, WRITTEN_MS))
-    rows = list(rule_rows(found, "fairlead.control"))
-    write_fitting(rows, RULE_COLUMNS, output, prose=("says", "because"), width=COLUMNS)
+        found.take(WrittenRule(rule, "fairlead.control", 0, 7, WRITTEN_MS))
+    rules_shown = list(rules_json(found))
+    if output is OutputFormat.TABLE:
+        cells, prose = map(rule_cells, rules_shown), ("says", "because")
+        write_fitting(cells, RULE_COLUMNS, output, prose=prose, width=COLUMNS)
+    else:
+        write_rows(rules_shown, (), output)
     return capsys.readouterr().out
 
 

@@ -12,7 +12,7 @@ from fairlead.cli.change.given_rules import (
     wanted_rules,
 )
 from fairlead.cli.main import main
-from fairlead.cli.render.rule import subject_words, value_words
+from fairlead.control.rule_values import subject_words, value_words
 from fairlead.core.records import RuleSet
 from fairlead.errors import ExitCode, UsageError
 

@@ -60,12 +60,12 @@ def test_the_newest_of_commit_progress_and_reset_is_shown(
     group = f"{topic}-group"
     commit(bootstrap, group, topic, {0: (4, '{"v":1,"reset":0}'), 1: (2, "")})
     rows = command("show", group)
-    assert [(row["position"], row["told_by"], row["lag"]) for row in rows] == [
-        (4, "committed", 6),
-        (2, "committed", 8),
+    assert [(row["position"], row["why"], row["lag_messages"]) for row in rows] == [
+        ([0, 4], "committed", 6),
+        ([0, 2], "committed", 8),
     ]
-    assert [row["queue"] for row in rows] == [f"{topic}/main/0", f"{topic}/main/1"]
-    assert [(row["earliest"], row["latest"]) for row in rows] == [(0, 10), (0, 10)]
+    assert [row["queue"] for row in rows] == [[topic, "main", 0], [topic, "main", 1]]
+    assert [(row["earliest"], row["end"]) for row in rows] == [(0, 10), (0, 10)]
 
     client = Client(log, group, "c1", subscribed=(topic,))  # type: ignore[arg-type]
     client.beat()
@@ -73,8 +73,8 @@ def test_the_newest_of_commit_progress_and_reset_is_shown(
     client.work(7)
     log.append_of("heartbeats", group, _told_of_another_life(client, topic))
     (first, second) = command("show", group)
-    assert (first["position"], first["told_by"], first["lag"]) == (7, "progress", 3)
-    assert (second["position"], second["told_by"]) == (2, "committed")
+    assert (first["position"], first["why"], first["lag_messages"]) == ([0, 7], "progress", 3)
+    assert (second["position"], second["why"]) == ([0, 2], "committed")
 
     command(
         *("reset", group, "--queue", f"{topic}/main/1", "--to", "1", "--apply", "--wait", "0"),
@@ -82,7 +82,7 @@ def test_the_newest_of_commit_progress_and_reset_is_shown(
     )
     offset = log.records("control")[0].offset
     (_, second) = command("show", group)
-    assert (second["position"], second["reset"], second["told_by"]) == (1, offset + 1, "reset")
+    assert (second["position"], second["why"]) == ([offset + 1, 1], "reset")
 
 
 def _told_of_another_life(client: Client, topic: str) -> dict[str, Any]:
@@ -98,14 +98,16 @@ def test_without_apply_nothing_is_written(
     group = f"{topic}-group"
     commit(bootstrap, group, topic, {0: (4, ""), 1: (9, "")})
     rows = command("reset", group, "--to", f"{NOW_MS + 5_500}ms")
-    assert [(row["to"], row["skipped"], row["read_again"]) for row in rows] == [
+    assert [
+        (row["to_offset"], row["skipped_messages"], row["repeated_messages"]) for row in rows
+    ] == [
         (6, 2, 0),
         (6, 0, 3),
     ]
     assert {row["answer"] for row in rows} == {"not_written"}
     assert "a dry run: nothing is written; --apply writes it" in command.text
     (row,) = command("reset", group, "--queue", f"{topic}/main/1", "--to", "latest")
-    assert (row["queue"], row["skipped"]) == (f"{topic}/main/1", 1)
+    assert (row["queue"], row["skipped_messages"]) == ([topic, "main", 1], 1)
     assert log.records("control") == []
 
 
@@ -119,7 +121,7 @@ def test_without_an_engine_the_resets_stand_in_the_log(
         *("--by", "alice", "--because", "a bad deploy"),
         code=ExitCode.ENVIRONMENT,
     )
-    assert [(row["answer"], row["position"], row["skipped"]) for row in rows] == [
+    assert [(row["answer"], row["position"], row["skipped_messages"]) for row in rows] == [
         ("unanswered", None, None),
         ("unanswered", None, None),
     ]

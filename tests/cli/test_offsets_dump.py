@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from fairlead.cli.main import app
 from fairlead.errors import UsageError
+from tests.answers.schema import assert_answers
 from tests.kit.moving_world import GROUP, moving_life, recorded
 from tests.kit.world import World
 
@@ -33,24 +34,25 @@ def _run(*words: str | Path) -> list[dict[str, Any]]:
     if ended.exception is not None:
         raise ended.exception
     found: list[dict[str, Any]] = orjson.loads(ended.stdout)
+    assert_answers("QueuePlace", found)
     return found
 
 
 def test_each_queue_has_its_last_position_and_lag(folder: Path) -> None:
     """Each queue has what was told last; where the end is older no lag is told."""
     rows = _run(GROUP, "--dump", folder)
-    assert [row["queue"] for row in rows] == [f"orders/main/{number}" for number in range(6)]
-    (old,) = [row for row in rows if row["position"] == 1_630]
-    assert (old["latest"], old["lag"], old["end_is_older"]) == (1_052, None, True)
+    assert [row["queue"] for row in rows] == [["orders", "main", number] for number in range(6)]
+    (old,) = [row for row in rows if (row["position"] or (0, 0))[1] == 1_630]
+    assert (old["end"], old["lag_messages"], old["end_is_older"]) == (1_052, None, True)
     assert not any(row["end_is_older"] for row in rows if row is not old)
-    assert rows[5]["reset"] > 0
-    assert {row["told_by"] for row in rows} <= {"progress", "release", "committed", "reset", None}
+    assert rows[5]["position"][0] > 0
+    assert {row["why"] for row in rows} <= {"progress", "release", "committed", "reset", None}
 
 
 def test_queues_and_topics_can_be_chosen(folder: Path) -> None:
     """Queues and topics can be named; what the recording does not have is refused by name."""
     queues = ("--queue", "orders/main/4", "--queue", "orders/main/1")
-    assert [row["queue"][-1] for row in _run(GROUP, "--dump", folder, *queues)] == ["1", "4"]
+    assert [row["queue"][-1] for row in _run(GROUP, "--dump", folder, *queues)] == [1, 4]
     assert len(_run(GROUP, "--dump", folder, "--topic", "orders")) == 6
     for words in (["--queue", "orders/main/9"], ["--topic", "payments"]):
         with pytest.raises(UsageError, match=f"{words[1]}: nothing is known of it for orders in"):

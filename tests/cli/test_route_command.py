@@ -46,23 +46,23 @@ def routes(log: "Log") -> list[RouteChanged]:
 def test_the_life_of_a_route(command: Command, log: "Log", told: Path) -> None:
     """Put, put again, grown, taken away and put anew: one record a change, each life its own."""
     (row,) = command("put", "orders", str(told))
-    assert (row["outcome"], row["perm"]) == ("written", "RW")
-    assert row["addresses"] == "0=10.0.0.1:10911"
+    assert (row["answer"], row["perm"]) == ("written", 6)
+    assert row["addresses"] == {"0": "10.0.0.1:10911"}
     (again,) = command("put", "orders", str(told))
-    assert (again["outcome"], again["identity"]) == ("unchanged", row["identity"])
+    assert (again["answer"], again["identity"]) == ("unchanged", row["identity"])
     told.write_text(
         PRINTED_ROUTE.replace('"readQueueNums":4', '"readQueueNums":8'), encoding="utf-8"
     )
     (dry,) = command("put", "orders", str(told), "--dry-run")
-    assert dry["outcome"] == "not_written"
+    assert dry["answer"] == "not_written"
     (grown,) = command("put", "orders", str(told))
     assert (grown["identity"], grown["read_queue_nums"]) == (row["identity"], 8)
     (shown,) = command("show", "orders")
-    assert shown == {name: value for name, value in grown.items() if name != "outcome"}
+    assert shown == {**grown, "answer": None}
     (kept,) = command("delete", "orders", "--dry-run")
-    assert kept["outcome"] == "not_written"
+    assert kept["answer"] == "not_written"
     (gone,) = command("delete", "orders")
-    assert gone["outcome"] == "deleted"
+    assert gone["answer"] == "deleted"
     command("show", "orders", code=ExitCode.VERDICT_NEGATIVE)
     command("delete", "orders", code=ExitCode.VERDICT_NEGATIVE)
     (anew,) = command("put", "orders", str(told))
@@ -93,7 +93,7 @@ def test_an_identity_of_ones_own(command: Command, told: Path) -> None:
     """Whoever made the topic anew says so: the route is written although nothing else changed."""
     command("put", "orders", str(told), "--identity", "life-1")
     (row,) = command("put", "orders", str(told), "--identity", "life-2")
-    assert (row["outcome"], row["identity"]) == ("written", "life-2")
+    assert (row["answer"], row["identity"]) == ("written", "life-2")
 
 
 def test_risky_routes_are_warned_about(command: Command, told: Path) -> None:

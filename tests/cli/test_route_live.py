@@ -57,7 +57,7 @@ def test_put_again_answers_who_came_later(
         logs = structlog.get_config()
         (row,) = command(*put)
         assert structlog.get_config() == logs
-        assert row["outcome"] == "repeated"
+        assert row["answer"] == "repeated"
         assert "waits for" not in command.text
         for offset in range(5):
             message = consumer.poll(WAIT_MS)

@@ -54,15 +54,15 @@ def test_check_all_reports_a_silent_bridge(
             ).get(10)
     found = command("check", "--all", code=ExitCode.VERDICT_NEGATIVE)
     assert found["verdict"] == "problems"
-    row = found["bridge"]
+    (row,) = found["problem_list"]
     assert (row["problem"], row["for"]) == ("bridge_silent", asked)
     assert re.match(
         "no bridge has answered for [6-9][0-9] s: no route or offsets were ever", row["says"]
     )
-    assert "fairlead bridge kafka --supervise" in row["do"]
+    assert "fairlead bridge kafka --supervise" in row["remedy"]
     assert "the bridge is silent" in command.text
     write_records(settings.kafka, [OutgoingRecord(topics.name("routes"), 0, b"x", None)])
-    assert command("check", "--all")["bridge"] is None
+    assert command("check", "--all")["problem_list"] == []
 
 
 def test_a_dead_bridge_is_a_finding(
@@ -79,26 +79,26 @@ def test_a_dead_bridge_is_a_finding(
         place = {"key": record.key, "value": record.value, "partition": 0}
         producer.send(record.topic, **place, timestamp_ms=minute_ago).get(10)
     found = command("check", "--all", code=ExitCode.VERDICT_NEGATIVE)
-    assert (found["verdict"], found["bridge"]["problem"]) == ("problems", "bridge_dead")
-    assert "gave its last sign of life at" in found["bridge"]["says"]
+    assert (found["verdict"], found["problem_list"][0]["problem"]) == ("problems", "bridge_dead")
+    assert "gave its last sign of life at" in found["problem_list"][0]["says"]
     assert "the bridge is dead" in command.text
-    assert [each["state"] for each in found["bridges"]] == ["dead"]
+    assert [each["verdict"] for each in found["bridges"]] == ["dead"]
     # A group that waits for this bridge is told of it too; one that lacks nothing is not.
     for group, topic in (("waits", f"{topics.prefix}new"), ("calm", "orders")):
         make_topic(bootstrap, topic) if group == "waits" else None
         Client(log, group, "c1", subscribed=(topic,)).beat()  # type: ignore[arg-type]
     one = command("check", "waits", code=ExitCode.VERDICT_NEGATIVE)
-    (dead,) = [each for each in one["problems"] if each["problem"] == "bridge_dead"]
+    (dead,) = [each for each in one["problem_list"] if each["problem"] == "bridge_dead"]
     # How long ago that was has changed since.
-    assert {**dead, "says": ""} == {**found["bridge"], "says": ""}
+    assert {**dead, "says": ""} == {**found["problem_list"][0], "says": ""}
     assert "gave its last sign of life at" in dead["says"]
     calm = command("check", "calm", code=ExitCode.VERDICT_NEGATIVE)
-    assert {each["problem"] for each in calm["problems"]} == {"engine_silent"}
+    assert {each["problem"] for each in calm["problem_list"]} == {"engine_silent"}
     write_records(settings.kafka, [encode_sign(replace(sign, state="stopped"), topics)])
-    assert command("check", "--all", code=ExitCode.VERDICT_NEGATIVE)["bridge"] is None
+    assert command("check", "--all", code=ExitCode.VERDICT_NEGATIVE)["problem_list"] == []
     said = "warning: the bridge of cluster main was stopped at"
     assert said in command.text
     one = command("check", "waits", code=ExitCode.VERDICT_NEGATIVE)
-    assert "bridge_dead" not in {each["problem"] for each in one["problems"]}
+    assert "bridge_dead" not in {each["problem"] for each in one["problem_list"]}
     assert said in command.text
     assert said.removeprefix("warning: ") in str(one["notes"])

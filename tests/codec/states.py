@@ -15,8 +15,8 @@ from fairlead.core.model import (
     Subscription,
 )
 from fairlead.core.outputs import Failure
-from fairlead.core.queue_weights import Measure
 from fairlead.core.records import Claim
+from fairlead.core.rules.queue_weights import Measure
 from fairlead.core.state import (
     Awaited,
     Barrier,
@@ -28,9 +28,9 @@ from fairlead.core.state import (
     Member,
     PendingRequest,
     QueueState,
+    ReportedPosition,
     Settling,
     Spoken,
-    Told,
     Tombstone,
     Trait,
 )
@@ -124,7 +124,7 @@ barriers = st.builds(
     st.booleans(),
     st.booleans(),
     st.dictionaries(
-        st.tuples(queues, texts), st.builds(Told, epochs, positions, texts), max_size=2
+        st.tuples(queues, texts), st.builds(ReportedPosition, epochs, positions, texts), max_size=2
     ),
 )
 livenesses = st.builds(

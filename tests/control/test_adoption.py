@@ -21,6 +21,7 @@ from fairlead.core.model import MessageQueue, Position
 from fairlead.core.records import RuleSet
 from fairlead.errors import RefusedError
 from strategies.registry import STRATEGIES
+from tests.answers.schema import assert_answer
 
 QUEUE = MessageQueue("orders", "main", 0)
 
@@ -52,6 +53,7 @@ def test_a_native_group_is_taken_over_at_its_commit(
     assert (found.begins, found.why, found.is_ahead) == (begins, why, False)
     assert found.needs_reset == (begins is not None)
     assert found.lag == (None if begins is None else 100 - begins)
+    assert_answer("Adoption", found.document(None))
 
 
 @pytest.mark.parametrize(
@@ -106,6 +108,7 @@ def test_where_it_is_handed_back(
     assert found.verdict == verdict
     assert (None if found.position is None else found.position.offset) == to
     assert found.lag == (None if to is None else 100 - to)
+    assert_answer("Handback", found.document("committed", None))
     if position is not None:
         assert found.position is not None
         assert found.position.reset == position.reset
@@ -125,7 +128,7 @@ def test_the_rule_of_a_released_group() -> None:
     _, gone = changes_of(after, [replace(take_back_rule("orders"), by="alice")])
     assert not is_released(gone)
     own = RuleSet("orders", "designated", (), {"only": ["a"]})
-    present.take(WrittenRule(own, 0, 0, 0))
+    present.take(WrittenRule(own, "control", 0, 0, 0))
     assert foreign_designation(present)
 
 
@@ -144,7 +147,7 @@ def test_what_ends_a_release(rule: RuleSet, *, ends: bool) -> None:
     present = RulesInForce(STRATEGIES)
     assert ends_release(present, [rule]) is None
     refuse_to_end_release("orders", present, [rule])
-    present.take(WrittenRule(replace(release_rule("orders"), by="alice"), 0, 0, 0))
+    present.take(WrittenRule(replace(release_rule("orders"), by="alice"), "control", 0, 0, 0))
     if not ends:
         refuse_to_end_release("orders", present, [rule])
         return

@@ -13,7 +13,7 @@ from fairlead_client.routes.subscribe_info import subscribe_info
 from fairlead.control.told_route import as_read, told_route
 from fairlead.core.model import Route, RouteBroker
 from fairlead.core.records import RouteChanged
-from fairlead.core.routes import has_closed_queues, readable_queues, writable_queues
+from fairlead.core.topics.routes import has_closed_queues, readable_queues, writable_queues
 from fairlead.wire.encode_bridge import encode_route
 from fairlead.wire.errors import WireError
 from fairlead.wire.topics import TopicNames

@@ -6,7 +6,7 @@ import pytest
 from fairlead_client.model import Subscription as ClientSubscription
 
 from fairlead.codec.group import decode_group, encode_group
-from fairlead.core.member_disagreement import SUBSCRIPTION_DISAGREEMENT, differences
+from fairlead.core.membership.member_disagreement import SUBSCRIPTION_DISAGREEMENT, differences
 from fairlead.core.model import MemberProfile, Position, Subscription
 from fairlead.core.outputs import Decision, Notice
 from fairlead.core.state import Trait
@@ -232,21 +232,3 @@ def test_a_state_of_before_is_judged_at_once() -> None:
     world.run()
     assert [client for client, _ in _notices(world)] == ["b"]
     assert any(isinstance(output, Decision) for output in world.outputs)
-
-
-def test_who_was_told_by_names_alone_is_not_told_again() -> None:
-    """A state of version 5 says of what a member was told, not of which of its values."""
-    world = settled("a")
-    world.beat("b", profile=LAST)
-    world.run()
-    assert [client for client, _ in _notices(world)] == ["b"]
-    assert world.state is not None
-    key = key_of("b")
-    world.state.members[key] = replace(world.state.members[key], told_odd=("consume_from",))
-    world.beat("c", profile=FIRST)
-    world.run()
-    assert _notices(world) == []
-    # From now on it is known of which: another odd value is told.
-    world.beat("b", profile=MemberProfile(consume_from="timestamp"))
-    world.run()
-    assert [client for client, _ in _notices(world)] == ["b"]

@@ -2,9 +2,9 @@
 
 import pytest
 
-from fairlead.core.bounds import DOUBTS_MAX, LEAP, OUT_OF_BOUNDS
 from fairlead.core.model import Epoch, Position
 from fairlead.core.outputs import Decision, Rejection
+from fairlead.core.positions.bounds import DOUBTS_MAX, LEAP, OUT_OF_BOUNDS
 from tests.kit.group_world import GroupWorld
 from tests.kit.one_queue import ABSURD, FIRST, epoch_of_first, owned_by_a
 

@@ -7,8 +7,8 @@ from random import Random
 
 import pytest
 
-from fairlead.core.bounds import DOUBTS_MAX, doubt_in_barrier
 from fairlead.core.model import Epoch, MemberKey, Position
+from fairlead.core.positions.bounds import DOUBTS_MAX, doubt_in_barrier
 from fairlead.core.state import Doubt, QueueState
 from tests.kit.group_world import GroupWorld
 from tests.kit.one_queue import ABSURD, FIRST, owned_by_a

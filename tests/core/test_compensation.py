@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from fairlead.core.outputs import Assignment, Decision
-from fairlead.core.routes import readable_queues
+from fairlead.core.topics.routes import readable_queues
 from tests.kit.group_world import GroupWorld, queue_of, settled
 
 TRIGGER_MS = 20_000

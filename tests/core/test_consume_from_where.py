@@ -4,7 +4,12 @@ from typing import Final
 
 import pytest
 
-from fairlead.core.consume_from_where import CONSUME_FROM_WHERE, Consumer, Look, pull_from_where
+from fairlead.core.positions.consume_from_where import (
+    CONSUME_FROM_WHERE,
+    Consumer,
+    Look,
+    pull_from_where,
+)
 
 LAST: Final = "CONSUME_FROM_LAST_OFFSET"
 FIRST: Final = "CONSUME_FROM_FIRST_OFFSET"

@@ -9,10 +9,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairlead.core.allocation import Allocation, AllocationError, AllocationRequest
-from fairlead.core.designation import read_entries
 from fairlead.core.model import MessageQueue
+from fairlead.core.moment import Moment
 from fairlead.core.outputs import Decision, Rejection
-from fairlead.core.rules import GroupRules, Moment, with_rule
+from fairlead.core.rules.designation import read_entries
+from fairlead.core.rules.group_rules import GroupRules, with_rule
 from fairlead.core.step import step
 from tests.kit.group_settling import settle
 from tests.kit.group_world import GroupWorld, queue_of, settled

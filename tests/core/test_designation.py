@@ -7,15 +7,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairlead.core.designation import (
+from fairlead.core.rules.designation import (
     Designation,
     Sharing,
     read_designation,
     read_entries,
     sharing,
 )
-from fairlead.core.rule_value import RuleValueError
-from fairlead.core.rules import GroupRules, RuleError, with_rule
+from fairlead.core.rules.group_rules import GroupRules, RuleError, with_rule
+from fairlead.core.rules.rule_value import RuleValueError
 
 
 @pytest.mark.parametrize(

@@ -2,9 +2,9 @@
 
 import pytest
 
-from fairlead.core import remembered
 from fairlead.core.model import Epoch, Position
 from fairlead.core.records import Claim, Claims
+from fairlead.core.recovery import remembered
 from tests.kit.group_world import GROUP, GroupWorld, key_of, queue_of, settled
 
 PAYMENTS = queue_of(0, "payments")

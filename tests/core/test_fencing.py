@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 import pytest
 
-from fairlead.core.fencing import FENCED
+from fairlead.core.handover.fencing import FENCED
 from fairlead.core.model import Epoch, Position
 from tests.kit.group_operator import drain
 from tests.kit.group_settling import settle

@@ -5,9 +5,9 @@ first messages.
 """
 
 from fairlead.core.model import Epoch, Position
+from fairlead.core.moment import Moment
 from fairlead.core.outputs import Assignment
 from fairlead.core.records import Reset
-from fairlead.core.rules import Moment
 from fairlead.core.step import step
 from tests.kit.group_world import GROUP, GroupWorld, queue_of, settled
 

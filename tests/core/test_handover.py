@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 
-from fairlead.core.handover import (
+from fairlead.core.handover.chain import (
     TRANSITIONS,
     Event,
     Phase,

@@ -4,12 +4,12 @@ import dataclasses
 
 import pytest
 
-from fairlead.core import remembered
 from fairlead.core.model import Epoch, Position
 from fairlead.core.outputs import Rejection
-from fairlead.core.quota import Quota
 from fairlead.core.records import Claim, Claims
-from fairlead.core.rules import EngineRules, GroupRules
+from fairlead.core.recovery import remembered
+from fairlead.core.rules.group_rules import EngineRules, GroupRules
+from fairlead.core.rules.quota import Quota
 from tests.kit.group_world import GROUP, GroupWorld, key_of, queue_of, settled
 
 FEW = Quota(queues=4)

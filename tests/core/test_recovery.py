@@ -4,8 +4,8 @@ import pytest
 
 from fairlead.core.allocation import Allocation, AllocationRequest
 from fairlead.core.model import Epoch, MemberProfile, Position
+from fairlead.core.moment import Moment
 from fairlead.core.outputs import Add, Assignment, Decision, Drop, Request
-from fairlead.core.rules import Moment
 from fairlead.core.step import due_ms, step
 from tests.kit.group_world import GROUP, GroupWorld, key_of, queue_of, settled
 

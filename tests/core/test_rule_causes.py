@@ -5,10 +5,11 @@ from dataclasses import replace
 import pytest
 
 from fairlead.core.model import MessageQueue, Source
+from fairlead.core.moment import Moment
 from fairlead.core.outputs import Cause, Decision
 from fairlead.core.records import RuleSet
-from fairlead.core.rule_cause import cause_of_rule
-from fairlead.core.rules import DefaultsChange, GroupRules, Moment, with_rule
+from fairlead.core.rules.group_rules import DefaultsChange, GroupRules, with_rule
+from fairlead.core.rules.rule_cause import cause_of_rule
 from fairlead.core.step import step
 from strategies.registry import STRATEGIES
 from tests.kit.group_world import GroupWorld, settled

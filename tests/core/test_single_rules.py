@@ -10,9 +10,9 @@ from fairlead.codec.group import decode_group, encode_group
 from fairlead.core.allocation import Allocation, AllocationRequest, Placement
 from fairlead.core.model import MessageQueue
 from fairlead.core.outputs import Decision, Rejection
-from fairlead.core.rule_value import RuleValueError
-from fairlead.core.rules import EngineRules, rules_of
-from fairlead.core.single_rules import (
+from fairlead.core.rules.group_rules import EngineRules, rules_of
+from fairlead.core.rules.rule_value import RuleValueError
+from fairlead.core.rules.single_rules import (
     SINGLE_RULES_MAX,
     placement_of,
     read_decimal,

@@ -1,8 +1,8 @@
 """Rule H31: who works on after words in its name stops at once, and the alarm is raised."""
 
+from fairlead.core.membership.spoken_for import SPOKEN_FOR
 from fairlead.core.model import Epoch
 from fairlead.core.outputs import Assignment, Decision, Gone, Notice
-from fairlead.core.spoken_for import SPOKEN_FOR
 from tests.kit.group_world import GroupWorld, key_of, queue_of
 
 HELD_SOMETHING = 7

@@ -5,8 +5,8 @@ from dataclasses import replace
 import pytest
 
 from fairlead.core.model import MemberProfile, MessageQueue, Position
-from fairlead.core.offsets import first_base
 from fairlead.core.outputs import Request
+from fairlead.core.positions.first_position import first_base
 from fairlead.core.records import OffsetsKnown, QueueOffsets
 from fairlead.core.state import QueueState
 from tests.kit.group_world import GROUP, GroupWorld, queue_of

@@ -2,11 +2,11 @@
 
 from dataclasses import replace
 
-from fairlead.core.digest import digest
 from fairlead.core.model import Epoch, MemberProfile, Position
+from fairlead.core.moment import Moment
 from fairlead.core.outputs import Decision, Gone, Rejection, Request
-from fairlead.core.resync import entries_by_member
-from fairlead.core.rules import Moment
+from fairlead.core.publishing.digest import digest
+from fairlead.core.publishing.resync import entries_by_member
 from fairlead.core.step import due_ms, step
 from tests.kit.group_world import GroupWorld, key_of, queue_of, settled
 

@@ -3,7 +3,7 @@
 from dataclasses import replace
 from random import Random
 
-from fairlead.core.handover import Phase, phase_of
+from fairlead.core.handover.chain import Phase, phase_of
 from fairlead.core.model import MessageQueue
 from fairlead.core.outputs import Assignment, Decision
 from fairlead.core.records import Release

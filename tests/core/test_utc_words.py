@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairlead.core.utc_words import utc_words
+from fairlead.core.publishing.utc_words import utc_words
 
 
 @given(st.integers(0, 10**13 - 1))

@@ -2,8 +2,8 @@
 
 from fairlead.control.native_handback import release_rule
 from fairlead.core.outputs import Assignment, Decision, Gone, Notice
+from fairlead.core.publishing.waiting import UNANSWERED_MS
 from fairlead.core.records import TopicAbsent
-from fairlead.core.waiting import UNANSWERED_MS
 from tests.kit.group_operator import drain
 from tests.kit.group_world import GROUP, GroupWorld
 
@@ -179,7 +179,7 @@ def test_who_joins_a_paused_group_hears_which_rule() -> None:
     ((client, reason, message),) = _told(world)
     assert (client, reason) == ("b", "paused")
     assert message == (
-        "the group is paused by the rule pause of group orders: nothing is shared anew until "
+        "the group is paused by the rule pause of group orders: no queue moves until "
         "`fairlead group resume orders`"
     )
     _beat_on(world, 3_000, "ab", "orders")

@@ -9,15 +9,15 @@ from hypothesis import strategies as st
 
 from fairlead.core.model import Route, RouteBroker
 from fairlead.core.outputs import Assignment, Decision
-from fairlead.core.queue_weights import (
+from fairlead.core.records import RouteChanged
+from fairlead.core.rules.queue_weights import (
     Measure,
     Weighing,
     measured,
     read_weighing,
     weigh,
 )
-from fairlead.core.records import RouteChanged
-from fairlead.core.rule_value import RuleValueError
+from fairlead.core.rules.rule_value import RuleValueError
 from tests.kit.group_world import GroupWorld, queue_of
 
 Q = [queue_of(number) for number in range(4)]

@@ -13,7 +13,7 @@ import json
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
-from fairlead.core.member_disagreement import SUBSCRIPTION_DISAGREEMENT
+from fairlead.core.membership.member_disagreement import SUBSCRIPTION_DISAGREEMENT
 from fairlead.core.model import Epoch, MemberProfile, Position, Subscription
 from fairlead.core.outputs import (
     Assignment,
@@ -25,8 +25,8 @@ from fairlead.core.outputs import (
     Rejection,
     Request,
 )
+from fairlead.core.publishing.waiting import WAITING
 from fairlead.core.records import Reset
-from fairlead.core.waiting import WAITING
 from strategies.registry import STRATEGIES
 from tests.core.rewritten import REWRITTEN
 from tests.kit.group_settling import owners, settle, shares

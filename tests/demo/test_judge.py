@@ -284,7 +284,7 @@ def test_a_start_without_a_grant_is_found() -> None:
 
 @pytest.mark.parametrize(
     "offset, number, flaw",
-    [(500, 1500, "the source does not hold it"), (19, 7, "the source says 1019")],
+    [(500, 1500, "but not in the source"), (19, 7, "1019 in the source")],
 )
 def test_a_forged_message_is_a_flaw(offset: int, number: int, flaw: str) -> None:
     """A message that the source does not hold, or holds with another number, is a flaw."""

@@ -57,7 +57,7 @@ def test_more_than_progress_read() -> None:
     verdict = judge(replace(history, progress=reports), SMALL)
     check = _check(verdict, "read twice on kills")
     assert verdict.failed() == ("read twice on kills",)
-    assert len([finding for finding in check.findings if "the engine knew of 8" in finding]) == 2
+    assert len([finding for finding in check.findings if "the engine had read 8" in finding]) == 2
 
 
 def test_progress_not_yet_read() -> None:

@@ -10,29 +10,29 @@ import pytest
 from kafka.errors import KafkaConnectionError
 
 from fairlead.cli.main import main
-from fairlead.doctor import CHECKS, Answer, Status, Surroundings, examine_all
+from fairlead.doctor import CHECKS, Answer, CheckContext, Status, examine_all
 from fairlead.doctor.answer import fail, ok
-from fairlead.doctor.catalogue import Check, Place
+from fairlead.doctor.catalogue import Check, Scope
 from fairlead.doctor.page import doctor_page
 from fairlead.errors import ExitCode, RefusedError
 from fairlead.settings import load_settings
 
-Ask = Callable[[Surroundings], Iterator[Answer]]
+Ask = Callable[[CheckContext], Iterator[Answer]]
 
 
-def _check(name: str, place: Place, ask: Ask, seconds: float = 5) -> Check:
-    return Check(name, place, seconds, ask, "about", "fails")
+def _check(name: str, scope: Scope, ask: Ask, seconds: float = 5) -> Check:
+    return Check(name, scope, seconds, ask, "about", "fails")
 
 
 def _says(status: Callable[[str], Answer]) -> Ask:
-    def ask(_around: Surroundings) -> Iterator[Answer]:
+    def ask(_context: CheckContext) -> Iterator[Answer]:
         yield status("said")
 
     return ask
 
 
 def _raises(error: Exception) -> Ask:
-    def ask(_around: Surroundings) -> Iterator[Answer]:
+    def ask(_context: CheckContext) -> Iterator[Answer]:
         raise error
         yield ok("never")
 
@@ -40,7 +40,7 @@ def _raises(error: Exception) -> Ask:
 
 
 def _hangs(event: threading.Event) -> Ask:
-    def ask(_around: Surroundings) -> Iterator[Answer]:
+    def ask(_context: CheckContext) -> Iterator[Answer]:
         event.wait(60)
         yield ok("too late")
 
@@ -48,27 +48,27 @@ def _hangs(event: threading.Event) -> Ask:
 
 
 @pytest.fixture
-def around() -> Surroundings:
-    """Surroundings that nothing is asked of."""
-    return Surroundings(load_settings())
+def context() -> CheckContext:
+    """CheckContext that nothing is asked of."""
+    return CheckContext(load_settings())
 
 
-def test_none_stops_another(around: Surroundings) -> None:
+def test_none_stops_another(context: CheckContext) -> None:
     """What raises, and what hangs, is told as such, in the order of the table."""
     never = threading.Event()
-    first = around.cluster
+    first = context.cluster
     checks = [
-        _check("hangs", Place.MACHINE, _hangs(never), 0.2),
-        _check("breaks", Place.MACHINE, _raises(ZeroDivisionError("nobody expected this"))),
-        _check("refused", Place.MACHINE, _raises(RefusedError("no", remedy="do this"))),
-        _check("broker", Place.CLUSTER, _says(ok)),
-        _check("kafka", Place.CLUSTER, _raises(KafkaConnectionError("gone"))),
-        _check("slow", Place.CLUSTER, _hangs(never), 0.2),
-        _check("last", Place.CLUSTER, _says(ok)),
+        _check("hangs", Scope.MACHINE, _hangs(never), 0.2),
+        _check("breaks", Scope.MACHINE, _raises(ZeroDivisionError("nobody expected this"))),
+        _check("refused", Scope.MACHINE, _raises(RefusedError("no", remedy="do this"))),
+        _check("broker", Scope.CLUSTER, _says(ok)),
+        _check("kafka", Scope.CLUSTER, _raises(KafkaConnectionError("gone"))),
+        _check("slow", Scope.CLUSTER, _hangs(never), 0.2),
+        _check("last", Scope.CLUSTER, _says(ok)),
     ]
     begun = time.monotonic()
     found = [
-        (each.check, each.answer.status, each.answer.says) for each in examine_all(around, checks)
+        (each.check, each.answer.status, each.answer.says) for each in examine_all(context, checks)
     ]
     never.set()
     assert time.monotonic() - begun < 5
@@ -85,23 +85,23 @@ def test_none_stops_another(around: Surroundings) -> None:
     assert "no answer within" in says["hangs"]
     assert "nobody expected this" in says["breaks"]
     assert says["refused"] == "no"
-    assert around.cluster is not first, "who hangs keeps the old connections"
+    assert context.cluster is not first, "who hangs keeps the old connections"
 
 
 @pytest.mark.parametrize("broker", ["fails", "hangs"])
-def test_without_a_broker_the_machine_is_still_examined(broker: str, around: Surroundings) -> None:
+def test_without_a_broker_the_machine_is_still_examined(broker: str, context: CheckContext) -> None:
     """Without a broker what needs one is not tried, and the machine is looked at all the same."""
     never = threading.Event()
 
-    def failing(_around: Surroundings) -> Iterator[Answer]:
+    def failing(_context: CheckContext) -> Iterator[Answer]:
         yield fail("said", "mend it")
 
     checks = [
-        _check("broker", Place.CLUSTER, _hangs(never) if broker == "hangs" else failing, 0.2),
-        _check("topics", Place.CLUSTER, _raises(AssertionError("it was asked"))),
-        _check("java", Place.MACHINE, _says(ok)),
+        _check("broker", Scope.CLUSTER, _hangs(never) if broker == "hangs" else failing, 0.2),
+        _check("topics", Scope.CLUSTER, _raises(AssertionError("it was asked"))),
+        _check("java", Scope.MACHINE, _says(ok)),
     ]
-    found = [(each.check, each.answer.status) for each in examine_all(around, checks)]
+    found = [(each.check, each.answer.status) for each in examine_all(context, checks)]
     never.set()
     assert found == [
         ("broker", Status.FAIL),
@@ -110,12 +110,12 @@ def test_without_a_broker_the_machine_is_still_examined(broker: str, around: Sur
     ]
 
 
-def test_the_end_comes_in_time_however_many_hang(around: Surroundings) -> None:
+def test_the_end_comes_in_time_however_many_hang(context: CheckContext) -> None:
     """However many hang, the end comes when it was promised."""
     never = threading.Event()
-    checks = [_check(f"{n}", Place.CLUSTER, _hangs(never), 5) for n in range(20)]
+    checks = [_check(f"{n}", Scope.CLUSTER, _hangs(never), 5) for n in range(20)]
     begun = time.monotonic()
-    found = list(examine_all(around, checks, seconds_max=0.5))
+    found = list(examine_all(context, checks, seconds_max=0.5))
     never.set()
     assert time.monotonic() - begun < 5
     took = time.monotonic() - begun
@@ -139,7 +139,7 @@ def test_each_check_has_a_name_and_an_explanation() -> None:
     names = [check.name for check in CHECKS]
     assert len(set(names)) == len(names)
     assert all(check.about.endswith(".") and check.fails for check in CHECKS)
-    assert next(check for check in CHECKS if check.place is Place.CLUSTER).name == "broker"
+    assert next(check for check in CHECKS if check.scope is Scope.CLUSTER).name == "broker"
 
 
 def test_the_checkpoint_of_the_engine(
@@ -154,7 +154,7 @@ def test_the_checkpoint_of_the_engine(
     with pytest.raises(SystemExit) as ended:
         main(["doctor", "--checkpoint", str(folder)])
     assert ended.value.code == ExitCode.OK
-    assert f"{folder} is not there: an engine makes it" in capsys.readouterr().out
+    assert f"{folder} does not exist: an engine creates it" in capsys.readouterr().out
 
 
 def test_the_last_lines_agree(
@@ -162,11 +162,11 @@ def test_the_last_lines_agree(
 ) -> None:
     """Where one check finds two failures, its name stands once, and both numbers are told."""
 
-    def twice(_around: Surroundings) -> Iterator[Answer]:
+    def twice(_context: CheckContext) -> Iterator[Answer]:
         yield fail("one thing", "mend it")
         yield fail("another", "mend it")
 
-    checks = [_check("bridge", Place.MACHINE, twice)]
+    checks = [_check("bridge", Scope.MACHINE, twice)]
     monkeypatch.setattr("fairlead.doctor.examine_all", partial(examine_all, checks=checks))
     with pytest.raises(SystemExit) as ended:
         main(["doctor"])

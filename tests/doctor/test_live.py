@@ -14,13 +14,14 @@ from kafka.admin import ConfigResource, ConfigResourceType
 from fairlead.cli.main import main
 from fairlead.core.outputs import Request
 from fairlead.core.records import Generation, Tick
-from fairlead.doctor import Answer, Status, Surroundings, examine_all
-from fairlead.doctor.catalogue import CHECKS, Place
+from fairlead.doctor import Answer, CheckContext, Status, examine_all
+from fairlead.doctor.catalogue import CHECKS, Scope
 from fairlead.errors import ExitCode
 from fairlead.settings import load_settings
 from fairlead.wire.encode import encode, encode_generation, encode_tick
 from fairlead.wire.raw import Partitions
 from fairlead.wire.topics import TopicNames
+from tests.answers.schema import assert_answers
 from tests.fixtures.kafka import FEW_PARTITIONS
 from tests.kit.awaiting import await_seen
 from tests.kit.kafka_topics import delete_topics
@@ -36,24 +37,24 @@ BEFORE = {
     "bridge": Status.UNKNOWN,
     "state": Status.OK,
 }
-OF_CLUSTER = [check for check in CHECKS if check.place is Place.CLUSTER]
+OF_CLUSTER = [check for check in CHECKS if check.scope is Scope.CLUSTER]
 
 
-def _around(bootstrap: str, prefix: str, folder: Path) -> Surroundings:
+def _context(bootstrap: str, prefix: str, folder: Path) -> CheckContext:
     own = {
         "kafka.bootstrap": bootstrap,
         "kafka.topic_prefix": prefix,
         "engine.checkpoint": str(folder / "checkpoint"),
         "engine.tick_ms": 200,
     }
-    return Surroundings(load_settings(overrides={**FEW_PARTITIONS, **own}))
+    return CheckContext(load_settings(overrides={**FEW_PARTITIONS, **own}))
 
 
-def _statuses(around: Surroundings) -> Mapping[str, list[tuple[Status, str]]]:
+def _statuses(context: CheckContext) -> Mapping[str, list[tuple[Status, str]]]:
     found: dict[str, list[tuple[Status, str]]] = {}
-    for each in examine_all(around, OF_CLUSTER):
+    for each in examine_all(context, OF_CLUSTER):
         found.setdefault(each.check, []).append((each.answer.status, each.answer.says))
-    around.cluster.close()
+    context.cluster.close()
     return found
 
 
@@ -70,7 +71,7 @@ def test_before_and_with_an_engine(
     """Topics as they must be are well; an engine is seen by its ticks, a missing bridge by none."""
 
     def look() -> Mapping[str, list[tuple[Status, str]]]:
-        return _statuses(_around(bootstrap, topics.prefix, tmp_path))
+        return _statuses(_context(bootstrap, topics.prefix, tmp_path))
 
     def are_before(found: Mapping[str, list[tuple[Status, str]]]) -> bool:
         statuses = {name: [status for status, _ in answers] for name, answers in found.items()}
@@ -110,9 +111,9 @@ def test_before_and_with_an_engine(
 WRONG = ("message.timestamp.type is CreateTime", "retention.ms is 1000", "missing: ")
 
 
-def _answers(around: Surroundings) -> list[Answer]:
+def _answers(context: CheckContext) -> list[Answer]:
     checks = [check for check in OF_CLUSTER if check.name in ("broker", "topics")]
-    return [each.answer for each in examine_all(around, checks) if each.check == "topics"]
+    return [each.answer for each in examine_all(context, checks) if each.check == "topics"]
 
 
 def test_a_wrong_topic_fails_and_a_costly_one_warns(
@@ -133,11 +134,11 @@ def test_a_wrong_topic_fails_and_a_costly_one_warns(
         admin.delete_topics([topics.name("rejects")])
 
     def told() -> dict[str, Answer]:
-        around = _around(bootstrap, topics.prefix, tmp_path)
+        context = _context(bootstrap, topics.prefix, tmp_path)
         found = {
-            part: answer for part in WRONG for answer in _answers(around) if part in answer.says
+            part: answer for part in WRONG for answer in _answers(context) if part in answer.says
         }
-        around.cluster.close()
+        context.cluster.close()
         return found
 
     # Brokers learn of changes one after another.
@@ -152,11 +153,11 @@ def test_a_wrong_topic_fails_and_a_costly_one_warns(
 
 def test_deleted_while_looked_at(topics: TopicNames, bootstrap: str, tmp_path: Path) -> None:
     """A topic deleted after it was described is missing: nobody is told to ask for rights to it."""
-    around = _around(bootstrap, topics.prefix, tmp_path)
-    assert "rejects" in around.cluster.described
-    delete_topics(around.cluster.admin, [topics.name("rejects")])
-    missing, rest = _answers(around)
-    around.cluster.close()
+    context = _context(bootstrap, topics.prefix, tmp_path)
+    assert "rejects" in context.cluster.described
+    delete_topics(context.cluster.admin, [topics.name("rejects")])
+    missing, rest = _answers(context)
+    context.cluster.close()
     assert (missing.status, missing.says) == (Status.FAIL, f"missing: {topics.name('rejects')}")
     assert rest.status is Status.OK
 
@@ -179,7 +180,9 @@ def test_without_brokers_it_ends_in_time_with_3(
         assert time.monotonic() - begun < 15
     written = capsys.readouterr()
     assert end.value.code == ExitCode.ENVIRONMENT
-    rows = {row["check"]: row for row in json.loads(written.out)}
+    answers = json.loads(written.out)
+    assert_answers("Examined", answers)
+    rows = {row["check"]: row for row in answers}
     assert rows["broker"]["status"] == "FAIL"
     assert rows["broker"]["remedy"]
     assert rows["topics"]["status"] == "unknown"

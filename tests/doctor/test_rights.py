@@ -19,7 +19,7 @@ from kafka.admin import (
 )
 
 from fairlead.broker import EmbeddedKafka
-from fairlead.doctor import Answer, Status, Surroundings, examine_all
+from fairlead.doctor import Answer, CheckContext, Status, examine_all
 from fairlead.doctor.catalogue import CHECKS
 from fairlead.errors import EnvironmentMissingError
 from fairlead.kafka.acls import RIGHTS, Role
@@ -58,11 +58,11 @@ def _allow(admin: KafkaAdminClient, topic: str, operation: str, who: str = ME) -
 
 
 def _answers(settings: Settings) -> dict[str, list[Answer]]:
-    around = Surroundings(settings)
+    context = CheckContext(settings)
     checks = [check for check in CHECKS if check.name in WANTED]
     found: dict[str, list[Answer]] = {name: [] for name in WANTED}
-    with contextlib.closing(around.cluster):
-        for each in examine_all(around, checks):
+    with contextlib.closing(context.cluster):
+        for each in examine_all(context, checks):
             found[each.check].append(each.answer)
     return found
 
@@ -89,7 +89,7 @@ def test_from_no_right_to_those_that_are_documented(strict: EmbeddedKafka, tmp_p
             _allow(admin, prefix + spec.suffix, "Describe")
         found = _answers(settings)
         (unseen,) = found["topics"]
-        assert (unseen.status, "may not look at" in unseen.says) == (Status.FAIL, True)
+        assert (unseen.status, "may not read" in unseen.says) == (Status.FAIL, True)
         assert "--operation DescribeConfigs --topic" in unseen.remedy
         with pytest.raises(EnvironmentMissingError, match="may not look at the settings of"):
             inspect_topics(connection, prefix, specs)

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairlead.replay.sequence_match import Aligned, Aligner, Block, Mismatch
+from fairlead.replay.sequence_match import Block, Matched, Mismatch, SequenceMatcher
 
 
 def _blocks(text: str) -> list[Block[str]]:
@@ -10,14 +10,14 @@ def _blocks(text: str) -> list[Block[str]]:
     return [Block(word.rstrip("!"), word.endswith("!")) for word in text.split()]
 
 
-def _align(blocks: str, written: str, *, shared: bool = False) -> Aligned | Mismatch:
+def _align(blocks: str, written: str, *, shared: bool = False) -> Matched | Mismatch:
     """Return how written letters are read as the blocks, or where they cannot be."""
-    aligner = Aligner(written, shared=shared)
+    matcher = SequenceMatcher(written, shared=shared)
     for block in _blocks(blocks):
-        mismatch = aligner.expect(block)
+        mismatch = matcher.expect(block)
         if mismatch is not None:
             return mismatch
-    return aligner.finish()
+    return matcher.finish()
 
 
 @pytest.mark.parametrize(
@@ -45,7 +45,7 @@ def test_the_cheapest_reading_is_found(
     blocks: str, written: str, resent: int, unwritten: int
 ) -> None:
     """The cheapest reading is found, with what it takes for resent and for unwritten."""
-    assert _align(blocks, written) == Aligned(resent, unwritten)
+    assert _align(blocks, written) == Matched(resent, unwritten)
 
 
 @pytest.mark.parametrize(
@@ -65,7 +65,7 @@ def test_what_others_write_fits_no_expectation(
     blocks: str, written: str, resent: int, unwritten: int, others: int
 ) -> None:
     """What does not fit is of others; all that is expected must be there all the same."""
-    assert _align(blocks, written, shared=True) == Aligned(resent, unwritten, others)
+    assert _align(blocks, written, shared=True) == Matched(resent, unwritten, others)
 
 
 @pytest.mark.parametrize("blocks, written", [("ab", "xax"), ("ab cd", "abd"), ("a b", "ba")])
@@ -76,11 +76,11 @@ def test_lacking_where_others_write(blocks: str, written: str) -> None:
 
 def test_readings_of_a_long_log() -> None:
     """Where others write without end, what is far behind is forgotten."""
-    aligner = Aligner("ax" * 1_000, shared=True)
+    matcher = SequenceMatcher("ax" * 1_000, shared=True)
     for _ in range(1_000):
-        assert aligner.expect(Block("a", interrupted=False)) is None
-        assert len(aligner._blocks) < 40  # noqa: SLF001 - what it holds is the point
-    assert aligner.finish() == Aligned(0, 0, 1_000)
+        assert matcher.expect(Block("a", interrupted=False)) is None
+        assert len(matcher._blocks) < 40  # noqa: SLF001 - what it holds is the point
+    assert matcher.finish() == Matched(0, 0, 1_000)
 
 
 @pytest.mark.parametrize(

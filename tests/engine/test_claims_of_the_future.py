@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairlead.core import remembered
+from fairlead.core.recovery import remembered
 from tests.kit.client import Client
 from tests.kit.replays import replayed
 from tests.kit.shared_world import SHARE, begun

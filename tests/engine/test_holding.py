@@ -29,7 +29,7 @@ from fairlead.core.records import (
     TopicAbsent,
 )
 from fairlead.engine import quarantine_rows
-from fairlead.engine.parsed_row import Line
+from fairlead.engine.parsed_row import ParsedRow
 from fairlead.engine.quarantine_rows import hold
 
 A, B = MemberKey("a", "1"), MemberKey("b", "1")
@@ -70,9 +70,9 @@ def _rule(rule: str, value: object, *subject: str) -> RuleSet:
     return RuleSet("orders", rule, subject, value)
 
 
-def _lines(*records: GroupRecord) -> list[Line]:
+def _lines(*records: GroupRecord) -> list[ParsedRow]:
     return [
-        Line(HeldRow("t", 0, offset, 1, 1, b"orders", b"{}"), record)
+        ParsedRow(HeldRow("t", 0, offset, 1, 1, b"orders", b"{}"), record)
         for offset, record in enumerate(records)
     ]
 

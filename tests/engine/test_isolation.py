@@ -8,8 +8,9 @@ import pytest
 
 from fairlead.codec.shard import GroupSlot, open_shard
 from fairlead.core.allocation import Allocation, AllocationRequest
+from fairlead.core.moment import Moment
 from fairlead.core.records import Arrival, Heartbeat
-from fairlead.core.rules import EngineRules, Moment
+from fairlead.core.rules.group_rules import EngineRules
 from fairlead.core.state import GroupState
 from fairlead.core.step import StepResult, step
 from fairlead.engine import group_step

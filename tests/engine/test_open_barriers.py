@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from fairlead.core import remembered
+from fairlead.core.recovery import remembered
 from tests.kit.client import Client
 from tests.kit.replays import replayed
 from tests.kit.shared_world import held_open

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from fairlead.codec.shard import open_shard
-from fairlead.core.quota import Quota
-from fairlead.core.rules import GroupRules
+from fairlead.core.rules.group_rules import GroupRules
+from fairlead.core.rules.quota import Quota
 from fairlead.engine.context import ShardContext
 from tests.kit.client import Client
 from tests.kit.memory_topics import PARTITIONS, START_MS, shard_of

@@ -8,9 +8,10 @@ import pytest
 
 from fairlead.codec.quarantine import Quarantine
 from fairlead.codec.shard import ShardHeader, close_shard, open_shard
+from fairlead.core.moment import Moment
 from fairlead.core.outputs import Origin
 from fairlead.core.records import Arrival
-from fairlead.core.rules import EngineRules, Moment
+from fairlead.core.rules.group_rules import EngineRules
 from fairlead.core.state import GroupState
 from fairlead.core.step import StepResult, step
 from fairlead.engine import group_step

@@ -7,9 +7,10 @@ from random import Random
 import orjson
 import pytest
 
+from fairlead.core.moment import Moment
 from fairlead.core.outputs import Cut
 from fairlead.core.records import Arrival
-from fairlead.core.rules import EngineRules, Moment
+from fairlead.core.rules.group_rules import EngineRules
 from fairlead.core.state import GroupState
 from fairlead.core.step import StepResult, step
 from fairlead.engine import group_step

@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
-from fairlead.core.quota import Quota
-from fairlead.core.rules import GroupRules
+from fairlead.core.rules.group_rules import GroupRules
+from fairlead.core.rules.quota import Quota
 from fairlead.engine.context import ShardContext
 from tests.kit.client import Client
 from tests.kit.memory_topics import START_MS

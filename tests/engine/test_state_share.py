@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from fairlead.core.quota import Quota
+from fairlead.core.rules.quota import Quota
 from fairlead.engine.admission import LETTERS_PER_SECOND
 from tests.kit.client import Client
 from tests.kit.memory_topics import PARTITIONS, shard_of

@@ -5,8 +5,8 @@ from dataclasses import fields, replace
 from fairlead_client.session.memory import Memory, QueueMemory
 from fairlead_proof.explorer import group_image, memory_image
 from fairlead_proof.explorer.frozen import frozen
-from fairlead_proof.explorer.world import World
-from fairlead_proof.explorer.world_state import CLIENTS, ENGINE, Joint
+from fairlead_proof.explorer.state_space import CLIENTS, ENGINE, StateSpace
+from fairlead_proof.explorer.world import WorldBounds
 
 from fairlead.core.state import GroupState
 
@@ -37,10 +37,10 @@ def test_every_field_of_a_time_is_set_to_one_value() -> None:
 
 def test_a_copy_goes_its_own_way() -> None:
     """A copy of a session's memory has the same image, and changes nothing of the original."""
-    joint = Joint(World(clients=2))
-    state = joint.begin()[CLIENTS]
-    step = next(iter(joint.clients.reads[state].values()))
-    memory = joint.clients.states[step.to].memory
+    space = StateSpace(WorldBounds(clients=2))
+    state = space.begin()[CLIENTS]
+    step = next(iter(space.clients.reads[state].values()))
+    memory = space.clients.states[step.to].memory
     assert memory is not None
     copy = memory_image.copied(memory)
     before = memory_image.image(memory)
@@ -52,8 +52,8 @@ def test_a_copy_goes_its_own_way() -> None:
 
 def test_what_a_group_is_named_by() -> None:
     """Two groups that differ in what decides have different images, and times make none."""
-    joint = Joint(World(clients=2))
-    group = joint.engines.states[joint.begin()[ENGINE]].group
+    space = StateSpace(WorldBounds(clients=2))
+    group = space.engines.states[space.begin()[ENGINE]].group
     assert group is not None
     image = group_image.image(group)
     for other in (

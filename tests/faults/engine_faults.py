@@ -49,7 +49,7 @@ def joined_without_one(stage: Stage, chance: random.Random) -> None:
         with stage.phase(trial, "joined without one", starts_max=JOIN_STARTS_MAX):
             kill_engine(stage, "all")
             newcomer = quick.reinforce()
-            said = re.compile(rf"{newcomer} of \S+ waits for engine since .*no engine has answered")
+            said = re.compile(rf"{newcomer} of \S+ has waited \d+ s for engine: no engine has a")
             quick.await_floor(
                 lambda _: said.search(quick.fleet.log_tail(newcomer)) is not None,
                 f"{newcomer} says that no engine answers",

@@ -75,7 +75,9 @@ def judge(evidence: Evidence, trial: Trial) -> Judgement:
         source=evidence.source,
         decisions=decisions,
         grants=frozenset(each[:3] for each in granted),
-        lives={(each.queue, each.epoch): each.life for each in granted if each.life is not None},
+        identities={
+            (each.queue, each.epoch): each.identity for each in granted if each.identity is not None
+        },
         progress=tuple(progress_reports(evidence.records("heartbeats"), evidence.group)),
     )
     overlaps = set_aside(tenures, marked_unsafe(decisions))

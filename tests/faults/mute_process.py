@@ -5,11 +5,11 @@ Its session thinks that the answer is on its way, and asks again; its heartbeats
 
 from fairlead_client.session.actions import SendClaims
 from fairlead_client.transport import session_thread
-from fairlead_client.transport.writer import SendAction, Writer
+from fairlead_client.transport.control_writer import ControlWriter, SendAction
 from fairlead_proof.demo import consumer_process
 
 
-class MuteWriter(Writer):
+class MuteWriter(ControlWriter):
     """Writes everything but claims."""
 
     def send(self, action: SendAction) -> None:
@@ -19,5 +19,5 @@ class MuteWriter(Writer):
 
 
 if __name__ == "__main__":
-    vars(session_thread)["Writer"] = MuteWriter
+    vars(session_thread)["ControlWriter"] = MuteWriter
     consumer_process.main()

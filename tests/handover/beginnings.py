@@ -1,6 +1,6 @@
 """Where most stories begin, and what is looked at in them."""
 
-from fairlead.core.handover import Phase, phase_of
+from fairlead.core.handover.chain import Phase, phase_of
 from fairlead.core.state import QueueState
 from tests.handover.story import Client, Story
 from tests.kit.group_world import queue_of

@@ -9,7 +9,7 @@ from fairlead_client.session import actions as act
 from fairlead_client.session import events as on
 from fairlead_client.session.memory import SessionSettings
 from fairlead_client.session.session import Session
-from fairlead_proof.sim.wire_shim import claim, progress, released, told
+from fairlead_proof.sim.wire_shim import claim, event_of, progress, released
 
 from fairlead.core import model, records
 from fairlead.core.model import Epoch, MemberKey, Position
@@ -96,7 +96,7 @@ class Client:
             output = self.story.told[self.places["told"]]
             self.places["told"] += 1
             if output.member == self.key:
-                self._feed(told(output))
+                self._feed(event_of(output))
                 left = None if left is None else left - 1
         if number is None:
             self._feed(on.AssignmentsReadToEnd(self.story.now_ms))
@@ -105,7 +105,7 @@ class Client:
         """Read every record that was ever written to any of its lives once more."""
         for output in self.story.told[: self.places["told"]]:
             if output.member.client_id == self.name:
-                self._feed(told(output))
+                self._feed(event_of(output))
 
     def skips(self, number: int) -> None:
         """Not read the next so many records yet; `reads_again` reads them late."""

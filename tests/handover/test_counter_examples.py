@@ -7,7 +7,7 @@ of the rows.
 
 import pytest
 
-from fairlead.core.handover import Phase
+from fairlead.core.handover.chain import Phase
 from tests.handover.beginnings import gated_b, gates, phase
 from tests.handover.story import Story
 

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from fairlead.cli.main import app
 from fairlead.errors import ExitCode, FairleadError, NothingProvedError, UsageError, VerdictError
 from fairlead.wire.raw import RawRecord
+from tests.answers.schema import assert_answers
 from tests.kit.memory_topics import shard_of
 from tests.kit.moving_world import GROUP, moving_life, recorded, timed_rows
 from tests.kit.world import World
@@ -41,7 +42,9 @@ def _run(*words: str | Path) -> tuple[str, FairleadError | None]:
 def _told(*words: str | Path) -> Any:
     text, error = _run(*words, "-o", "json")
     assert error is None
-    return orjson.loads(text)
+    found = orjson.loads(text)
+    assert_answers({"explain": "Story", "moves": "Move"}[str(words[0])], found)
+    return found
 
 
 @pytest.mark.parametrize(
@@ -65,23 +68,27 @@ def test_programs_get_every_cause_with_its_record(folder: Path) -> None:
     assert (two["owner"], two["state"], two["successor"]) == ("c3", "held", None)
     assert two["position"] == [0, 63]
     newest, before = two["owners"]
-    assert [each["status"] for each in newest["decision"]["causes"]] == ["verified", "verified"]
-    assert [each["kind"] for each in newest["decision"]["causes"]] == ["client_left", "released"]
+    assert [each["status"] for each in newest["given_by"]["cause"]] == ["verified", "verified"]
+    assert [each["kind"] for each in newest["given_by"]["cause"]] == ["client_left", "released"]
     assert newest["handover"]["released_offset"] == 63
     assert before["client_id"] == "c1"
-    assert [each["kind"] for each in before["decision"]["causes"]] == ["client_expired"]
-    assert "longer than lease 10 s + margin 3 s" in before["decision"]["causes"][0]["record"]
-    assert (five["earlier"], len(five["owners"])) == (3, 2)
+    assert [each["kind"] for each in before["given_by"]["cause"]] == ["client_expired"]
+    assert "longer than lease 10 s + margin 3 s" in before["given_by"]["cause"][0]["record"]
+    assert (five["owners_earlier"], len(five["owners"])) == (3, 2)
     lines, _ = _run("explain", GROUP, *QUEUES, "--dump", folder, "-o", "jsonl")
     assert [orjson.loads(line) for line in lines.splitlines()] == [two, five]
 
 
-def test_each_move_is_one_flat_row(folder: Path) -> None:
-    """Each move is one flat row; whoever ordered it, and because of what, stands in it."""
+def test_rows(folder: Path) -> None:
+    """Each move is one object; whoever ordered it, and because of what, stands in its cause."""
     rows = _told("moves", GROUP, "--dump", folder, "--since", "1h")
-    assert all(not isinstance(each, dict | list) for row in rows for each in row.values())
-    pinned = next(row for row in rows if row["rule"] == "pin")
-    assert (pinned["by"], pinned["because"], pinned["from"], pinned["to"]) == (
+    pinned = next(row for row in rows if (row["chief_cause"] or {}).get("rule") == "pin")
+    assert (
+        pinned["chief_cause"]["by"],
+        pinned["chief_cause"]["because"],
+        pinned["from"],
+        pinned["to"],
+    ) == (
         "alice",
         "warm cache",
         "c1",
@@ -171,9 +178,9 @@ def test_number_of_two_topics(tmp_path: Path) -> None:
     _, error = _run("explain", GROUP, "--queue", "2", "--dump", folder)
     assert "2: it may be orders/main/2 or payments/main/2" in str(error)
     (story,) = _told("explain", GROUP, "--queue", "3", "--dump", folder)
-    assert story["queue"] == "orders/main/3"
+    assert story["queue"] == ["orders", "main", 3]
     (story,) = _told("explain", GROUP, "--queue", "payments/2", "--dump", folder)
-    assert story["queue"] == "payments/main/2"
+    assert story["queue"] == ["payments", "main", 2]
 
 
 def test_a_queue_in_handover_is_draining_at_its_holder(tmp_path: Path) -> None:
@@ -214,12 +221,12 @@ def test_a_queue_without_an_owner_has_a_reason(tmp_path: Path) -> None:
     assert "c2 was told to stop" in text
     assert "  before: c2 from " in text
     (story,) = _told("explain", GROUP, "--queue", "1", "--dump", folder)
-    lost = story["lost"]
+    lost = story["loss"]
     assert (lost["from"], lost["released_offset"]) == ("c2", 7)
-    assert [each["status"] for each in lost["decision"]["causes"]] == ["verified"]
-    assert story["since_ms"] > lost["dropped_ms"]
+    assert [each["status"] for each in lost["taken_by"]["cause"]] == ["verified"]
+    assert story["owner_since_ms"] > lost["dropped_ms"]
     rows = _told("moves", GROUP, "--dump", folder, "--since", "5s")
-    assert [(row["kind"], row["to"], row["by"]) for row in rows] == [
+    assert [(row["kind"], row["to"], row["chief_cause"].get("by")) for row in rows] == [
         ("given_up", None, "alice"),
         ("given_up", None, "alice"),
     ]
@@ -272,7 +279,7 @@ def test_resets_of_many_queues_are_one_headline(tmp_path: Path) -> None:
     assert "      bob reset orders/main/4\n        verified: t.control/0@4" in text
     assert "      and 5 of other queues; -o json has them all" in text
     (story,) = _told("explain", GROUP, "--queue", "4", "--dump", folder)
-    causes = story["owners"][0]["decision"]["causes"]
+    causes = story["owners"][0]["given_by"]["cause"]
     assert [each["kind"] for each in causes] == ["reset"] * 6
 
 

@@ -47,8 +47,8 @@ def test_a_queue_given_up_is_nobodys() -> None:
     given_up = decision(2, [("dropped", 0, "c1", FIRST)])
     assert standing_of(_known(GIVEN, given_up), None).state == "draining"
     dead = decision(2, [("resolved", 0, "c1", FIRST)])
-    assert standing_of(_known(GIVEN, dead), None) == Holder("nobody")
-    assert standing_of((), None) == Holder("nobody")
+    assert standing_of(_known(GIVEN, dead), None) == Holder("unassigned")
+    assert standing_of((), None) == Holder("unassigned")
 
 
 def test_gated_behind_the_dead() -> None:

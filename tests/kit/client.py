@@ -5,8 +5,8 @@ from dataclasses import dataclass, field
 from typing import Any
 from uuid import UUID, uuid5
 
-from fairlead.core.digest import digest
 from fairlead.core.model import Epoch, MessageQueue
+from fairlead.core.publishing.digest import digest
 from tests.kit.memory_topics import BOUNDS_END, START_MS, Topics
 
 NAMESPACE = UUID("6c1f0b5e-8f0e-4a51-9d0e-2f6a0c7b1a11")

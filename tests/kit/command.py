@@ -9,6 +9,7 @@ import pytest
 from fairlead.cli.main import main
 from fairlead.errors import ExitCode
 from fairlead.settings import Settings
+from tests.answers.schema import assert_command
 
 __all__ = ["Command", "document_of"]
 
@@ -32,7 +33,10 @@ class Command:
         assert end.value.code == code, output.err
         self.text = output.err
         found = document_of(output.out)
-        return [] if found is None else found
+        if found is None:
+            return []
+        assert_command([*self._words, *arguments], found)
+        return found
 
 
 _BEGIN: Final = re.compile(r"^[\[{]", re.MULTILINE)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Iterator, Mapping
 
-from fairlead.core.membership import effective_members
+from fairlead.core.membership.members import effective_members
 from fairlead.core.model import MessageQueue, Position
 from fairlead.core.ordering import java_order
 from fairlead.core.outputs import Output

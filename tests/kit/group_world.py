@@ -9,7 +9,6 @@ anything.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from fairlead.core.digest import digest
 from fairlead.core.invariants import check
 from fairlead.core.model import (
     Epoch,
@@ -23,7 +22,10 @@ from fairlead.core.model import (
     Source,
     Subscription,
 )
+from fairlead.core.moment import Moment
 from fairlead.core.outputs import Add, Assignment, Decision, Output, Request
+from fairlead.core.publishing.digest import digest
+from fairlead.core.publishing.resync import entries_by_member
 from fairlead.core.records import (
     Arrival,
     Claim,
@@ -40,8 +42,7 @@ from fairlead.core.records import (
     RouteChanged,
     RuleSet,
 )
-from fairlead.core.resync import entries_by_member
-from fairlead.core.rules import CHAIN_CAP, EngineRules, GroupRules, Moment
+from fairlead.core.rules.group_rules import CHAIN_CAP, EngineRules, GroupRules
 from fairlead.core.state import GroupState
 from fairlead.core.step import StepResult, step
 from strategies.registry import STRATEGIES

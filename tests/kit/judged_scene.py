@@ -17,7 +17,7 @@ from fairlead.verify.history import (
 )
 from fairlead.verify.journals_judge import judge_journals
 from fairlead.verify.tenures import read_tenures
-from fairlead.verify.verdicts import Docket
+from fairlead.verify.verdicts import Verdicts
 from fairlead.wire.decision_records import MoveRecord
 from tests.kit.decisions import decision_of, move_of
 from tests.kit.recorded_history import queue
@@ -79,16 +79,16 @@ class Scene:
             source={QUEUE: dict.fromkeys(self.source)} if self.source else {},
             decisions=decisions,
             grants=frozenset((QUEUE, client_id, epoch) for client_id, epoch, _ in self.grants),
-            lives={(QUEUE, epoch): life for epoch, life in self.lives.items()},
+            identities={(QUEUE, epoch): life for epoch, life in self.lives.items()},
             progress=tuple(
                 ProgressReport(SOURCE, 1, client_id, QUEUE, epoch, offset)
                 for client_id, epoch, offset in self.progress
             ),
         )
-        docket = Docket()
+        verdicts = Verdicts()
         tenures = read_tenures(self.journals, self.steps, self.lapsed)
-        counts = judge_journals(history, tenures, docket)
-        rulings = docket.rulings()
+        counts = judge_journals(history, tenures, verdicts)
+        rulings = verdicts.rulings()
         told = [found.text for each in rulings for found in each.findings]
         told += [each.reason for each in rulings]
         broken = tuple(each.number for each in rulings if each.outcome == "broken")

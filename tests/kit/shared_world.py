@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairlead.codec.shard import open_shard
-from fairlead.core.quota import BUILT_IN, Quota
-from fairlead.core.rules import GroupRules
+from fairlead.core.rules.group_rules import GroupRules
+from fairlead.core.rules.quota import BUILT_IN, Quota
 from fairlead.engine.context import ShardContext
 from tests.kit.client import Client
 from tests.kit.memory_topics import PARTITIONS, START_MS, shard_of

@@ -16,7 +16,7 @@ from fairlead.codec.group import decode_group
 from fairlead.codec.shard import open_shard
 from fairlead.codec.stored import StoredShard
 from fairlead.core.allocation import Strategy
-from fairlead.core.rules import EngineRules, GroupRules
+from fairlead.core.rules.group_rules import EngineRules, GroupRules
 from fairlead.core.state import GroupState
 from fairlead.engine.context import ShardContext, ShardResult, StepFailure
 from fairlead.engine.shard import run_shard

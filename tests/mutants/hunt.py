@@ -3,7 +3,7 @@
 from collections.abc import Callable, Collection, Iterator, Sequence
 from dataclasses import dataclass
 
-from fairlead_proof.explorer.world import World
+from fairlead_proof.explorer.world import WorldBounds
 
 from tests.mutants.catchers import Catch, CatcherError, explorer, simulator, stories
 from tests.mutants.inside.explore import world_of
@@ -69,7 +69,7 @@ def unpatched(
     tree: Tree,
     *,
     every: bool = True,
-    searched: Collection[World] = (),
+    searched: Collection[WorldBounds] = (),
 ) -> Iterator[Catch]:
     """Yield what the catchers say of the source itself, each where it will look for a mutant.
 

@@ -116,7 +116,7 @@ def test_one_failing_group_leaves_the_others_checked(monkeypatch: pytest.MonkeyP
     said = found["orders"].document()
     assert said.keys() == found["billing"].document().keys()
     assert said["phase"] is None
-    (problem,) = said["problems"]
+    (problem,) = said["problem_list"]
     assert (problem["for"], problem["problem"]) == ("orders", "unreadable")
     assert problem["says"] == "ZeroDivisionError: nobody expected this"
     assert worst(found.values()) == "unreadable"

@@ -45,14 +45,14 @@ def topics() -> Topics:
 def test_dead_while_nobody_asks(topics: Topics) -> None:
     """A bridge that gives no sign any more is dead, also when it is long ago; with the time."""
     _sign(topics)
-    assert _look(topics, 30_000).rows() == []
-    (row,) = _look(topics, 1).rows()
-    assert (row["problem"], row["for"]) == ("bridge_dead", "main")
-    assert "gave its last sign of life at 2026-06-09 10:13:20 UTC" in row["says"]
+    assert _look(topics, 30_000).findings() == []
+    (finding,) = _look(topics, 1).findings()
+    assert (finding.problem, finding.subject) == ("bridge_dead", "main")
+    assert "gave its last sign of life at 2026-06-09 10:13:20 UTC" in finding.text
     # Under another name it would tell the same queues as those of another cluster.
-    assert "fairlead bridge kafka --cluster-name main --supervise" in row["do"]
-    (row,) = _look(topics, 5 * HOUR_MS).rows()
-    assert row["problem"] == "bridge_dead"
+    assert "fairlead bridge kafka --cluster-name main --supervise" in finding.remedy
+    (finding,) = _look(topics, 5 * HOUR_MS).findings()
+    assert finding.problem == "bridge_dead"
 
 
 def test_a_silent_bridge_of_other_topics_is_left_out(topics: Topics) -> None:
@@ -61,9 +61,9 @@ def test_a_silent_bridge_of_other_topics_is_left_out(topics: Topics) -> None:
     topics.now_ms += 2_000
     _ask(topics, "nowhere")
     found = _look(topics, 31_000)
-    assert [row["problem"] for row in found.rows()] == ["bridge_silent", "bridge_dead"]
+    assert [each.problem for each in found.findings()] == ["bridge_silent", "bridge_dead"]
     assert found.about({"orders", "nowhere"}) == found
-    assert [row["problem"] for row in found.about({"orders"}).rows()] == ["bridge_dead"]
+    assert [each.problem for each in found.about({"orders"}).findings()] == ["bridge_dead"]
 
 
 def test_a_stopped_bridge_is_no_problem_until_it_is_asked(topics: Topics) -> None:
@@ -71,12 +71,12 @@ def test_a_stopped_bridge_is_no_problem_until_it_is_asked(topics: Topics) -> Non
     _sign(topics)
     _sign(topics, "stopped")
     found = _look(topics, HOUR_MS)
-    assert found.rows() == []
+    assert found.findings() == []
     assert [each.verdict for each in found.stopped] == ["stopped"]
     _ask(topics)
-    (row,) = _look(topics, 12_000).rows()
-    assert row["problem"] == "bridge_silent"
-    assert "the bridge of cluster main was stopped at 2026-06-09 10:13:20 UTC" in row["says"]
+    (finding,) = _look(topics, 12_000).findings()
+    assert finding.problem == "bridge_silent"
+    assert "the bridge of cluster main was stopped at 2026-06-09 10:13:20 UTC" in finding.text
 
 
 def test_signs_are_no_answers(topics: Topics) -> None:
@@ -85,10 +85,10 @@ def test_signs_are_no_answers(topics: Topics) -> None:
     _ask(topics)
     topics.now_ms += 8_000
     _sign(topics)
-    (row,) = _look(topics, 4_000).rows()
-    assert row["problem"] == "bridge_silent"
-    assert row["says"].startswith("no bridge has answered for 12 s: routes or offsets were last")
-    assert "the bridge of cluster main is there" in row["says"]
+    (finding,) = _look(topics, 4_000).findings()
+    assert finding.problem == "bridge_silent"
+    assert finding.text.startswith("no bridge has answered for 12 s: routes or offsets were last")
+    assert "the bridge of cluster main is there" in finding.text
 
 
 @pytest.mark.parametrize("absent", [False, True])
@@ -104,8 +104,8 @@ def test_where_no_bridge_ever_was_the_request_says_so(topics: Topics) -> None:
     """Where nobody has ever given a sign, what is asked in vain says so."""
     topics.now_ms += HOUR_MS
     _ask(topics)
-    (row,) = _look(topics, 12_000).rows()
-    assert row["says"].endswith("no bridge has ever given a sign of life")
+    (finding,) = _look(topics, 12_000).findings()
+    assert finding.text.endswith("no bridge has ever given a sign of life")
 
 
 def test_one_living_bridge_is_enough(topics: Topics) -> None:
@@ -122,8 +122,8 @@ def test_one_living_bridge_is_enough(topics: Topics) -> None:
 def test_a_bridge_that_sees_nothing_says_so(topics: Topics) -> None:
     """A bridge whose cluster tells it nothing says so."""
     _sign(topics, "look_ups_fail")
-    (row,) = _look(topics, 5_000).rows()
-    assert row["problem"] == "bridge_look_ups_fail"
+    (finding,) = _look(topics, 5_000).findings()
+    assert finding.problem == "bridge_look_ups_fail"
 
 
 def test_a_cluster_without_routes_misses_no_bridge(topics: Topics) -> None:
@@ -131,5 +131,5 @@ def test_a_cluster_without_routes_misses_no_bridge(topics: Topics) -> None:
     _sign(topics, cluster="gone")
     assert topics.now_ms == START_MS
     found = _look(topics, HOUR_MS)
-    assert found.rows() == []
+    assert found.findings() == []
     assert [each.verdict for each in found.lives] == ["dead"]

@@ -28,7 +28,7 @@ def test_a_group_at_rest_has_each_queue_at_its_target() -> None:
     assert found.behind == ()
     said = found.document()
     assert (said["phase"], said["members"], said["members_idle"]) == ("stable", 2, 0)
-    assert (said["queues"], said["unassigned"], said["converged"]) == (6, 0, True)
+    assert (said["queues"], said["queues_unassigned"], said["converged"]) == (6, 0, True)
     assert said["engine"]["silent"] is False
     assert {each.role for each in found.members} == {"consumes"}
 

@@ -7,7 +7,7 @@ import pytest
 
 from fairlead.control.native_handback import release_rule
 from fairlead.core.model import MessageQueue, Position
-from fairlead.core.utc_words import utc_words
+from fairlead.core.publishing.utc_words import utc_words
 from fairlead.observed.verdict import checked
 from tests.kit.client import Client
 from tests.kit.live_group import GROUP, heard_alone, rule, set_rules
@@ -74,7 +74,7 @@ def test_members_that_await_a_decision() -> None:
     assert _phases(world) == {"unknown"}
     said = standing_of(world).document()
     assert (said["members"], said["converged"], said["phase_since_ms"]) == (1, False, None)
-    assert said["behind"] == ["1 member not placed by any decision yet"]
+    assert said["unconverged_because"] == ["1 member not placed by any decision yet"]
 
 
 def _calm(world: World) -> None:

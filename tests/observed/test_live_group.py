@@ -4,7 +4,7 @@ from random import Random
 
 import pytest
 
-from fairlead.core.membership import effective_members
+from fairlead.core.membership.members import effective_members
 from fairlead.core.model import MessageQueue
 from fairlead.core.state import GroupState
 from fairlead.observed.live_group import UnknownGroupError

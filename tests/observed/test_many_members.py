@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 import pytest
 
-from fairlead.core.rules import GroupRules
+from fairlead.core.rules.group_rules import GroupRules
 from fairlead.observed.members import Heard, Members
 from fairlead.observed.memory_share import GROUP_BYTES, MemoryShare
 from tests.kit.client import Client

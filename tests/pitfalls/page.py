@@ -4,34 +4,34 @@ from collections.abc import Iterator
 from textwrap import wrap
 
 from fairlead_proof.pitfalls.catalogue import PITFALLS
-from fairlead_proof.pitfalls.pitfall import OURS, ROCKETMQ, Told
+from fairlead_proof.pitfalls.pitfall import OURS, ROCKETMQ, PitfallRun
 from fairlead_proof.pitfalls.text import counts
 
-from tests.pitfalls.telling import told_of
+from tests.pitfalls.runs import run_of
 
-__all__ = ["MARK", "all_told", "page"]
+__all__ = ["MARK", "all_runs", "page"]
 
 MARK = "<!-- what follows is written from the stories -->"
 _WIDTH = 116
 
 
-def page(head: str, told: list[Told]) -> str:
+def page(head: str, runs: list[PitfallRun]) -> str:
     """Return the page behind its head, which is written by hand."""
-    return "\n".join(_lines(head, told)) + "\n"
+    return "\n".join(_lines(head, runs)) + "\n"
 
 
-def _lines(head: str, told: list[Told]) -> Iterator[str]:
+def _lines(head: str, runs: list[PitfallRun]) -> Iterator[str]:
     yield head + MARK
     yield ""
-    yield from _table(told)
-    for each in told:
+    yield from _table(runs)
+    for each in runs:
         yield from _section(each)
 
 
-def _table(told: list[Told]) -> Iterator[str]:
+def _table(runs: list[PitfallRun]) -> Iterator[str]:
     yield "| | owned twice | nobody's | read twice | here: the same three |"
     yield "|---|---|---|---|---|"
-    for each in told:
+    for each in runs:
         theirs, ours = each.sides[ROCKETMQ].tally, each.sides[OURS].tally
         here = f"{len(ours.twice)} · {len(ours.nobody)} · {ours.read_twice}"
         if ours.nobody:
@@ -41,11 +41,11 @@ def _table(told: list[Told]) -> Iterator[str]:
         yield f"| {' | '.join(map(str, cells))} |"
 
 
-def _section(told: Told) -> Iterator[str]:
-    pitfall = told.pitfall
+def _section(run: PitfallRun) -> Iterator[str]:
+    pitfall = run.pitfall
     rows = [
         f"{what.strip()} {theirs} → {ours}"
-        for what, theirs, ours in counts(told)
+        for what, theirs, ours in counts(run)
         if what.strip() != "queue seconds" and (theirs, ours) != ("0", "0")
     ]
     links = ", ".join(_link(seen) for seen in pitfall.seen)
@@ -65,6 +65,6 @@ def _link(seen: str) -> str:
     return f"[{seen}](https://github.com/{repository}/issues/{number})"
 
 
-def all_told() -> list[Told]:
+def all_runs() -> list[PitfallRun]:
     """Tell every pitfall."""
-    return [told_of(each.name) for each in PITFALLS]
+    return [run_of(each.name) for each in PITFALLS]

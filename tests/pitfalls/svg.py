@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from fairlead_proof.pitfalls.history import Joins
 from fairlead_proof.pitfalls.ledger import Ledger
 from fairlead_proof.pitfalls.picture import shown_queues
-from fairlead_proof.pitfalls.pitfall import OURS, ROCKETMQ, Told
+from fairlead_proof.pitfalls.pitfall import OURS, ROCKETMQ, PitfallRun
 
 from fairlead.core.model import MessageQueue
 
@@ -19,13 +19,13 @@ COLOURS = (
 TWICE = "#d62728"
 
 
-def svg_of(told: Told) -> str:
+def svg_of(run: PitfallRun) -> str:
     """Return the picture of a story, with a line break at its end."""
-    return "\n".join(_lines(told)) + "\n"
+    return "\n".join(_lines(run)) + "\n"
 
 
-def _lines(told: Told) -> Iterator[str]:
-    pitfall, queues = told.pitfall, shown_queues(told)
+def _lines(run: PitfallRun) -> Iterator[str]:
+    pitfall, queues = run.pitfall, shown_queues(run)
     height = TOP + len(queues) * (2 * (BAR + 1) + GAP) + 26
     yield (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}" '
@@ -33,47 +33,47 @@ def _lines(told: Told) -> Iterator[str]:
     )
     yield f"<title>{pitfall.title}</title>"
     yield f'<rect width="{WIDTH}" height="{height}" fill="#fff"/>'
-    yield from _axis(told)
+    yield from _axis(run)
     processes = sorted(each.process for each in pitfall.history if isinstance(each, Joins))
     y = TOP
     for queue in queues:
         for side in (ROCKETMQ, OURS):
             name = f"{pitfall.scene.name_of(queue)}  " if side == ROCKETMQ else ""
             yield f'<text x="{LEFT - 8}" y="{y + 11}" text-anchor="end">{name}{side}</text>'
-            yield from _bar(told, told.sides[side].ledger, queue, processes, y)
+            yield from _bar(run, run.sides[side].ledger, queue, processes, y)
             y += BAR + 1
         y += GAP
     yield from _legend(processes, y + 6)
     yield "</svg>"
 
 
-def _x(told: Told, at_ms: int) -> float:
-    pitfall = told.pitfall
+def _x(run: PitfallRun, at_ms: int) -> float:
+    pitfall = run.pitfall
     share = (at_ms - pitfall.from_ms) / (pitfall.to_ms - pitfall.from_ms)
     return round(LEFT + share * (WIDTH - LEFT - 10), 1)
 
 
-def _axis(told: Told) -> Iterator[str]:
-    from_ms, to_ms = told.pitfall.from_ms, told.pitfall.to_ms
+def _axis(run: PitfallRun) -> Iterator[str]:
+    from_ms, to_ms = run.pitfall.from_ms, run.pitfall.to_ms
     for index in range(5):
         at_ms = from_ms + (to_ms - from_ms) * index // 4
         anchor = "end" if index == 4 else "middle"
         yield (
-            f'<text x="{_x(told, at_ms)}" y="12" text-anchor="{anchor}" fill="#666">'
+            f'<text x="{_x(run, at_ms)}" y="12" text-anchor="{anchor}" fill="#666">'
             f"{at_ms / 1_000:g} s</text>"
         )
-    for event in told.pitfall.history:
+    for event in run.pitfall.history:
         if event.at_ms > from_ms:
-            x = _x(told, event.at_ms)
+            x = _x(run, event.at_ms)
             yield f'<path d="M{x} 16V{TOP - 4}" stroke="#000" stroke-width="1.5"/>'
 
 
 def _bar(
-    told: Told, ledger: Ledger, queue: MessageQueue, processes: list[str], y: int
+    run: PitfallRun, ledger: Ledger, queue: MessageQueue, processes: list[str], y: int
 ) -> Iterator[str]:
-    pitfall = told.pitfall
+    pitfall = run.pitfall
     for begin_ms, end_ms, owners in ledger.course(queue, pitfall.from_ms, pitfall.to_ms):
-        x, width = _x(told, begin_ms), round(_x(told, end_ms) - _x(told, begin_ms), 1)
+        x, width = _x(run, begin_ms), round(_x(run, end_ms) - _x(run, begin_ms), 1)
         if width <= 0:
             continue
         if not owners:

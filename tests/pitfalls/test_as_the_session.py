@@ -85,7 +85,7 @@ class Shadowed(Consumer):
 
     def hear(self, *events: on.Event) -> None:
         """Tell the session, and answer what it sends as if all of it arrived at once."""
-        now_ms, incarnation = self.around.now_ms, self.key.incarnation
+        now_ms, incarnation = self.environment.now_ms, self.key.incarnation
         waiting = list(events)
         while waiting:
             for action in self.session.handle(waiting.pop(0), now_ms):
@@ -124,7 +124,7 @@ class Shadowed(Consumer):
         where[what, MessageQueue(*queue), (epoch[0], epoch[1]), offset] += 1
 
     def _hear_releases(self, *queues: MessageQueue) -> None:
-        for after, released in self.around.releases.items():
+        for after, released in self.environment.releases.items():
             holder = Holder(*after.member, Epoch(*after.epoch))
             for queue in (queue for queue in queues if queue in released):
                 position = released[queue]
@@ -137,10 +137,10 @@ class Shadowed(Consumer):
         self.hear(on.AssignmentRead(_record(told)))
         Consumer.obey(self, told)
 
-    def look(self, queue: MessageQueue) -> None:
+    def start_if_released(self, queue: MessageQueue) -> None:
         """Both read the releases of a queue that stand in the log."""
         self._hear_releases(queue)
-        Consumer.look(self, queue)
+        Consumer.start_if_released(self, queue)
 
     def _start(self, gate: CoreAdd, position: CorePosition) -> None:
         self._noted(self.done, "start", gate.queue, gate.epoch, position)
@@ -150,7 +150,7 @@ class Shadowed(Consumer):
         """The work on a queue has stopped, for both."""
         running = self.current.get(queue)
         if running is not None and self.alive:
-            offset = running.tenure.begun(self.around.now_ms)
+            offset = running.tenure.begun(self.environment.now_ms)
             self.hear(
                 on.TimePassed(),
                 on.WorkStopped(Queue(*queue), Epoch(*running.epoch), offset),

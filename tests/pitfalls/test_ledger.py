@@ -25,8 +25,8 @@ def test_a_tally_of_two_owners_and_none() -> None:
     ledger = Ledger()
     first = ledger.begin(Q, "a", 0, 0, 0)
     second = ledger.begin(Q, "b", 50, 5_000, 5_000)
-    ledger.end(first, 7_000)
-    ledger.end(second, 8_000)
+    ledger.close(first, 7_000)
+    ledger.close(second, 8_000)
     ledger.begin(Q, "a", 80, 10_000, 10_000)
     tally = ledger.tally([Q], 1_000, 12_000)
     assert (tally.twice, tally.twice_ms) == ((Q,), 2_000)
@@ -38,7 +38,7 @@ def test_a_tally_of_two_owners_and_none() -> None:
 def test_what_happened_before_does_not_count() -> None:
     """Messages read twice before the watched time are not told."""
     ledger = Ledger()
-    ledger.end(ledger.begin(Q, "a", 0, 0, 0), 5_000)
+    ledger.close(ledger.begin(Q, "a", 0, 0, 0), 5_000)
     ledger.begin(Q, "b", 30, 5_000, 5_000)
     assert ledger.tally([Q], 6_000, 9_000).read_twice == 0
     assert ledger.tally([Q], 4_000, 9_000).read_twice == 20
@@ -47,7 +47,7 @@ def test_what_happened_before_does_not_count() -> None:
 def test_a_short_pause_is_no_hole_and_is_told() -> None:
     """Half a second without an owner is a handover's pause."""
     ledger = Ledger()
-    ledger.end(ledger.begin(Q, "a", 0, 0, 0), 5_000)
+    ledger.close(ledger.begin(Q, "a", 0, 0, 0), 5_000)
     ledger.begin(Q, "b", 50, 5_500, 5_500)
     tally = ledger.tally([Q], 0, 9_000)
     assert tally.nobody == ()

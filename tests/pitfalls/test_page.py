@@ -7,7 +7,7 @@ import os
 from pathlib import Path
 from xml.etree import ElementTree as ET
 
-from tests.pitfalls.page import MARK, all_told, page
+from tests.pitfalls.page import MARK, all_runs, page
 from tests.pitfalls.svg import svg_of
 
 DOCS = Path(__file__).resolve().parents[2] / "docs"
@@ -16,11 +16,11 @@ PICTURES = DOCS / "pitfalls"
 
 def test_the_page_says_what_the_stories_say() -> None:
     """Every word and figure of the page, and every picture, comes from a story."""
-    told = all_told()
+    runs = all_runs()
     head, mark, _ = (DOCS / "pitfalls.md").read_text().partition(MARK)
     assert mark, "the page has no mark behind its head"
-    written = {DOCS / "pitfalls.md": page(head, told)}
-    written |= {PICTURES / f"{each.pitfall.name}.svg": svg_of(each) for each in told}
+    written = {DOCS / "pitfalls.md": page(head, runs)}
+    written |= {PICTURES / f"{each.pitfall.name}.svg": svg_of(each) for each in runs}
     if os.environ.get("REWRITE_GOLDEN"):
         PICTURES.mkdir(exist_ok=True)
         for path, text in written.items():

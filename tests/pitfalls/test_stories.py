@@ -19,7 +19,7 @@ from fairlead_proof.pitfalls.text import text_of
 
 from fairlead.core.records import RuleSet
 from fairlead.settings import load_settings
-from tests.pitfalls.telling import pitfall_named, told_of
+from tests.pitfalls.runs import pitfall_named, run_of
 
 GOLDEN = Path(__file__).parent.parent / "golden" / "pitfalls"
 MOVES = {"deploy": (96, 22)}
@@ -58,7 +58,7 @@ ALL = pytest.mark.parametrize("pitfall", PITFALLS, ids=lambda pitfall: pitfall.n
 def test_a_story_is_its_golden_text(pitfall: Pitfall) -> None:
     """A story reads as its golden text, to the last line of both courses."""
     golden = GOLDEN / f"{pitfall.name.replace('-', '_')}.txt"
-    told = text_of(told_of(pitfall.name))
+    told = text_of(run_of(pitfall.name))
     if os.environ.get("REWRITE_GOLDEN"):
         golden.write_text(told)
     assert told == golden.read_text()
@@ -74,7 +74,7 @@ def test_every_golden_text_is_a_story() -> None:
 @ALL
 def test_rocketmq_has_exactly_these_queues_twice_and_without_owner(pitfall: Pitfall) -> None:
     """The model has the queues in two hands, and in none, that the strategy's arithmetic says."""
-    tally = told_of(pitfall.name).sides[ROCKETMQ].tally
+    tally = run_of(pitfall.name).sides[ROCKETMQ].tally
     twice, nobody = THEIRS[pitfall.name]
     assert [pitfall.scene.name_of(queue) for queue in tally.twice] == twice
     assert [pitfall.scene.name_of(queue) for queue in tally.nobody] == nobody
@@ -84,7 +84,7 @@ def test_rocketmq_has_exactly_these_queues_twice_and_without_owner(pitfall: Pitf
 @ALL
 def test_our_side_of_a_story_has_no_fault(pitfall: Pitfall) -> None:
     """No queue has two owners or is left unread; the dead are waited for by lease and margin."""
-    tally = told_of(pitfall.name).sides[OURS].tally
+    tally = run_of(pitfall.name).sides[OURS].tally
     assert tally.twice == ()
     assert tally.unread == 0
     assert tally.moves > 0 or pitfall.name == "a-broker-knows-too-few"
@@ -99,7 +99,7 @@ def test_our_side_of_a_story_has_no_fault(pitfall: Pitfall) -> None:
 @pytest.mark.parametrize("name", MOVES)
 def test_changes_that_are_gathered_move_each_queue_once(name: str) -> None:
     """Under RocketMQ queues move with every single change, under ours once for all of them."""
-    sides, queues = told_of(name).sides, len(pitfall_named(name).queues)
+    sides, queues = run_of(name).sides, len(pitfall_named(name).queues)
     assert (sides[ROCKETMQ].tally.moves, sides[OURS].tally.moves) == MOVES[name]
     assert sides[OURS].tally.moves <= queues
     assert sides[OURS].tally.told < sides[ROCKETMQ].tally.told
@@ -108,7 +108,7 @@ def test_changes_that_are_gathered_move_each_queue_once(name: str) -> None:
 @pytest.mark.parametrize("name", PER_CLIENT)
 def test_the_balance_of_a_story_is_as_written(name: str) -> None:
     """Where only the balance is bad, the clients have as many queues as written here."""
-    sides = told_of(name).sides
+    sides = run_of(name).sides
     assert (sides[ROCKETMQ].per_client, sides[OURS].per_client) == PER_CLIENT[name]
 
 
@@ -135,12 +135,12 @@ def test_ours_would_be_seen_to_have_two_owners() -> None:
 def test_what_was_not_sent_is_read_again() -> None:
     """On each queue the next owner reads again from OF2 to OF1, and what A2 had in hand."""
     pitfall = pitfall_named("offset-on-its-way")
-    told = told_of(pitfall.name).sides[ROCKETMQ]
+    run = run_of(pitfall.name).sides[ROCKETMQ]
     lines = {
         line.rsplit(" at ", 1)[0]: int(line.rsplit(" ", 1)[1])
-        for at_ms, line in told.ledger.lines
+        for at_ms, line in run.ledger.lines
         if at_ms >= pitfall.from_ms and " at " in line
     }
     of1, of2 = lines["a2 stops q1"], lines["a1 starts q1"]
     assert of2 < of1
-    assert told.tally.read_twice == 2 * (of1 - of2 + WORK_MS // 100)
+    assert run.tally.read_twice == 2 * (of1 - of2 + WORK_MS // 100)

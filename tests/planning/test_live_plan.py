@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairlead.core.membership import effective_members
+from fairlead.core.membership.members import effective_members
 from fairlead.observed.reading import read_live_group
 from fairlead.planning.changes import Changes, Join, RouteSize, records_of
 from fairlead.planning.plan import Plan, plan

@@ -10,6 +10,7 @@ from typer.testing import CliRunner
 from fairlead.cli.main import app
 from fairlead.planning.group_file import read_group
 from fairlead.planning.plan import plan
+from tests.answers.schema import assert_answer
 
 RUN = CliRunner()
 GROUP: dict[str, Any] = {
@@ -32,28 +33,30 @@ def shown(tmp_path: Path, *flags: str, group: dict[str, Any] | None = None) -> s
 def planned(tmp_path: Path, *flags: str, group: dict[str, Any] | None = None) -> dict[str, Any]:
     """Run the command and return its JSON."""
     found: dict[str, Any] = json.loads(shown(tmp_path, *flags, "-o", "json", group=group))
+    assert_answer("Plan", found)
     return found
 
 
 def counts(found: dict[str, Any]) -> dict[str, tuple[int, int]]:
     """Return the numbers of queues before and after of each member."""
     return {
-        each["client_id"]: (len(each["before"]), len(each["after"])) for each in found["members"]
+        each["client_id"]: (len(each["before"]), len(each["after"]))
+        for each in found["member_plans"]
     }
 
 
 def spreads(found: dict[str, Any], by: str = "by_queues") -> tuple[float, float]:
     """Return the spread before and after."""
-    skew = found["skew"][by]
-    return (skew["before"]["spread"], skew["after"]["spread"])
+    skew = found["imbalance"][by]
+    return (skew["before"]["skew"], skew["after"]["skew"])
 
 
 def test_members_of_before_and_after_are_shown(tmp_path: Path) -> None:
     """Members of before and after are shown; the queues of the one who leaves move."""
     found = planned(tmp_path, "--join", "c", "--leave", "a")
     assert counts(found) == {"a": (3, 0), "b": (3, 3), "c": (0, 3)}
-    assert [each["role"] for each in found["members"]] == ["leaves", "stays", "joins"]
-    assert found["moves"] == 6
+    assert [each["membership"] for each in found["member_plans"]] == ["leaves", "stays", "joins"]
+    assert found["queues_dropped"] == 6
     assert spreads(found) == (0, 0)
 
 
@@ -61,8 +64,8 @@ def test_new_queues_are_no_moves(tmp_path: Path) -> None:
     """New queues are gained, and are no moves."""
     found = planned(tmp_path, "--route", "orders=8", "--strategy", "AVG_BY_CIRCLE")
     assert counts(found) == {"a": (3, 4), "b": (3, 4)}
-    assert found["moves"] == 2
-    assert found["queues"] == {"before": 6, "after": 8}
+    assert found["queues_dropped"] == 2
+    assert found["queues_change"] == {"before": 6, "after": 8}
 
 
 def test_queues_that_are_gone_are_no_moves(tmp_path: Path) -> None:
@@ -70,7 +73,7 @@ def test_queues_that_are_gone_are_no_moves(tmp_path: Path) -> None:
     found = planned(tmp_path, "--route", "orders/main=4")
     assert counts(found) == {"a": (3, 2), "b": (3, 2)}
     assert found["gone"] == [["orders", "main", 4], ["orders", "main", 5]]
-    assert found["moves"] == 1
+    assert found["queues_dropped"] == 1
 
 
 def test_a_joining_client_may_bring_a_topic(tmp_path: Path) -> None:
@@ -78,7 +81,7 @@ def test_a_joining_client_may_bring_a_topic(tmp_path: Path) -> None:
     join = ["--join", "c,zone=east,capacity=2,topics=bills+orders"]
     found = planned(tmp_path, *join, "--route", "bills/x=2", "--route", "bills/y=1")
     assert counts(found) == {"a": (3, 2), "b": (3, 2), "c": (0, 5)}
-    assert found["members"][2]["capacity"] == 2
+    assert found["member_plans"][2]["capacity"] == 2
 
 
 def test_an_owner_of_now_can_be_given(tmp_path: Path) -> None:
@@ -86,22 +89,29 @@ def test_an_owner_of_now_can_be_given(tmp_path: Path) -> None:
     owned = {"b": [["orders", "main", number] for number in range(4)]}
     found = planned(tmp_path, group={**GROUP, "owned": owned})
     assert counts(found) == {"a": (0, 3), "b": (4, 3)}
-    assert found["moves"] == found["moves_anyway"] == 3
+    assert found["queues_dropped"] == found["queues_dropped_anyway"] == 3
 
 
 def test_a_topic_that_cannot_be_allocated_keeps_its_owners(tmp_path: Path) -> None:
     """A topic that cannot be allocated keeps what it has."""
     found = planned(tmp_path, "--strategy", "MACHINE_ROOM_NEARBY", "--options", '{"room":"zone"}')
-    assert (found["moves"], list(found["failures"])) == (0, ["orders"])
-    assert found["failures"]["orders"]["code"] == "room_unknown"
+    assert (found["queues_dropped"], [each["topic"] for each in found["failures"]]) == (
+        0,
+        ["orders"],
+    )
+    assert found["failures"][0]["code"] == "room_unknown"
     assert found["alarms"] == ["allocation_failed"]
 
 
 def test_when_everybody_leaves_no_share_is_uneven(tmp_path: Path) -> None:
     """When nobody is left every queue belongs to nobody, and no share is even or uneven."""
     found = planned(tmp_path, "--leave", "a", "--leave", "b")
-    assert (len(found["orphans"]), found["moves"], found["even_share"]["moves"]) == (6, 6, 6)
-    assert found["skew"]["by_queues"]["after"]["ratio"] is None
+    assert (
+        len(found["unassigned_list"]),
+        found["queues_dropped"],
+        found["even_share"]["queues_dropped"],
+    ) == (6, 6, 6)
+    assert found["imbalance"]["by_queues"]["after"]["ratio"] is None
 
 
 def test_a_client_that_may_not_consume_makes_no_share_uneven(tmp_path: Path) -> None:
@@ -110,14 +120,14 @@ def test_a_client_that_may_not_consume_makes_no_share_uneven(tmp_path: Path) -> 
     found = planned(tmp_path, "--join", "c", group={**GROUP, "rules": rules})
     assert counts(found) == {"a": (0, 0), "b": (6, 3), "c": (0, 3)}
     assert spreads(found) == (0, 0)
-    assert found["even_share"] == {"moves": 3, "exact": True, "by": "queues"}
+    assert found["even_share"] == {"queues_dropped": 3, "exact": True, "measure": "queues"}
 
 
 def test_nobody_is_designated(tmp_path: Path) -> None:
     """When the last designated member leaves nobody consumes, and an alarm would say so."""
     rules = [{"rule": "designated", "value": {"only": ["b"]}}]
     found = planned(tmp_path, "--leave", "b", group={**GROUP, "rules": rules})
-    assert (len(found["orphans"]), found["alarms"]) == (6, ["designation_empty"])
+    assert (len(found["unassigned_list"]), found["alarms"]) == (6, ["designation_empty"])
 
 
 def test_the_even_share_stands_beside_the_moves(tmp_path: Path) -> None:
@@ -128,8 +138,8 @@ def test_the_even_share_stands_beside_the_moves(tmp_path: Path) -> None:
         "strategy": "AVG",
     }
     found = planned(tmp_path, "--join", "d", group=group)
-    assert found["moves"] == 6
-    assert found["even_share"] == {"moves": 3, "exact": True, "by": "queues"}
+    assert found["queues_dropped"] == 6
+    assert found["even_share"] == {"queues_dropped": 3, "exact": True, "measure": "queues"}
 
 
 def test_even_share_of_overlaps(tmp_path: Path) -> None:
@@ -140,7 +150,7 @@ def test_even_share_of_overlaps(tmp_path: Path) -> None:
         "topics": {"orders": {"main": 6}, "bills": {"main": 2}},
     }
     found = planned(tmp_path, "--join", "c", group=group)
-    assert found["even_share"] == {"moves": 2, "exact": True, "by": "queues"}
+    assert found["even_share"] == {"queues_dropped": 2, "exact": True, "measure": "queues"}
 
 
 def test_even_share_in_two_parts(tmp_path: Path) -> None:
@@ -164,9 +174,9 @@ def test_loads_are_weight_over_capacity(tmp_path: Path) -> None:
     weights = {"weights": [[["orders", "main", 0], 5]], "capacity": {"b": 2}}
     flags = ["--strategy", "STICKY", "--options", json.dumps(weights)]
     found = planned(tmp_path, *flags)
-    loads = found["skew"]["by_load"]
+    loads = found["imbalance"]["by_load"]
     assert (loads["before"]["most"], loads["before"]["least"]) == (7, 1.5)
-    weight = {each["client_id"]: each["weight"]["after"] for each in found["members"]}
+    weight = {each["client_id"]: each["weight_change"]["after"] for each in found["member_plans"]}
     assert loads["after"]["most"] == max(weight["a"], weight["b"] / 2)
     text = shown(tmp_path, *flags)
     assert "skew by weight / capacity: most − least 5.5 →" in text
@@ -182,7 +192,7 @@ def test_zones_count_as_in_the_engine(tmp_path: Path) -> None:
         "topics": {"orders": {"main": {"queues": 3, "zones": [None, "east", "east"]}, "x": 1}},
     }
     found = planned(tmp_path, group=group)
-    assert found["members"][0]["after"] == [["orders", "main", 1], ["orders", "main", 2]]
+    assert found["member_plans"][0]["after"] == [["orders", "main", 1], ["orders", "main", 2]]
 
 
 def test_options_are_replaced_whole(tmp_path: Path) -> None:
@@ -217,7 +227,7 @@ def test_rules_for_strangers_are_reported(tmp_path: Path) -> None:
     """The plan names rules for queues and clients that the group would not have."""
     strange = ["--pin", "orders/mian/0=a", "--pin", "orders/main/7=c", "--drain", "x"]
     found = planned(tmp_path, *strange, "--route", "orders=8", "--ban", "orders/main/0=y")
-    assert found["remarks"] == [
+    assert found["notes"] == [
         "the rule pin of orders/mian/0: the group has no such queue",
         "the rule pin of orders/main/7: c would be no member",
         "the rule drain of x: x would be no member",
@@ -231,7 +241,7 @@ def test_a_pin_in_vain(tmp_path: Path) -> None:
     topics = {"orders": {"main": 6}, "bills": {"main": 2}}
     group = {**GROUP, "members": members, "topics": topics, "strategy": "STICKY"}
     found = planned(tmp_path, "--pin", "orders/main/0=b", "--pin", "bills/main/0=b", group=group)
-    (remark,) = found["remarks"]
+    (remark,) = found["notes"]
     assert remark.startswith("the rule pin of orders/main/0: b does not subscribe to orders")
 
 
@@ -246,18 +256,18 @@ def test_an_unset_rule_gives_back_what_it_kept_away(tmp_path: Path) -> None:
     gone = ["--unset", "designated", "--unset", "drain=a"]
     found = planned(tmp_path, *gone, group=group)
     assert counts(found) == {"a": (0, 3), "b": (6, 3)}
-    assert ["orders", "main", 0] in found["members"][1]["after"]
+    assert ["orders", "main", 0] in found["member_plans"][1]["after"]
     found = planned(
         tmp_path, *gone, "--unset", "pin=orders/main/0", "--unset", "strategy", group=group
     )
-    assert found["members"][0]["after"][0] == ["orders", "main", 0]
+    assert found["member_plans"][0]["after"][0] == ["orders", "main", 0]
 
 
 def test_a_rule_without_effect_raises_the_alarm(tmp_path: Path) -> None:
     """A rule that the strategy does not take raises the alarm that the engine would raise."""
     found = planned(tmp_path, "--weight", "orders/main/0=9")
-    assert (found["moves"], found["alarms"]) == (0, ["rule_without_effect"])
-    assert found["skew"]["by_load"]["after"]["most"] == 11
+    assert (found["queues_dropped"], found["alarms"]) == (0, ["rule_without_effect"])
+    assert found["imbalance"]["by_load"]["after"]["most"] == 11
 
 
 def test_the_table_names_gains_losses_and_costs(tmp_path: Path) -> None:

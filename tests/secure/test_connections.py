@@ -12,7 +12,7 @@ from fairlead_client import BrokerConnectionError, Consumer, StartFailedError
 from fairlead_client.transport.connection_fault import first_contact
 
 from fairlead.bridges.kafka.control_topics import ControlTopics
-from fairlead.doctor import Status, Surroundings, examine_all
+from fairlead.doctor import CheckContext, Status, examine_all
 from fairlead.errors import EnvironmentMissingError
 from fairlead.kafka.connection import library_options
 from fairlead.kafka.partition_reading import partition_counts
@@ -26,14 +26,14 @@ pytestmark = pytest.mark.broker
 USER: Final = "somebody"
 FAULTS: Final = {
     "password": ("sasl_plain_password", "refuses the login of 'somebody' by SCRAM-SHA-512"),
-    "authority": ("ssl_cafile", r"nobody in .*stranger.pem vouches for the certificate"),
+    "authority": ("ssl_cafile", r"no authority in .*stranger.pem has signed the certificate"),
     "name": ("bootstrap_servers", r"is for another name .*'localhost'"),
     "expired": ("bootstrap_servers", "is no longer valid .certificate has expired."),
     "plain-to-tls": ("security_protocol", "speaks TLS, and security_protocol is PLAINTEXT"),
     "tls-to-plain": ("security_protocol", "speaks no TLS, and security_protocol is SASL_SSL"),
-    "mechanism": ("sasl_mechanism", "takes no login by PLAIN"),
+    "mechanism": ("sasl_mechanism", "accepts no login by PLAIN"),
     "no-login": ("security_protocol", "wants a login, and security_protocol is SSL"),
-    "login-to-plain": ("security_protocol", "takes no login, and .* SASL_PLAINTEXT"),
+    "login-to-plain": ("security_protocol", "accepts no login, and .* SASL_PLAINTEXT"),
     "no-file": ("ssl_cafile", "cannot be used .No such file"),
 }
 """What is wrong -> the option to look at, and the words that say it."""
@@ -122,9 +122,9 @@ def test_each_process_names_the_cause(broker: SecureKafka, fault: str, tmp_path:
         prepare_topics(settings, may_create=True)
     with pytest.raises(EnvironmentMissingError, match=named):
         bridge.__enter__()
-    around = Surroundings(settings)
-    with contextlib.closing(around.cluster):
-        answers = {each.check: each.answer for each in examine_all(around)}
+    context = CheckContext(settings)
+    with contextlib.closing(context.cluster):
+        answers = {each.check: each.answer for each in examine_all(context)}
     assert answers["broker"].status is Status.FAIL
     assert named.match(answers["broker"].says)
     assert answers["broker"].remedy

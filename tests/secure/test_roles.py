@@ -29,7 +29,7 @@ from fairlead_client.transport.route_reader import RouteReader
 from kafka.errors import KafkaTimeoutError
 
 from fairlead.bridges.kafka.control_topics import ControlTopics
-from fairlead.doctor import Answer, Status, Surroundings
+from fairlead.doctor import Answer, CheckContext, Status
 from fairlead.doctor.permissions import permissions
 from fairlead.errors import EnvironmentMissingError
 from fairlead.kafka.acls import RIGHTS, Role
@@ -111,7 +111,7 @@ def _release_nothing(consumer: Consumer) -> None:
     thread = consumer._thread  # noqa: SLF001 - to own a queue takes an engine
     assert thread is not None
     assert thread._writer is not None  # noqa: SLF001
-    thread._writer._hand_over(b"{}", None)  # noqa: SLF001
+    thread._writer._send_handover(b"{}", None)  # noqa: SLF001
 
 
 def _found(settings: Settings, role: Role, groups: tuple[str, ...] = ()) -> list[Answer]:
@@ -121,10 +121,10 @@ def _found(settings: Settings, role: Role, groups: tuple[str, ...] = ()) -> list
     """
     until = time.monotonic() + SECONDS
     while True:
-        around = Surroundings(settings, groups=groups, role=role)
-        with contextlib.closing(around.cluster):
+        context = CheckContext(settings, groups=groups, role=role)
+        with contextlib.closing(context.cluster):
             try:
-                return [each for each in permissions(around) if each.status is not Status.WARN]
+                return [each for each in permissions(context) if each.status is not Status.WARN]
             except KafkaTimeoutError:
                 if time.monotonic() > until:
                     raise

@@ -36,7 +36,7 @@ WHOLE_SECONDS: Final = 280
 pytestmark = [pytest.mark.broker, pytest.mark.timeout(WHOLE_SECONDS)]
 
 QUEUES: Final = 2
-REFUSED: Final = re.compile("uthoriz|lacks a right| lacks |has it not")
+REFUSED: Final = re.compile("uthoriz|lacks a right| lacks |does not have it")
 """What a process says where a right is missing."""
 PORTS: Final = {Role.ENGINE: "metrics.port", Role.READER: "serve.port"}
 

@@ -36,7 +36,7 @@ def _of(told: Told, name: str, **labels: str) -> float | None:
 def test_group_at_rest() -> None:
     """What a group at rest tells; nothing is 0 that counts what has happened."""
     told = _told(view_of(world_of("c1", "c2", "c3")).snapshot(10))
-    words = {"strategy": "AVG", "mode": "cooperative", "model": "clustering"}
+    words = {"strategy": "AVG", "mode": "cooperative", "message_model": "clustering"}
     assert _of(told, "group_info", group="orders", **words) == 1
     assert _of(told, "group_phase", group="orders", phase="stable") == 1
     assert _of(told, "group_members", group="orders") == 3
@@ -44,7 +44,7 @@ def test_group_at_rest() -> None:
     assert _of(told, "group_queues", group="orders", topic="orders") == 12
     assert _of(told, "group_queues", group="orders", topic="payments") == 5
     assert _of(told, "group_queues_unassigned", group="orders", topic="orders") == 0
-    assert _of(told, "group_queues_in_handover", group="orders", phase="gated") == 0
+    assert _of(told, "group_queues_in_handover", group="orders", state="gated") == 0
     assert _of(told, "group_converged", group="orders") == 1
     assert _of(told, "subscription_mismatch", group="orders") == 0
     assert _of(told, "metrics_groups_folded") == 0
@@ -52,7 +52,7 @@ def test_group_at_rest() -> None:
     assert counted == {"fairlead_view_failures_total"}
     assert _of(told, "view_failures_total", kind="record") == 0
     assert _of(told, "view_failures_total", kind="group") == 0
-    assert not [name for name, labels in told if dict(labels).get("queue")]
+    assert not [name for name, labels in told if dict(labels).get("queue_id")]
 
 
 def test_what_cannot_be_taken_in_is_counted(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -93,9 +93,9 @@ def test_queues_of_one_group() -> None:
     """Only the named groups have series of single queues."""
     world = _three_groups()
     told = _told(view_of(world).snapshot(10, ["group-2"]))
-    named = {dict(labels).get("group") for _, labels in told if "queue" in dict(labels)}
+    named = {dict(labels).get("group") for _, labels in told if "queue_id" in dict(labels)}
     assert named == {"group-2"}
-    queue = {"group": "group-2", "topic": "orders", "broker": "main", "queue": "3"}
+    queue = {"group": "group-2", "topic": "orders", "broker_name": "main", "queue_id": "3"}
     since = _of(told, "queue_owner_since_timestamp_seconds", **queue)
     assert since is not None
     assert since > 1_781_000_000

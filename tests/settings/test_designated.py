@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from fairlead.conf_folder import conf_directory
-from fairlead.core.rules import GroupRules, with_rule
+from fairlead.core.rules.group_rules import GroupRules, with_rule
 from fairlead.errors import UsageError
 from fairlead.settings import Settings, SettingsError, load_settings
 from streaming.rules import AUTHOR, RuleInForce, rule_changes, wanted_rules

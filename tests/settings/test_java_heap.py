@@ -18,7 +18,7 @@ def test_a_heap_too_small_for_spark_is_refused(text: str) -> None:
     assert refusal.value.exit_code == ExitCode.USAGE
     assert problem.key == "engine.java_heap"
     assert problem.reason.startswith(f"{text} is less than the 450m")
-    assert "set engine.java_heap to 512m" in problem.remedy
+    assert "set engine.java_heap to at least 512m" in problem.remedy
 
 
 def test_the_setting_of_spark_goes_before_ours(tmp_path: Path) -> None:

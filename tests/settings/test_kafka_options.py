@@ -15,8 +15,8 @@ from fairlead.settings import KafkaSettings, SettingsError, load_settings
 from fairlead.settings.kafka_options import (
     TRANSLATIONS,
     application_options,
+    effective_options,
     java_options,
-    told_options,
 )
 from fairlead.settings.kafka_refusals import refusal_of
 from fairlead.settings.known_keys import known_keys
@@ -158,7 +158,7 @@ def test_both_libraries_give_up_a_silent_broker_after_2_seconds() -> None:
 
 def test_no_secret_is_shown(whole: KafkaSettings) -> None:
     """No representation of options or settings shows a secret, or the key of a certificate."""
-    shown = repr(library_options(whole)) + repr(java_options(whole)) + f"{told_options(whole)}"
+    shown = repr(library_options(whole)) + repr(java_options(whole)) + f"{effective_options(whole)}"
     for secret in ("hunter2", "BEGIN client-key"):
         assert secret not in shown + repr(whole)
     assert "********" in shown
@@ -166,7 +166,7 @@ def test_no_secret_is_shown(whole: KafkaSettings) -> None:
 
 def test_each_option_is_shown_once_with_its_setting(whole: KafkaSettings) -> None:
     """A person sees each option of each library once, with the setting that it is from."""
-    told = told_options(whole)
+    told = effective_options(whole)
     assert len({(each.library, each.option) for each in told}) == len(told)
     assert {each.library for each in told} == {"kafka-python", "Spark"}
     (mechanism,) = (each for each in told if each.option == "kafka.sasl.mechanism")
@@ -177,7 +177,7 @@ def test_each_option_is_shown_once_with_its_setting(whole: KafkaSettings) -> Non
 
 
 @pytest.mark.parametrize(
-    "content, words", [(None, "cannot be read"), (b"\n", "is empty"), (b"\xff", "no UTF-8")]
+    "content, words", [(None, "is unreadable"), (b"\n", "is empty"), (b"\xff", "no UTF-8")]
 )
 def test_a_wrong_password_file_is_named(content: bytes | None, words: str, tmp_path: Path) -> None:
     """A password file that is not there, is empty or is no text is named, with what is wrong."""
@@ -210,10 +210,10 @@ def test_a_wrong_password_file_is_named(content: bytes | None, words: str, tmp_p
         ("metric.reporters", "load and run", "kafka.security"),
         ("ssl.truststore.location", "PEM", "ssl_cafile"),
         ("ssl.keystore.password", "PEM", "ssl_certfile"),
-        ("security.protocol", "one of its own", "kafka.security.security_protocol"),
-        ("bootstrap.servers", "one of its own", "kafka.bootstrap"),
-        ("ssl_password", "one of its own", "kafka.security.ssl_key_password"),
-        ("password", "does not show", "sasl_plain_password_file"),
+        ("security.protocol", "setting of its own", "kafka.security.security_protocol"),
+        ("bootstrap.servers", "setting of its own", "kafka.bootstrap"),
+        ("ssl_password", "setting of its own", "kafka.security.ssl_key_password"),
+        ("password", "does not say which", "sasl_plain_password_file"),
         ("acks", "promises", "leave it out"),
         ("group.id", "promises", "leave it out"),
         ("isolation.level", "promises", "leave it out"),

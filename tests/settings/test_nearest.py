@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from fairlead.settings.known_keys import ANY_GROUP, known_keys
-from fairlead.settings.suggestions import nearest_key, remedy_of
+from fairlead.settings.suggestions import nearest_key, suggestion_for
 
 
 @pytest.mark.parametrize(
@@ -48,8 +48,10 @@ def test_the_nearest_names_come_from_the_same_table_first(
 
 def test_without_a_near_key_all_of_the_table_are_named() -> None:
     """Where nothing is like it, the keys of its table are told, or the tables."""
-    assert remedy_of(["metrics", "colour"], 1) == "nothing is like it; [metrics] knows host, port"
-    assert "the tables are kafka, kafka.security" in remedy_of(["zzz"], {"qqq": 1})
+    assert (
+        suggestion_for(["metrics", "colour"], 1) == "nothing is like it; [metrics] knows host, port"
+    )
+    assert "the tables are kafka, kafka.security" in suggestion_for(["zzz"], {"qqq": 1})
 
 
 @pytest.mark.parametrize("known", known_keys(), ids=lambda known: known.dotted)

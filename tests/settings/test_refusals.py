@@ -118,7 +118,7 @@ def test_every_setting_refuses_in_our_own_words(known: KnownKey, value: Any) -> 
         (
             "[group_defaults]\npause = true\n[group.orders]\npause = false",
             "group.orders.pause",
-            "each in its own table",
+            "in the table of each group",
         ),
         ("[kafka]\nreplication_factor = 0", "kafka.replication_factor", "-1"),
         ('[kafka.security]\nssl_certfile = "a.pem"', "kafka.security.ssl_keyfile", "ssl_keyfile"),

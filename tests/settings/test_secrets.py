@@ -78,7 +78,7 @@ def test_a_secret_given_twice_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_pa
     """A secret in the environment and in a file is refused: which one is meant does not show."""
     monkeypatch.setenv(VARIABLE, CANARY)
     overrides = {**LOGIN, "kafka.security.sasl_plain_password_file": str(tmp_path / "x")}
-    with pytest.raises(SettingsError, match="so is a file"):
+    with pytest.raises(SettingsError, match="is set too"):
         load_settings(overrides=overrides)
 
 

@@ -3,7 +3,7 @@
 import orjson
 import pytest
 from fairlead_proof.sim.kafka import Kafka
-from fairlead_proof.sim.world import TOPIC, World
+from fairlead_proof.sim.world import TOPIC, SimulatedWorld
 
 
 def adds_for(kafka: Kafka, incarnation: str) -> int:
@@ -21,7 +21,7 @@ def adds_for(kafka: Kafka, incarnation: str) -> int:
 @pytest.mark.parametrize("seed", range(20))
 def test_who_leaves_is_granted_nothing_more(seed: int) -> None:
     """The others own everything long before the leaver's lease could have ended."""
-    world = World(seed)
+    world = SimulatedWorld(seed)
     world.start_driver()
     for _ in range(3):
         world.join()

@@ -45,11 +45,11 @@ def test_jobs_do_not_change_what_comes_of_a_seed(monkeypatch: pytest.MonkeyPatch
 @pytest.mark.parametrize("seed", [3, 77])
 def test_a_seed_repeats_its_schedule_to_the_byte(seed: int) -> None:
     """The whole story is the same in this process and in others with other hash seeds."""
-    told = "\n".join(run_schedule(seed, told=True).story)
+    told = "\n".join(run_schedule(seed, keep_story=True).story)
     assert told
     program = (
         "from fairlead_proof.sim.schedule import run_schedule;"
-        f"print('\\n'.join(run_schedule({seed}, told=True).story), end='')"
+        f"print('\\n'.join(run_schedule({seed}, keep_story=True).story), end='')"
     )
     for hash_seed in ("1", "2"):
         assert printed_under(hash_seed, program).decode() == told
@@ -57,4 +57,4 @@ def test_a_seed_repeats_its_schedule_to_the_byte(seed: int) -> None:
 
 def test_a_story_changes_nothing() -> None:
     """A schedule comes to the same whether its story is kept or not."""
-    assert run_schedule(5, told=True) == run_schedule(5)
+    assert run_schedule(5, keep_story=True) == run_schedule(5)

@@ -4,7 +4,7 @@ import re
 from pathlib import Path
 from typing import Any
 
-from fairlead.core.rules import GroupRules, with_rule
+from fairlead.core.rules.group_rules import GroupRules, with_rule
 from strategies.own_strategies import all_strategies
 from tests.kit.group_world import GroupWorld, queue_of, settled
 

@@ -187,6 +187,7 @@ def test_more_partitions_end_the_run(
         ("x\nfairlead.engine.errors.HigherGenerationError: g 2\n", SupersededError),
         ("x\nfairlead.engine.errors.AppendTimeMissingError: t\n", RefusedError),
         ("x\nfairlead.codec.errors.CodecError: damaged\n", QueryDiedError),
+        ("x\nfairlead.codec.errors.UnknownVersionError: a shard: 2\n", RefusedError),
         ("org.apache.kafka.common.errors.TimeoutException: no", QueryDiedError),
         ("", QueryDiedError),
     ],

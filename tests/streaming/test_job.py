@@ -184,7 +184,7 @@ def test_the_metrics_of_a_running_job_count(engine: SharedEngine) -> None:
 
     def decided(found: Scrape) -> bool:
         joined = found.value("fairlead_decision_triggers_total", {"trigger": "client_joined"})
-        return joined > 0 and found.value("fairlead_groups", {"state": "stable"}) > 0
+        return joined > 0 and found.value("fairlead_groups", {"phase": "stable"}) > 0
 
     found = await_metric(engine.settings.metrics, decided, engine.log.check)
     assert found.value("fairlead_generation") == 1

@@ -62,7 +62,7 @@ def plan_of_rest(settings: Settings, *flags: str, remarks: int = 0) -> dict[str,
     """
     return await_seen(
         lambda: run_plan(settings, *flags),
-        lambda plan: len(plan["remarks"]) == remarks,
+        lambda plan: len(plan["notes"]) == remarks,
         what=f"plan of {flags} with {remarks} remarks",
         pause=0.2,
     )
@@ -108,7 +108,9 @@ def owners_of(found: Ownership) -> dict[MessageQueue, str]:
 def side_of(plan: dict[str, Any], side: str) -> dict[MessageQueue, str]:
     """Return who owns what before or after, by a plan."""
     return {
-        MessageQueue(*queue): each["client_id"] for each in plan["members"] for queue in each[side]
+        MessageQueue(*queue): each["client_id"]
+        for each in plan["member_plans"]
+        for queue in each[side]
     }
 
 
@@ -125,12 +127,12 @@ def test_a_planned_join_comes_true_in_the_job(
         for group in RULES:
             before = settled(log, group, "c1", "c2")
             plan = plan_of_rest(settings, group, "--join", "c3")
-            assert (plan["passing"], plan["moves_anyway"]) == ([], 0)
+            assert (plan["passing"], plan["queues_dropped_anyway"]) == ([], 0)
             assert side_of(plan, "before") == owners_of(before)
             fleet.join("c3", group)
             after = settled(log, group, "c1", "c2", "c3")
             assert owners_of(after) == side_of(plan, "after")
-            assert after.moves - before.moves == plan["moves"] > 0
+            assert after.moves - before.moves == plan["queues_dropped"] > 0
         pinned = run_plan(settings, "pinned")
         assert side_of(pinned, "before")[MessageQueue("orders", "main", 0)] == "c3"
 
@@ -158,10 +160,10 @@ def test_nobody_is_in_it(settings: Settings, log: Log, spark: "SparkSession") ->
         nobody = run_plan(settings, "orders")
         assert (nobody["members"], nobody["queues"]) == ([], {"before": 0, "after": 0})
         plan = plan_of_rest(settings, "orders", "--join", "c8", "--join", "c9", remarks=1)
-        (remark,) = plan["remarks"]
+        (remark,) = plan["notes"]
         assert "orders has no members: the plan starts from none" in remark
         assert "clients that join subscribe to orders, known from its decisions up to" in remark
-        assert [len(each["after"]) for each in plan["members"]] == [5, 4]
+        assert [len(each["after"]) for each in plan["member_plans"]] == [5, 4]
         other = run_plan(settings, "orders", "--join", "c9", "--topic", "bills")
         assert other["members"][0]["after"] == []
         assert "the route of bills is not known: its queues are not in the plan" in other["remarks"]
@@ -179,17 +181,17 @@ def test_it_has_commits_alone(settings: Settings, log: Log, tmp_path: Path) -> N
     commit(settings.kafka.bootstrap, group, topic, {0: (0, "")})
     saved = str(tmp_path / "plan.json")
     plan = run_plan(settings, group, "--join", "c1", "--save", saved)
-    assert len(plan["members"][0]["after"]) == 3
-    assert f"subscribes to {topic}, known from what it has committed" in plan["remarks"][0]
+    assert len(plan["member_plans"][0]["after"]) == 3
+    assert f"subscribes to {topic}, known from what it has committed" in plan["notes"][0]
     again = run_plan(settings, "--file", saved, "--join", "c1", "--topic", topic)
-    assert again["members"] == plan["members"]
+    assert again["members"] == plan["member_plans"]
     set_rule(log, "ruled", "strategy", {"name": "STICKY"})
     with pytest.raises(UsageError, match="c1 has no topic") as refused:
         run_plan(settings, "ruled", "--join", "c1")
     assert "--topic orders" in refused.value.remedy
     plan = run_plan(settings, "ruled", "--join", "c1", "--topic", topic)
-    assert len(plan["members"][0]["after"]) == 3
-    assert "its topics are unknown" in plan["remarks"][0]
+    assert len(plan["member_plans"][0]["after"]) == 3
+    assert "its topics are unknown" in plan["notes"][0]
     with pytest.raises(UsageError, match="--topic: it is what joining clients subscribe to"):
         run_plan(settings, "ruled", "--topic", topic)
     with pytest.raises(UsageError, match="--topic: 'a b' is no topic"):
@@ -233,7 +235,7 @@ def test_nothing_is_written(
     assert state_of_cluster(settings) == before
     assert len(side_of(plan, "after")) == 12
     from_file = run_plan(settings, "--file", str(saved), *changes)
-    assert {**from_file, "remarks": plan["remarks"]} == plan
+    assert {**from_file, "remarks": plan["notes"]} == plan
 
 
 def test_what_a_plan_cannot_start_from_is_named(settings: Settings, log: Log) -> None:

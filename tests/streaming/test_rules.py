@@ -7,7 +7,7 @@ import orjson
 import pytest
 
 from fairlead.core.records import RuleSet
-from fairlead.core.rules import TIMES
+from fairlead.core.rules.group_rules import TIMES
 from fairlead.errors import UsageError
 from fairlead.settings import Settings, load_settings
 from fairlead.settings.rules import GroupRules

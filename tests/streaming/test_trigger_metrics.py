@@ -66,4 +66,4 @@ def test_codes_that_are_free_text() -> None:
     assert 'fairlead_allocation_failures_total{code="strategy_error"} 4.0' in text
     assert 'fairlead_allocation_failures_total{code="no_rooms"} 1.0' in text
     assert 'fairlead_events_total{outcome="b",type="a"} 2.0' in text
-    assert 'fairlead_groups{state="stable"} 4.0' in text
+    assert 'fairlead_groups{phase="stable"} 4.0' in text

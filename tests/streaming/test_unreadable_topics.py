@@ -95,9 +95,7 @@ def test_clients_read_what_stands_behind(
     """Of generations and routes from the first record on, of the others while they run."""
 
     def is_named(place: TopicPartition, offsets: list[int]) -> Callable[[], bool]:
-        words = [
-            f"passed over the batch {place.topic}-{place.partition}@{each}," for each in offsets
-        ]
+        words = [f"skipped the batch {place.topic}-{place.partition}@{each}," for each in offsets]
         return lambda: all(each in caplog.text for each in words)
 
     with old_topics(kafka, topic_prefix) as old:

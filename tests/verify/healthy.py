@@ -21,7 +21,7 @@ from fairlead.verify.journals_judge import judge_journals
 from fairlead.verify.judgement import lapsed_grants, source_offsets
 from fairlead.verify.replaying import drivers_of
 from fairlead.verify.tenures import Tenures, read_tenures
-from fairlead.verify.verdicts import Docket
+from fairlead.verify.verdicts import Verdicts
 from fairlead.verify.walk import Walk
 from strategies.registry import STRATEGIES
 
@@ -73,9 +73,9 @@ class Case:
 
     def judge(self) -> Judged:
         """Judge the journals beside the topics."""
-        docket = Docket()
-        counts = judge_journals(self.history, self.tenures, docket)
-        rulings = docket.rulings()
+        verdicts = Verdicts()
+        counts = judge_journals(self.history, self.tenures, verdicts)
+        rulings = verdicts.rulings()
         return Judged(
             tuple(each.number for each in rulings if each.outcome == "broken"),
             "\n".join(found.text for each in rulings for found in each.findings),
@@ -119,10 +119,10 @@ class Runs:
         """Walk through the topics."""
         self.folder = folder
         self.recording: RecordingFolder = open_recording(folder / "recording")
-        self.docket = Docket()
+        self.verdicts = Verdicts()
         drivers = drivers_of(self.recording, STRATEGIES, None)
-        self._refused = read_letters(self.recording, self.docket).reasons
-        self._walk = Walk(self.recording, drivers, self.docket, self._refused)
+        self._refused = read_letters(self.recording, self.verdicts).reasons
+        self._walk = Walk(self.recording, drivers, self.verdicts, self._refused)
         self._walk.run(())
 
     def case(self, group: str) -> Case:

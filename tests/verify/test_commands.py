@@ -86,7 +86,7 @@ def test_a_history_that_proves_nothing_has_its_own_code(tmp_path: Path) -> None:
     code, text = _run("verify", tmp_path / "empty")
     assert (code, text.splitlines()[-1]) == (
         ExitCode.NOTHING_PROVED,
-        "verdict: NOTHING PROVED: the history is empty: no decision was recorded",
+        "verdict: NOTHING PROVED: the recording holds no decision",
     )
     code, text = _run("replay", tmp_path / "empty")
     assert (code, "there is no decision" in text) == (ExitCode.NOTHING_PROVED, True)

@@ -13,7 +13,7 @@ from tests.kit.judgements import judged, ruling_of
 from tests.kit.memory_topics import NAMES
 from tests.verify.damages import body_of
 
-EARLY = "had let go of it"
+EARLY = "had released it"
 
 
 @pytest.fixture(scope="module")
@@ -90,7 +90,7 @@ def test_copies_that_are_no_longer_kept(
     life: Life, rows: Rows, lost: RawRecord, tmp_path: Path
 ) -> None:
     """Where the copy may have been trimmed nobody knows what it told, and that is said."""
-    unknown = "handovers of that time are not there"
+    unknown = "the handovers topic no longer holds that time"
     rows["decisions", 0] = [
         row._replace(append_ms=lost.append_ms - 1_000) for row in rows["decisions", 0]
     ]

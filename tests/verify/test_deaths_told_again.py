@@ -53,4 +53,4 @@ def test_a_death_told_again_accuses_nobody(tmp_path: Path) -> None:
     _last_decision(rows, expired)
     judgement = judged(life.record(tmp_path / "r", rows))
     assert "L3" in judgement.broken, told_by(judgement)
-    assert "b is taken for dead, and was not silent" in told_by(judgement)
+    assert "the engine calls b dead, which was not silent" in told_by(judgement)

@@ -78,7 +78,7 @@ def test_the_same_with_a_known_end(left: Life, tmp_path: Path) -> None:
 
     forge(rows, "offsets", farther)
     told = told_by(_judge(left, tmp_path / "r", rows))
-    assert "starts below what was reached: messages are read again" in told
+    assert "starts below the position reached: messages are read again" in told
 
 
 @pytest.mark.parametrize("answers", [2, 3])

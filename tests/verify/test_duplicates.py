@@ -47,5 +47,5 @@ def test_a_missing_notice_is_found(tmp_path: Path, beside: bool, told: bool) -> 
     )
     ruling = next(each for each in judgement.rulings if each.number == "S14")
     found = [finding.text for finding in ruling.findings]
-    missing = ["c2 runs twice, and the lesser process was never told"]
+    missing = ["c2 runs twice, and its lesser process got no notice"]
     assert found == (missing if beside and not told else [])

@@ -106,5 +106,5 @@ def test_what_is_left_out_behind_the_start_is(tmp_path: Path) -> None:
     told = told_by(_judge(life, tmp_path / "r", {1: END + 2, QUEUES: 3}))
     for queue, offset in ((1, END + 2), (QUEUES, 3)):
         place = f"orders/main/{queue}"
-        text = f"S5: {place}: 1 messages were never processed, the first is {place}@{offset}"
+        text = f"S5: {place}: nobody processed 1 messages, the first is {place}@{offset}"
         assert text in told

@@ -32,7 +32,7 @@ def _eras(
     scene.write("a", start(FIRST, at, 10), *done(*read, t=15), stop(FIRST, read.stop, 20))
     history = History(
         decisions=decisions,
-        lives={(QUEUE, epoch): life for epoch, life in (lives or {}).items()},
+        identities={(QUEUE, epoch): life for epoch, life in (lives or {}).items()},
         starts=starts or {},
     )
     return Eras(history, read_tenures(scene.journals, ()))

@@ -137,9 +137,18 @@ def test_torn_in_the_middle(tmp_path: Path) -> None:
         (b'{"kind":"stop","queue":["a","b",1],"offset":1,"t":1}', "field 'epoch': it is missing"),
         (b'{"kind":"held","queue":["a","b"],"offset":1,"t":1}', "field 'queue': .* is no queue"),
         (b'{"kind":"held","queue":7,"offset":1,"t":1}', "field 'queue': 7 is no queue"),
-        (b'{"kind":"held","queue":["a","b",1],"offset":"1","t":1}', "field 'offset': '1' is none"),
-        (b'{"kind":"held","queue":["a","b",1],"offset":-1,"t":1}', "field 'offset': -1 is none"),
-        (b'{"kind":"held","queue":["a","b",1],"offset":1,"t":1.5}', "field 't': 1.5 is none"),
+        (
+            b'{"kind":"held","queue":["a","b",1],"offset":"1","t":1}',
+            "field 'offset': '1' is not allowed",
+        ),
+        (
+            b'{"kind":"held","queue":["a","b",1],"offset":-1,"t":1}',
+            "field 'offset': -1 is not allowed",
+        ),
+        (
+            b'{"kind":"held","queue":["a","b",1],"offset":1,"t":1.5}',
+            "field 't': 1.5 is not allowed",
+        ),
         (b'{"kind":"held","queue":["a","b",1],"offset":1,"t":1,"count":0}', "field 'count'"),
         (b'{"kind":"passed","queue":["a","b",1],"offset":1,"t":1,"why":""}', "field 'why'"),
         (b'{"kind":"held","queue":["' + b"a" * 70_000 + b'"]}', "65,536 at most"),

@@ -19,7 +19,7 @@ from fairlead.verify.judgement import (
 )
 from fairlead.verify.replay_judge import judge_replay
 from fairlead.verify.replaying import Replay
-from fairlead.verify.verdicts import Docket
+from fairlead.verify.verdicts import Verdicts
 from strategies.registry import STRATEGIES
 from tests.kit.journaled_world import MILLISECOND, Body, Life, Rows, forge, rich_life
 from tests.kit.judgements import ruling_of, told_by
@@ -60,7 +60,7 @@ def test_a_sound_life_breaks_nothing(life: Life, tmp_path: Path) -> None:
     assert killed.fault == "client-8 killed"
     assert killed.recovered_ms is not None
     assert killed.recovered_ms > 10_000
-    assert judgement.document()["passed"] is True
+    assert judgement.to_json()["passed"] is True
 
 
 def test_without_journals_ownership_is_not_judged(life: Life, tmp_path: Path) -> None:
@@ -96,7 +96,7 @@ def test_a_grant_without_its_gate_is_found(life: Life, tmp_path: Path) -> None:
     finding = ruling_of(judgement, "S2").findings[0]
     assert "may work under" in finding.text
     assert any("newest heartbeat" in each.says for each in finding.slice)
-    written = orjson.loads(orjson.dumps(judgement.document()))
+    written = orjson.loads(orjson.dumps(judgement.to_json()))
     (ruling,) = [each for each in written["invariants"] if each["number"] == "S2"]
     shown = [{"place": each.place, "says": each.says} for each in finding.slice]
     assert ruling["findings"][0] == {"text": finding.text, "slice": shown}
@@ -125,7 +125,7 @@ def test_a_start_at_a_stale_report_is_found(life: Life, tmp_path: Path) -> None:
     forge(rows, "decisions", moved)
     ruling = ruling_of(_judge(life.record(tmp_path / "r", rows)), "S4")
     assert ruling.outcome == "broken"
-    assert "which only a stale report says" in ruling.findings[0].text
+    assert "which only a stale report has" in ruling.findings[0].text
 
 
 def _lose(rows: Rows, suffix: str, wanted: Callable[[bytes], bool]) -> None:
@@ -167,7 +167,7 @@ def test_a_lost_assignment_is_missed_unless_compacted(life: Life, tmp_path: Path
     del log[next(at for at, row in enumerate(log) if at and newest[row.key] != at)]
     ruling = ruling_of(_judge(life.record(tmp_path / "r", rows)), "S6")
     assert ruling.outcome == "not_judged"
-    assert "were compacted" in ruling.reason
+    assert "which compaction may explain" in ruling.reason
 
 
 def test_one_changed_byte_is_found_by_the_replay(life: Life, tmp_path: Path) -> None:
@@ -185,7 +185,7 @@ def test_one_changed_byte_is_found_by_the_replay(life: Life, tmp_path: Path) -> 
 
 def test_a_letter_of_a_sound_row_is_found(life: Life, tmp_path: Path) -> None:
     """A dead letter of a row that is sound, or of none, is found."""
-    for offset, told in ((1, "and is what the protocol says"), (10_000, "where no record stands")):
+    for offset, told in ((1, "though it is well formed"), (10_000, "where there is no record")):
         rows = life.rows()
         letter = rows["rejects", 0][0]
         body = orjson.loads(letter.value or b"")
@@ -280,7 +280,7 @@ def test_a_start_without_a_grant_is_found(life: Life, tmp_path: Path) -> None:
         life.record(tmp_path / "r"), STRATEGIES, _journals(life, client_id, other)
     )
     assert {"S2", "S3"} <= {*judgement.broken}
-    assert "never granted" in told_by(judgement)
+    assert "without a grant" in told_by(judgement)
 
 
 def test_death_not_on_record(life: Life, tmp_path: Path) -> None:
@@ -289,7 +289,7 @@ def test_death_not_on_record(life: Life, tmp_path: Path) -> None:
     journals = Journals(life.diary.journals(), "orders", steps)
     judgement = judge_recording(life.record(tmp_path / "r"), STRATEGIES, journals)
     assert "S1" in judgement.broken
-    assert "no death is on record" in told_by(judgement)
+    assert "neither a stop nor a death on record" in told_by(judgement)
 
 
 def test_group_of_the_journals(life: Life, tmp_path: Path) -> None:
@@ -305,7 +305,7 @@ def test_group_of_the_journals(life: Life, tmp_path: Path) -> None:
 def test_a_history_without_a_decision_proves_nothing(tmp_path: Path) -> None:
     """A history without a decision proves nothing."""
     judgement = _judge(Life().record(tmp_path / "r"))
-    assert judgement.nothing == "the history is empty: no decision was recorded"
+    assert judgement.nothing == "the recording holds no decision"
     assert not judgement.passed
 
 
@@ -326,14 +326,14 @@ def test_head_is_gone(life: Life, tmp_path: Path) -> None:
     judgement = _judge(life.record(tmp_path / "r", rows))
     assert ruling_of(judgement, "S6").outcome == "not_judged"
     assert "does not hold every row" in ruling_of(judgement, "S6").reason
-    assert "begin in the middle" in ruling_of(judgement, "S2").reason
+    assert "before the first recorded heartbeat" in ruling_of(judgement, "S2").reason
     assert told_by(judgement) == ""
 
 
 def test_an_unexplained_growth_of_state_is_found(life: Life, tmp_path: Path) -> None:
     """A state that is larger than members, queues and groups explain is found."""
-    docket = Docket()
+    verdicts = Verdicts()
     replay = Replay.of(life.record(tmp_path / "r"), STRATEGIES)
-    judge_replay(replay, docket, lambda: -16, lambda _: None)
-    ruling = next(each for each in docket.rulings() if each.number == "S13")
+    judge_replay(replay, verdicts, lambda: -16, lambda _: None)
+    ruling = next(each for each in verdicts.rulings() if each.number == "S13")
     assert ruling.outcome == "broken"

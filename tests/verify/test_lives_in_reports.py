@@ -35,7 +35,7 @@ def _tell(rows: Rows, identity: str) -> None:
 
 
 def _lives(recording: RecordingFolder) -> dict[tuple[MessageQueue, Epoch], str]:
-    return dict(history_of(recording, "orders", (), (), {}, refused=()).lives)
+    return dict(history_of(recording, "orders", (), (), {}, refused=()).identities)
 
 
 def test_a_grant_without_its_add_has_its_identity_from_reports(life: Life, tmp_path: Path) -> None:

@@ -101,7 +101,7 @@ def test_a_gap_beside_a_reset(followed: Life, tmp_path: Path, offset: int, readi
         for each in followed.diary.journals()
     ]
     told = _judge_journals(followed, tmp_path / "r", journals)
-    assert told == f"S5: {QUEUE}: 1 messages were never processed, the first is {QUEUE}@{offset}"
+    assert told == f"S5: {QUEUE}: nobody processed 1 messages, the first is {QUEUE}@{offset}"
 
 
 def test_a_start_beside_a_reset(followed: Life, tmp_path: Path) -> None:
@@ -132,8 +132,11 @@ def _reasons(judgement: Judgement) -> str:
         (700, ""),
         (200, ""),
         (1_000, ""),
-        (199, "to 199, and its first message is 200: what was wanted is gone"),
-        (1_001, "to 1001, and nobody ever saw more than 1000 of it: messages are skipped"),
+        (
+            199,
+            "to 199, and its first message is 200: the topic no longer holds the messages between",
+        ),
+        (1_001, "to 1001, beyond its end 1000: messages are skipped"),
     ],
 )
 def test_a_reset_start_lies_within_the_bounds(
@@ -158,7 +161,7 @@ def test_an_unknown_end_accuses_nobody(life: Life, tmp_path: Path) -> None:
     life.world.pass_seconds(4)
     judgement = _judge(life, tmp_path / "r")
     assert told_by(judgement) == ""
-    assert "nobody told since how far their queues reach" in _reasons(judgement)
+    assert "nobody reported the end of their queues since" in _reasons(judgement)
 
 
 def test_queue_that_does_not_exist(life: Life, tmp_path: Path) -> None:
@@ -192,5 +195,7 @@ def test_a_reset_that_is_not_followed_is_found(life: Life, tmp_path: Path) -> No
     )
     rows["decisions", 0][at] = rows["decisions", 0][at]._replace(value=orjson.dumps(body))
     judgement = judge_recording(life.record(tmp_path / "r", rows), STRATEGIES)
-    assert "S5: the reset of orders/main/1 at t.control/" in told_by(judgement)
+    assert "S5: the engine did not follow the reset of orders/main/1 at t.control/" in told_by(
+        judgement
+    )
     assert "works on" in told_by(judgement)

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 from fairlead_proof.sim.client import ASSIGNMENTS_PARTITIONS
 from fairlead_proof.sim.schedule import CATALOGUE, run_schedule
-from fairlead_proof.sim.world import World
+from fairlead_proof.sim.world import SimulatedWorld
 
 from fairlead.core.records import DriverSettings
 from fairlead.recording import Manifest, RecordingFolder, RecordingWriter, open_recording
@@ -24,7 +24,7 @@ takes another time, so by now they are lives like others.
 """
 
 
-def record_of(world: World, folder: Path) -> RecordingFolder:
+def record_of(world: SimulatedWorld, folder: Path) -> RecordingFolder:
     """Write what stands in a simulated broker as a recording."""
     writer = RecordingWriter(folder)
     for suffix in ALL_TOPICS:
@@ -49,22 +49,22 @@ def record_of(world: World, folder: Path) -> RecordingFolder:
 
 
 @pytest.fixture
-def worlds(monkeypatch: pytest.MonkeyPatch) -> list[World]:
+def worlds(monkeypatch: pytest.MonkeyPatch) -> list[SimulatedWorld]:
     """The worlds of the schedules that a test runs."""
-    kept: list[World] = []
+    kept: list[SimulatedWorld] = []
 
-    class Kept(World):
+    class Kept(SimulatedWorld):
         """A world that stays to be looked at."""
 
         def __init__(self, *arguments: object) -> None:
             super().__init__(*arguments)  # type: ignore[arg-type]  # as they are given
             kept.append(self)
 
-    monkeypatch.setattr("fairlead_proof.sim.schedule.World", Kept)
+    monkeypatch.setattr("fairlead_proof.sim.schedule.SimulatedWorld", Kept)
     return kept
 
 
-def _judge(seed: int, worlds: list[World], folder: Path) -> Judgement:
+def _judge(seed: int, worlds: list[SimulatedWorld], folder: Path) -> Judgement:
     assert run_schedule(seed).breach is None
     (world,) = worlds
     return judge_recording(record_of(world, folder), STRATEGIES, defaults=world.scenario.rules)
@@ -81,7 +81,7 @@ def _told(judgement: Judgement, numbers: frozenset[str]) -> list[str]:
 
 @pytest.mark.parametrize("seed", range(25))
 def test_a_simulated_history_breaks_no_invariant(
-    seed: int, worlds: list[World], tmp_path: Path
+    seed: int, worlds: list[SimulatedWorld], tmp_path: Path
 ) -> None:
     """What a simulated life leaves in its topics breaks no invariant, whatever happened in it."""
     judgement = _judge(seed, worlds, tmp_path / "recording")
@@ -89,7 +89,7 @@ def test_a_simulated_history_breaks_no_invariant(
     assert judgement.counts["decisions"] >= 3
 
 
-def long_ago(world: World) -> bool:
+def long_ago(world: SimulatedWorld) -> bool:
     """The engine is killed, and any checkpoint that it ever wrote is put in place of the newest."""
     driver, saved = world.driver, len(world.checkpoint.saved)
     if driver is None or not driver.generation or saved < 12:
@@ -118,7 +118,9 @@ def restless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("restless")
 @pytest.mark.parametrize("seed", [*range(1, 7), *FOUND])
-def test_restless_starts_accuse_nobody(seed: int, worlds: list[World], tmp_path: Path) -> None:
+def test_restless_starts_accuse_nobody(
+    seed: int, worlds: list[SimulatedWorld], tmp_path: Path
+) -> None:
     """Starts on older, copied and lost states accuse nobody; all of it comes out of a replay."""
     judgement = _judge(seed, worlds, tmp_path / "recording")
     assert _told(judgement, ALL | {"S6", "S7", "S13", "S14"}) == []

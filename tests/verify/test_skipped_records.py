@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from fairlead.verify.conservation import judge_conservation, read_letters
-from fairlead.verify.verdicts import Docket
+from fairlead.verify.verdicts import Verdicts
 from fairlead.wire.raw import RawRecord
 from tests.kit.journaled_world import Life, rich_life
 
@@ -26,9 +26,9 @@ def _told(life: Life, folder: Path, reason: str, offset: int) -> str:
     letter = orjson.loads(log[-1].value or b"") | {"reason": reason}
     letter["at"] = ["t.heartbeats", 0, offset]
     log.append(log[-1]._replace(offset=log[-1].offset + 1, value=orjson.dumps(letter)))
-    recording, docket = life.record(folder, rows), Docket()
-    judge_conservation(recording, (), read_letters(recording, docket), {}, docket)
-    return "\n".join(finding.text for finding in docket.found.get("S11", ()))
+    recording, verdicts = life.record(folder, rows), Verdicts()
+    judge_conservation(recording, (), read_letters(recording, verdicts), {}, verdicts)
+    return "\n".join(finding.text for finding in verdicts.findings.get("S11", ()))
 
 
 @pytest.mark.parametrize("reason", ["skipped", "unsupported_kind", "unsupported_rule"])
@@ -40,9 +40,13 @@ def test_a_skipped_record_may_be_sound(life: Life, tmp_path: Path, reason: str) 
 @pytest.mark.parametrize(
     "reason, offset, words",
     [
-        ("not_json", 9, "t.heartbeats/0@9 was refused for not_json, and is what the protocol says"),
-        ("skipped", 10**6, "where no record stands"),
-        ("unknown_queue", -1, "where no record stands"),
+        (
+            "not_json",
+            9,
+            "the engine refused t.heartbeats/0@9 for not_json, though it is well formed",
+        ),
+        ("skipped", 10**6, "where there is no record"),
+        ("unknown_queue", -1, "where there is no record"),
     ],
     ids=["another reason", "behind the end", "before the begin"],
 )

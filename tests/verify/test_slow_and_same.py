@@ -22,7 +22,7 @@ def test_a_stuck_handover_is_found(tmp_path: Path) -> None:
         rows["decisions", 0][at] = row._replace(value=orjson.dumps(body))
     judgement = judged(life.record(tmp_path / "r", rows))
     assert {"L1", "L2"} <= {*judgement.broken}
-    assert "without an alarm" in told_by(judgement)
+    assert "and there was no alarm" in told_by(judgement)
 
 
 class _Confused(Writer):
@@ -104,4 +104,4 @@ def test_an_untold_clone_is_found(tmp_path: Path) -> None:
         rows[place] = [row for row in log if b'"kind":"notice"' not in (row.value or b"")]
     judgement = judged(life.record(tmp_path / "r", rows))
     assert "S14" in judgement.broken
-    assert "the lesser process was never told" in told_by(judgement)
+    assert "its lesser process got no notice" in told_by(judgement)

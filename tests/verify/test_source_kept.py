@@ -36,8 +36,8 @@ def test_head_is_gone() -> None:
 @pytest.mark.parametrize(
     "scene, words",
     [
-        (_read(range(2, 5), 7), "orders/main/0@7 was journalled, but the source does not hold it"),
-        (_read(range(2, 6)), "1 messages were never processed, the first is orders/main/0@5"),
+        (_read(range(2, 5), 7), "orders/main/0@7 is in a journal, but not in the source"),
+        (_read(range(2, 6)), "nobody processed 1 messages, the first is orders/main/0@5"),
     ],
     ids=["beyond the end", "never processed"],
 )
@@ -75,7 +75,7 @@ def test_topic_that_nobody_began(tmp_path: Path) -> None:
     given = Journals(bare, "orders", life.diary.steps)
     recording = _with_sources(life, tmp_path / "r", {"orders": 5, "payments": 5})
     judgement = judge_recording(recording, STRATEGIES, given)
-    assert "orders/main/0: 5 messages were never processed" in told_by(judgement)
+    assert "orders/main/0: nobody processed 5 messages" in told_by(judgement)
     # Of the topic of another group this one owes nothing.
     assert "payments" not in told_by(judgement)
 

@@ -9,7 +9,7 @@ from fairlead.verify.history import Consumed, History, Journal, JournalRecord, S
 from fairlead.verify.journals_judge import judge_journals
 from fairlead.verify.tenures import Tenure, read_tenures
 from fairlead.verify.unsafe_grants import UnsafeGrants
-from fairlead.verify.verdicts import Docket
+from fairlead.verify.verdicts import Verdicts
 from fairlead.wire.decision_records import DecisionRecord
 from tests.kit.decisions import decision_of, move_of
 
@@ -90,10 +90,10 @@ def test_two_owners_of_one_queue(marked: tuple[int, ...], broken: list[str]) -> 
         decisions=tuple(_decisions(marked)),
         grants=grants,
     )
-    docket = Docket()
-    judge_journals(history, read_tenures(journals, ()), docket)
-    assert sorted(docket.found) == broken
-    assert bool(docket.reasons) == (not broken)
+    verdicts = Verdicts()
+    judge_journals(history, read_tenures(journals, ()), verdicts)
+    assert sorted(verdicts.findings) == broken
+    assert bool(verdicts.reasons) == (not broken)
 
 
 @pytest.mark.parametrize(

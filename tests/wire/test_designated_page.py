@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from fairlead.core.designation import read_designation
 from fairlead.core.records import RuleSet
+from fairlead.core.rules.designation import read_designation
 from fairlead.wire.decode import decode
 from tests.kit.group_world import GroupWorld
 from tests.kit.protocol_page import designation, table, validator

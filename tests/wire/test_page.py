@@ -3,8 +3,8 @@
 import pytest
 from jsonschema import Draft202012Validator
 
-from fairlead.core.digest import digest
 from fairlead.core.model import Epoch, MessageQueue
+from fairlead.core.publishing.digest import digest
 from fairlead.core.records import (
     BridgeSign,
     Claims,

@@ -6,6 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
+from fairlead.core.handover.staggered_release import TURNS_MS_MAX
 from fairlead.core.outputs import (
     ENTRIES_PER_PART,
     Add,
@@ -16,8 +17,7 @@ from fairlead.core.outputs import (
     Request,
 )
 from fairlead.core.records import OffsetsKnown, QueueOffsets
-from fairlead.core.rules import CHAIN_CAP
-from fairlead.core.staggered_release import TURNS_MS_MAX
+from fairlead.core.rules.group_rules import CHAIN_CAP
 from fairlead.wire.encode import OversizeError, encode
 from fairlead.wire.encode_bridge import encode_offsets
 from fairlead.wire.limits import CAUSES_MAX, DECISION_ENTRIES_PER_PART, INT64_MAX, RECORD_BYTES_MAX

@@ -8,7 +8,7 @@ import pytest
 
 from fairlead.core.model import MessageQueue, Source
 from fairlead.core.records import RuleSet
-from fairlead.core.rule_cause import cause_of_rule
+from fairlead.core.rules.rule_cause import cause_of_rule
 from fairlead.wire.bodies import cause_body
 from fairlead.wire.control_records import rule_key
 from fairlead.wire.decode import decode

@@ -7,9 +7,10 @@ from typing import Any
 import orjson
 
 from fairlead.core.model import Source
+from fairlead.core.moment import Moment
 from fairlead.core.outputs import Rejection
 from fairlead.core.records import Arrival
-from fairlead.core.rules import EngineRules, Moment
+from fairlead.core.rules.group_rules import EngineRules
 from fairlead.core.state import GroupState
 from fairlead.core.step import step
 from fairlead.wire.decode import decode

@@ -125,7 +125,8 @@ HANDOVER_TICKETS: Final = (
         job=SERVE,
         severity="ticket",
         expression="fairlead_group_members_idle > 0\n"
-        f'unless {SAME_GROUP} fairlead_group_info{{model="broadcasting"}}\n{NOT_TOLD_ELSEWHERE}',
+        f'unless {SAME_GROUP} fairlead_group_info{{message_model="broadcasting"}}\n'
+        f"{NOT_TOLD_ELSEWHERE}",
         hold="30m",
         when="members that could own a queue have had none for 30 minutes",
         summary="Group {{ $labels.group }}: {{ $value | humanize }} members have nothing to do",

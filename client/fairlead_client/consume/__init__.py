@@ -1,1 +1,1 @@
-"""Consumers: the life of one client, what it has in hand, and the messages that it is given."""
+"""Consumers: the lifecycle of one client, its messages in hand, and its ways to get messages."""

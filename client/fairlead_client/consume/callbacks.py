@@ -1,8 +1,8 @@
-"""Calls the application's functions, one after another, on one thread of its own."""
+"""Calls the application's functions, one after another, on a thread of its own."""
 
 import logging
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from operator import index
 from queue import Empty, SimpleQueue
 from threading import Lock, Thread
@@ -10,6 +10,7 @@ from typing import Final
 
 from fairlead_client.errors import CallbackError
 from fairlead_client.model import Epoch, Position, Queue
+from fairlead_client.session.application import Application
 from fairlead_client.session.events import Event, ProgressMade, WorkFailed, WorkStopped
 from fairlead_client.session.observer import Observer
 
@@ -18,17 +19,17 @@ logger = logging.getLogger(__name__)
 OnAssigned = Callable[[Queue, int], object]
 OnRevoked = Callable[[Queue], int | None]
 UNDECIDED_SECONDS: Final = 0.1
-"""A queue whose lease ran out is renewed or taken away; so soon it is looked which it was."""
+"""How often the client checks what became of a queue whose lease ran out."""
 
 
-class Callbacks:
+class Callbacks(Application):
     """The application as two functions.
 
     Args:
-        on_assigned: called when a queue may be read, with the offset to start at.
-        on_revoked: called when a queue is taken away; returns the next offset to read, or None for
-            what was said with `processed`, after the work has stopped.
-        observer: is told how long stopping took.
+        on_assigned: called with a queue to read, and the offset to start at.
+        on_revoked: called with a queue to stop; returns after the work has stopped, with the next
+            offset to read, or with None for the last offset given to `processed`.
+        observer: receives how long each stop took.
     """
 
     def __init__(self, on_assigned: OnAssigned, on_revoked: OnRevoked, observer: Observer) -> None:
@@ -47,7 +48,7 @@ class Callbacks:
     def connect(
         self, report: Callable[[Event], None], still_mine: Callable[[Queue], Epoch | None]
     ) -> None:
-        """Say where answers go and whom to ask; then the thread starts."""
+        """Set where answers go and how to check ownership, then start the thread."""
         self._report = report
         self._still_mine = still_mine
         self._thread.start()
@@ -57,29 +58,24 @@ class Callbacks:
         """The thread that calls the application."""
         return self._thread
 
-    # What the session's thread calls.
+    # The session's thread calls these.
     def start_work(self, queue: Queue, epoch: Epoch, position: Position) -> None:
-        """Have on_assigned called."""
+        """Queue a call of on_assigned."""
         self._tasks.put(lambda: self._assign(queue, epoch, position.offset))
 
     def stop_work(self, queue: Queue, epoch: Epoch) -> None:
-        """Have on_revoked called."""
+        """Queue a call of on_revoked."""
         self._tasks.put(lambda: self._revoke(queue, epoch))
 
     def abandon_work(self, queue: Queue, epoch: Epoch) -> None:
-        """Believe no progress of it any more; on_revoked is running, or waits to be called."""
+        """Ignore its progress from now on; on_revoked is running or will run."""
         with self._lock:
             known = self._progress.get(queue)
             if known is not None and known.epoch == epoch:
                 del self._progress[queue]
 
-    def stop_everything(self, work: Iterable[tuple[Queue, Epoch]]) -> None:
-        """Have on_revoked called for each."""
-        for queue, epoch in work:
-            self.stop_work(queue, epoch)
-
-    def take_progress(self) -> list[ProgressMade]:
-        """Return and forget what was said with `processed`."""
+    def collect_progress(self) -> list[ProgressMade]:
+        """Return the progress reported by `processed` since the last call."""
         if not self._progress:
             return []
         with self._lock:
@@ -87,14 +83,14 @@ class Callbacks:
         return list(taken.values())
 
     def closed(self) -> None:
-        """End the thread after what it still has to call."""
+        """End the thread after the calls that still wait."""
         self._tasks.put(None)
 
-    # What the application calls.
+    # The application calls this.
     def processed(
         self, queue: Queue, next_offset: int, epoch: Epoch | None, end: int | None = None
     ) -> bool:
-        """Note progress; refuse it for what is not, or no longer, this client's."""
+        """Note progress; return False for a queue that the client does not own."""
         mine = self._still_mine(queue)
         if mine is None or (epoch is not None and epoch != mine):
             return False
@@ -106,7 +102,7 @@ class Callbacks:
             self._progress[queue] = ProgressMade(queue, mine, next_offset, end)
         return True
 
-    # What the callbacks' own thread does.
+    # The callbacks' own thread does this.
     def _serve(self) -> None:
         while True:
             try:
@@ -124,7 +120,7 @@ class Callbacks:
 
     def _assign(self, queue: Queue, epoch: Epoch, offset: int) -> None:
         if self._still_mine(queue) != epoch:
-            # The lease ran out before the application was told; if it is lost it need not know.
+            # The lease ran out first; if it is lost, the application need not know of the queue.
             self._undecided[queue] = epoch, offset
             return
         self._held[queue] = epoch
@@ -141,7 +137,7 @@ class Callbacks:
         if self._undecided.get(queue, (None,))[0] == epoch:
             del self._undecided[queue]
         if self._held.get(queue) != epoch:
-            # Never told to the application, told and failed, or stopped already.
+            # The application never got the queue, failed to start it, or has stopped it.
             self._report(WorkStopped(queue, epoch, None))
             return
         del self._held[queue]
@@ -150,10 +146,10 @@ class Callbacks:
         try:
             final = self._on_revoked(queue)
             if final is not None:
-                # Not every application checks its types: a wrong one must not end the session.
+                # A value of a wrong type must not end the session.
                 final = index(final)
         except Exception:
-            logger.exception("on_revoked(%s) failed; released where it was processed to", queue)
+            logger.exception("on_revoked(%s) failed; released at its processed position", queue)
             final = None
         self._observer.revoke_took(time.monotonic() - began)
         self._report(WorkStopped(queue, epoch, final))

@@ -1,30 +1,35 @@
-"""What a Consumer has handed out, and so how far each queue is processed and when it may stop.
+"""The messages that a Consumer has handed out, and so each queue's progress.
 
-Between two threads: the session's, which starts and stops work, and the application's, which takes
-messages and finishes them. A queue with nothing in hand stops at once, on the session's thread; one
-with messages in hand stops when the last of them is finished.
+Two threads use it: the session's starts and stops work, the application's takes and finishes
+messages. A queue without messages in hand stops at once, on the session's thread. Any other queue
+stops when its last message in hand is finished.
 """
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from threading import Condition, RLock
 from time import monotonic
 
 from fairlead_client.message import Message
 from fairlead_client.model import Epoch, Position, Queue
+from fairlead_client.session.application import Application
 from fairlead_client.session.events import Event, ProgressMade, WorkStopped
 from fairlead_client.session.observer import Observer
 
 
 @dataclass(slots=True)
-class Work:
-    """One queue under one epoch; `in_hand` are offsets handed out and not finished, in order.
+class QueueWork:
+    """One queue under one epoch.
 
-    Each with the `doubt` of that time: there is another one after each answer to the application
-    that the queue is not its. `given_back` is the first offset that came out of hand after the
-    lease, or under another doubt: nobody knows whether it was processed, and it is handed out again
-    if the lease is renewed after all. `end` is the next offset to be written, as the last fetch
-    said.
+    Attributes:
+        epoch: the epoch of the work.
+        next_offset: the next offset to hand out.
+        in_hand: offsets handed out and not finished, in order, each with the `doubt` of then.
+        doubt: a new object each time the application hears that it does not own the queue.
+        given_back: the first offset that the application finished after the lease, or after a
+            doubt. Nobody knows whether it is processed; if the lease is renewed, it comes again.
+        end: the next offset to be written, as the last fetch said.
+        stopping_since: when the session stopped the work, in seconds; None: it has not.
     """
 
     epoch: Epoch
@@ -37,27 +42,27 @@ class Work:
 
     @property
     def position(self) -> int:
-        """Everything below is finished."""
+        """The next offset to read: all messages below it are finished."""
         reached = min([self.next_offset, *(offset for offset, _ in self.in_hand)])
         return reached if self.given_back is None else min(reached, self.given_back)
 
 
-class Deliveries:
-    """The book of what is in hand.
+class InFlight(Application):
+    """The messages in hand of all queues.
 
     Attributes:
-        changes: grows when the set of queues that may be read changes.
-        starts: grows when a queue is added to it.
-        over: whether nothing will be started any more.
+        changes: grows when the set of readable queues changes.
+        starts: grows when that set gets a queue.
+        over: whether the session will start no more work.
     """
 
     def __init__(self, observer: Observer) -> None:
         self._observer = observer
         lock = RLock()
         self._changed = Condition(lock)
-        # Apart from that: who waits for a start need not be woken for each queue that stops.
+        # A separate condition: a queue that stops need not wake a thread that waits for a start.
         self._begun = Condition(lock)
-        self._works: dict[Queue, Work] = {}
+        self._works: dict[Queue, QueueWork] = {}
         self._progress: set[Queue] = set()
         self._given_back: set[Queue] = set()
         self._report: Callable[[Event], None] = lambda _event: None
@@ -67,21 +72,21 @@ class Deliveries:
         self.over = False
 
     def connect(self, report: Callable[[Event], None]) -> None:
-        """Say where answers go."""
+        """Set where answers go."""
         self._report = report
 
-    # What the session's thread calls.
+    # The session's thread calls these.
     def start_work(self, queue: Queue, epoch: Epoch, position: Position) -> None:
-        """Messages of the queue may be handed out."""
+        """Hand out messages of the queue from now on."""
         with self._changed:
             self._observer.work_started(queue, epoch, position.offset)
-            self._works[queue] = Work(epoch, position.offset)
+            self._works[queue] = QueueWork(epoch, position.offset)
             self.starts += 1
             self._note_change()
             self._begun.notify_all()
 
     def stop_work(self, queue: Queue, epoch: Epoch) -> None:
-        """Hand out nothing more; the work has stopped when nothing is in hand."""
+        """Hand out no more messages; the work has stopped when none is in hand."""
         with self._changed:
             work = self._works.get(queue)
             if work is None or work.epoch != epoch or work.stopping_since is not None:
@@ -92,7 +97,7 @@ class Deliveries:
                 self._stopped(queue, work)
 
     def abandon_work(self, queue: Queue, epoch: Epoch) -> None:
-        """Forget the queue; what is in hand of it does not count any more."""
+        """Forget the queue; its messages in hand no longer count."""
         with self._changed:
             work = self._works.get(queue)
             if work is not None and work.epoch == epoch:
@@ -100,13 +105,8 @@ class Deliveries:
                 self._observer.work_stopped(queue, epoch, work.position)
                 self._note_change()
 
-    def stop_everything(self, work: Iterable[tuple[Queue, Epoch]]) -> None:
-        """Stop each; one that has stopped before has said so."""
-        for queue, epoch in work:
-            self.stop_work(queue, epoch)
-
-    def take_progress(self) -> list[ProgressMade]:
-        """Return how far the queues are in which something was finished since the last time."""
+    def collect_progress(self) -> list[ProgressMade]:
+        """Return the progress of the queues with finished messages since the last call."""
         if not self._progress:
             return []
         with self._changed:
@@ -118,16 +118,16 @@ class Deliveries:
             ]
 
     def closed(self) -> None:
-        """Whoever waits for messages shall stop waiting."""
+        """Wake every thread that waits for messages: none will come."""
         with self._changed:
             self.over = True
             self._works.clear()
             self._note_change()
             self._begun.notify_all()
 
-    # What the application's thread calls.
+    # The application's thread calls these.
     def readable(self) -> Mapping[Queue, tuple[Epoch, int]]:
-        """Return (epoch, next offset) of each queue of which messages may be handed out."""
+        """Return (epoch, next offset) of each readable queue."""
         with self._changed:
             return {
                 queue: (work.epoch, work.next_offset)
@@ -136,13 +136,13 @@ class Deliveries:
             }
 
     def hand_out(self, message: Message, still_mine: Callable[[Queue], Epoch | None]) -> bool:
-        """Take a message in hand; False when its queue is not this client's under its epoch."""
+        """Note that a message is in hand; False if the client does not own its queue and epoch."""
         with self._changed:
             work = self._works.get(message.queue)
             if (
                 work is None
                 or work.epoch != message.epoch
-                # Handed out before: the fetch has gone back, but its work has not.
+                # Handed out before: the fetch went back, but the work did not.
                 or message.offset < work.next_offset
                 or work.stopping_since is not None
                 or still_mine(message.queue) != message.epoch
@@ -152,11 +152,8 @@ class Deliveries:
             work.next_offset = message.offset + 1
             return True
 
-    def may_come_yet(self, message: Message) -> bool:
-        """Whether a message that was not handed out waits for what becomes of its lease.
-
-        A lease that has run out may be renewed all the same; then the message must be there still.
-        """
+    def awaits_lease(self, message: Message) -> bool:
+        """Whether the consumer must keep a message because its queue's lease may be renewed."""
         with self._changed:
             work = self._works.get(message.queue)
             return (
@@ -166,14 +163,14 @@ class Deliveries:
                 and message.offset >= work.next_offset
             )
 
-    def take_again(self, still_mine: Callable[[Queue], Epoch | None]) -> list[Queue]:
-        """Go back in the queues where something came out of hand while their lease had run out.
+    def rewind(self, still_mine: Callable[[Queue], Epoch | None]) -> list[Queue]:
+        """Go back to the first given-back message of each queue whose lease was renewed.
 
-        Return those of them whose lease was renewed: they are handed out from there on.
+        Return these queues; they are handed out from there on.
         """
         if not self._given_back:
             return []
-        taken = []
+        rewound = []
         with self._changed:
             for queue in sorted(self._given_back):
                 work = self._works.get(queue)
@@ -182,13 +179,13 @@ class Deliveries:
                 elif still_mine(queue) == work.epoch:
                     work.next_offset, work.given_back = work.given_back, None
                     self._given_back.discard(queue)
-                    taken.append(queue)
-            if taken:
+                    rewound.append(queue)
+            if rewound:
                 self._note_change()
-        return taken
+        return rewound
 
-    def end_seen(self, queue: Queue, epoch: Epoch, end: int) -> None:
-        """A fetch said which offset of the queue is written next."""
+    def note_end(self, queue: Queue, epoch: Epoch, end: int) -> None:
+        """Note the next offset to be written, as a fetch said."""
         with self._changed:
             work = self._works.get(queue)
             if work is not None and work.epoch == epoch and work.end != end:
@@ -196,7 +193,7 @@ class Deliveries:
                 self._progress.add(queue)
 
     def correct(self, queue: Queue, epoch: Epoch, offset: int) -> None:
-        """Go on from this offset: the one before is not in the queue, or not any more."""
+        """Continue at this offset, because the queue does not have the one before."""
         with self._changed:
             work = self._works.get(queue)
             if work is not None and work.epoch == epoch:
@@ -204,23 +201,23 @@ class Deliveries:
                 self._progress.add(queue)
 
     def doubt(self, queue: Queue) -> None:
-        """The application heard that a queue is not its: what is in hand of it does not count."""
+        """Note that the application heard it does not own a queue: messages in hand don't count."""
         work = self._works.get(queue)
         if work is not None:
             work.doubt = object()
 
     def done(self, message: Message, still_mine: Callable[[Queue], Epoch | None]) -> bool:
-        """Finish a message; False when its queue is not this client's any more, or was in doubt.
+        """Finish a message; return False if it does not count.
 
-        After the lease the message does not count: an application that asked `still_mine` before
-        its side effect has left it out, and a release behind it would skip it for good. Nor if the
-        lease was renewed after the application was told so.
+        It does not count after the lease, or after a doubt, even if the lease is renewed: an
+        application that asked `still_mine` may have left the message out, and a release behind it
+        would skip it for good.
         """
         with self._changed:
             work = self._works.get(message.queue)
             if work is None or work.epoch != message.epoch:
                 return False
-            held = next((one for one in work.in_hand if one[0] == message.offset), None)
+            held = next((entry for entry in work.in_hand if entry[0] == message.offset), None)
             if held is None:
                 return False
             mine = held[1] is work.doubt and still_mine(message.queue) == message.epoch
@@ -235,7 +232,7 @@ class Deliveries:
             return mine
 
     def give_up(self) -> None:
-        """Nothing in hand will be finished: whatever stops, stops where it is."""
+        """Stop all stopping queues where they are: nobody will finish the messages in hand."""
         with self._changed:
             self._giving_up = True
             for queue, work in list(self._works.items()):
@@ -243,16 +240,16 @@ class Deliveries:
                     self._stopped(queue, work)
 
     def wait_for_change(self, changes: int, seconds: float) -> None:
-        """Wait until the readable queues are not those of this count any more."""
+        """Wait until the readable queues have changed since this count."""
         with self._changed:
             self._changed.wait_for(lambda: self.changes != changes, timeout=seconds)
 
     def wait_for_start(self, starts: int, seconds: float) -> None:
-        """Wait until more queues were started than this count, or everything is over."""
+        """Wait until a queue has started since this count, or until the end."""
         with self._changed:
             self._begun.wait_for(lambda: self.starts != starts or self.over, timeout=seconds)
 
-    def _stopped(self, queue: Queue, work: Work) -> None:
+    def _stopped(self, queue: Queue, work: QueueWork) -> None:
         del self._works[queue]
         if work.stopping_since is not None:
             self._observer.revoke_took(monotonic() - work.stopping_since)

@@ -1,4 +1,4 @@
-"""Signals that make a client leave: the first one in order, the second one ends the process."""
+"""Leaves at a signal: the first signal makes the client leave, the second kills the process."""
 
 import os
 import signal
@@ -17,35 +17,33 @@ SIGNALS: Final = (signal.SIGINT, signal.SIGTERM)
 
 @contextmanager
 def leaving_on_signals(leave: Callable[[], None]) -> Iterator[None]:
-    """Call this at the first SIGINT or SIGTERM; from then on either of them kills the process.
+    """Call `leave` at the first SIGINT or SIGTERM; a second one kills the process.
 
-    At the end of the block the handlers of before are back. A forked child is no part of this: a
-    signal does to it what it does to a process without handlers.
+    At the end of the block the former handlers are back. In a forked child a signal acts as without
+    a handler.
 
     Raises:
-        LifecycleError: it is not the main thread, which alone gets signals.
+        LifecycleError: this is not the main thread; Python delivers signals only there.
     """
     if current_thread() is not main_thread():
-        raise LifecycleError(
-            "only the main thread is told of signals; call stop() from a handler of your own"
-        )
+        raise LifecycleError("only the main thread gets signals; call stop() from your own handler")
     process = os.getpid()
     before: dict[signal.Signals, Any] = {}
 
     def handle(number: int, _frame: FrameType | None) -> None:
-        for each in SIGNALS:
-            # By the kernel: whatever the application is stuck in, the second one ends it.
-            signal.signal(each, signal.SIG_DFL)
+        for kind in SIGNALS:
+            # The kernel's own handler: a second signal kills even a stuck application.
+            signal.signal(kind, signal.SIG_DFL)
         if os.getpid() == process:
             leave()
         else:
             os.kill(os.getpid(), number)
 
-    for each in SIGNALS:
-        before[each] = signal.signal(each, handle)
+    for kind in SIGNALS:
+        before[kind] = signal.signal(kind, handle)
     try:
         yield
     finally:
-        for each, handler in before.items():
-            # None: it was set by something else than Python, and cannot be set again.
-            signal.signal(each, signal.SIG_DFL if handler is None else handler)
+        for kind, handler in before.items():
+            # None: the handler was not set by Python, so Python cannot restore it.
+            signal.signal(kind, signal.SIG_DFL if handler is None else handler)

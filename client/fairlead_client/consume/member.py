@@ -1,4 +1,4 @@
-"""The life of one client as its application sees it: start, close, ownership, errors."""
+"""The lifecycle of one client, for its application: start, close, ownership, errors."""
 
 import logging
 import os
@@ -36,16 +36,16 @@ logger = logging.getLogger(__name__)
 
 
 class Member:
-    """One member of a group. Use `Client` or `Consumer`, which say what becomes of the queues.
+    """One member of a group, and the base of every kind of client.
 
-    It lives once: to join again make a new one. It does not survive a fork: threads and connections
-    stay in the parent, and so does the ownership. Every method raises ForkedClientError in the
-    child, and `assigned` is empty there; what else is only told (`client_id`, `state`, counts) is
-    as it was at the fork.
+    A member joins once; to join again, create a new one. It does not survive a fork: threads,
+    connections and ownership stay in the parent. In the child every method raises
+    ForkedClientError, `assigned` is empty, and other properties (`client_id`, `state`, counts)
+    stay as they were at the fork.
     """
 
     MESSAGE_MODEL: ClassVar[str] = "clustering"
-    """What heartbeats say of this kind of member."""
+    """The message model in this member's heartbeats."""
 
     def __init__(
         self,
@@ -68,11 +68,11 @@ class Member:
         self._subscribed = settings.subscriptions(self._identity.process.start_ms)
 
     def _application(self) -> Application:
-        """Return what takes the work; made once, at the start."""
+        """Return the application's side of the session; called once, at the start."""
         raise NotImplementedError
 
     def __repr__(self) -> str:
-        """Name the client without any of its secrets."""
+        """Return the client's names and state, without secrets."""
         return f"<{type(self).__name__} {self.client_id} of {self._settings.group}: {self.state}>"
 
     def __enter__(self) -> Self:
@@ -91,7 +91,7 @@ class Member:
 
     @property
     def client_id(self) -> str:
-        """The id under which the engine knows this client."""
+        """This client's id, unique in its group."""
         return self._identity.client_id
 
     @property
@@ -100,20 +100,20 @@ class Member:
         if self._thread is not None:
             if self._thread.ended.is_set():
                 return SessionState.CLOSED.value
-            # Between start() and the first heartbeat the session itself is still new.
+            # Between start() and the first heartbeat the session is still new.
             known = self._thread.state
             return (SessionState.STARTING if known is SessionState.NEW else known).value
         return (SessionState.CLOSED if self._closing else SessionState.NEW).value
 
     @property
     def last_error(self) -> Exception | None:
-        """What went wrong last, in any thread of the client; it stays when it is over."""
+        """The last error in any thread of the client; it stays after the trouble is over."""
         last = self._last_failure
         return None if last is None else last.error
 
     @property
     def last_error_ms(self) -> int | None:
-        """When that came last, in ms since 1970: what is tried again tells it each time."""
+        """When the last error happened, in ms since 1970; each failed retry updates it."""
         last = self._last_failure
         return None if last is None else last.at_ms
 
@@ -123,12 +123,12 @@ class Member:
 
     @property
     def waiting_for(self) -> Waiting | None:
-        """Why the client has less than it was promised; None: it has all of it, or does not run."""
+        """Why the client waits for queues; None: it has all it was promised, or does not run."""
         return None if self._thread is None or self._forked else self._thread.waiting_for
 
     @property
     def assigned(self) -> Mapping[Queue, Epoch]:
-        """The queues that the client works on now."""
+        """The queues that the client works on now, each with its epoch."""
         if self._thread is None or self._forked:
             return {}
         mine = self._thread.ownership.epochs
@@ -136,20 +136,20 @@ class Member:
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """How often what happened: `starts`, `revocations`, `forced_releases`, and so on."""
+        """Counts of events: `starts`, `revocations`, `forced_releases`, and more."""
         return {} if self._thread is None else self._thread.counts
 
     def still_mine(self, queue: Queue) -> Epoch | None:
         """Return the queue's epoch while this client may work on it, else None.
 
-        Ask before each side effect, and store the epoch with it: it only grows for a queue, so
-        whoever writes with a lower one comes too late. From any thread, without waiting.
+        Ask before each side effect, and store the epoch with the result. A queue's epoch only
+        grows, so a write with a lower one comes too late. Any thread may call it; it never waits.
 
-        After None what is in hand of the queue does not count as processed: if the lease is renewed
-        after all, it comes again.
+        After None, the queue's messages in hand do not count as processed: they come again, even
+        if the lease is renewed.
 
         Raises:
-            ForkedClientError: the process was forked: nothing is the child's.
+            ForkedClientError: the process forked; the child owns nothing.
         """
         self._check_fork()
         mine = self._epoch_of(queue)
@@ -158,32 +158,32 @@ class Member:
         return mine
 
     def _epoch_of(self, queue: Queue) -> Epoch | None:
-        """Answer `still_mine` to the client itself."""
+        """Return what `still_mine` returns, for the client's own use."""
         if self._thread is None or self._forked:
             return None
         return self._thread.still_mine(queue)
 
     def _granted(self, queue: Queue) -> Granted:
-        """Return what a queue that this client works on was granted with."""
+        """Return the grant of a queue that this client works on."""
         return Granted() if self._thread is None else self._thread.granted(queue)
 
     def _doubt(self, queue: Queue) -> None:
-        """The application heard that a queue is not its: it leaves out what it has in hand."""
+        """Note that the application heard it does not own a queue, and skips messages in hand."""
 
     def start(self) -> None:
-        """Join the group; return when the first heartbeat is acknowledged.
+        """Join the group; return when a broker has acknowledged the first heartbeat.
 
         Raises:
-            ClientStartedError: it was started before.
-            ClientClosedError: it was closed, or its start failed.
-            StartFailedError: not joined within `start_timeout_ms`; `__cause__` is the last problem.
+            ClientStartedError: the client was started before.
+            ClientClosedError: the client is closed, or its start failed.
+            StartFailedError: not joined within `start_timeout_ms`; `__cause__` is the last error.
         """
         self._check_fork()
         with self._lock:
             if self._closing or self._failure is not None:
-                raise ClientClosedError("this client is closed; make a new one")
+                raise ClientClosedError("this client is closed; create a new one")
             if self._started:
-                raise ClientStartedError("this client was started before; make a new one")
+                raise ClientStartedError("this client was started before; create a new one")
             self._started = True
         try:
             self._thread = self._new_thread()
@@ -194,12 +194,12 @@ class Member:
         try:
             self._await_first_lease(self._thread)
         except BaseException:
-            # It may have joined, or be about to: nobody shall wait for its lease.
+            # It may have joined: leave, so that nobody waits for its lease.
             self._thread.report(events.LeaveRequested())
             raise
 
     def _connect(self, thread: SessionThread, deadline: float) -> None:
-        """Connect to whatever the application's side needs, while the client joins."""
+        """Connect to what the application's side needs, while the client joins."""
 
     def _await_first_lease(self, thread: SessionThread) -> None:
         deadline = time.monotonic() + self._settings.start_timeout_ms / 1_000
@@ -213,7 +213,7 @@ class Member:
             if joined and not thread.ended.is_set():
                 return
         if self._stopping and thread.error is None:
-            # What the application wanted meanwhile is no failure.
+            # The application has called stop() meanwhile, which is no failure.
             return
         last = thread.last_failure
         cause = thread.error or cause or (None if last is None else last.error)
@@ -230,11 +230,11 @@ class Member:
         raise failure from cause
 
     def close(self, timeout_ms: int | None = None) -> None:
-        """Stop every queue, release each, leave the group; a second close does nothing.
+        """Stop and release every queue, then leave the group; a second close does nothing.
 
         Args:
-            timeout_ms: give up leaving in an orderly way after this; None: `close_timeout_ms`. What
-                was not released by then is free when the lease has ended.
+            timeout_ms: how long an orderly leave may take; None: `close_timeout_ms`. Queues not
+                released by then stay blocked until the lease has ended.
         """
         self._check_fork()
         with self._lock:
@@ -250,32 +250,32 @@ class Member:
             thread.ended.wait()
 
     def stop(self) -> None:
-        """Begin to leave; queues with nothing in hand are released at once.
+        """Begin to leave; the client releases queues without messages in hand at once.
 
-        `wait` returns when it is done, and an iteration ends at its next turn. May be called from
-        any thread, and from a signal handler.
+        `wait` returns when the client has left, and an iteration ends at its next turn. Any thread
+        and a signal handler may call it.
         """
         self._check_fork()
-        # No lock: the handler may have interrupted the thread that holds it.
+        # No lock here: a signal handler may have interrupted the thread that holds it.
         self._stopping = True
         if self._thread is not None:
             self._thread.report(events.LeaveRequested())
 
     @property
     def stopping(self) -> bool:
-        """Whether the client was told to leave, or is closed: a loop that polls ends then."""
+        """Whether the client leaves or is closed; a loop that polls should end then."""
         ended = self._thread is not None and self._thread.ended.is_set()
         return self._stopping or self._closing or ended
 
     def signals(self) -> AbstractContextManager[None]:
-        """Leave at SIGINT or SIGTERM, for the length of a `with` block on the main thread.
+        """Leave at SIGINT or SIGTERM, during a `with` block on the main thread.
 
-        The first of them is `stop()`: the message in hand is finished, every queue is released, and
-        nothing is raised. A second one kills the process. The handlers of before come back at the
-        end of the block; enter it before the client, so that it holds while the client closes.
+        The first signal calls `stop()`: the client finishes the message in hand and releases every
+        queue, and nothing is raised. A second signal kills the process. At the end of the block the
+        former handlers are back. Enter it before the client, so that it also covers the close.
 
         Raises:
-            LifecycleError: when entered, not on the main thread.
+            LifecycleError: the block is not entered on the main thread.
         """
         self._check_fork()
         return leaving_on_signals(self.stop)
@@ -283,8 +283,11 @@ class Member:
     def wait(self, timeout_ms: int | None = None) -> bool:
         """Wait until the client is closed; return whether it is.
 
+        Args:
+            timeout_ms: the longest wait; None: without limit.
+
         Raises:
-            FairleadClientError: what closed it, such as DuplicateClientIdError.
+            FairleadClientError: the error that closed the client, such as DuplicateClientIdError.
         """
         self._check_fork()
         if self._thread is None:
@@ -295,17 +298,18 @@ class Member:
         return ended
 
     def subscribe(self, topics: Sequence[str | Subscription]) -> None:
-        """Change the subscription; the engine learns of it at once.
+        """Change the subscription; the client tells the engine at once.
 
-        Each call has a greater version than the one before, also where the clock was set back: the
-        engine ignores an older one.
+        Each call gets a greater version than the one before, even if the clock was set back, since
+        the engine ignores older versions.
 
         Raises:
             SettingsError: as for the setting `topics`.
+            ClientClosedError: the client does not run.
         """
         self._check_fork()
         with self._lock:
-            last = max(each.sub_version for each in self._subscribed)
+            last = max(subscription.sub_version for subscription in self._subscribed)
             now_ms = time.time_ns() // 1_000_000
             wanted = self._settings.subscribing(topics, max(last + 1, now_ms))
             if self._thread is None or self._thread.ended.is_set():
@@ -320,7 +324,7 @@ class Member:
     def _check_fork(self) -> None:
         if self._forked:
             raise ForkedClientError(
-                "made before a fork; make the client in the process that uses it"
+                "the process forked; create the client in the process that uses it"
             )
 
     def _fail(self, error: Exception) -> None:

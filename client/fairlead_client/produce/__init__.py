@@ -1,1 +1,1 @@
-"""The producer side: which queue a message goes to, and how often it is tried (ADR 0133)."""
+"""The producer: which queue a message goes to, and how often it is tried (ADR 0133)."""

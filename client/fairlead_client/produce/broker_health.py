@@ -1,9 +1,9 @@
-"""Which brokers our own selection avoids: those that were slow lately, and those that failed.
+"""The brokers that the fair selection avoids: those that were slow lately, and those that failed.
 
-The times are those of a LatencyTable, never shortened, as in RocketMQ's line 5. Beyond it: when a
-broker's time is over it is on probation. One message at a time goes there, and only when it has
-answered fast for a second do the others follow. What is still slow or broken so costs one message,
-not all that are sent until the first of them is answered.
+The times come from a LatencyTable and are never shortened, as in RocketMQ's line 5. When a
+broker's time is over, it is on probation: it gets one message at a time until it has answered fast
+for a second. So a broker that is still slow or broken costs one message, not all that are sent
+until its first answer.
 """
 
 from typing import Final, NamedTuple
@@ -11,19 +11,19 @@ from typing import Final, NamedTuple
 from fairlead_client.produce.latency_table import TABLE_5, LatencyTable
 
 PROBATION_MS: Final = 1_000
-"""So long a broker that was avoided must answer fast before it gets its whole share again."""
+"""How long an avoided broker must answer fast before it gets its whole share again."""
 _NEVER: Final = 2**63
 
 
 class BrokerState(NamedTuple):
-    """What is known of one broker.
+    """The state of one broker; times are on the producer's clock.
 
     Attributes:
-        latency_ms: of the last sending.
-        avoided_until_ms: it is avoided before this time.
+        latency_ms: the latency of the last sending.
+        avoided_until_ms: until when the broker is avoided.
         reachable: whether the last sending reached it.
-        suspect: it was avoided, and has not passed its probation since.
-        trial_until_ms: while one message tries it, no other does before this time.
+        suspect: whether it was avoided and has not passed its probation since.
+        trial_until_ms: until when one message tries it and no other does.
         well_since_ms: when the first fast answer of the probation came; None before.
     """
 
@@ -39,10 +39,10 @@ UNKNOWN: Final = BrokerState()
 
 
 class BrokerHealth:
-    """Learns from each sending. Not thread safe: its Selector holds a lock.
+    """Learns from each sending. Not thread safe: its selector holds a lock.
 
     Args:
-        table: how long a latency makes a broker avoided.
+        table: for how long a latency makes the producer avoid a broker.
         trial_ms: how long a trial may take before another message may try.
     """
 
@@ -55,7 +55,7 @@ class BrokerHealth:
         self._valid_until_ms = _NEVER
 
     def succeeded(self, broker: str, latency_ms: int, *, now_ms: int) -> int:
-        """Note that a message was acknowledged after so many ms.
+        """Note that a broker acknowledged a message after `latency_ms`.
 
         Returns:
             For how long from now the broker is avoided, in ms.
@@ -63,7 +63,7 @@ class BrokerHealth:
         return self._learn(broker, latency_ms, now_ms, isolation=False, reachable=True)
 
     def failed(self, broker: str, latency_ms: int, *, reachable: bool, now_ms: int) -> int:
-        """Note that a sending failed; not `reachable`: there was no answer at all.
+        """Note that a sending failed; without `reachable` there was no answer at all.
 
         Returns:
             For how long from now the broker is avoided, in ms.
@@ -71,12 +71,12 @@ class BrokerHealth:
         return self._learn(broker, latency_ms, now_ms, isolation=True, reachable=reachable)
 
     def forget_except(self, brokers: frozenset[str]) -> None:
-        """Forget every broker that no route names any more."""
+        """Forget all brokers but these."""
         self._states = {name: state for name, state in self._states.items() if name in brokers}
         self._valid_until_ms = -_NEVER
 
     def avoided(self, now_ms: int) -> frozenset[str]:
-        """Return the brokers that are not to be chosen while there are others."""
+        """Return the brokers to avoid while there are others."""
         if now_ms >= self._valid_until_ms:
             self._refresh(now_ms)
         return self._avoided
@@ -88,11 +88,11 @@ class BrokerHealth:
 
     @property
     def states(self) -> dict[str, BrokerState]:
-        """What is known of each broker."""
+        """The state of each broker."""
         return dict(self._states)
 
     def chosen(self, broker: str, *, now_ms: int) -> None:
-        """Note that a message goes there: for a suspect broker whose time is over, the trial."""
+        """Note that a message goes to the broker; for a suspect broker this is the trial."""
         state = self._states.get(broker)
         if state is None or not state.suspect:
             return
@@ -113,7 +113,7 @@ class BrokerHealth:
         else:
             state = BrokerState(latency_ms, before.avoided_until_ms)
         self._states[broker] = state
-        # Most often nothing has changed but the latency.
+        # Usually only the latency has changed.
         if before[1:] != state[1:]:
             self._valid_until_ms = -_NEVER
         return max(0, state.avoided_until_ms - now_ms)
@@ -135,7 +135,7 @@ class BrokerHealth:
 def _on_probation(before: BrokerState, latency_ms: int, now_ms: int) -> BrokerState:
     """Return the state of a suspect broker after a fast answer."""
     if now_ms < before.avoided_until_ms:
-        # A message that was on its way before shows nothing: the time is first to be over.
+        # The message was sent before the time is over, so its answer shows nothing.
         return before._replace(latency_ms=latency_ms)
     since_ms = now_ms if before.well_since_ms is None else before.well_since_ms
     if now_ms - since_ms >= PROBATION_MS:

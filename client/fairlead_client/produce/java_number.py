@@ -1,4 +1,4 @@
-"""Java's numbers where RocketMQ's choice depends on them: int arithmetic and hash codes."""
+"""Java's int arithmetic and hash codes, on which RocketMQ's choices depend."""
 
 from typing import Final
 
@@ -14,15 +14,15 @@ def as_int(number: int) -> int:
 
 
 def absolute(number: int) -> int:
-    """Return Math.abs of an int: that of the least one is itself, negative."""
+    """Return Math.abs of an int; the least int stays negative."""
     return number if number == INT_MIN else abs(number)
 
 
 def hash_code(value: object) -> int:
-    """Return what Java's hashCode gives: of a text that of String, of a number Integer or Long.
+    """Return Java's hashCode of a String, for a text, or of an Integer or Long, for a number.
 
     Raises:
-        SettingsError: a value of another kind, whose hash code would differ between languages.
+        SettingsError: the value is of another kind.
 
     >>> hash_code("order-17"), hash_code(7)
     (1234571893, 7)
@@ -34,7 +34,7 @@ def hash_code(value: object) -> int:
             code = (31 * code + (units[at] << 8) + units[at + 1]) & 0xFFFFFFFF
         return as_int(code)
     if isinstance(value, bool) or not isinstance(value, int) or not -(2**63) <= value < 2**63:
-        raise SettingsError("arg", f"{value!r} has no hash code of Java", "give a text or a number")
+        raise SettingsError("arg", f"{value!r} has no Java hash code", "give a text or a number")
     if INT_MIN <= value <= INT_MAX:
         return value
     return as_int(value ^ ((value & 0xFFFFFFFFFFFFFFFF) >> 32))

@@ -1,7 +1,7 @@
-"""Sends messages to Kafka: each to the partition chosen, once, its broker being the leader.
+"""Sends messages to Kafka: each one once, to the leader of the chosen partition.
 
-kafka-python retries, waits and looks for leaders by itself. Here it does not: what cannot be sent
-within an attempt's time fails, and the producer decides what is tried next.
+By default kafka-python retries, waits and looks for leaders. Here it does not: an attempt fails
+when its time is over, and the producer decides what to try next.
 """
 
 from concurrent.futures import Future, InvalidStateError
@@ -37,7 +37,7 @@ from fairlead_client.transport.queue_partition import partition_of_queue
 from fairlead_client.transport.withdrawal import Withdrawal
 
 OVERHEAD_BYTES: Final = 64 * 1024
-"""What a message's key, headers and frame may have beside its value."""
+"""Room for a message's key, headers and frame beside its value."""
 _NOT_OF_ADMIN: Final = frozenset({"allow_auto_create_topics", "metrics_enabled"})
 _NOT_LEADER: Final = (
     kafka_errors.NotLeaderForPartitionError,
@@ -55,12 +55,12 @@ _UNREACHABLE: Final = (
 
 
 class KafkaSender:
-    """One KafkaProducer, that does each sending once.
+    """A Sender with one KafkaProducer.
 
     Args:
         settings: where the messages go.
-        client_id: what the connection is called.
-        attempt_timeout_ms: how long an attempt may take which others may follow.
+        client_id: the producer's id, which names the connection.
+        attempt_timeout_ms: how long an attempt may take if others may follow.
         longest_attempt_ms: how long any attempt may take.
         max_message_bytes: the longest value.
 
@@ -82,8 +82,8 @@ class KafkaSender:
         options = {
             **self._options,
             "acks": "all",
-            # A message of an attempt that failed goes elsewhere: Kafka's numbering would not see
-            # it, and would refuse what follows the gap.
+            # The message of a failed attempt goes elsewhere. It would leave a gap in Kafka's
+            # numbering, and Kafka would refuse all messages behind the gap.
             "enable_idempotence": False,
             "retries": 0,
             "request_timeout_ms": longest_attempt_ms,
@@ -95,26 +95,26 @@ class KafkaSender:
         self._longest_attempt_ms = longest_attempt_ms
         self._producer = connect(KafkaProducer, options, ())
         self._withdrawal = Withdrawal(self._producer)
-        self._cluster = self._producer._metadata  # noqa: SLF001 - who leads is told nowhere else
+        self._cluster = self._producer._metadata  # noqa: SLF001 - only here are the leaders
 
     def knows(self, topic: str) -> bool:
-        """Tell whether the topic's partitions are known; else kafka-python waits for them."""
+        """Return whether the topic's partitions are known, so that kafka-python does not wait."""
         return self._cluster.partitions_for_topic(kafka_topic(topic)) is not None
 
     def learn(self, topic: str, timeout_ms: int, queues: int | None = None) -> None:
-        """Ask for the topic's partitions; wait for as long as is given, for no other can help.
+        """Ask for the topic's partitions, and wait for the answer.
 
-        A topic that is not there is made, with the brokers' default number of copies.
+        With `queues`, create a missing topic with the brokers' default number of replicas.
 
         Raises:
-            SendingError: nobody answered, or the topic is not there.
+            SendingError: no broker answered, or the topic does not exist.
         """
         name = kafka_topic(topic)
         ends_ms = now_ms() + timeout_ms
         try:
             if queues is not None:
                 self._create(name, queues, timeout_ms)
-            # One more, for kafka-python cuts a wait down to whole ones: it ends no sooner.
+            # One ms more, because kafka-python rounds waits down.
             left_ms = max(0, ends_ms - now_ms()) + 1
             self._producer._wait_on_metadata(name, left_ms)  # noqa: SLF001 - partitions_for in time
             if queues is not None:
@@ -140,13 +140,13 @@ class KafkaSender:
                 ) from error
 
     def _named(self, error: BaseException, topic: str) -> BaseException:
-        """Return the error with the name of the right that is missing, if that is what it says."""
+        """Return an error that names the missing right, if a right is missing."""
         if not isinstance(error, TopicAuthorizationFailedError):
             return error
         return missing_right(self._settings, "Write", f"topic {topic}", error, who="producers")
 
     def _await_leaders(self, name: str, ends_ms: int) -> None:
-        """Wait until each partition of a topic that was just made has a leader, or time is over."""
+        """Wait until each partition of a new topic has a leader, or the time is over."""
         while now_ms() < ends_ms:
             numbers = self._cluster.partitions_for_topic(name) or ()
             if numbers and all(self._leader(TopicPartition(name, number)) for number in numbers):
@@ -158,10 +158,10 @@ class KafkaSender:
             learnt.wait(max(0, ends_ms - now_ms()) / 1_000)
 
     def send(self, target: Target, message: OutgoingMessage, timeout_ms: int) -> Future[Accepted]:
-        """Begin to send to the partition's leader, whoever that is by now.
+        """Begin to send to the partition's present leader.
 
-        When nobody is known to lead it, the cluster is asked once more. A returned future that is
-        cancelled takes the message back, unless it has left.
+        Without a known leader, ask the cluster once more. To cancel the returned future takes the
+        message back, unless it has left.
         """
         del timeout_ms
         ended: Future[Accepted] = Future()
@@ -191,8 +191,8 @@ class KafkaSender:
             return
         broker = self._leader(partition)
         if broker is None:
-            # Its broker is gone, and nobody took its place.
-            why = f"nobody leads partition {partition.partition} of {partition.topic}"
+            # Its broker is gone, and no other one leads it.
+            why = f"partition {partition.partition} of {partition.topic} has no leader"
             _fail(ended, SendingError(Fault.UNREACHABLE, why, target.broker))
             return
         try:
@@ -204,7 +204,7 @@ class KafkaSender:
                 partition=partition.partition,
                 timestamp_ms=message.timestamp_ms,
             )
-        except Exception as error:  # noqa: BLE001 - it may be the connection's own thread
+        except Exception as error:  # noqa: BLE001 - this may run on the connection's thread
             _fail(ended, sending_error(self._named(error, partition.topic), broker))
             return
         sent.add_callback(partial(_accepted, ended, broker))
@@ -221,9 +221,9 @@ class KafkaSender:
             self._withdrawal.take_back(sent)
 
     def close(self, timeout_ms: int) -> None:
-        """Let what is under way end, an attempt's time at least, then close.
+        """Wait for unfinished sendings, at least for an attempt's time, then close.
 
-        What a broker leaves unanswered for longer ends on a thread of its own, with its time.
+        If a broker takes longer, the close ends on a background thread.
         """
         closing_ms = max(timeout_ms, self._longest_attempt_ms)
         name = f"{self._options['client_id']}-closing"
@@ -235,7 +235,7 @@ class KafkaSender:
 
 
 def sending_error(error: BaseException, broker: str | None) -> SendingError:
-    """Return what an error of kafka-python means to a producer."""
+    """Return the SendingError for an error of kafka-python."""
     why = f"{type(error).__name__}: {error}"
     if isinstance(error, _NOT_LEADER):
         return SendingError(Fault.NOT_LEADER, why, broker)
@@ -247,10 +247,10 @@ def sending_error(error: BaseException, broker: str | None) -> SendingError:
 
 
 def _accepted(ended: Future[Accepted], broker: str, metadata: Any) -> None:
-    with suppress(InvalidStateError):  # it was given up
+    with suppress(InvalidStateError):  # the producer gave the attempt up
         ended.set_result(Accepted(metadata.offset, broker))
 
 
 def _fail(ended: Future[Accepted], error: SendingError) -> None:
-    with suppress(InvalidStateError):  # it was given up
+    with suppress(InvalidStateError):  # the producer gave the attempt up
         ended.set_exception(error)

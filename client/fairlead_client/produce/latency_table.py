@@ -1,24 +1,24 @@
-"""For how long RocketMQ avoids a broker after a sending took this long or failed."""
+"""For how long RocketMQ avoids a broker after a slow or failed sending."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Final
 
 from fairlead_client.errors import SettingsError
-from fairlead_client.produce.queue_selection import VERSIONS, Version
+from fairlead_client.produce.queue_selection import Version, check_version
 
 
 @dataclass(frozen=True, slots=True)
 class LatencyTable:
-    """Thresholds of latency, and how long a broker at or above each is not available; all in ms.
+    """Latency thresholds, and how long a broker at or above each is not available; all in ms.
 
     Attributes:
         latency_max: ascending thresholds (MQFaultStrategy.latencyMax).
-        not_available: the time for each (MQFaultStrategy.notAvailableDuration).
-        isolation_latency: what a failed sending counts as.
+        not_available: the time for each threshold (MQFaultStrategy.notAvailableDuration).
+        isolation_latency: the latency that a failed sending counts as.
 
     Raises:
-        SettingsError: the lists differ in length, or thresholds do not ascend.
+        SettingsError: the lists differ in length, or the thresholds do not ascend.
     """
 
     latency_max: Sequence[int]
@@ -26,7 +26,7 @@ class LatencyTable:
     isolation_latency: int
 
     def __post_init__(self) -> None:
-        """Refuse a table that cannot be read."""
+        """Check the table."""
         if len(self.latency_max) != len(self.not_available):
             raise SettingsError(
                 "not_available",
@@ -37,9 +37,9 @@ class LatencyTable:
             raise SettingsError("latency_max", f"{self.latency_max} do not ascend", "sort them")
 
     def not_available_ms(self, latency_ms: int, *, isolation: bool) -> int:
-        """Return the time of the largest threshold that is reached, 0 below the first.
+        """Return the time of the largest threshold reached, or 0 below the first one.
 
-        MQFaultStrategy#computeNotAvailableDuration.
+        Source: MQFaultStrategy#computeNotAvailableDuration.
         """
         counted = self.isolation_latency if isolation else latency_ms
         if not self.latency_max or counted < self.latency_max[0]:
@@ -57,13 +57,13 @@ TABLE_4: Final = LatencyTable(
     (0, 0, 30_000, 60_000, 120_000, 180_000, 600_000),
     30_000,
 )
-"""Of all of 4.x."""
+"""The table of all 4.x."""
 TABLE_5: Final = LatencyTable(
     (50, 100, 550, 1_800, 3_000, 5_000, 15_000),
     (0, 0, 2_000, 5_000, 6_000, 10_000, 30_000),
     10_000,
 )
-"""Of 5.1.4 and later."""
+"""The table of 5.1.4 and later."""
 
 
 def latency_table(version: Version) -> LatencyTable:
@@ -72,13 +72,12 @@ def latency_table(version: Version) -> LatencyTable:
     Raises:
         SettingsError: an unknown version.
     """
-    if version not in VERSIONS:
-        raise SettingsError("version", f"{version!r} is unknown", f"one of {', '.join(VERSIONS)}")
+    check_version(version)
     return TABLE_5 if version == "5" else TABLE_4
 
 
 def not_available_ms(version: Version, latency_ms: int, *, isolation: bool) -> int:
-    """Return for how many ms a broker is avoided after this latency, or after a failure.
+    """Return for how many ms RocketMQ avoids a broker after this latency, or after a failure.
 
     Raises:
         SettingsError: an unknown version.

@@ -1,4 +1,4 @@
-"""Looks up what a message's first attempt needs, within the time that the message has."""
+"""Looks up a topic for a message's first attempt, within the message's time."""
 
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
@@ -13,35 +13,35 @@ from fairlead_client.produce.send_attempts import SendAttempts
 from fairlead_client.produce.send_error import NoRouteError, SendingError
 from fairlead_client.produce.sender import Sender
 from fairlead_client.produce.sending import Sending
-from fairlead_client.produce.timer import Agenda
 from fairlead_client.session.clock import now_ms
+from fairlead_client.session.timer import Timer
 
 LOOK_UPS_MAX: Final = 4
-"""So many look-ups that nobody waits for are under way at a time; further messages wait."""
+"""How many look-ups for asynchronous messages run at a time; further messages wait."""
 THREAD_NAME: Final = "fairlead-producer-look-up"
-_TURN: Final = "other topics were looked up before it"
-_ROUTE: Final = "its route was asked for"
+_TURN: Final = "it waited for the look-ups of other topics"
+_ROUTE: Final = "no bridge answered the request for its route"
 _DATA_PLANE: Final = "the data plane does not know it, or does not answer"
 
 
-Lack = Callable[[], NotAllowedError | None]
-"""Tells a right that is missing; None: none is."""
+MissingRight = Callable[[], NotAllowedError | None]
+"""Returns the error of a missing right; None: no right is missing."""
 
 
 class RouteFinder(Protocol):
-    """Finds the route of a topic; RouteRefresher is one."""
+    """Finds the route of a topic, as RouteRefresher does."""
 
     def look_up(self, topic: str, timeout_ms: int) -> Published:
-        """Return a topic's queues; wait for them at most so long."""
+        """Return a topic's queues; wait for them at most `timeout_ms`."""
 
 
 class _LookUp:
-    """One message's look-up, and what it waits for."""
+    """One message's look-up, and its present step."""
 
     __slots__ = ("attempts", "begun_ms", "ended", "lack", "sending", "step", "topic")
 
     def __init__(
-        self, sending: Sending, topic: str, attempts: SendAttempts, now: int, lack: Lack
+        self, sending: Sending, topic: str, attempts: SendAttempts, now: int, lack: MissingRight
     ) -> None:
         self.sending = sending
         self.topic = topic
@@ -58,8 +58,8 @@ class _LookUp:
         )
         self.sending.give_up(failed)
 
-    def late(self) -> None:
-        """The message's time is over: end it, unless its attempts have begun."""
+    def time_out(self) -> None:
+        """End the message because its time is over, unless its attempts have begun."""
         if self.ended:
             return
         if self.step is _ROUTE:
@@ -72,16 +72,16 @@ class _LookUp:
 class LookUps:
     """Looks up topics that a producer does not know yet, each for one message.
 
-    A message ends with its time, however long its look-up goes on: a data plane that is gone can
-    hold up whoever asks it for longer than a message has.
+    A message ends when its time is over, even if its look-up still runs: a dead data plane may
+    block a look-up for longer than a message has.
 
     Args:
-        table: the routes that are known.
-        finder: finds others.
-        sender: knows, or finds out, what sending needs beside the route.
-        agenda: where the end of each message is put down before its look-up begins.
-        creates: whether a topic that has only the default route is made.
-        lack: tells the right without which no bridge can be asked for a route.
+        table: the known routes.
+        finder: finds other routes.
+        sender: knows, or finds out, what a sending needs beside the route.
+        timer: ends each message when its time is over.
+        creates: whether to create a topic that has only the default route.
+        lack: returns the missing right without which no bridge can be asked.
     """
 
     def __init__(
@@ -89,51 +89,51 @@ class LookUps:
         table: PublishTable,
         finder: RouteFinder,
         sender: Sender,
-        agenda: Agenda,
+        timer: Timer,
         *,
         creates: bool,
-        lack: Lack = lambda: None,
+        lack: MissingRight = lambda: None,
     ) -> None:
         self._table = table
         self._finder = finder
         self._sender = sender
-        self._agenda = agenda
+        self._timer = timer
         self._creates = creates
         self._lack = lack
         self._pool = ThreadPoolExecutor(LOOK_UPS_MAX, THREAD_NAME)
 
     def knows(self, topic: str) -> bool:
-        """Tell whether a message to this topic needs no look-up.
+        """Return whether a message to this topic needs no look-up.
 
         Raises:
-            RouteError: the topic's route cannot be read.
+            RouteError: the topic's route is unreadable.
         """
         return self._table.find(topic) is not None and self._sender.knows(topic)
 
     def begin(
         self, sending: Sending, topic: str, attempts: SendAttempts, *, waited_for: bool
     ) -> None:
-        """Look a message's topic up, and then begin its first attempt; wait for neither.
+        """Look a message's topic up in the background, then begin the first attempt.
 
         Args:
             sending: the message.
             topic: its topic.
-            attempts: the time it has.
-            waited_for: whether a thread of the application waits; then it is looked up at once, and
-                stands behind no topic that others wait for in vain.
+            attempts: its attempts and its time.
+            waited_for: whether a thread of the application waits; then the look-up has its own
+                thread, and waits for no other look-up.
         """
         now = now_ms()
         look_up = _LookUp(sending, topic, attempts, now, self._lack)
-        self._agenda.at(now + attempts.left_ms(now), look_up.late)
+        self._timer.at(now + attempts.left_ms(now), look_up.time_out)
         run = partial(self._run, look_up)
         if waited_for:
             Thread(target=run, name=THREAD_NAME, daemon=True).start()
             return
-        with suppress(RuntimeError):  # when it was stopped: who did so ends the message
+        with suppress(RuntimeError):  # after `stop`, whose caller ends the message
             self._pool.submit(run)
 
     def stop(self) -> None:
-        """Begin no other look-up; those under way end by themselves."""
+        """Begin no more look-ups; running ones end by themselves."""
         self._pool.shutdown(wait=False, cancel_futures=True)
 
     def _run(self, look_up: _LookUp) -> None:
@@ -143,15 +143,15 @@ class LookUps:
             self._look_up(look_up)
         except SendingError as error:
             is_late = look_up.attempts.left_ms(now_ms()) == 0
-            # A wait that ends with the message's own time says what the message's end would say.
+            # If the message's time is over, the error is that of the message.
             why = f"{look_up.step}: {error}" if is_late else str(error)
             look_up.fail(why, out_of_time=is_late)
             return
-        except Exception as error:  # noqa: BLE001 - it is the message's end, whoever waits for it
+        except Exception as error:  # noqa: BLE001 - any error ends the message
             look_up.sending.give_up(error)
             return
         if look_up.attempts.left_ms(now_ms()) == 0:
-            look_up.late()
+            look_up.time_out()
             return
         look_up.ended = True
         look_up.sending.attempt()
@@ -164,7 +164,7 @@ class LookUps:
             published = self._finder.look_up(topic, attempts.left_ms(now_ms()))
         look_up.step = _DATA_PLANE
         if look_up.sending.result.done():
-            # Nothing is made for a message that was given up while its route was asked for.
+            # The message was given up meanwhile: create no topic for it.
             return
         left_ms = attempts.left_ms(now_ms())
         if left_ms > 0 and not self._sender.knows(topic):

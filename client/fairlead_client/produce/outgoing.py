@@ -1,4 +1,4 @@
-"""A message to be sent, what became of it, and the checks before anything is tried."""
+"""A message to send, its result, and the checks before an attempt."""
 
 from dataclasses import dataclass
 from typing import NamedTuple
@@ -11,10 +11,10 @@ from fairlead_client.transport.tags import TAG_HEADER
 
 
 class MessageError(FairleadClientError, ValueError):
-    """A message that cannot be sent as it is; nothing was tried.
+    """A message is not valid; nothing was tried.
 
     Attributes:
-        field: which part of it.
+        field: the wrong part of the message.
     """
 
     def __init__(self, field: str, problem: str, remedy: str) -> None:
@@ -24,7 +24,16 @@ class MessageError(FairleadClientError, ValueError):
 
 @dataclass(frozen=True, slots=True)
 class OutgoingMessage:
-    """A message for a topic; `tag` is what consumers may filter by."""
+    """A message for a topic.
+
+    Attributes:
+        topic: the topic.
+        value: the body, at least one byte.
+        key: the key.
+        tag: the tag by which consumers may filter, sent as the header `TAGS`.
+        headers: further headers.
+        timestamp_ms: when it was created, in ms since 1970; None: now.
+    """
 
     topic: str
     value: bytes
@@ -35,13 +44,13 @@ class OutgoingMessage:
 
     @property
     def all_headers(self) -> list[tuple[str, bytes]]:
-        """The headers, the tag's among them."""
+        """The headers, with the tag's."""
         tag = [] if self.tag is None else [(TAG_HEADER, self.tag.encode())]
         return [*self.headers, *tag]
 
 
 class SendResult(NamedTuple):
-    """Where a message is: in this queue, at this offset, on this broker."""
+    """Where a message was stored: its queue, its offset, and the broker."""
 
     queue: Queue
     offset: int
@@ -49,14 +58,14 @@ class SendResult(NamedTuple):
 
 
 def check_message(message: OutgoingMessage, bytes_max: int) -> None:
-    """Refuse what no broker would take (Validators#checkMessage).
+    """Check that a message is valid (Validators#checkMessage).
 
     Args:
-        message: what is to be sent.
-        bytes_max: the most that its value may have (maxMessageSize).
+        message: the message.
+        bytes_max: the longest value (maxMessageSize).
 
     Raises:
-        MessageError: it is no message; its topic has no possible name or is the brokers' own; its
+        MessageError: it is no message, its topic is impossible or reserved for the brokers, or its
             value is missing, empty or too long.
     """
     given: object = message
@@ -67,10 +76,13 @@ def check_message(message: OutgoingMessage, bytes_max: int) -> None:
     topic: object = message.topic
     if not isinstance(topic, str) or not TOPIC.fullmatch(topic):
         raise MessageError(
-            "topic", f"{message.topic!r} is no topic", "give 1-249 of A-Za-z0-9_%|.-"
+            "topic",
+            f"{message.topic!r} is not a valid topic",
+            "give 1-249 characters of A-Za-z0-9_%|.-",
         )
     if message.topic in RESERVED:
-        raise MessageError("topic", f"{message.topic!r} is the brokers' own", "name another one")
+        problem = f"{message.topic!r} is reserved for the brokers"
+        raise MessageError("topic", problem, "name another topic")
     value: object = message.value
     if not isinstance(value, bytes):
         raise MessageError("value", "is not bytes", "encode it")

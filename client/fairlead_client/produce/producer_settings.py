@@ -1,4 +1,4 @@
-"""What an application chooses for a Producer, checked before anything is started."""
+"""The settings of one producer, checked before anything starts."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -18,9 +18,9 @@ from fairlead_client.settings.setting_types import check_types
 DEFAULT_GROUP: Final = "DEFAULT_PRODUCER"
 """RocketMQ's default producer group."""
 Selection = Literal["fair", "rocketmq-4", "rocketmq-5"]
-"""How a queue is chosen: our own way, or as RocketMQ's 4.9.8 or its line 5 does."""
+"""How the producer chooses a queue: fairly, or as RocketMQ 4.9.8 or 5 does."""
 ANSWER_MS: Final = 10_000
-"""What the time limits of connecting follow; a producer has no lease."""
+"""The base of the connection's time limits, because a producer has no lease."""
 
 
 class ProducerArguments(TypedDict, total=False):
@@ -48,7 +48,7 @@ class ProducerSettings:
     """Settings of one producer; the README's table says what each is for. Times in milliseconds.
 
     Raises:
-        SettingsError: names the first setting that cannot work, and the remedy.
+        SettingsError: a setting cannot work; the error names the first one and the remedy.
     """
 
     bootstrap: str | Sequence[str]
@@ -65,15 +65,15 @@ class ProducerSettings:
     max_message_bytes: int = 4 * 1024 * 1024
     create_topics: bool = False
     start_timeout_ms: int = 30_000
-    # Passwords may be among them: they are in no representation and in no log.
+    # They may hold passwords, so no representation and no log shows them.
     kafka: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, producer: type, given: ProducerArguments) -> Self:
-        """Return the settings that a producer of this class was given as keyword arguments.
+        """Return the settings from the keyword arguments of a producer.
 
         Raises:
-            SettingsError: as for the class; and an argument that is unknown, or missing.
+            SettingsError: a setting cannot work, or an argument is unknown or missing.
         """
         check_keywords(producer, given, ProducerArguments)
         return cls(**given)
@@ -83,21 +83,23 @@ class ProducerSettings:
         check_types(self)
         check_who(self.bootstrap, self.group, self.client_id)
         if self.retries < 0:
-            raise SettingsError("retries", f"{self.retries} is no number", "0 or more")
+            raise SettingsError(
+                "retries", f"{self.retries} is not a valid number", "give 0 or more"
+            )
         for name in ("send_timeout_ms", "max_message_bytes", "start_timeout_ms"):
             if getattr(self, name) < 1:
-                raise SettingsError(name, f"{getattr(self, name)} is too little", "1 or more")
+                raise SettingsError(name, f"{getattr(self, name)} is too little", "give 1 or more")
         if self.attempt_timeout_ms is not None and self.attempt_timeout_ms < 1:
             raise SettingsError(
                 "attempt_timeout_ms",
-                f"{self.attempt_timeout_ms} is no time",
-                "1 or more, or None for an equal share of send_timeout_ms",
+                f"{self.attempt_timeout_ms} is not a valid time",
+                "give 1 or more, or None for an equal share of send_timeout_ms",
             )
         if self.selection not in get_args(Selection):
             raise SettingsError(
                 "selection",
                 f"{self.selection!r} is unknown",
-                f"one of {', '.join(get_args(Selection))}",
+                f"give one of {', '.join(get_args(Selection))}",
             )
         check_options("kafka", self.kafka, KAFKA_OPTIONS)
 
@@ -108,22 +110,22 @@ class ProducerSettings:
 
     @property
     def lease_ms(self) -> int:
-        """What the time limits of connecting follow."""
+        """The base of the connection's time limits."""
         return ANSWER_MS
 
     @property
     def table(self) -> LatencyTable:
-        """How long a latency makes a broker avoided: what was chosen, else the selection's own."""
+        """The table in force: the chosen one, else that of the selection."""
         return self.latency_table or (TABLE_4 if self.selection == "rocketmq-4" else TABLE_5)
 
     @property
     def attempt_ms(self) -> int:
-        """The longest that an attempt may take which others may follow."""
+        """How long an attempt may take if others may follow."""
         if self.attempt_timeout_ms is not None:
             return self.attempt_timeout_ms
         return max(1, self.send_timeout_ms // (1 + self.retries))
 
     @property
     def longest_attempt_ms(self) -> int:
-        """The longest that any attempt may take: the last one has all the time that is left."""
+        """How long any attempt may take; the last one has all the time that is left."""
         return max(self.send_timeout_ms, self.attempt_ms)

@@ -1,4 +1,4 @@
-"""What a producer knows of its topics: each topic's queues as a snapshot that is never changed."""
+"""A producer's topics and their queues; each topic is an immutable snapshot."""
 
 import logging
 from collections.abc import Callable
@@ -17,17 +17,17 @@ from fairlead_client.routes.topic_route import TopicRoute
 logger = logging.getLogger(__name__)
 
 DEFAULT_TOPIC: Final = "TBW102"
-"""The topic whose route stands for that of topics which do not exist yet."""
+"""The topic whose route stands in for topics that do not exist yet."""
 
 
 @dataclass(frozen=True, slots=True)
 class Published:
-    """A topic at one moment.
+    """The snapshot of a topic.
 
     Attributes:
-        info: its queues; `have_route` and no queues: it exists and cannot be written to.
-        turns: the queues taking turns, from a random one on.
-        is_default: the topic has no route of its own; this one is made of the default topic's.
+        info: its queues; with `have_route` and no queues, the topic exists but takes no messages.
+        turns: the round robin over its queues, from a random one on.
+        is_default: whether this is the default topic's route, because the topic has none.
     """
 
     info: TopicPublishInfo
@@ -36,16 +36,15 @@ class Published:
 
 
 class PublishTable:
-    """Routes as they become known, and what they say to a producer. Safe for several threads.
+    """The known routes, and the snapshots of topics. Several threads may use it.
 
-    A topic's publish info is made when somebody sends to it, so a producer that lacks one gets it
-    although the route has not changed since; it is made anew when the route changes. A changed
-    route that cannot be read changes nothing for those who have queues, as in RocketMQ.
+    It creates a topic's snapshot when somebody sends to the topic, and again when the route
+    changes. After a changed route that is unreadable a topic keeps its queues, as in RocketMQ.
 
     Args:
         random_start: returns where a topic's first turn begins, any whole number.
-        zone: the producer's own.
-        unreadable: is told of each topic that keeps its queues because its new route is no good.
+        zone: the producer's zone.
+        unreadable: called with each topic that keeps its queues after an unreadable route.
     """
 
     def __init__(
@@ -63,7 +62,7 @@ class PublishTable:
         self._changed = Condition()
 
     def note(self, topic: str, route: TopicRoute | None) -> None:
-        """Take a topic's whole route; None: the topic is gone."""
+        """Store a topic's whole route; None: the topic is gone."""
         with self._changed:
             before = self._routes.get(topic)
             if route is None:
@@ -79,10 +78,7 @@ class PublishTable:
             self._changed.notify_all()
 
     def note_leader(self, queue: Queue, broker: str | None) -> None:
-        """Take word that a queue is led by another broker than its route says.
-
-        It holds until the route changes.
-        """
+        """Note a queue's leader that differs from its route, until the route changes."""
         with self._changed:
             known = self._published.get(queue.topic)
             if known is None:
@@ -96,12 +92,12 @@ class PublishTable:
                 self._published[queue.topic] = Published(known.info, turns, known.is_default)
 
     def find(self, topic: str) -> Published | None:
-        """Return the topic by its own route, or by the default one if that was found good enough.
+        """Return the topic, or None if it has no route; then it is wanted until it has one.
 
-        None when neither is so. Nobody is asked; a topic stays wanted until it has a route.
+        After `find_default` the default route may stand in for its own.
 
         Raises:
-            RouteError: the route cannot be read as RocketMQ reads it.
+            RouteError: the route is unreadable by RocketMQ's rules.
         """
         known = self._published.get(topic)
         if known is not None:
@@ -120,12 +116,10 @@ class PublishTable:
         return DEFAULT_TOPIC in self._routes
 
     def find_default(self, topic: str) -> Published | None:
-        """Return the topic by the default topic's route, and from now on, until it has its own.
-
-        None when there is no default route.
+        """Let the default route stand in for the topic's own; None without a default route.
 
         Raises:
-            RouteError: the default route cannot be read.
+            RouteError: the default route is unreadable.
         """
         with self._changed:
             known = self._published.get(topic)
@@ -137,22 +131,22 @@ class PublishTable:
             return self._publish(topic, from_default_route(default), is_default=True)
 
     def await_route(self, topic: str, timeout_ms: int) -> Published | None:
-        """Return the topic by its own route as soon as that is known, None after the timeout.
+        """Wait for the topic's own route and return the topic; None after the timeout.
 
         Raises:
-            RouteError: the route cannot be read as RocketMQ reads it.
+            RouteError: the route is unreadable by RocketMQ's rules.
         """
         with self._changed:
             self._changed.wait_for(lambda: topic in self._routes, timeout_ms / 1_000)
         return self.find(topic)
 
     def lacking(self) -> list[str]:
-        """Return the topics that were asked for and have no route, sorted: those to ask about."""
+        """Return the wanted topics without a route, sorted."""
         with self._changed:
             return sorted(topic for topic in self._wanted if topic not in self._routes)
 
     def brokers(self) -> frozenset[str]:
-        """Return every broker that a topic which was sent to has."""
+        """Return the brokers of all topics that somebody has sent to."""
         published = list(self._published.values())
         return frozenset(
             target.broker
@@ -171,19 +165,19 @@ class PublishTable:
         return made
 
     def _renew(self, topic: str, route: TopicRoute | None, *, is_default: bool) -> None:
-        """Make the publish info of a topic anew that somebody has sent to; None: it has none."""
+        """Replace the snapshot of a topic that somebody has sent to; None: the route is gone."""
         known = self._published.pop(topic, None)
         if known is None or route is None:
             return
         try:
             self._publish(topic, route, is_default=is_default)
         except RouteError as error:
-            logger.warning("topic %s keeps its queues, its new route is no good: %s", topic, error)
+            logger.warning("topic %s keeps its queues; cannot use its new route: %s", topic, error)
             self._published[topic] = known
-            self._tell_unreadable(topic)
+            self._notify_unreadable(topic)
 
-    def _tell_unreadable(self, topic: str) -> None:
-        """Tell who wants to know; whatever is raised, the routes behind this one are taken."""
+    def _notify_unreadable(self, topic: str) -> None:
+        """Call the observer; an error of it must not stop the reading of routes."""
         try:
             self._unreadable(topic)
         except Exception:

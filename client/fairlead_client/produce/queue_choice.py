@@ -1,7 +1,7 @@
-"""Choosing a queue by what a message is about: by hash, or by the application's own function.
+"""Chooses a queue by a hash, or by the application's own function.
 
-Who chooses chooses alone, as in RocketMQ (MessageQueueSelector): no other queue is tried, and
-neither latency nor failures count, so that messages of one key stay in one queue.
+As with RocketMQ's MessageQueueSelector, the producer tries no other queue, and ignores latency and
+failures, so messages of one key stay in one queue.
 """
 
 from collections.abc import Callable, Sequence
@@ -12,14 +12,14 @@ from fairlead_client.produce.java_number import hash_code
 from fairlead_client.produce.queue_selection import NoQueueError
 
 QueueSelector = Callable[[Sequence[Queue]], Queue]
-"""Returns one of the queues of the topic's publish info."""
+"""`selector(queues)` returns one of the topic's queues."""
 
 
 def by_hash(arg: str | int) -> QueueSelector:
-    """Return the selector of SelectMessageQueueByHash: |hash(arg) mod n|, with Java's hash code.
+    """Return a selector for |hash(arg) mod n|, with Java's hash code (SelectMessageQueueByHash).
 
     Raises:
-        SettingsError: the argument has no hash code of Java.
+        SettingsError: the argument is neither a text nor a number, so it has no Java hash code.
 
     >>> queues = [Queue("orders", "main", number) for number in range(4)]
     >>> by_hash("order-17")(queues).queue_id
@@ -40,7 +40,7 @@ def choose(selector: QueueSelector, queues: Sequence[Queue]) -> Queue:
 
     Raises:
         NoQueueError: there are no queues.
-        SettingsError: it is none of them.
+        SettingsError: the selector returned none of the queues.
     """
     if not queues:
         raise NoQueueError(0)

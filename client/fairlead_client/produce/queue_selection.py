@@ -1,8 +1,7 @@
-"""RocketMQ's own round robin over the queues of a topic, exactly, line by line of its versions.
+"""RocketMQ's own round robin over the queues of a topic, exactly as its versions do it.
 
-For whoever wants to change over without a difference: a Producer chooses so with `selection`
-(`rocketmq_selector`); its default is `fair_selection`. The index is an argument and a
-result: RocketMQ keeps one per thread and topic.
+A Producer uses it with `selection="rocketmq-4"` or `"rocketmq-5"`; by default it uses
+`fair_selection`. The index is an argument and a result: RocketMQ keeps one per thread and topic.
 """
 
 from collections.abc import Callable, Sequence
@@ -16,41 +15,52 @@ Version = Literal["4.3", "4.9", "5"]
 """A line of RocketMQ: 4.3 to 4.8, 4.9 as 4.9.8 has it, and 5 from 5.1.4 on."""
 VERSIONS: Final[tuple[Version, ...]] = get_args(Version)
 Filter = Callable[[Queue], bool]
-"""Whether a queue may be taken (TopicPublishInfo.QueueFilter)."""
+"""Returns whether a queue is allowed (TopicPublishInfo.QueueFilter)."""
+
+
+def check_version(version: str) -> None:
+    """Check that this is a line of RocketMQ.
+
+    Raises:
+        SettingsError: the line is unknown.
+    """
+    if version not in VERSIONS:
+        known = ", ".join(VERSIONS)
+        raise SettingsError("version", f"{version!r} is unknown", f"give one of {known}")
 
 
 class Selection(NamedTuple):
-    """A queue, and the index as the selection leaves it (the value that ThreadLocalIndex holds)."""
+    """A queue, and the index after the selection (the value of ThreadLocalIndex)."""
 
     queue: Queue
     index_after: int
 
 
 class NoQueueError(FairleadClientError):
-    """There is no queue to choose; RocketMQ throws ArithmeticException, dividing by zero.
+    """The topic has no queue to choose; RocketMQ throws ArithmeticException (division by zero).
 
     Attributes:
-        index: the index as the failed selection leaves it.
+        index: the index after the failed selection.
     """
 
     def __init__(self, index: int) -> None:
-        super().__init__("the topic has no queue to write to; look at its route")
+        super().__init__("the topic has no queue to write to; check its route")
         self.index = index
 
 
 def select_queue(
     version: Version, queues: Sequence[Queue], index: int, last_broker: str | None
 ) -> Selection:
-    """Return the next queue of another broker than the last; of the last when it has them all.
+    """Return the next queue of another broker than the last, or any if that broker has them all.
 
-    TopicPublishInfo#selectOneMessageQueue, in line 5 as MQFaultStrategy calls it when latency fault
-    tolerance is off.
+    Source: TopicPublishInfo#selectOneMessageQueue; in line 5 as MQFaultStrategy calls it without
+    latency fault tolerance.
 
     Args:
         version: the line of RocketMQ.
         queues: the writable queues, in the order of the publish info.
-        index: what the selection before left; any int.
-        last_broker: where the attempt before failed; None at the first.
+        index: the index after the last selection; any int.
+        last_broker: where the last attempt failed; None at the first.
 
     Raises:
         NoQueueError: there are no queues.
@@ -58,17 +68,16 @@ def select_queue(
     """
     if version == "4.3":
         return _select_4_3(queues, index, last_broker)
-    if version not in VERSIONS:
-        raise SettingsError("version", f"{version!r} is unknown", f"one of {', '.join(VERSIONS)}")
-    found, index = probe(queues, index, lambda queue: queue.broker_name != last_broker)
-    return next_queue(queues, index) if found is None else Selection(found, index)
+    check_version(version)
+    queue, index = probe(queues, index, lambda queue: queue.broker_name != last_broker)
+    return next_queue(queues, index) if queue is None else Selection(queue, index)
 
 
 def next_queue(queues: Sequence[Queue], index: int) -> Selection:
-    """Return the next queue whoever has it (4.9 and 5: TopicPublishInfo#selectOneMessageQueue).
+    """Return the next queue of any broker (4.9 and 5: TopicPublishInfo#selectOneMessageQueue).
 
     Raises:
-        NoQueueError: there are no queues; the index has moved on all the same.
+        NoQueueError: there are no queues; the index has still moved on.
     """
     index = as_int(index + 1)
     if not queues:
@@ -77,9 +86,9 @@ def next_queue(queues: Sequence[Queue], index: int) -> Selection:
 
 
 def probe(queues: Sequence[Queue], index: int, *filters: Filter) -> tuple[Queue | None, int]:
-    """Return the next queue that passes every filter, each look moving the index on (4.9 and 5).
+    """Return the next queue that passes every filter; each test moves the index (4.9 and 5).
 
-    Without queues nothing is looked at; when none passes the index has gone once around.
+    If no queue passes, the index has gone once around.
     """
     count = len(queues)
     for _ in range(count):
@@ -91,20 +100,20 @@ def probe(queues: Sequence[Queue], index: int, *filters: Filter) -> tuple[Queue 
 
 
 def shown(index: int) -> int:
-    """Return what incrementAndGet tells of an index: without the sign's bit."""
+    """Return an index as incrementAndGet returns it, without the sign's bit."""
     return index & INT_MAX
 
 
 def next_index_4_3(index: int) -> int:
-    """Return the index after ThreadLocalIndex#getAndIncrement of 4.3, which tells it too."""
+    """Return the index after ThreadLocalIndex#getAndIncrement of 4.3, which also returns it."""
     return max(absolute(as_int(index + 1)), 0)
 
 
 def next_queue_4_3(queues: Sequence[Queue], index: int) -> Selection:
-    """Return the next queue whoever has it, as 4.3 does.
+    """Return the next queue of any broker, as 4.3 does.
 
     Raises:
-        NoQueueError: there are no queues; the index has moved on all the same.
+        NoQueueError: there are no queues; the index has still moved on.
     """
     index = next_index_4_3(index)
     if not queues:
@@ -113,7 +122,7 @@ def next_queue_4_3(queues: Sequence[Queue], index: int) -> Selection:
 
 
 def queue_at(queues: Sequence[Queue], index: int) -> Queue:
-    """Return the queue at a local index, which may have run over: Math.abs, and 0 if negative."""
+    """Return the queue at a local index that may overflow: Math.abs, and 0 if negative."""
     at = absolute(as_int(index))
     return queues[at % len(queues) if at >= 0 else 0]
 

@@ -1,7 +1,4 @@
-"""Looks for the routes that a producer lacks: reads to the end, then asks the bridges.
-
-ADR 0134 gives the reasons.
-"""
+"""Finds the routes that a producer lacks: reads to the end, then asks the bridges (ADR 0134)."""
 
 import logging
 from collections.abc import Callable
@@ -21,25 +18,25 @@ from fairlead_client.session.clock import now_ms
 logger = logging.getLogger(__name__)
 
 INTERVAL_MS: Final = 30_000
-"""How often topics that are wanted and have no route are asked for (pollNameServerInterval)."""
+"""How often the producer asks for wanted topics without a route (pollNameServerInterval)."""
 WAIT_MS_MAX: Final = 3_000
 """How long a second caller waits for the refresh under way (lockNamesrv)."""
 BRIDGE_MS: Final = 1_000
-"""How long a bridge has for its answer while the default topic's route would do."""
+"""How long a bridge has for its answer if there is a default route."""
 
 _TRIES = 4
-"""A new connection may hear of the topic of requests later than one try waits, half a second."""
+"""A new connection may learn of the requests topic later than one try waits, half a second."""
 
 
 class RouteRefresher(Thread):
-    """Finds routes for who waits for one, and every 30 s for all topics that lack one.
+    """Finds a route for a waiting message, and every 30 s for all topics without one.
 
     Args:
-        table: where routes become known.
-        read_to_end: asks the reader of routes to read all that is written.
+        table: the known routes.
+        read_to_end: lets the reader of routes read to the topic's end.
         request: asks the bridges for a topic's route.
-        refreshed: called every 30 s, when that is done.
-        lack: tells the right without which nobody can be asked; None: there is none.
+        refreshed: called after each refresh, every 30 s.
+        lack: returns the missing right without which no bridge can be asked, or None.
     """
 
     interval_ms = INTERVAL_MS
@@ -59,46 +56,45 @@ class RouteRefresher(Thread):
         self._refreshed = refreshed
         self._lack = lack
         self._refreshing = Lock()
-        # To connect may take longer than a message has.
+        # A connection may take longer than a message has.
         self._asking = ThreadPoolExecutor(1, "fairlead-route-asking")
         self._stopping = Event()
 
     def look_up(self, topic: str, timeout_ms: int) -> Published:
-        """Return a topic's queues; wait for them, 3 s at most.
+        """Return a topic's queues; wait for them, at most 3 s.
 
-        By the default topic's route when the topic has none and a bridge tells none within 1 s.
+        The default route stands in if no bridge sends a route within 1 s.
 
         Raises:
             NoRouteError: there is no route.
-            RouteError: the route cannot be read.
+            RouteError: the route is unreadable.
         """
         begun_ms = now_ms()
         ends_ms = begun_ms + min(timeout_ms, WAIT_MS_MAX)
         self._refresh(ends_ms)
-        found = self._table.find(topic)
-        if found is not None:
-            return found
+        published = self._table.find(topic)
+        if published is not None:
+            return published
         self.ask(topic)
         left_ms = max(0, ends_ms - now_ms())
-        found = self._table.await_route(
+        published = self._table.await_route(
             topic, min(left_ms, BRIDGE_MS) if self._table.has_default else left_ms
-        )
-        found = found or self._table.find_default(topic)
-        if found is None:
+        ) or self._table.find_default(topic)
+        if published is None:
             raise NoRouteError(topic, now_ms() - begun_ms, self._lack())
-        return found
+        return published
 
     def ask(self, topic: str, tries: int = _TRIES) -> None:
-        """Ask the bridges for a topic's route, in the background; what goes wrong is logged."""
-        with suppress(RuntimeError):  # when it was stopped
+        """Ask the bridges for a topic's route, in the background; log an error."""
+        with suppress(RuntimeError):  # after `stop`
             self._asking.submit(self._ask, topic, tries)
 
     def _ask(self, topic: str, tries: int) -> None:
         for _ in range(tries):
             try:
                 self._request(topic)
-            except Exception as error:  # noqa: BLE001 - a request is repeated while it is needed
-                logger.warning("asking for the route of %s: %r", topic, error)
+            except Exception as error:  # noqa: BLE001 - a needed request is repeated
+                logger.warning("cannot ask the bridges for the route of %s: %r", topic, error)
                 if isinstance(error, KafkaTimeoutError) and not self._stopping.is_set():
                     continue
             return
@@ -108,7 +104,7 @@ class RouteRefresher(Thread):
         while not self._stopping.wait(self.interval_ms / 1_000):
             self._refresh(now_ms() + WAIT_MS_MAX)
             for topic in self._table.lacking():
-                # Nobody waits for it: the next round is another try.
+                # No message waits for it: the next round tries again.
                 self.ask(topic, tries=1)
             self._refreshed()
 
@@ -118,7 +114,7 @@ class RouteRefresher(Thread):
         self._asking.shutdown(wait=False, cancel_futures=True)
 
     def _refresh(self, ends_ms: int) -> None:
-        """Read all routes there are; one caller at a time does, others wait for it."""
+        """Read all present routes; one caller at a time does, and others wait for it."""
         left_ms = ends_ms - now_ms()
         if left_ms <= 0 or not self._refreshing.acquire(timeout=left_ms / 1_000):
             return

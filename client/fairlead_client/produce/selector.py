@@ -1,4 +1,4 @@
-"""Chooses the queue of each sending and learns from its outcome; safe to use by several threads."""
+"""Chooses the queue of each sending, and learns from its outcome."""
 
 from collections.abc import Sequence
 from threading import Lock
@@ -11,32 +11,32 @@ from fairlead_client.produce.target import Target
 _NOBODY: frozenset[str] = frozenset()
 
 
-class Chooser(Protocol):
-    """What a producer asks: which queue is next, and what is known of the brokers."""
+class Selector(Protocol):
+    """Chooses queues for a producer, and learns about brokers. Several threads call it."""
 
     def select(self, turns: FairRoundRobin, tried: Sequence[str], now_ms: int) -> Target:
-        """Return the next queue of a topic for a message that failed at these brokers."""
+        """Return the topic's next queue for a message that failed at these brokers."""
 
     def succeeded(self, broker: str, latency_ms: int, *, now_ms: int) -> int:
-        """Learn that a message was acknowledged; return for how long the broker is avoided."""
+        """Note an acknowledged message; return for how many ms the broker is avoided."""
 
     def failed(self, broker: str, latency_ms: int, *, reachable: bool, now_ms: int) -> int:
-        """Learn that a sending failed; return for how long the broker is avoided."""
+        """Note a failed sending; return for how many ms the broker is avoided."""
 
     def forget_except(self, brokers: frozenset[str]) -> None:
         """Forget every broker but these."""
 
     def states(self) -> dict[str, BrokerState]:
-        """Return what is known of each broker."""
+        """Return the state of each broker."""
 
 
-class Selector:
+class FairSelector:
     """Fair round robin that avoids slow and failed brokers.
 
     Args:
-        health: what is known of brokers.
-        avoid: whether latency and failures of earlier messages count; else only the brokers where
-            this very message failed are passed over.
+        health: the state of the brokers.
+        avoid: whether latency and failures of earlier messages count; otherwise the selector skips
+            only brokers where this very message failed.
     """
 
     def __init__(self, health: BrokerHealth, *, avoid: bool = True) -> None:
@@ -61,12 +61,12 @@ class Selector:
             return target
 
     def succeeded(self, broker: str, latency_ms: int, *, now_ms: int) -> int:
-        """Learn that a message was acknowledged; return for how long the broker is avoided."""
+        """Note an acknowledged message; return for how many ms the broker is avoided."""
         with self._lock:
             return self._health.succeeded(broker, latency_ms, now_ms=now_ms)
 
     def failed(self, broker: str, latency_ms: int, *, reachable: bool, now_ms: int) -> int:
-        """Learn that a sending failed; return for how long the broker is avoided."""
+        """Note a failed sending; return for how many ms the broker is avoided."""
         with self._lock:
             return self._health.failed(broker, latency_ms, reachable=reachable, now_ms=now_ms)
 
@@ -76,6 +76,6 @@ class Selector:
             self._health.forget_except(brokers)
 
     def states(self) -> dict[str, BrokerState]:
-        """Return what is known of each broker."""
+        """Return the state of each broker."""
         with self._lock:
             return self._health.states

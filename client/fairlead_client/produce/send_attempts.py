@@ -1,7 +1,7 @@
 """The retry loop of one message, without input, output or clock (sendDefaultImpl).
 
-Who drives it asks for an attempt, does it, and tells what became of it. All times are ms of one
-clock that does not go back.
+The caller begins an attempt, does it, and reports its outcome. All times are in ms of one clock
+that does not go back.
 """
 
 from enum import Enum, unique
@@ -11,19 +11,19 @@ from fairlead_client.produce.send_error import Attempt, Fault, SendFailedError, 
 from fairlead_client.produce.target import Target
 
 SILENCE_MS_MIN: Final = 50
-"""A shorter silence blames no broker: RocketMQ's tables take no shorter latency for slow either."""
+"""A shorter silence blames no broker, just as RocketMQ's tables call no shorter latency slow."""
 ELECTION_PAUSE_MS: Final = 100
-"""How long brokers have, at first, to agree who leads (Kafka's retry.backoff.ms, KIP-580)."""
+"""The first pause for brokers to elect a leader (Kafka's retry.backoff.ms, KIP-580)."""
 ELECTION_PAUSE_MS_MAX: Final = 1_000
-"""The longest of these pauses, each of which is twice the one before (retry.backoff.max.ms)."""
+"""The longest pause; each one is twice the one before (retry.backoff.max.ms)."""
 
 
 @unique
 class Mode(Enum):
-    """How a message is sent. One-way messages have one attempt, and nobody waits for it.
+    """How a message is sent. A one-way message has one attempt, and nobody waits for it.
 
-    RocketMQ gives up an asynchronous message when a broker answers with an error. Here it has the
-    attempts of a synchronous one.
+    RocketMQ gives an asynchronous message up when a broker answers with an error. Here it has as
+    many attempts as a synchronous one.
     """
 
     SYNC = "sync"
@@ -32,17 +32,17 @@ class Mode(Enum):
 
 
 class SendAttempts:
-    """Counts the attempts of one message, and the time left for all of them.
+    """Counts the attempts of one message, and the time left for them.
 
-    An attempt that met no leader is not counted while others may follow: nobody had the message,
-    and an election answers as fast as it is asked. The time of the message bounds it.
+    An attempt that met no leader does not count while others may follow: no broker had the message,
+    and during an election such answers come fast. Only the message's time limits them.
 
     Args:
-        attempts_max: how many there may be.
-        timeout_ms: for all of them together, from `begun_ms` on.
-        attempt_timeout_ms: the longest that one may take which others may follow
+        attempts_max: the most attempts.
+        timeout_ms: the time for all attempts together, from `begun_ms` on.
+        attempt_timeout_ms: how long an attempt may take if others may follow
             (sendMsgMaxTimeoutPerRequest), so that a silent broker leaves time for another; None: an
-            equal share of `timeout_ms`. The last one may take all the time that is left.
+            equal share of `timeout_ms`. The last attempt may take all the time that is left.
         begun_ms: when the application asked for the sending.
     """
 
@@ -69,16 +69,16 @@ class SendAttempts:
 
     @property
     def tried(self) -> list[str]:
-        """The brokers where this message failed, in order; the last one is avoided first of all."""
+        """The brokers where this message failed, in order; the last one is avoided most."""
         return self._tried
 
     @property
     def number(self) -> int:
-        """How many attempts have ended."""
+        """The number of attempts that have ended."""
         return len(self._failed)
 
     def left_ms(self, now_ms: int) -> int:
-        """Return how much time is left for everything."""
+        """Return the time left for all attempts, in ms."""
         return max(0, self._ends_ms - now_ms)
 
     def begin(self, target: Target, now_ms: int) -> int:
@@ -97,14 +97,14 @@ class SendAttempts:
         return min(left_ms, self._attempt_timeout_ms)
 
     def took_ms(self, now_ms: int) -> int:
-        """Return how long the present attempt has taken."""
+        """Return how long the present attempt has taken, in ms."""
         return now_ms - self._attempt_begun_ms
 
     def silent(self, now_ms: int) -> Fault:
-        """Return what it means that the present attempt got no answer until now.
+        """Return the fault of the present attempt, which got no answer until now.
 
-        Its broker is blamed when it had at least half of an attempt's share of the time; what a
-        look-up or the attempts before have left may be too little for any broker.
+        Its broker is to blame if it had at least half of an attempt's share of the time. The
+        look-up and earlier attempts may have left too little time for any broker.
         """
         has_had_time = self.took_ms(now_ms) >= self._silence_ms
         return Fault.UNREACHABLE if has_had_time else Fault.OUT_OF_TIME
@@ -114,10 +114,10 @@ class SendAttempts:
         return len(self._failed) - self._uncounted
 
     def failed(self, error: SendingError, now_ms: int) -> int:
-        """Note that the present attempt failed; return after how many ms another is to be made.
+        """Note that the present attempt failed; return after how many ms to make the next one.
 
         Raises:
-            SendFailedError: none is: the error is final, or attempts or time are used up.
+            SendFailedError: there is no next one: the error is final, or attempts or time are over.
         """
         target = self._target
         assert target is not None
@@ -135,7 +135,7 @@ class SendAttempts:
         return pause_ms
 
     def _pause_ms(self, fault: Fault) -> int:
-        """Return how long to wait: not at all at first, since another queue may have a leader."""
+        """Return how long to wait; at first not at all, because another queue may have a leader."""
         if fault is not Fault.NOT_LEADER:
             self._elections_met = 0
             return 0
@@ -151,8 +151,8 @@ class SendAttempts:
 
         Args:
             now_ms: the present time.
-            out_of_time: whether the time is over, and not the number of attempts.
-            why: what kept the next attempt, or the first one, from being begun.
+            out_of_time: whether the time is over, not the number of attempts.
+            why: what prevented the next attempt, or the first one.
         """
         total_ms = now_ms - self._begun_ms
         return SendFailedError(self._failed, total_ms, out_of_time=out_of_time, why=why)

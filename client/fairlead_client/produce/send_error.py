@@ -1,4 +1,4 @@
-"""How a sending can fail, and which failures another attempt may mend."""
+"""The failures of a sending, and which ones another attempt may repair."""
 
 from collections.abc import Sequence
 from enum import Enum, unique
@@ -12,14 +12,14 @@ from fairlead_client.model import Queue
 class Fault(Enum):
     """Kinds of failure of one attempt.
 
-    UNREACHABLE: no answer in time, or no connection (RemotingException). Whether the message was
-    stored is not known. The broker is avoided until it was tried again.
-    NOT_LEADER: the queue's broker is another one than was thought, or nobody at present; routes are
-    looked at anew, and no broker is blamed (TOPIC_NOT_EXIST).
-    BUSY: the broker answered that it cannot at present (SYSTEM_BUSY, SERVICE_NOT_AVAILABLE, …); it
-    is avoided for a while.
-    OUT_OF_TIME: no answer, but too little of the message's time was left for one; nobody is blamed.
-    REFUSED: the broker answered that it never will; no other attempt is made.
+    UNREACHABLE: no answer in time, or no connection (RemotingException). The message may be stored.
+    The producer avoids the broker.
+    NOT_LEADER: another broker leads the queue, or none does now (TOPIC_NOT_EXIST). The producer
+    asks for the route again, and avoids no broker.
+    BUSY: the broker answered that it cannot store the message now (SYSTEM_BUSY,
+    SERVICE_NOT_AVAILABLE, …). The producer avoids it for a while.
+    OUT_OF_TIME: no answer, but the message had too little time left. The producer avoids no broker.
+    REFUSED: the broker will never take the message. The producer makes no other attempt.
     """
 
     UNREACHABLE = "unreachable"
@@ -35,7 +35,7 @@ class Fault(Enum):
 
     @property
     def isolates(self) -> bool:
-        """Whether the broker is avoided because of it."""
+        """Whether the producer avoids the broker because of it."""
         return self in (Fault.UNREACHABLE, Fault.BUSY)
 
 
@@ -43,8 +43,8 @@ class SendingError(FairleadClientError):
     """One attempt failed.
 
     Attributes:
-        fault: in which way.
-        broker: the broker that was really met, where the sender knows it better than the route.
+        fault: the kind of failure.
+        broker: the broker of the attempt, if the sender knows it better than the route.
     """
 
     def __init__(self, fault: Fault, why: str, broker: str | None = None) -> None:
@@ -54,24 +54,24 @@ class SendingError(FairleadClientError):
 
 
 class NoRouteError(FairleadClientError):
-    """Nothing is known of a topic: it is not there, or no bridge watches its cluster.
+    """A topic has no route: it does not exist, or no bridge watches its cluster.
 
-    Where the bridges cannot be asked for want of a right, that error is the cause (`__cause__`).
+    If a missing right prevents asking the bridges, that error is the cause (`__cause__`).
     """
 
     def __init__(self, topic: str, waited_ms: int, lack: NotAllowedError | None = None) -> None:
         remedy = (
-            "create it, start a bridge for its cluster, or see whether the brokers answer"
+            "create it, start a bridge for its cluster, or check that the brokers answer"
             if lack is None
-            else f"no bridge can be asked: {lack}"
+            else f"cannot ask the bridges: {lack}"
         )
-        super().__init__(f"topic {topic!r} has no route, asked and waited {waited_ms} ms; {remedy}")
+        super().__init__(f"topic {topic!r} has no route after {waited_ms} ms; {remedy}")
         self.topic = topic
         self.__cause__ = lack
 
 
 class Attempt(NamedTuple):
-    """One attempt that failed: where, after how many ms, and with what error."""
+    """One failed attempt: its queue, its broker, its time in ms, and its error."""
 
     queue: Queue
     broker: str | None
@@ -80,12 +80,13 @@ class Attempt(NamedTuple):
 
 
 class SendFailedError(FairleadClientError):
-    """A message was not acknowledged. Unless every attempt was refused, it may be stored.
+    """No broker acknowledged a message. Unless every attempt was refused, it may be stored.
+
+    If another error prevented the next attempt, that error is the cause (`__cause__`).
 
     Attributes:
-        attempts: every attempt, in order; none when already the look-up of its topic failed. When
-            no other could be begun, the cause (`__cause__`) is what kept it.
-        out_of_time: whether the time was over, and not the number of attempts.
+        attempts: every attempt, in order; empty if the look-up of the topic failed.
+        out_of_time: whether the time was over, not the number of attempts.
     """
 
     def __init__(
@@ -96,15 +97,15 @@ class SendFailedError(FairleadClientError):
         out_of_time: bool = False,
         why: str = "",
     ) -> None:
-        told = [
+        details = [
             f"{attempt.queue.topic}/{attempt.queue.queue_id} on broker {attempt.broker}: "
             f"{attempt.error} after {attempt.took_ms} ms"
             for attempt in attempts
         ]
         if why:
-            told.append(why)
+            details.append(why)
         ended = "out of time" if out_of_time else "gave up"
         counted = f"{ended} after {len(attempts)} attempts in {total_ms} ms"
-        super().__init__(f"{counted}: {'; '.join(told)}")
+        super().__init__(f"{counted}: {'; '.join(details)}")
         self.attempts = tuple(attempts)
         self.out_of_time = out_of_time

@@ -1,4 +1,4 @@
-"""The port through which messages leave: what a data plane has to do for a producer."""
+"""The interface of a data plane for a producer."""
 
 from concurrent.futures import Future
 from typing import NamedTuple, Protocol
@@ -8,36 +8,37 @@ from fairlead_client.produce.target import Target
 
 
 class Accepted(NamedTuple):
-    """A message is stored: at this offset of its queue, by this broker."""
+    """A stored message: its offset in its queue, and the broker that stored it."""
 
     offset: int
     broker: str
 
 
 class Sender(Protocol):
-    """Sends one message to one queue, once. Called by several threads at a time."""
+    """Sends one message to one queue, once. Several threads call it at a time."""
 
     def knows(self, topic: str) -> bool:
-        """Tell whether `send` for the topic waits for nothing."""
+        """Return whether `send` to the topic need not wait."""
 
     def learn(self, topic: str, timeout_ms: int, queues: int | None = None) -> None:
-        """Find out what `send` needs of a topic; may wait so long.
+        """Find out what `send` needs of a topic.
 
         Args:
             topic: the topic.
-            timeout_ms: how long to wait for it.
-            queues: make the topic with so many, should it not be there; None: do not.
+            timeout_ms: the longest wait.
+            queues: create a missing topic with this many queues; None: create none.
 
         Raises:
-            SendingError: it could not be found out, or made.
+            SendingError: the topic is unknown, or could not be created.
         """
 
     def send(self, target: Target, message: OutgoingMessage, timeout_ms: int) -> Future[Accepted]:
-        """Begin to send; return at once what tells the end.
+        """Begin to send; return a future of the result at once.
 
-        It fails with SendingError; the message may be stored all the same when its fault is
-        UNREACHABLE. When the time is over it is cancelled: what has not left by then must stay.
+        The future fails with a SendingError. With the fault UNREACHABLE the message may be stored.
+        The producer cancels the future when the time is over; a message that has not left by then
+        must not leave.
         """
 
     def close(self, timeout_ms: int) -> None:
-        """Let what is under way end, within this time, then close."""
+        """Wait for unfinished sendings for this time, then close."""

@@ -1,4 +1,4 @@
-"""One message on its way: attempt after attempt, until it is acknowledged or given up."""
+"""One message on its way: attempt after attempt, until an acknowledgement or the end."""
 
 import logging
 from collections.abc import Callable
@@ -12,35 +12,35 @@ from fairlead_client.errors import FairleadClientError
 from fairlead_client.produce.outgoing import OutgoingMessage, SendResult
 from fairlead_client.produce.publish_table import PublishTable
 from fairlead_client.produce.queue_choice import QueueSelector, choose
-from fairlead_client.produce.selector import Chooser
+from fairlead_client.produce.selector import Selector
 from fairlead_client.produce.send_attempts import SendAttempts
 from fairlead_client.produce.send_error import Fault, NoRouteError, SendFailedError, SendingError
 from fairlead_client.produce.sender import Accepted, Sender
 from fairlead_client.produce.target import Target
-from fairlead_client.produce.timer import Agenda
 from fairlead_client.session.clock import now_ms
 from fairlead_client.session.observer import ProducerObserver
+from fairlead_client.session.timer import Timer
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Ways:
-    """What all messages of a producer share.
+class SendContext:
+    """The parts that all messages of a producer share.
 
     Attributes:
         table: the topics' queues.
-        selector: chooses, and learns.
+        selector: chooses queues, and learns.
         sender: does one attempt.
-        agenda: calls later.
-        ask_route: has a topic's route looked at anew; does not wait.
-        observer: is told.
+        timer: calls functions later.
+        ask_route: asks for a topic's route again, without waiting.
+        observer: receives events.
     """
 
     table: PublishTable
-    selector: Chooser
+    selector: Selector
     sender: Sender
-    agenda: Agenda
+    timer: Timer
     ask_route: Callable[[str], None]
     observer: ProducerObserver
 
@@ -54,12 +54,12 @@ class Sending:
 
     def __init__(
         self,
-        ways: Ways,
+        context: SendContext,
         message: OutgoingMessage,
         attempts: SendAttempts,
         choice: QueueSelector | None,
     ) -> None:
-        self._ways = ways
+        self._context = context
         self._message = message
         self._attempts = attempts
         self._choice = choice
@@ -69,32 +69,32 @@ class Sending:
         self.result: Future[SendResult] = Future()
 
     def attempt(self) -> None:
-        """Begin the next attempt, unless somebody gave up; a final error is in `result`."""
+        """Begin the next attempt unless the message has ended; `result` gets a final error."""
         if self.result.done():
             return
-        ways, now = self._ways, now_ms()
+        context, now = self._context, now_ms()
         try:
             target = self._select(now)
             timeout_ms = self._attempts.begin(target, now)
             self._target = target
             number = self._number
-            ended = ways.sender.send(target, self._message, timeout_ms)
-            ways.agenda.at(now + timeout_ms, partial(self._late, number, timeout_ms, ended))
+            ended = context.sender.send(target, self._message, timeout_ms)
+            context.timer.at(now + timeout_ms, partial(self._time_out, number, timeout_ms, ended))
         except SendFailedError as final:
             self.give_up(final)
-        except Exception as error:  # noqa: BLE001 - whatever a sender raises is the message's end
+        except Exception as error:  # noqa: BLE001 - any error of a sender ends the message
             self.give_up(self._final(error))
         else:
             ended.add_done_callback(partial(self._ended, number))
 
     def give_up(self, error: Exception) -> None:
-        """End with this error, unless it has ended."""
+        """End the message with this error, unless it has ended."""
         with suppress(InvalidStateError):
             self.result.set_exception(error)
-            self._tell(self._ways.observer.failed)
+            self._notify(self._context.observer.failed)
 
     def _final(self, error: Exception) -> Exception:
-        """Return the error itself, or one that names the brokers tried before it came."""
+        """Return the error, or one that also names the brokers tried before."""
         if not self._attempts.number:
             return error
         final = self._attempts.failure(now_ms(), why=f"{type(error).__name__}: {error}")
@@ -103,26 +103,26 @@ class Sending:
 
     def _select(self, now: int) -> Target:
         topic = self._message.topic
-        published = self._ways.table.find(topic)
+        published = self._context.table.find(topic)
         if published is None:
             raise NoRouteError(topic, 0)
         turns = published.turns
         if self._choice is None:
-            return self._ways.selector.select(turns, self._attempts.tried, now)
+            return self._context.selector.select(turns, self._attempts.tried, now)
         queue = choose(self._choice, published.info.queues)
         return next(target for target in turns.targets if target.queue == queue)
 
     def _is_current(self, number: int) -> bool:
-        """End the attempt of this number; False if it has ended already."""
+        """End the attempt with this number; False if it has ended already."""
         with self._lock:
             if number != self._number:
                 return False
             self._number += 1
             return True
 
-    def _late(self, number: int, timeout_ms: int, ended: Future[Accepted]) -> None:
+    def _time_out(self, number: int, timeout_ms: int, ended: Future[Accepted]) -> None:
         if self._is_current(number):
-            # What has not left yet stays here.
+            # A message that has not left yet must not leave.
             ended.cancel()
             fault = self._attempts.silent(now_ms())
             self._failed(SendingError(fault, f"no answer within {timeout_ms} ms"))
@@ -143,40 +143,42 @@ class Sending:
         assert target is not None
         now = now_ms()
         latency_ms = self._attempts.took_ms(now)
-        avoided_ms = self._ways.selector.succeeded(accepted.broker, latency_ms, now_ms=now)
+        avoided_ms = self._context.selector.succeeded(accepted.broker, latency_ms, now_ms=now)
         if accepted.broker != target.broker:
-            self._ways.table.note_leader(target.queue, accepted.broker)
-        observer = self._ways.observer
-        self._tell(observer.attempt_succeeded, accepted.broker, latency_ms)
-        self._tell(observer.avoided, accepted.broker, avoided_ms)
+            self._context.table.note_leader(target.queue, accepted.broker)
+        observer = self._context.observer
+        self._notify(observer.attempt_succeeded, accepted.broker, latency_ms)
+        self._notify(observer.avoided, accepted.broker, avoided_ms)
         with suppress(InvalidStateError):
             self.result.set_result(SendResult(target.queue, accepted.offset, accepted.broker))
-            self._tell(observer.acknowledged, self._attempts.number + 1)
+            self._notify(observer.acknowledged, self._attempts.number + 1)
 
-    def _tell(self, told: Callable[..., None], *what: object) -> None:
-        """Tell the observer; whatever it raises, the message goes its way."""
+    def _notify(self, method: Callable[..., None], *arguments: object) -> None:
+        """Call a method of the observer; an error of it must not stop the message."""
         try:
-            told(*what)
+            method(*arguments)
         except Exception:
             logger.exception("the producer's observer raised")
 
     def _failed(self, error: SendingError) -> None:
         target = self._target
         assert target is not None
-        ways, now = self._ways, now_ms()
+        context, now = self._context, now_ms()
         broker = error.broker or target.broker
         latency_ms = self._attempts.took_ms(now)
-        self._tell(ways.observer.attempt_failed, broker, latency_ms, error.fault.value)
+        self._notify(context.observer.attempt_failed, broker, latency_ms, error.fault.value)
         if broker is not None and error.fault.isolates:
             reachable = error.fault is not Fault.UNREACHABLE
-            avoided_ms = ways.selector.failed(broker, latency_ms, reachable=reachable, now_ms=now)
-            self._tell(ways.observer.avoided, broker, avoided_ms)
+            avoided_ms = context.selector.failed(
+                broker, latency_ms, reachable=reachable, now_ms=now
+            )
+            self._notify(context.observer.avoided, broker, avoided_ms)
         if error.fault is Fault.NOT_LEADER:
-            ways.ask_route(self._message.topic)
+            context.ask_route(self._message.topic)
         try:
             pause_ms = self._attempts.failed(error, now)
         except FairleadClientError as final:
             self.give_up(final)
             return
-        # On the agenda's thread: this one may be the sender's own.
-        ways.agenda.at(now + pause_ms, self.attempt)
+        # On the timer's thread, because this one may be the sender's own.
+        context.timer.at(now + pause_ms, self.attempt)

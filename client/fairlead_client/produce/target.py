@@ -1,4 +1,4 @@
-"""What a producer chooses between: a queue, the broker that a sending to it meets, and its zone."""
+"""A target of a producer: a queue, the broker that takes its messages, and its zone."""
 
 from typing import NamedTuple
 
@@ -10,8 +10,8 @@ from fairlead_client.routes.topic_route import QueueData, TopicRoute
 class Target(NamedTuple):
     """A queue to write to.
 
-    `broker` is what is avoided when a sending fails or is slow: on RocketMQ the broker's name, on
-    Kafka the node that leads the partition; None: nobody leads it at present.
+    `broker` is the one to avoid after a slow or failed sending: on RocketMQ the broker's name, on
+    Kafka the node that leads the partition; None: no node leads it now.
     """
 
     queue: Queue

@@ -1,1 +1,1 @@
-"""What only a user of RocketMQ asks for: its exact selections of queues, its forms of routes."""
+"""For users of RocketMQ only: its exact selection of queues, and its form of routes."""

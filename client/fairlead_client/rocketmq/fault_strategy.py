@@ -1,7 +1,7 @@
-"""RocketMQ's selection with latency fault tolerance on, line by line (MQFaultStrategy).
+"""RocketMQ's selection with latency fault tolerance, line by line (MQFaultStrategy).
 
-Unlike RocketMQ's it changes no queue of the list that it was given: where 4.3 and early 4.9 write
-the chosen broker into the shared queue, only the result says it.
+Unlike RocketMQ's it changes no queue of its list: 4.3 and early 4.9 write the chosen broker into
+the shared queue; here only the result has it.
 """
 
 from collections.abc import Callable, Sequence
@@ -24,7 +24,7 @@ from fairlead_client.routes.topic_route import PERM_WRITE, QueueData
 
 
 class WorstSelection(NamedTuple):
-    """A selection of line 4: the queue, and both indexes as it leaves them."""
+    """A selection of line 4: the queue, and both indexes after it."""
 
     queue: Queue
     index_after: int
@@ -33,15 +33,15 @@ class WorstSelection(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
-    """What line 4 chooses from: the publish info's queues, and the route's share of each broker."""
+    """The choice of line 4: the publish info's queues, and the route's share of each broker."""
 
     queues: Sequence[Queue]
     queue_datas: Sequence[QueueData] = ()
 
     def write_queue_nums(self, broker: str, *, writable_only: bool) -> int:
-        """Return that of the first share of the broker, -1 when it has none.
+        """Return the number of queues in the broker's first share, -1 if it has none.
 
-        TopicPublishInfo#getQueueIdByBroker; 4.9.8 passes over shares that may not be written to.
+        TopicPublishInfo#getQueueIdByBroker; 4.9.8 skips shares without the write bit.
         """
         for data in self.queue_datas:
             if data.broker_name == broker and (data.perm & PERM_WRITE or not writable_only):
@@ -51,7 +51,7 @@ class Candidates:
 
 @dataclass(frozen=True, slots=True)
 class _Line:
-    """How a version counts, and which share of a broker it looks at."""
+    """How a version counts, and which share of a broker it uses."""
 
     step: Callable[[int], int]
     shown: Callable[[int], int]
@@ -71,16 +71,16 @@ def select_with_latency_4_9(
     worst_index: int,
     now_ms: int,
 ) -> WorstSelection:
-    """Return the next queue of an available broker, whichever failed last (4.9.8).
+    """Return the next queue of an available broker, whichever broker failed last (4.9.8).
 
-    With none available: a queue of a broker of the better half, known by its number alone; a broker
-    without writable queues is forgotten, and the next queue is taken as it comes.
+    If none is available, choose a queue, by its number alone, of a broker of the better half. If
+    that broker has no writable queues, forget it and return the next queue.
 
     Args:
         candidates: the queues and the shares.
-        index: `sendWhichQueue` as the selection before left it.
-        tolerance: what is known of the brokers.
-        worst_index: `whichItemWorst` as the selection before left it.
+        index: `sendWhichQueue` after the last selection.
+        tolerance: the state of the brokers.
+        worst_index: `whichItemWorst` after the last selection.
         now_ms: the present time.
 
     Raises:
@@ -108,9 +108,9 @@ def select_with_latency_4_3(
 ) -> WorstSelection:
     """Return the next queue as 4.3 to 4.7.1 do: a repeated attempt takes only the *failed* broker.
 
-    A pitfall, kept for showing it. Where two brokers rank alike RocketMQ throws dice; here the
-    order of its table decides. All is as for `select_with_latency_4_9`, but for the broker where
-    the attempt before failed, None at the first.
+    This is a pitfall of RocketMQ, kept to show it. If two brokers rank equally, RocketMQ chooses
+    at random; here the order of its table decides. The arguments are those of
+    `select_with_latency_4_9`; `last_broker` is where the last attempt failed, None at the first.
     """
     queues = candidates.queues
     index = next_index_4_3(index)
@@ -137,15 +137,15 @@ def select_with_latency_5(
 ) -> Selection:
     """Return the next queue of an available, else of a reachable broker, never of the last one.
 
-    When there is no such broker: the next queue as it comes.
+    If there is no such broker, return the next queue.
 
     Args:
         queues: the writable queues, in the order of the publish info.
-        index: `sendWhichQueue` as the selection before left it.
-        last_broker: where the attempt before failed; None at the first.
-        tolerance: what is known of the brokers.
-        reset_to: a random index, 0 to 2^31 - 1, which a repeated attempt starts from (resetIndex);
-            None: go on from `index`.
+        index: `sendWhichQueue` after the last selection.
+        last_broker: where the last attempt failed; None at the first.
+        tolerance: the state of the brokers.
+        reset_to: a random index, 0 to 2^31 - 1, where a repeated attempt starts (resetIndex);
+            None: start at `index`.
         now_ms: the present time.
 
     Raises:
@@ -178,7 +178,7 @@ def _least_bad(
     worst_index: int,
     now_ms: int,
 ) -> WorstSelection:
-    """Return a queue of a broker of the better half, when none is available."""
+    """Return a queue of a broker of the better half, because no broker is available."""
     queues = candidates.queues
     if len(tolerance.items()) > 1:
         worst_index = line.step(worst_index)
@@ -186,9 +186,9 @@ def _least_bad(
     if broker is not None:
         count = candidates.write_queue_nums(broker, writable_only=line.writable_only)
         if count > 0:
-            taken = line.next_queue(queues, index)
-            index = line.step(taken.index_after)
-            queue = Queue(taken.queue.topic, broker, line.shown(index) % count)
+            selected = line.next_queue(queues, index)
+            index = line.step(selected.index_after)
+            queue = Queue(selected.queue.topic, broker, line.shown(index) % count)
             return WorstSelection(queue, index, worst_index)
         tolerance.remove(broker)
     return WorstSelection(*line.next_queue(queues, index), worst_index)

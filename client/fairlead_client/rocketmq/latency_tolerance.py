@@ -1,7 +1,7 @@
-"""Which brokers were slow or failed lately, by the rules of RocketMQ's two lines.
+"""Tracks slow and failed brokers by the rules of RocketMQ's two lines (LatencyFaultToleranceImpl).
 
-LatencyFaultToleranceImpl. Without a clock: each call says what time it is, in ms of any clock that
-does not go back. A broker that nothing is known of is available and reachable.
+It has no clock: each call gives the time, in ms of any clock that does not go back. An unknown
+broker is available and reachable.
 """
 
 from collections.abc import Sequence
@@ -11,14 +11,14 @@ from typing import Final, Protocol
 from fairlead_client.produce.java_number import hash_code
 
 DETECT_INTERVAL_MS: Final = 2_000
-"""How long after a check a broker is due for the next one (line 5)."""
+"""The time between two checks of a broker (line 5)."""
 TABLE_SIZE: Final = 32
-"""Of Java's hash table when it is made for 16; its order decides between equal brokers."""
+"""The size of a Java hash table made for 16; its order decides between equal brokers."""
 
 
 @dataclass(slots=True)
 class FaultItem:
-    """What is known of one broker: its last latency, and since when it is available again."""
+    """The state of one broker: its last latency, and from when on it is available."""
 
     broker: str
     latency_ms: int = 0
@@ -27,22 +27,22 @@ class FaultItem:
     check_ms: int = 0
 
     def is_available(self, now_ms: int) -> bool:
-        """Tell whether its time of avoidance is over."""
+        """Return whether the broker is no longer avoided."""
         return now_ms >= self.start_ms
 
     def rank(self, now_ms: int) -> tuple[bool, int, int]:
-        """Return what brokers are sorted by: available ones, fast ones, early ones first."""
+        """Return the sort key of brokers: available, fast and early ones come first."""
         return not self.is_available(now_ms), self.latency_ms, self.start_ms
 
 
 class LatencyTolerance(Protocol):
-    """What selections ask of either line."""
+    """The interface of both lines for selections."""
 
     def is_available(self, broker: str, now_ms: int) -> bool:
-        """Tell whether the broker is not avoided now."""
+        """Return whether the broker is not avoided now."""
 
     def is_reachable(self, broker: str) -> bool:
-        """Tell whether the broker could be talked to when last tried."""
+        """Return whether the last attempt reached the broker."""
 
 
 class _FaultItemTable:
@@ -51,25 +51,25 @@ class _FaultItemTable:
         self._table_size = TABLE_SIZE
 
     def is_available(self, broker: str, now_ms: int) -> bool:
-        """Tell whether the broker is not avoided now."""
+        """Return whether the broker is not avoided now."""
         item = self._items.get(broker)
         return item is None or item.is_available(now_ms)
 
     def is_reachable(self, broker: str) -> bool:
-        """Tell whether the broker could be talked to when last tried; always true in line 4."""
+        """Return whether the last attempt reached the broker; always true in line 4."""
         item = self._items.get(broker)
         return item is None or item.reachable
 
     def remove(self, broker: str) -> None:
-        """Forget what is known of a broker."""
+        """Forget a broker."""
         self._items.pop(broker, None)
 
     def items(self) -> list[FaultItem]:
-        """Return what is known, in the order of Java's table; to be read only.
+        """Return the known brokers in the order of Java's hash table; do not change them.
 
-        Brokers that meet in one place of it stand as they came; of 24 and more, Java's may not.
+        Brokers in one bucket keep their order of arrival; from 24 brokers on, Java's may differ.
         """
-        return sorted(self._items.values(), key=lambda item: self._place(item.broker))
+        return sorted(self._items.values(), key=lambda item: self._table_place(item.broker))
 
     def ranked(self, now_ms: int) -> list[FaultItem]:
         """Return the brokers from the best to the worst (FaultItem#compareTo)."""
@@ -83,7 +83,7 @@ class _FaultItemTable:
                 self._table_size *= 2
         return item
 
-    def _place(self, broker: str) -> int:
+    def _table_place(self, broker: str) -> int:
         code = hash_code(broker) & 0xFFFFFFFF
         return (code ^ (code >> 16)) & (self._table_size - 1)
 
@@ -92,13 +92,13 @@ class LatencyTolerance4(_FaultItemTable):
     """Line 4: each update overwrites, so one fast success frees a broker at once."""
 
     def update(self, broker: str, latency_ms: int, not_available_ms: int, *, now_ms: int) -> None:
-        """Note a sending: how long it took, and for how long the broker is avoided from now."""
+        """Note a sending's latency, and for how long the broker is avoided from now."""
         item = self._item(broker)
         item.latency_ms = latency_ms
         item.start_ms = now_ms + not_available_ms
 
     def pick_one_at_least(self, which: int, now_ms: int) -> str | None:
-        """Return a broker of the better half, None when nothing is known of any.
+        """Return a broker of the better half, or None if no broker is known.
 
         Args:
             which: chooses within the half; RocketMQ's `whichItemWorst`, not negative.
@@ -112,7 +112,7 @@ class LatencyTolerance4(_FaultItemTable):
 
 
 class LatencyTolerance5(_FaultItemTable):
-    """Line 5: a time of avoidance is never shortened; whether a broker is reachable counts."""
+    """Line 5: an update never shortens the time of avoidance; reachability counts too."""
 
     def update(
         self,
@@ -123,7 +123,7 @@ class LatencyTolerance5(_FaultItemTable):
         reachable: bool,
         now_ms: int,
     ) -> None:
-        """Note a sending: its latency, the time to avoid the broker, whether it was reached."""
+        """Note a sending's latency, how long to avoid the broker, and whether it was reached."""
         item = self._item(broker)
         item.latency_ms = latency_ms
         if not_available_ms > 0:
@@ -131,28 +131,27 @@ class LatencyTolerance5(_FaultItemTable):
         item.reachable = reachable
 
     def pick_one_at_least(self, order: Sequence[int]) -> str | None:
-        """Return the first reachable broker in a drawn order, None when there is none.
+        """Return the first reachable broker in a random order, or None if there is none.
 
         RocketMQ's own selection no longer calls it.
 
         Args:
-            order: a permutation of the positions of `items()`; where it comes from is the
-                caller's chance.
+            order: a permutation of the positions of `items()`, drawn by the caller.
         """
         items = self.items()
         return next((items[at].broker for at in order if items[at].reachable), None)
 
     def due(self, now_ms: int) -> list[str]:
-        """Return the brokers to be checked now, and note them for the next time in 2,000 ms."""
-        found = []
+        """Return the brokers to check now; each is due again in 2,000 ms."""
+        due = []
         for item in self.items():
             if now_ms >= item.check_ms:
                 item.check_ms = now_ms + DETECT_INTERVAL_MS
-                found.append(item.broker)
-        return found
+                due.append(item.broker)
+        return due
 
     def detected(self, broker: str) -> None:
-        """Note that a checked broker answered; one that did not keeps what was known of it."""
+        """Note that a checked broker answered; without an answer its state stays."""
         item = self._items.get(broker)
         if item is not None:
             item.reachable = True

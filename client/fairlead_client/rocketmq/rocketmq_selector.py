@@ -1,9 +1,8 @@
-"""RocketMQ's own way of choosing queues, in a producer: 4.9's and 5's selections and tables.
+"""RocketMQ's choice of queues for a producer: the selections and tables of 4.9 and 5.
 
-To a selection a broker is what a sending meets: on Kafka the leader, with queues numbered as they
-stand in the route. A queue without a leader is chosen only when there is no other. There is one
-index for a topic, where RocketMQ has one for each of its threads; a producer that is used by one
-thread takes its turns exactly as RocketMQ's does.
+On Kafka a partition's leader counts as the broker, and its queues are numbered in the order of the
+route. A queue without a leader is chosen only if there is no other. A topic has one index, where
+RocketMQ has one for each thread, so a producer of one thread behaves exactly as RocketMQ's.
 """
 
 from collections import Counter
@@ -32,7 +31,7 @@ Line = Literal["4.9", "5"]
 
 
 class _View:
-    """A topic's queues as a selection knows them, and its index."""
+    """A topic's queues as a selection numbers them, and its index."""
 
     __slots__ = ("candidates", "index", "targets")
 
@@ -50,16 +49,16 @@ class _View:
 
 
 class RocketMQSelector:
-    """Chooses as one line of RocketMQ does, and learns by its rules; safe for several threads.
+    """Chooses and learns as one line of RocketMQ does; several threads may use it.
 
-    In line 4 a fast success frees a broker at once, in line 5 no time of avoidance is shortened.
-    Line 5's detector is off, as it is by default there: a broker without an answer stays reachable,
-    one that answers with an error is not, until a sending to it succeeds.
+    In line 4 a fast success frees a broker at once; line 5 never shortens a time of avoidance. Line
+    5's detector is off, as by default: a broker without an answer stays reachable, and a broker
+    that answers with an error is unreachable until a sending succeeds.
 
     Args:
-        line: of RocketMQ.
-        table: how long a latency makes a broker avoided.
-        random: returns any whole number from 0 to 2^31 - 1.
+        line: the line of RocketMQ.
+        table: for how long a latency makes the producer avoid a broker.
+        random: returns a random number from 0 to 2^31 - 1.
         avoid: whether latency and failures of earlier messages count (sendLatencyFaultEnable).
     """
 
@@ -77,7 +76,7 @@ class RocketMQSelector:
         self._lock = Lock()
 
     def select(self, turns: FairRoundRobin, tried: Sequence[str], now_ms: int) -> Target:
-        """Return the next queue of a topic for a message that failed at these brokers.
+        """Return the topic's next queue for a message that failed at these brokers.
 
         Raises:
             NoQueueError: there are no queues.
@@ -90,14 +89,14 @@ class RocketMQSelector:
             return view.targets[self._next(view, last, now_ms)]
 
     def succeeded(self, broker: str, latency_ms: int, *, now_ms: int) -> int:
-        """Learn that a message was acknowledged; return for how long the broker is avoided."""
+        """Note an acknowledged message; return for how many ms the broker is avoided."""
         with self._lock:
             return self._learn(broker, latency_ms, now_ms, isolation=False, reachable=True)
 
     def failed(self, broker: str, latency_ms: int, *, reachable: bool, now_ms: int) -> int:
-        """Learn that a sending failed; return for how long the broker is avoided."""
+        """Note a failed sending; return for how many ms the broker is avoided."""
         with self._lock:
-            # Without a detector it is the broker's own error that makes it unreachable (5.x).
+            # Without a detector, the broker's own error makes it unreachable (5.x).
             without_answer = not reachable
             return self._learn(broker, latency_ms, now_ms, isolation=True, reachable=without_answer)
 
@@ -110,7 +109,7 @@ class RocketMQSelector:
                         tolerance.remove(item.broker)
 
     def states(self) -> dict[str, BrokerState]:
-        """Return what is known of each broker."""
+        """Return the state of each broker."""
         with self._lock:
             tolerance = self._tolerance_5 if self._line == "5" else self._tolerance_4
             return {

@@ -1,6 +1,6 @@
-"""Whether a route is another one than before.
+"""Compares a topic's route with the one before.
 
-TopicRouteData#topicRouteDataChanged; in 4.x MQClientInstance#topicRouteDataIsChange.
+Source: TopicRouteData#topicRouteDataChanged; in 4.x MQClientInstance#topicRouteDataIsChange.
 """
 
 from fairlead_client.routes.java_order import java_order
@@ -8,12 +8,11 @@ from fairlead_client.routes.topic_route import BrokerData, QueueData, TopicRoute
 
 
 def route_changed(old: TopicRoute | None, new: TopicRoute | None) -> bool:
-    """Tell whether a route changed; without an old or a new one it did.
+    """Return whether a route changed; without an old or a new one it did.
 
-    The shares and the brokers count in the order of their names, whatever order they were told in,
-    each with all that it says but a broker's cluster; a list left out counts as an empty one, and
-    an orderTopicConf of "" is another one than null. What RocketMQ does not know counts too:
-    leaders, zones and the identity.
+    It compares shares and brokers in the order of their names, with all fields but a broker's
+    cluster. A missing list equals an empty one, but an orderTopicConf of "" differs from null.
+    Fairlead's own fields count too: leaders, zones and the identity.
     """
     if old is None or new is None:
         return True
@@ -24,7 +23,7 @@ def _essence(route: TopicRoute) -> tuple[object, ...]:
     brokers = sorted(route.broker_datas, key=_by_name)
     return (
         sorted(route.queue_datas, key=_by_name),
-        [(each.broker_name, each.addresses_told, dict(each.addresses)) for each in brokers],
+        [(data.broker_name, data.addresses_told, dict(data.addresses)) for data in brokers],
         route.order_topic_conf,
         {address: list(servers) for address, servers in route.filter_servers.items()},
         route.mappings,
@@ -32,5 +31,5 @@ def _essence(route: TopicRoute) -> tuple[object, ...]:
     )
 
 
-def _by_name(each: QueueData | BrokerData) -> bytes:
-    return java_order(each.broker_name)
+def _by_name(data: QueueData | BrokerData) -> bytes:
+    return java_order(data.broker_name)

@@ -1,4 +1,4 @@
-"""JSON as RocketMQ writes it: fastjson leaves numbers that are names without quotes."""
+"""Reads JSON as RocketMQ writes it: fastjson writes numbers without quotes as names."""
 
 import json
 import re
@@ -9,14 +9,14 @@ _NAME_OR_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"|([{,]\s*)(-?[0-9]+)(?=\s
 
 
 def load_route_json(text: str, load: Callable[[str], Any] = json.loads) -> Any:
-    """Return what a JSON text says, numbers as names of an object included: `{0:"10.0.0.1:10911"}`.
+    """Return the value of a JSON text, which may have numbers as names: `{0:"10.0.0.1:10911"}`.
 
     Args:
-        text: the text; what is JSON anyhow is read as it stands.
-        load: the reader of JSON proper.
+        text: the text; proper JSON is read unchanged.
+        load: the reader of proper JSON.
 
     Raises:
-        ValueError: it is no JSON even with those names in quotes.
+        ValueError: it is no JSON, even with quotes around such names.
 
     >>> load_route_json('{"brokerAddrs":{0:"10.0.0.1:10911"}}')
     {'brokerAddrs': {'0': '10.0.0.1:10911'}}
@@ -30,7 +30,7 @@ def load_route_json(text: str, load: Callable[[str], Any] = json.loads) -> Any:
         try:
             return load(quoted)
         except ValueError:
-            # Of the two complaints the one about what was sent is understood.
+            # The first error is about the text as it was sent.
             raise error from None
 
 

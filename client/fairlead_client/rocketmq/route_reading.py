@@ -1,7 +1,7 @@
-"""Reads TopicRouteData as RocketMQ writes it, of any version.
+"""Reads TopicRouteData as any version of RocketMQ writes it.
 
-4.x before 4.9 calls a share's flag topicSynFlag, later ones topicSysFlag: both are read, the newer
-name first. A number left out or null is 0, as in Java; fields that are not known are passed over.
+Versions before 4.9 call a share's flag topicSynFlag, later ones topicSysFlag; the newer name comes
+first. A missing number or null is 0, as in Java. Unknown fields are ignored.
 """
 
 from collections.abc import Callable, Mapping
@@ -25,12 +25,12 @@ _FLAGS: Final = ("topicSysFlag", "topicSynFlag")
 
 
 def decode_topic_route(text: str | bytes) -> TopicRoute:
-    """Return the route that a text says: what a name server answers or `mqadmin topicRoute` prints.
+    """Return the route of a text, as a name server answers or `mqadmin topicRoute` prints it.
 
-    Numbers as names of an object may stand without quotes, as fastjson writes them.
+    Numbers as names of an object may lack quotes, as fastjson writes them.
 
     Raises:
-        RouteError: it is no JSON, or has not the form of a route.
+        RouteError: it is no JSON, or does not have the form of a route.
 
     >>> text = '{"brokerDatas":[{"brokerName":"b","brokerAddrs":{0:"b:10911"}}],"queueDatas":[]}'
     >>> decode_topic_route(text).broker_datas[0].addresses
@@ -44,14 +44,14 @@ def decode_topic_route(text: str | bytes) -> TopicRoute:
 
 
 def read_topic_route(document: object, path: str = "") -> TopicRoute:
-    """Return the route that a JSON document says.
+    """Return the route of a parsed JSON document.
 
     Args:
-        document: what JSON's reader made of it.
-        path: what the name of a field begins with in an error.
+        document: the parsed document.
+        path: the prefix of field names in errors.
 
     Raises:
-        RouteError: it has not the form of a route; names the field.
+        RouteError: it does not have the form of a route; the error names the field.
     """
     route = _object(document, path or "route")
     path = f"{path}." if path else ""
@@ -64,7 +64,7 @@ def read_topic_route(document: object, path: str = "") -> TopicRoute:
         mappings=_mappings(
             route.get("topicQueueMappingByBroker"), f"{path}topicQueueMappingByBroker"
         ),
-        absent=frozenset(name for name, told in lists.items() if told is None),
+        absent=frozenset(name for name, value in lists.items() if value is None),
     )
 
 
@@ -80,8 +80,8 @@ def _queue_data(entry: Mapping[str, Any], path: str) -> QueueData:
 
 
 def _broker_data(entry: Mapping[str, Any], path: str) -> BrokerData:
-    told = entry.get("brokerAddrs")
-    addresses = _object({} if told is None else told, f"{path}brokerAddrs")
+    written = entry.get("brokerAddrs")
+    addresses = _object({} if written is None else written, f"{path}brokerAddrs")
     return BrokerData(
         broker_name=_text(entry, "brokerName", path),
         cluster=_optional_text(entry, "cluster", path) or "",
@@ -91,31 +91,31 @@ def _broker_data(entry: Mapping[str, Any], path: str) -> BrokerData:
             )
             for name in addresses
         },
-        addresses_told=told is not None,
+        addresses_told=written is not None,
     )
 
 
-def _filter_servers(told: object, path: str) -> dict[str, tuple[str, ...]]:
-    found = {}
-    for address, servers in _object({} if told is None else told, path).items():
+def _filter_servers(value: object, path: str) -> dict[str, tuple[str, ...]]:
+    by_address = {}
+    for address, servers in _object({} if value is None else value, path).items():
         if not isinstance(servers, list) or not all(isinstance(name, str) for name in servers):
             raise _wrong(f"{path}.{address}", "no list of texts")
-        found[address] = tuple(servers)
-    return found
+        by_address[address] = tuple(servers)
+    return by_address
 
 
-def _mappings(told: object, path: str) -> dict[str, QueueMapping] | None:
-    if told is None:
+def _mappings(value: object, path: str) -> dict[str, QueueMapping] | None:
+    if value is None:
         return None
     return {
         broker: _mapping(_object(entry, f"{path}.{broker}"), f"{path}.{broker}.")
-        for broker, entry in _object(told, path).items()
+        for broker, entry in _object(value, path).items()
     }
 
 
 def _mapping(entry: Mapping[str, Any], path: str) -> QueueMapping:
-    told = entry.get("currIdMap")
-    current_ids = _object({} if told is None else told, f"{path}currIdMap")
+    ids = entry.get("currIdMap")
+    current_ids = _object({} if ids is None else ids, f"{path}currIdMap")
     dirty = entry.get("dirty", False)
     if not isinstance(dirty, bool | None):
         raise _wrong(f"{path}dirty", "neither true nor false")
@@ -175,7 +175,7 @@ def _number(entry: Mapping[str, Any], name: str, path: str, bits: int = _INT) ->
 
 def _named_number(name: str, path: str, bits: int) -> int:
     digits = name.removeprefix("-")
-    # No longer text is converted: the time that takes grows with the square of its length.
+    # A longer text is not converted: that takes time in the square of its length.
     if not (
         digits.isascii() and digits.isdigit() and len(digits) < bits and _fits(int(name), bits)
     ):

@@ -1,1 +1,1 @@
-"""Routes of topics, and the queues that consumers read and producers write by them."""
+"""Routes of topics, and the queues that consumers read and producers write."""

@@ -1,4 +1,4 @@
-"""What a topic's route is taken to be while only the default topic's (TBW102) is known."""
+"""The route of a topic while only the default topic's route (TBW102) is known."""
 
 from dataclasses import replace
 from typing import Final
@@ -12,9 +12,9 @@ DEFAULT_TOPIC_QUEUE_NUMS: Final = 4
 def from_default_route(
     default: TopicRoute, queue_nums: int = DEFAULT_TOPIC_QUEUE_NUMS
 ) -> TopicRoute:
-    """Return the route of a topic that does not exist yet, by the default topic's.
+    """Return the route of a topic that does not exist yet, from the default topic's route.
 
-    Each share has min(queue_nums, readQueueNums) queues to read and to write
+    Each share gets min(queue_nums, readQueueNums) queues to read and to write
     (MQClientInstance#updateTopicRouteInfoFromNameServer).
     """
     shares = []

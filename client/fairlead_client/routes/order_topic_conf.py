@@ -1,7 +1,7 @@
-"""What an ordered topic's configuration says: `broker-a:8;broker-b:4`.
+"""Reads an ordered topic's configuration, such as `broker-a:8;broker-b:4`.
 
-Read as MQClientInstance#topicRouteData2TopicPublishInfo reads it, with Java's String#split, which
-drops empty parts at the end, and Integer#parseInt, which allows a sign and any script's digits.
+It follows MQClientInstance#topicRouteData2TopicPublishInfo, with Java's String#split, which drops
+empty parts at the end, and Integer#parseInt, which allows a sign and any script's digits.
 """
 
 import unicodedata
@@ -17,16 +17,16 @@ _LAST_OF_ONE_UNIT: Final = "\uffff"
 
 
 def read_order_topic_conf(text: str) -> list[tuple[str, int]]:
-    """Return each broker named with its number of queues, in the order written, duplicates too.
+    """Return each named broker with its number of queues, in the written order, with duplicates.
 
-    A number may be negative, which counts as none. What follows a second colon is passed over.
+    A negative number counts as 0. Text after a second colon is ignored.
 
     Raises:
-        RouteError: a part has no number (`order_topic_conf_incomplete`, where RocketMQ throws
-            ArrayIndexOutOfBoundsException), or none of Java's int (`order_topic_conf_number`:
-            NumberFormatException). The first part that is wrong decides.
+        RouteError: a part has no number (`order_topic_conf_incomplete`; RocketMQ throws
+            ArrayIndexOutOfBoundsException), or no Java int (`order_topic_conf_number`;
+            NumberFormatException). The first wrong part decides.
     """
-    found = []
+    counts = []
     for part in _split(text, ";"):
         items = _split(part, ":")
         if len(items) < 2:  # noqa: PLR2004 - a broker and its number
@@ -38,8 +38,8 @@ def read_order_topic_conf(text: str) -> list[tuple[str, int]]:
             raise RouteError(
                 _FIELD, f"{items[1]!r} is no number", _REMEDY, code="order_topic_conf_number"
             )
-        found.append((items[0], number))
-    return found
+        counts.append((items[0], number))
+    return counts
 
 
 def _split(text: str, separator: str) -> list[str]:
@@ -52,11 +52,11 @@ def _split(text: str, separator: str) -> list[str]:
 
 
 def _parse_int(text: str) -> int | None:
-    """Return the number, None where Java's Integer#parseInt throws."""
+    """Return the number; None where Java's Integer#parseInt throws."""
     digits = text[1:] if text[:1] in ("+", "-") else text
     number = 0
     for digit in digits:
-        # Java looks at units of 16 bits, so digits beyond the basic plane are none to it.
+        # Java reads 16-bit units, so it knows no digits beyond the basic plane.
         value = None if digit > _LAST_OF_ONE_UNIT else unicodedata.decimal(digit, None)
         if value is None or number > _INT_MAX:
             return None

@@ -1,14 +1,19 @@
-"""Which queues of a topic producers write to (MQClientInstance#topicRouteData2TopicPublishInfo)."""
+"""The queues of a topic that producers write (MQClientInstance#topicRouteData2TopicPublishInfo)."""
 
 from dataclasses import dataclass
 
-from fairlead_client.errors import RouteError
 from fairlead_client.model import Queue
 from fairlead_client.routes.java_order import java_order
 from fairlead_client.routes.order_topic_conf import read_order_topic_conf
 from fairlead_client.routes.route_limits import check_queues
 from fairlead_client.routes.static_topic import endpoints
-from fairlead_client.routes.topic_route import PERM_WRITE, BrokerData, QueueData, TopicRoute
+from fairlead_client.routes.topic_route import (
+    PERM_WRITE,
+    BrokerData,
+    QueueData,
+    TopicRoute,
+    incomplete_route,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,9 +22,9 @@ class TopicPublishInfo:
 
     Attributes:
         ordered: whether the topic's configuration fixes its queues (orderTopic).
-        queues: the queues to write to, in the order in which they take turns.
-        have_route: whether a route is known at all (haveTopicRouterInfo). With a route and no
-            queues, RocketMQ's producer does not ask for the default topic's route.
+        queues: the queues to write to, in the order of their turns.
+        have_route: whether a route is known (haveTopicRouterInfo). With a route and no queues,
+            RocketMQ's producer does not ask for the default topic's route.
     """
 
     ordered: bool = False
@@ -28,15 +33,15 @@ class TopicPublishInfo:
 
 
 def publish_info(topic: str, route: TopicRoute) -> TopicPublishInfo:
-    """Return the queues of a route that are written to.
+    """Return the queues of a route that producers write to.
 
-    With an orderTopicConf: the queues that it names, in its order, and nothing else is looked at.
-    Else, with orderTopicConf null and a static topic's mapping: all logical queues, by their ids.
-    Else queues 0 to writeQueueNums - 1 of each share with the write bit whose broker has a master,
-    shares sorted by broker name; of two brokers of one name the first decides.
+    With an orderTopicConf: only the queues that it names, in its order. Else, with orderTopicConf
+    null and a static topic's mapping: all logical queues, by their ids. Else queues 0 to
+    writeQueueNums - 1 of each share that has the write bit and a broker with a master, sorted by
+    broker name; of two brokers with one name the first decides.
 
     Raises:
-        RouteError: where RocketMQ throws; its code says which rule, see RouteError.
+        RouteError: RocketMQ throws here; the code names the rule, see RouteError.
 
     >>> route = TopicRoute((QueueData("b", 4, 2, 6),), (BrokerData("b", addresses={0: "b:10911"}),))
     >>> [queue.queue_id for queue in publish_info("orders", route).queues]
@@ -62,26 +67,20 @@ def publish_info(topic: str, route: TopicRoute) -> TopicPublishInfo:
 
 
 def _writable(route: TopicRoute) -> list[QueueData]:
-    if "queueDatas" in route.absent:
-        raise _incomplete("queueDatas")
+    route.require("queueDatas")
     brokers: dict[str, BrokerData] = {}
     for broker in route.broker_datas:
         brokers.setdefault(broker.broker_name, broker)
-    found = []
+    writable = []
     for share in sorted(route.queue_datas, key=lambda share: java_order(share.broker_name)):
         if not share.perm & PERM_WRITE:
             continue
-        if "brokerDatas" in route.absent:
-            raise _incomplete("brokerDatas")
+        route.require("brokerDatas")
         broker_data = brokers.get(share.broker_name)
         if broker_data is None:
             continue
         if not broker_data.addresses_told:
-            raise _incomplete(f"brokerDatas.{share.broker_name}.brokerAddrs")
+            raise incomplete_route(f"brokerDatas.{share.broker_name}.brokerAddrs")
         if broker_data.has_master:
-            found.append(share)
-    return found
-
-
-def _incomplete(field: str) -> RouteError:
-    return RouteError(field, "it is missing", "send the whole route", code="route_incomplete")
+            writable.append(share)
+    return writable

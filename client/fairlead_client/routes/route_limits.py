@@ -1,4 +1,4 @@
-"""How many queues one topic may have."""
+"""The limit of a topic's queues."""
 
 from collections.abc import Iterable
 from typing import Final
@@ -6,14 +6,14 @@ from typing import Final
 from fairlead_client.errors import RouteError
 
 QUEUES_MAX: Final = 100_000
-"""As in Fairlead's own route record; RocketMQ has no limit but its memory."""
+"""The limit of Fairlead's own route record; RocketMQ has none but its memory."""
 
 
 def check_queues(field: str, counts: Iterable[int]) -> None:
-    """Refuse more queues in all than a topic may have; a negative count is none.
+    """Check the total number of a topic's queues; a negative count counts as 0.
 
     Raises:
-        RouteError: there are more; its code is `too_many_queues`.
+        RouteError: there are too many (`too_many_queues`).
     """
     if sum(max(count, 0) for count in counts) > QUEUES_MAX:
         raise RouteError(

@@ -4,7 +4,12 @@ from typing import Any, NamedTuple
 
 from fairlead_client.errors import MalformedRecordError
 from fairlead_client.routes.topic_route import BrokerData, QueueData, TopicRoute
-from fairlead_client.session.record_object import record_object
+from fairlead_client.session.record_object import (
+    optional_text_field,
+    record_object,
+    text_field,
+    whole_number_field,
+)
 
 
 class TopicRouteRecord(NamedTuple):
@@ -15,13 +20,13 @@ class TopicRouteRecord(NamedTuple):
 
 
 def decode_route_record(value: bytes) -> TopicRouteRecord | None:
-    """Return what a record on the routes topic tells, None for a kind that is not known.
+    """Return a topic and its route from a record of the routes topic; None for an unknown kind.
 
     Raises:
         MalformedRecordError: a field is missing or has a wrong type.
     """
     record = record_object(value)
-    if _text(record, "kind", "") != "route":
+    if text_field(record, "kind") != "route":
         return None
     brokers = record.get("brokers")
     if not isinstance(brokers, list):
@@ -33,22 +38,21 @@ def decode_route_record(value: bytes) -> TopicRouteRecord | None:
             raise MalformedRecordError(path, "is no object")
         queue_datas.append(_queue_data(broker, f"{path}."))
         broker_datas.append(_broker_data(broker, f"{path}."))
-    conf = record.get("order_topic_conf")
     route = TopicRoute(
         queue_datas=tuple(queue_datas),
         broker_datas=tuple(broker_datas),
-        order_topic_conf=None if conf is None else _text(record, "order_topic_conf", ""),
-        identity=_text(record, "identity", ""),
+        order_topic_conf=optional_text_field(record, "order_topic_conf"),
+        identity=text_field(record, "identity"),
     )
-    return TopicRouteRecord(_text(record, "topic", ""), route)
+    return TopicRouteRecord(text_field(record, "topic"), route)
 
 
 def _queue_data(broker: dict[str, Any], path: str) -> QueueData:
     return QueueData(
-        broker_name=_text(broker, "broker_name", path),
-        read_queue_nums=_number(broker, "read_queue_nums", path),
-        write_queue_nums=_number(broker, "write_queue_nums", path),
-        perm=_number(broker, "perm", path),
+        broker_name=text_field(broker, "broker_name", path),
+        read_queue_nums=whole_number_field(broker, "read_queue_nums", path),
+        write_queue_nums=whole_number_field(broker, "write_queue_nums", path),
+        perm=whole_number_field(broker, "perm", path),
         leaders=_labels(broker, "leaders", path),
         zones=_labels(broker, "zones", path),
     )
@@ -62,8 +66,8 @@ def _broker_data(broker: dict[str, Any], path: str) -> BrokerData:
         if not (name.isascii() and name.isdigit()) or not isinstance(address, str):
             raise MalformedRecordError(f"{path}addresses.{name}", "is no broker id with a text")
     return BrokerData(
-        broker_name=_text(broker, "broker_name", path),
-        cluster=_text(broker, "cluster", path),
+        broker_name=text_field(broker, "broker_name", path),
+        cluster=text_field(broker, "cluster", path),
         addresses={int(name): address for name, address in addresses.items()},
     )
 
@@ -72,20 +76,6 @@ def _labels(broker: dict[str, Any], name: str, path: str) -> tuple[str | None, .
     labels = broker.get(name)
     if labels is None:
         return None
-    if not isinstance(labels, list) or not all(isinstance(each, str | None) for each in labels):
+    if not isinstance(labels, list) or not all(isinstance(label, str | None) for label in labels):
         raise MalformedRecordError(path + name, "is no list of texts and nulls")
     return tuple(labels)
-
-
-def _text(entry: dict[str, Any], name: str, path: str) -> str:
-    value = entry.get(name)
-    if not isinstance(value, str):
-        raise MalformedRecordError(path + name, "is missing or no text")
-    return value
-
-
-def _number(entry: dict[str, Any], name: str, path: str) -> int:
-    value = entry.get(name)
-    if not isinstance(value, int) or isinstance(value, bool) or value < 0:
-        raise MalformedRecordError(path + name, "is missing or no whole number from 0 on")
-    return value

@@ -1,6 +1,8 @@
-"""Which queues of a topic consumers share (MQClientInstance#topicRouteData2TopicSubscribeInfo)."""
+"""The queues of a topic that consumers read.
 
-from fairlead_client.errors import RouteError
+Source: MQClientInstance#topicRouteData2TopicSubscribeInfo.
+"""
+
 from fairlead_client.model import Queue
 from fairlead_client.routes.java_order import java_order
 from fairlead_client.routes.route_limits import check_queues
@@ -9,21 +11,18 @@ from fairlead_client.routes.topic_route import PERM_READ, TopicRoute
 
 
 def subscribe_info(topic: str, route: TopicRoute) -> tuple[Queue, ...]:
-    """Return the queues of a route that are read, each once, in RocketMQ's order.
+    """Return the queues of a route that consumers read, each once, in RocketMQ's order.
 
     With a static topic's mapping: all logical queues. Else queues 0 to readQueueNums - 1 of each
-    share with the read bit; neither a master nor the broker's data is needed, and orderTopicConf
+    share with the read bit. This needs neither a master nor the broker's data, and orderTopicConf
     does not matter.
 
     Raises:
-        RouteError: the shares were left out (`route_incomplete`), or there are too many queues.
+        RouteError: the shares are missing (`route_incomplete`), or there are too many queues.
     """
     if route.mappings:
         return tuple(sorted(endpoints(topic, route.mappings), key=_order))
-    if "queueDatas" in route.absent:
-        raise RouteError(
-            "queueDatas", "it is missing", "send the whole route", code="route_incomplete"
-        )
+    route.require("queueDatas")
     shares = [share for share in route.queue_datas if share.perm & PERM_READ]
     check_queues("queueDatas", (share.read_queue_nums for share in shares))
     queues = {

@@ -1,17 +1,16 @@
-"""A topic's route as values, in the words of RocketMQ's TopicRouteData.
-
-Plain immutable values: nothing here is changed by whoever selects a queue.
-"""
+"""A topic's route as immutable values, in the words of RocketMQ's TopicRouteData."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from fairlead_client.errors import RouteError
+
 GLOBAL_SCOPE: Final = "__global__"
-"""The scope of a static topic's mapping unless it says another (MixAll.METADATA_SCOPE_GLOBAL)."""
+"""The default scope of a static topic's mapping (MixAll.METADATA_SCOPE_GLOBAL)."""
 
 MASTER: Final = 0
-"""The id of a broker group's master (MixAll.MASTER_ID): the only one that is written to."""
+"""The id of a broker group's master (MixAll.MASTER_ID), the only one that takes writes."""
 PERM_READ: Final = 4
 """PermName.PERM_READ."""
 PERM_WRITE: Final = 2
@@ -22,8 +21,8 @@ PERM_WRITE: Final = 2
 class QueueData:
     """One broker's share of a topic (QueueData).
 
-    `leaders` and `zones`, which RocketMQ does not know, name the node and the zone of queue 0, 1, …
-    in order; None: not told.
+    `leaders` and `zones` name the leading node and the zone of queue 0, 1, … in order; None:
+    unknown. RocketMQ does not have them.
     """
 
     broker_name: str
@@ -39,8 +38,8 @@ class QueueData:
 class BrokerData:
     """One broker group (BrokerData): its addresses by broker id, 0 being the master.
 
-    `addresses_told` is False where the sender left them out or wrote null, which RocketMQ's own
-    classes tell from none.
+    `addresses_told` is False if the sender left them out or wrote null, which RocketMQ's classes
+    distinguish from an empty map.
     """
 
     broker_name: str
@@ -50,7 +49,7 @@ class BrokerData:
 
     @property
     def has_master(self) -> bool:
-        """Whether the group can be written to."""
+        """Whether producers can write to the group."""
         return MASTER in self.addresses
 
 
@@ -59,13 +58,13 @@ class QueueMapping:
     """One broker's share of a static topic's logical queues (TopicQueueMappingInfo, 5.x).
 
     Attributes:
-        broker_name: the broker that keeps them (bname).
-        topic: the static topic, told once more.
-        scope: mappings of one scope together are one set of logical queues; None: passed over.
-        total_queues: how many logical queues the topic has in all.
-        epoch: of two mappings of one logical queue the greater is in force.
-        dirty: told, compared and otherwise unused.
-        current_ids: logical queue id to the broker's own (currIdMap).
+        broker_name: the broker that has them (bname).
+        topic: the static topic.
+        scope: mappings of one scope form one set of logical queues; None: ignored.
+        total_queues: the number of the topic's logical queues.
+        epoch: of two mappings of one logical queue, the greater epoch is in force.
+        dirty: only compared.
+        current_ids: logical queue id -> the broker's own queue id (currIdMap).
     """
 
     broker_name: str | None = None
@@ -82,14 +81,15 @@ class TopicRoute:
     """The whole route of one topic (TopicRouteData).
 
     Attributes:
-        queue_datas: what each broker has of the topic, in the order told.
-        broker_datas: where the brokers are, in the order told.
+        queue_datas: each broker's share of the topic, in the sender's order.
+        broker_datas: the brokers' addresses, in the sender's order.
         order_topic_conf: "broker:queues;…" of an ordered topic, else None or empty.
-        filter_servers: broker address to filter servers; told, compared and otherwise unused.
-        identity: which life of its name the topic is in; None: not told.
-        mappings: of a static topic (topicQueueMappingByBroker), by broker name; None: not told.
+        filter_servers: broker address -> filter servers; only compared.
+        identity: the topic's identity, which changes when the topic is created again; None:
+            unknown.
+        mappings: a static topic's mappings by broker name (topicQueueMappingByBroker); None: none.
         absent: which of "queueDatas" and "brokerDatas" the sender left out or wrote as null. They
-            are empty here; RocketMQ fails where it needs one.
+            are empty here; RocketMQ fails if it needs one.
     """
 
     queue_datas: tuple[QueueData, ...] = ()
@@ -99,3 +99,17 @@ class TopicRoute:
     identity: str | None = None
     mappings: Mapping[str, QueueMapping] | None = None
     absent: frozenset[str] = frozenset()
+
+    def require(self, name: str) -> None:
+        """Check that the sender did not leave out "queueDatas" or "brokerDatas".
+
+        Raises:
+            RouteError: it did (`route_incomplete`).
+        """
+        if name in self.absent:
+            raise incomplete_route(name)
+
+
+def incomplete_route(field: str) -> RouteError:
+    """Return the error of a route without this field."""
+    return RouteError(field, "it is missing", "send the whole route", code="route_incomplete")

@@ -1,4 +1,4 @@
-"""What a session wants done, as imperatives. The caller does each, in order, and reports back."""
+"""The actions of a session. The caller does each one, in order, and reports back by events."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from fairlead_client.model import Epoch, Position, Progress, Queue, Subscription
 
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """One queue that the incarnation ever started: `running`, or `final` where it stopped."""
+    """One queue that the incarnation started; `state` is `running`, or `final` after its end."""
 
     queue: Queue
     epoch: Epoch
@@ -20,7 +20,7 @@ class Claim:
 class SendHeartbeat:
     """Write a heartbeat; answer with HeartbeatAppended or HeartbeatFailed.
 
-    Take the time for `sent_at_ms` *before* handing it to the producer.
+    The caller reads the time for `sent_at_ms` before it gives the heartbeat to the producer.
     """
 
     incarnation: str
@@ -31,12 +31,12 @@ class SendHeartbeat:
     applied: Epoch | None
     digest: str
     decide: bool = False
-    """It asks the engine for a decision."""
+    """Whether it asks the engine to decide at once."""
 
 
 @dataclass(frozen=True, slots=True)
 class SendProgress:
-    """Write progress; answer only failure, with ProgressFailed."""
+    """Write progress; answer with ProgressFailed if that fails."""
 
     incarnation: str
     entries: tuple[Progress, ...]
@@ -44,7 +44,7 @@ class SendProgress:
 
 @dataclass(frozen=True, slots=True)
 class SendClaims:
-    """Write claims, in parts if need be; answer with ClaimsAppended or ClaimsFailed."""
+    """Write claims, in several parts if necessary; answer with ClaimsAppended or ClaimsFailed."""
 
     incarnation: str
     generation: int
@@ -55,8 +55,8 @@ class SendClaims:
 class SendRelease:
     """Write a release; answer with ReleaseAppended or ReleaseFailed.
 
-    `last_started` is set if the client leaves: the newest epoch under which it started anything. It
-    starts nothing newer. `successor` is the client that waits for the release, if that is known.
+    `last_started` is set if the client leaves: the newest epoch under which it started any work.
+    It starts nothing newer. `successor` is the client that waits for the release, if known.
     """
 
     incarnation: str
@@ -88,7 +88,7 @@ class StartWork:
 
 @dataclass(frozen=True, slots=True)
 class StopWork:
-    """The application finishes what it has in hand and stops; answer with WorkStopped."""
+    """The application finishes the messages in hand and stops; answer with WorkStopped."""
 
     queue: Queue
     epoch: Epoch
@@ -96,7 +96,7 @@ class StopWork:
 
 @dataclass(frozen=True, slots=True)
 class AbandonWork:
-    """The application took too long: deliver nothing more of the queue, refuse its commits."""
+    """The application took too long: deliver no message of the queue, and ignore its progress."""
 
     queue: Queue
     epoch: Epoch
@@ -104,7 +104,7 @@ class AbandonWork:
 
 @dataclass(frozen=True, slots=True)
 class StopEverything:
-    """The lease is over: stop all work at once; answer each queue named with WorkStopped."""
+    """The lease is over: stop all work at once; answer each queue with WorkStopped."""
 
     reason: str
     work: tuple[tuple[Queue, Epoch], ...]
@@ -112,7 +112,7 @@ class StopEverything:
 
 @dataclass(frozen=True, slots=True)
 class CommitProgress:
-    """Commit positions to the data plane, not later than `not_after_ms`; answer CommitFinished."""
+    """Commit positions to the data plane before `not_after_ms`; answer with CommitFinished."""
 
     entries: tuple[Progress, ...]
     not_after_ms: int
@@ -120,14 +120,14 @@ class CommitProgress:
 
 @dataclass(frozen=True, slots=True)
 class NewIncarnationNeeded:
-    """Draw a fresh incarnation, read the generations to their end, answer with Started."""
+    """Read the generations to their end and draw a new incarnation; answer with Started."""
 
     reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class ReportNotice:
-    """Tell the application what the engine said."""
+    """Pass the engine's notice on to the application."""
 
     code: str
     message: str
@@ -135,7 +135,7 @@ class ReportNotice:
 
 @dataclass(frozen=True, slots=True)
 class Stopped:
-    """The client is closed, with the error that closed it or None."""
+    """The client is closed; `error` is what closed it, None if the application did."""
 
     error: Exception | None
 

@@ -1,4 +1,4 @@
-"""What stands between a session and the application's own code."""
+"""The interface between a session and the application's code."""
 
 from collections.abc import Iterable
 from typing import Protocol
@@ -8,25 +8,28 @@ from fairlead_client.session.events import ProgressMade
 
 
 class Application(Protocol):
-    """Takes work and gives it back. Called on the session's thread, so it must never wait.
+    """Starts and stops work on queues. The session's thread calls it, so no method may wait.
 
-    For each start it is told once to stop, or that everything stops; it answers with WorkStopped.
+    For each start the session later calls `stop_work` or `stop_everything` once; the application
+    answers with WorkStopped.
     """
 
     def start_work(self, queue: Queue, epoch: Epoch, position: Position) -> None:
-        """The queue may be read from the position on."""
+        """Start to read the queue at the position."""
 
     def stop_work(self, queue: Queue, epoch: Epoch) -> None:
-        """Finish what is in hand and stop."""
+        """Finish the messages in hand and stop."""
 
     def abandon_work(self, queue: Queue, epoch: Epoch) -> None:
-        """Too late to stop in an orderly way: deliver nothing more, believe no progress."""
+        """Deliver no more messages and ignore progress: it is too late for an orderly stop."""
 
     def stop_everything(self, work: Iterable[tuple[Queue, Epoch]]) -> None:
-        """The lease is over: stop all of this, at once."""
+        """Stop all this work at once: the lease is over."""
+        for queue, epoch in work:
+            self.stop_work(queue, epoch)
 
-    def take_progress(self) -> list[ProgressMade]:
-        """Return the progress made since this was asked last."""
+    def collect_progress(self) -> list[ProgressMade]:
+        """Return the progress since the last call."""
 
     def closed(self) -> None:
-        """Nothing will be started any more."""
+        """Note that the session will start no more work."""

@@ -1,21 +1,21 @@
-"""Puts the parts of an assignment together; an incomplete set has no effect."""
+"""Joins the parts of an assignment; an incomplete assignment has no effect."""
 
 from fairlead_client.model import Epoch
 from fairlead_client.session.records import Assignment
 
 
-class PartAssembler:
-    """Collects parts until all of one set are there.
+class AssignmentAssembler:
+    """Collects parts until one assignment is complete.
 
-    A part whose epoch or generation is not that of part 0 does not belong to the set. An older part
-    never takes the place of a newer one: a set that was overtaken is healed by the engine.
+    A part belongs to the assignment only if it has the generation and epoch of part 0. An older
+    part never replaces a newer one: the engine repeats an assignment that another one overtook.
     """
 
     def __init__(self) -> None:
         self._parts: dict[int, Assignment] = {}
 
     def add(self, record: Assignment) -> tuple[Assignment, ...]:
-        """Take one part; return the whole set, in order, when this part completed it, else ()."""
+        """Add one part; return all parts, in order, if it completes the assignment, else ()."""
         if record.parts == 1:
             return (record,)
         known = self._parts.get(record.part)
@@ -25,17 +25,17 @@ class PartAssembler:
         first = self._parts.get(0)
         if first is None:
             return ()
-        found = tuple(
+        parts = tuple(
             part
             for index in range(first.parts)
             if (part := self._parts.get(index)) is not None
             and _age(part) == _age(first)
             and part.parts == first.parts
         )
-        if len(found) < first.parts:
+        if len(parts) < first.parts:
             return ()
         self._parts.clear()
-        return found
+        return parts
 
     def clear(self) -> None:
         """Forget every part, as a new incarnation does."""

@@ -1,4 +1,4 @@
-"""The acknowledgement of a generation: what this incarnation ever started."""
+"""The acknowledgement of a generation: claims of all queues that this incarnation started."""
 
 from fairlead_client.model import EPOCH_ZERO
 from fairlead_client.session.actions import Claim, SendClaims
@@ -8,7 +8,7 @@ from fairlead_client.session.states import SessionState, Signal
 
 
 def send_claims(memory: Memory) -> None:
-    """Write the claims for the newest generation; before any engine there is none to answer."""
+    """Write the claims for the newest generation; before the first engine there is none."""
     if memory.generation == 0:
         return
     memory.claims_due_ms = None
@@ -27,7 +27,7 @@ def send_claims(memory: Memory) -> None:
 
 
 def learn_generation(memory: Memory, generation: int) -> bool:
-    """Take a newer generation: void all gates. Return whether it was news."""
+    """Note a newer generation and void all gates; return whether it was newer."""
     if generation <= memory.generation:
         return False
     memory.generation = generation
@@ -38,27 +38,27 @@ def learn_generation(memory: Memory, generation: int) -> bool:
 
 
 def acknowledge(memory: Memory, event: GenerationRead) -> SessionState:
-    """A driver started: acknowledge at once, it waits for it."""
+    """Acknowledge a new engine driver at once: it waits for the claims."""
     if learn_generation(memory, event.generation):
         send_claims(memory)
     return memory.state
 
 
 def note_generation(memory: Memory, event: GenerationRead) -> SessionState:
-    """No incarnation lives that could acknowledge; the next one knows it from its start."""
+    """Note the generation for the next incarnation: none is there to acknowledge it."""
     memory.generation = max(memory.generation, event.generation)
     return memory.state
 
 
 def claims_appended(memory: Memory, event: ClaimsAppended) -> SessionState:
-    """The engine will read the acknowledgement."""
+    """Note that the claims are in the log."""
     if (event.incarnation, event.generation) == (memory.incarnation, memory.generation):
         memory.claims_due_ms = None
     return memory.state
 
 
 def claims_failed(memory: Memory, event: ClaimsFailed) -> SessionState:
-    """Try again soon, with what is true then."""
+    """Write the claims again soon, as they are then."""
     if (event.incarnation, event.generation) == (memory.incarnation, memory.generation):
         memory.claims_due_ms = memory.now_ms + memory.settings.retry_ms
     return memory.state

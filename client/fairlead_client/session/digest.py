@@ -1,4 +1,4 @@
-"""The digest of what a client holds, by which the engine notices a lost or late record."""
+"""The digest of a client's queues, by which the engine notices a lost or late record."""
 
 from collections.abc import Iterable
 from hashlib import sha256
@@ -7,9 +7,9 @@ from fairlead_client.model import Epoch, Queue
 
 
 def digest(entries: Iterable[tuple[Queue, Epoch, str]]) -> str:
-    """Return the 16 hexadecimal digits of protocol §2, of entries (queue, epoch, state).
+    """Return the 16 hexadecimal digits of protocol §2 for entries (queue, epoch, state).
 
-    A sum, so the order of the entries does not matter and an entry can be taken out again.
+    The digest is a sum, so the order of the entries does not matter.
 
     >>> digest([])
     '0000000000000000'

@@ -1,7 +1,7 @@
-"""What can happen to a session. Facts in the past tense; the time comes beside each event.
+"""The events of a session; the caller gives the time with each.
 
-Events that answer something sent carry the incarnation that sent it: an answer to an earlier
-incarnation is void.
+An event that answers an action carries the action's incarnation: the session ignores an answer to
+an earlier incarnation.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from fairlead_client.session.records import Assignment, Notice, Release
 
 @dataclass(frozen=True, slots=True)
 class Started:
-    """A fresh incarnation begins; the newest generation and the ends of the topics were read."""
+    """A new incarnation begins; its caller has read the newest generation and the topics' ends."""
 
     incarnation: str
     generation: int
@@ -20,7 +20,7 @@ class Started:
 
 @dataclass(frozen=True, slots=True)
 class HeartbeatAppended:
-    """A heartbeat is known to be in the log; `sent_at_ms` was taken before it was sent."""
+    """A heartbeat is in the log; `sent_at_ms` is a time before it was sent."""
 
     incarnation: str
     sequence: int
@@ -29,7 +29,7 @@ class HeartbeatAppended:
 
 @dataclass(frozen=True, slots=True)
 class HeartbeatFailed:
-    """A heartbeat is not known to be in the log."""
+    """A heartbeat may not be in the log."""
 
     incarnation: str
     sequence: int
@@ -37,45 +37,45 @@ class HeartbeatFailed:
 
 @dataclass(frozen=True, slots=True)
 class AssignmentsReadToEnd:
-    """Everything that stood in the assignments partition at `at_ms` has been read."""
+    """The client has read every assignment that was in its partition at `at_ms`."""
 
     at_ms: int
 
 
 @dataclass(frozen=True, slots=True)
 class AssignmentRead:
-    """An assignment record of some client was read."""
+    """The client read an assignment, of whichever client."""
 
     record: Assignment
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseRead:
-    """A release of some client was read."""
+    """The client read a release, of whichever client."""
 
     record: Release
 
 
 @dataclass(frozen=True, slots=True)
 class GenerationRead:
-    """A driver's claim was read; a generation is the claim's offset + 1."""
+    """The client read an engine driver's claim; the generation is the claim's offset + 1."""
 
     generation: int
 
 
 @dataclass(frozen=True, slots=True)
 class NoticeRead:
-    """A notice to some client was read."""
+    """The client read a notice, to whichever client."""
 
     record: Notice
 
 
 @dataclass(frozen=True, slots=True)
 class ProgressMade:
-    """Everything of the queue below `offset` is processed; `end` will be written next.
+    """All messages of the queue below `offset` are processed; `end` is the next to be written.
 
-    `idle_ms`: how long ago a pull of it was last tried in this work, one that was held back by flow
-    control counts; to be told now and then while nothing is tried. None: not told.
+    `idle_ms` is how long ago a pull of this work was last tried, even if flow control held it
+    back. The application reports it now and then while it tries none. None: not reported.
     """
 
     queue: Queue
@@ -87,9 +87,10 @@ class ProgressMade:
 
 @dataclass(frozen=True, slots=True)
 class WorkStopped:
-    """The application no longer works on the queue; None: the progress made so far holds.
+    """The application has stopped its work on the queue.
 
-    `end`: where the queue ended when it was fetched last; None: not told.
+    `offset` is the next offset to read; None: the last reported progress holds. `end` is where the
+    queue ended at its last fetch; None: not reported.
     """
 
     queue: Queue
@@ -100,14 +101,14 @@ class WorkStopped:
 
 @dataclass(frozen=True, slots=True)
 class WorkFailed:
-    """The application could not take a queue; the client leaves with this error."""
+    """The application could not start work on a queue; the client leaves with this error."""
 
     error: Exception
 
 
 @dataclass(frozen=True, slots=True)
 class CommitFinished:
-    """A commit of positions to the data plane came to an end."""
+    """A commit of positions to the data plane has ended."""
 
     entries: tuple[Progress, ...]
     committed: bool
@@ -115,7 +116,7 @@ class CommitFinished:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseAppended:
-    """A release is known to be in the log."""
+    """A release is in the log."""
 
     incarnation: str
     queue: Queue
@@ -125,7 +126,7 @@ class ReleaseAppended:
 
 @dataclass(frozen=True, slots=True)
 class ReleaseFailed:
-    """A release is not known to be in the log."""
+    """A release may not be in the log."""
 
     incarnation: str
     queue: Queue
@@ -134,7 +135,7 @@ class ReleaseFailed:
 
 @dataclass(frozen=True, slots=True)
 class ProgressFailed:
-    """Progress was not written."""
+    """A write of progress failed."""
 
     incarnation: str
     entries: tuple[Progress, ...]
@@ -142,7 +143,7 @@ class ProgressFailed:
 
 @dataclass(frozen=True, slots=True)
 class ClaimsAppended:
-    """All parts of the claims for a generation are known to be in the log."""
+    """All parts of the claims for a generation are in the log."""
 
     incarnation: str
     generation: int
@@ -150,7 +151,7 @@ class ClaimsAppended:
 
 @dataclass(frozen=True, slots=True)
 class ClaimsFailed:
-    """Some part of the claims for a generation is not known to be in the log."""
+    """Some part of the claims for a generation may not be in the log."""
 
     incarnation: str
     generation: int
@@ -158,28 +159,28 @@ class ClaimsFailed:
 
 @dataclass(frozen=True, slots=True)
 class LeaveAppended:
-    """The leave is known to be in the log."""
+    """The leave is in the log."""
 
     incarnation: str
 
 
 @dataclass(frozen=True, slots=True)
 class LeaveFailed:
-    """The leave is not known to be in the log."""
+    """The leave may not be in the log."""
 
     incarnation: str
 
 
 @dataclass(frozen=True, slots=True)
 class SubscriptionChanged:
-    """The application wants other topics."""
+    """The application subscribes to other topics."""
 
     subscriptions: tuple[Subscription, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class DecisionWanted:
-    """The application wants the engine to decide now whatever is to decide."""
+    """The application wants the engine to decide now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,12 +190,12 @@ class LeaveRequested:
 
 @dataclass(frozen=True, slots=True)
 class TimePassed:
-    """Nothing else happened; whatever is due is done."""
+    """Time has passed; the session does what is due."""
 
 
 @dataclass(frozen=True, slots=True)
 class LeaseEnded:
-    """Raised by the session itself: the lease is over, or the engine says that it was."""
+    """Raised by the session itself: the lease is over, by its own clock or the engine's word."""
 
     reason: str
 
@@ -206,7 +207,7 @@ class AllReleased:
 
 @dataclass(frozen=True, slots=True)
 class AllStopped:
-    """Raised by the session itself: a fenced client works on nothing any more."""
+    """Raised by the session itself: all work of a fenced client has stopped."""
 
 
 Event = (

@@ -1,4 +1,4 @@
-"""Who this process is: a client id that no other process has, and the process's rank."""
+"""The identity of a client: a client id that no other process has, and its process's rank."""
 
 import os
 import socket
@@ -11,7 +11,7 @@ from fairlead_client.model import Process
 
 @dataclass(frozen=True, slots=True)
 class Identity:
-    """What a heartbeat says about where it comes from."""
+    """What a heartbeat says about its sender."""
 
     client_id: str
     process: Process
@@ -21,11 +21,11 @@ class Identity:
 def new_identity(client_id: str | None = None) -> Identity:
     """Return the identity of one client in this process.
 
-    Each client has a process uuid of its own: two clients of one process that were given one id are
-    told apart, and one of them stops, just as if they lived in two processes.
+    Each client has its own process uuid. So two clients with one id in one process behave as in
+    two processes: one of them stops.
 
     Args:
-        client_id: a chosen id; None for `host-address@pid#` and 8 random digits.
+        client_id: a chosen id; None: `host-address@pid#` and 8 random digits.
     """
     address = _address()
     host = "".join(letter for letter in socket.gethostname() if "!" <= letter <= "~")[:100]
@@ -35,10 +35,10 @@ def new_identity(client_id: str | None = None) -> Identity:
 
 
 def _address() -> str:
-    """Return the address that this host uses towards others, or loopback when it has no network."""
+    """Return the address that this host uses towards others, or loopback without a network."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as probe:
         try:
-            # Nothing is sent: connecting a datagram socket only asks for the route.
+            # This sends nothing: to connect a datagram socket only looks up the route.
             probe.connect(("192.0.2.1", 9))
             return str(probe.getsockname()[0])
         except OSError:

@@ -1,7 +1,7 @@
-"""What a session remembers: about its life, and about each queue while the incarnation lasts.
+"""The memory of a session: the client as a whole, and each queue of the present incarnation.
 
-Only handlers of the transition table change it. Two epochs survive for an idle queue, `top` and
-`started`: they are what makes late and repeated records harmless.
+Only handlers of the transition table change it. An idle queue keeps two epochs, `top` and
+`started`, which make late and repeated records harmless.
 """
 
 from collections import Counter, deque
@@ -19,20 +19,20 @@ from fairlead_client.model import (
     Subscription,
 )
 from fairlead_client.session.actions import Action, CommitProgress, SendRelease
-from fairlead_client.session.assignment_assembler import PartAssembler
+from fairlead_client.session.assignment_assembler import AssignmentAssembler
 from fairlead_client.session.records import Notice
 from fairlead_client.session.seen_releases import SeenReleases
 from fairlead_client.session.states import QueueState, SessionState, Signal
 
 OWNED = frozenset({QueueState.WORKING, QueueState.LINGERING, QueueState.DRAINING})
-"""In these the application may work on the queue, while the client has a lease."""
+"""In these states the application may work on the queue, while the client has a lease."""
 TIMED = frozenset({QueueState.COMMITTING, QueueState.LINGERING})
 WORK_STATES = OWNED | {QueueState.COMMITTING}
 
 
 @dataclass(frozen=True, slots=True)
 class SessionSettings:
-    """What a session needs to know beforehand; all times in milliseconds."""
+    """The settings of a session; all times in ms."""
 
     group: str
     client_id: str
@@ -47,14 +47,14 @@ class SessionSettings:
     commit_timeout_ms: int = 2_000
     retry_ms: int = 200
     pace_ms: int = 400
-    """The least time between two heartbeats that are sent early because something changed."""
+    """The least time between two heartbeats that a change sends early."""
     gather_ms: int = 300
-    """What changes within it is told in one heartbeat and one progress: releases go before it."""
+    """Changes within this time share one heartbeat and one progress; releases do not wait."""
 
 
 @dataclass(frozen=True, slots=True)
 class Gate:
-    """An add that may have to wait: the table's `next`."""
+    """An add that may wait for releases; the protocol's table calls it `next`."""
 
     epoch: Epoch
     base: Position
@@ -64,9 +64,9 @@ class Gate:
 
 @dataclass(slots=True)
 class QueueMemory:
-    """One queue. While it works, `started` is the epoch of the work and `position` how far it is.
+    """One queue. During work, `started` is the work's epoch and `position` its progress.
 
-    `identity` is the life of its topic that `position` is of. Invariant: started <= top.
+    `identity` is the topic's identity that `position` belongs to. Invariant: started <= top.
     """
 
     queue: Queue
@@ -76,38 +76,39 @@ class QueueMemory:
     position: Position = POSITION_ZERO
     identity: str | None = None
     start: Position = POSITION_ZERO
-    """Where the work began; only its source can say that it goes on from before."""
+    """Where the work began. Only a correction of the offset moves it back."""
     granted: Position = POSITION_ZERO
-    """Where the engine's own add says that the queue starts."""
+    """Where the queue starts, as the engine's add says."""
     gate: Gate | None = None
     due_ms: int = 0
-    """When a state that does not wait for ever is to be left, see `TIMED`."""
+    """When a state of `TIMED` ends."""
     drain_since_ms: int = 0
     end: int | None = None
     idle_ms: int | None = None
-    """Told once: in the progress that is written next."""
+    """Reported once, in the next progress."""
     unsent: bool = False
     committed: Position | None = None
     handed: Position | None = None
-    """Where the one before released, and committed if it could; None once we may commit."""
+    """Where the former holder released, and probably committed; None after our own commit."""
     successor: str | None = None
-    """The client that waits for the release of the work, once the engine has named it."""
+    """The client that waits for the release of the work, if the engine has named it."""
 
     @property
     def works(self) -> bool:
-        """Whether the table's `cur` is set."""
+        """Whether the application works on the queue; the protocol's table calls it `cur`."""
         return self.state in WORK_STATES
 
     @property
     def progress(self) -> Progress:
-        """Where the work on the queue is, or where it ended."""
-        told = self.end, self.identity, self.idle_ms
-        return Progress(self.queue, self.started, self.position, *told)
+        """The progress of the work, or where it ended."""
+        return Progress(
+            self.queue, self.started, self.position, self.end, self.identity, self.idle_ms
+        )
 
 
 @dataclass(slots=True)
 class PendingRelease:
-    """A release that is not known to be in the log: waits for a commit, an answer or a retry."""
+    """A release that may not be in the log: it waits for a commit, an answer or a retry."""
 
     queue: Queue
     epoch: Epoch
@@ -133,21 +134,21 @@ class Memory:
     lease_until_ms: int = 0
     applied: Epoch | None = None
     asked_ms: int = 0
-    """Since when it waits for an engine to tell it its queues: since it was heard for the first
-    time, or the newest engine started, or one has told it something else."""
-    told_waiting: Notice | None = None
-    """Why it waits, as the engine has said in its newest generation; None: it has said nothing."""
+    """Since when the client waits for an engine to assign its queues: since its first heartbeat,
+    the start of the newest engine, or the engine's last notice."""
+    waiting_notice: Notice | None = None
+    """The engine's notice of why the client waits; None if there is none."""
     refusal: Notice | None = None
-    """The newest notice that a record of it was rejected, read at `refused_ms`; None: none was."""
+    """The newest notice of a rejected record, read at `refused_ms`; None if there is none."""
     refused_ms: int = 0
     queues: dict[Queue, QueueMemory] = field(default_factory=dict)
-    parts: PartAssembler = field(default_factory=PartAssembler)
+    parts: AssignmentAssembler = field(default_factory=AssignmentAssembler)
     pending: dict[tuple[Queue, Epoch], PendingRelease] = field(default_factory=dict)
     claims_due_ms: int | None = None
     leave_due_ms: int | None = None
-    leave_told: bool = False
+    leave_appended: bool = False
     new_incarnation_asked: bool = False
-    # The whole life of the client.
+    # All incarnations of the client.
     generation: int = 0
     seen: SeenReleases = field(default_factory=SeenReleases)
     read_to_end_ms: int = 0
@@ -156,13 +157,13 @@ class Memory:
     counts: Counter[str] = field(default_factory=Counter)
     decision_wanted: bool = False
     decision_asked: int | None = None
-    """The sequence of the first heartbeat that asks for the decision that is wanted."""
-    # What is due when.
+    """The sequence of the first heartbeat that asks for the wanted decision."""
+    # When each step is due.
     heartbeat_at_ms: int = 0
     heartbeat_sent_ms: int = 0
     progress_at_ms: int = 0
     commit_at_ms: int = 0
-    # What this step wants done.
+    # The output of the present step.
     actions: list[Action] = field(default_factory=list)
     signals: deque[tuple[QueueMemory, Signal, object]] = field(default_factory=deque)
 
@@ -174,11 +175,11 @@ class Memory:
         return known
 
     def signal(self, queue: QueueMemory, signal: Signal, detail: object = None) -> None:
-        """Let something happen to a queue, after what is already happening."""
+        """Send a signal to a queue, behind the signals that already wait."""
         self.signals.append((queue, signal, detail))
 
     def changed(self) -> None:
-        """What the client holds has changed: tell the engine soon."""
+        """Send a heartbeat soon: the client's queues have changed."""
         settings = self.settings
         soon = max(self.now_ms + settings.gather_ms, self.heartbeat_sent_ms + settings.pace_ms)
         self.heartbeat_at_ms = min(self.heartbeat_at_ms, soon)
@@ -190,10 +191,10 @@ class Memory:
         position: Position | None,
         successor: str | None,
     ) -> None:
-        """Release an epoch of a queue; a position is committed to the data plane first.
+        """Release an epoch of a queue, after a commit of the position to the data plane.
 
-        After the release the successor may commit, and a later commit of ours would undo its. Where
-        nothing was processed since the one before released, there is nothing to commit.
+        After the release the successor may commit, and a later commit of ours would undo it. If
+        nothing was processed since the former holder's release, there is nothing to commit.
         """
         if (queue.queue, epoch) in self.pending:
             return
@@ -214,14 +215,14 @@ class Memory:
     def send_release(self, release: PendingRelease) -> None:
         """Write a pending release, for the first time or again."""
         release.sent = True
-        told = self.last_started if self.state is SessionState.LEAVING else None
+        leaving = self.state is SessionState.LEAVING
         self.actions.append(
             SendRelease(
                 self.incarnation,
                 release.queue,
                 release.epoch,
                 release.position,
-                last_started=told,
+                last_started=self.last_started if leaving else None,
                 identity=release.identity,
                 successor=release.successor,
             ),
@@ -229,11 +230,11 @@ class Memory:
 
     @property
     def last_started(self) -> Epoch:
-        """The newest epoch under which this incarnation started anything; [0, 0]: it never did."""
+        """The newest epoch under which this incarnation started work; [0, 0] if it never did."""
         return max((queue.started for queue in self.queues.values()), default=EPOCH_ZERO)
 
     def commit(self, entries: tuple[Progress, ...]) -> None:
-        """Commit positions while the lease surely runs."""
+        """Commit positions, before the lease can end."""
         for entry in entries:
             self.queue(entry.queue).handed = None
         not_after_ms = min(self.now_ms + self.settings.commit_timeout_ms, self.lease_until_ms)

@@ -1,8 +1,8 @@
-"""What happens to one queue: the handlers of the queue half of the transition table.
+"""Steps of one queue: the handlers of the queue half of the transition table.
 
-This is the client table of the handover protocol. Each handler takes the session's memory, the
-queue's memory and a detail, changes the queue, appends actions, and returns the queue's next state;
-the machine checks that the table lists it.
+This is the client's table in the handover protocol. Each handler takes the session's memory, the
+queue's memory and a detail. It changes the queue, appends actions, and returns the queue's next
+state; the session checks that the table lists it.
 """
 
 from typing import cast
@@ -14,11 +14,11 @@ from fairlead_client.session.records import Add, Drop
 from fairlead_client.session.states import QueueState, SessionState, Signal
 
 LINGER_MS_MAX = 1_000
-"""No client works on for longer than this after a drop, whatever it is told."""
+"""The longest time that a client works on after a drop, whatever the engine says."""
 
 
 def stay(_memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
-    """Nothing to do in this state."""
+    """Do nothing in this state."""
     return queue.state
 
 
@@ -28,10 +28,10 @@ def resting(queue: QueueMemory) -> QueueState:
 
 
 def add(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
-    """Take an add, a gated add or a grant: all are one message.
+    """Apply an add, a gated add or a grant: all are one message.
 
-    The same epoch again keeps what both lists name and the greater base, so that records may be
-    late, repeated or reordered; a newer epoch takes the place of an older gate.
+    For a repeated epoch the gate keeps the holders that both lists name, and the greater base, so
+    records may be late, repeated or reordered. A newer epoch replaces an older gate.
     """
     offered = cast("Add", detail)
     gate = queue.gate
@@ -55,10 +55,10 @@ def add(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
 
 
 def scan(memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
-    """Open the gate if everyone who may have worked is known to have stopped.
+    """Open the gate if the releases read prove that every possible holder has stopped.
 
-    The list is read from the newest holder to the oldest: a position proves that all older ones
-    stopped too, None only that this one never started.
+    This reads the list from the newest holder to the oldest. A position proves that all older
+    holders have stopped too; None proves only that this holder never started.
     """
     gate = queue.gate
     if gate is None or memory.state is not SessionState.RUNNING:
@@ -69,8 +69,8 @@ def scan(memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
         if not seen:
             return queue.state
         if released is not None:
-            # Resets are known to the engine first. One that it does not know was made up, and would
-            # hide from it all that is processed here, and every reset to come.
+            # The engine knows every reset first. A reset that it does not know was made up, and
+            # would hide all progress here, and every later reset, from the engine.
             if released.reset <= gate.base.reset:
                 position = max(gate.base, released)
                 handed = released
@@ -100,7 +100,7 @@ def _start(
     soon_ms = memory.now_ms + memory.settings.gather_ms
     memory.progress_at_ms = min(memory.progress_at_ms, soon_ms)
     if position.reset > 0 and memory.settings.commits:
-        # Otherwise a crash before the first progress would bring the old offset back.
+        # Without it, a crash before the first progress would restore the old offset.
         return _commit_reset(memory, queue)
     memory.actions.append(StartWork(queue.queue, epoch, position))
     return QueueState.WORKING
@@ -113,28 +113,28 @@ def _commit_reset(memory: Memory, queue: QueueMemory) -> QueueState:
 
 
 def retry_commit(memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
-    """Commit the reset again: without it the queue must not be read."""
+    """Commit the reset again: the application must not read the queue before."""
     return _commit_reset(memory, queue)
 
 
 def committed(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
-    """The reset is committed: the application may read."""
+    """Start the work after the commit of the reset."""
     queue.committed = cast("Position", detail)
     memory.actions.append(StartWork(queue.queue, queue.started, queue.position))
     return QueueState.WORKING
 
 
 def remember_commit(_memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
-    """A position of the running work is in the data plane."""
+    """Note which position of the running work the data plane has."""
     queue.committed = cast("Position", detail)
     return queue.state
 
 
 def drop(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
-    """Answer the drop of an epoch that is not being worked on.
+    """Answer the drop of an epoch without running work.
 
-    What was started has its true release in the log, so it is never answered None. What was not
-    started never will be: that is recorded before it is answered.
+    A started epoch already has its true release in the log, so the answer is never None for it. An
+    epoch that was not started never will be: `top` records that before the answer.
     """
     dropped = cast("Drop", detail)
     epoch = dropped.epoch
@@ -149,7 +149,7 @@ def drop(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
 
 
 def drop_committing(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
-    """Drop work that has not begun: it ends where it would have begun."""
+    """Release work that has not begun, at the position where it would have begun."""
     dropped = cast("Drop", detail)
     if dropped.epoch != queue.started:
         return drop(memory, queue, detail)
@@ -158,7 +158,7 @@ def drop_committing(memory: Memory, queue: QueueMemory, detail: object) -> Queue
 
 
 def drop_working(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
-    """Stop the work, if it is this epoch's: at once, or when it is this client's turn."""
+    """Stop the work of this epoch, at once or when it is this client's turn."""
     dropped = cast("Drop", detail)
     if dropped.epoch != queue.started:
         return drop(memory, queue, detail)
@@ -171,7 +171,7 @@ def drop_working(memory: Memory, queue: QueueMemory, detail: object) -> QueueSta
 
 
 def end_lingering(memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
-    """It is the queue's turn: stop the work."""
+    """Stop the work: it is the queue's turn."""
     return _drain(memory, queue)
 
 
@@ -184,7 +184,7 @@ def _drain(memory: Memory, queue: QueueMemory) -> QueueState:
 
 
 def resync(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
-    """Drop what is missing from the whole set, unless it is newer than the set."""
+    """Drop what the whole set does not name, unless it is newer than the set."""
     upto, epochs = cast("tuple[Epoch, frozenset[Epoch]]", detail)
     gate = queue.gate
     if gate is not None and gate.epoch <= upto and gate.epoch not in epochs:
@@ -195,7 +195,7 @@ def resync(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
 
 
 def void(memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
-    """A newer generation: gates are void, adds of lower ones refused, work goes on."""
+    """Void the gate at a newer generation, and refuse adds of lower ones; work goes on."""
     queue.top = max(queue.top, Epoch(memory.generation, 0))
     if queue.gate is not None:
         queue.gate = None
@@ -204,7 +204,7 @@ def void(memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
 
 
 def progress(_memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
-    """The work got further; it goes back only where its start lies outside of the queue."""
+    """Note progress; it goes back only if the start of the work lay outside of the queue."""
     _reach(queue, cast("int", detail))
     return queue.state
 
@@ -219,7 +219,7 @@ def _reach(queue: QueueMemory, offset: int) -> None:
 
 
 def stopped(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
-    """The work has stopped: release where it ended."""
+    """Release the queue where its work has stopped."""
     offset = cast("int | None", detail)
     if offset is not None:
         _reach(queue, offset)
@@ -227,7 +227,7 @@ def stopped(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
 
 
 def drain_over(memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
-    """The application took too long: release without it, where its contiguous progress ends."""
+    """Release the queue at its progress, without waiting longer for the application."""
     memory.counts["forced_releases"] += 1
     memory.actions.append(AbandonWork(queue.queue, queue.started))
     return _finish(memory, queue)
@@ -235,7 +235,7 @@ def drain_over(memory: Memory, queue: QueueMemory, _detail: object) -> QueueStat
 
 def _finish(memory: Memory, queue: QueueMemory) -> QueueState:
     if queue.unsent and queue.end is not None and memory.state is not SessionState.FENCED:
-        # The engine believes a release only up to an end that it knows.
+        # The engine accepts a release only up to an end that it knows.
         memory.actions.append(SendProgress(memory.incarnation, (queue.progress,)))
     queue.unsent = False
     memory.release(queue, queue.started, queue.position, queue.successor)
@@ -245,38 +245,38 @@ def _finish(memory: Memory, queue: QueueMemory) -> QueueState:
 
 
 def leave(memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
-    """The client leaves: the gate is answered None."""
+    """Answer the gate with None, because the client leaves."""
     if queue.gate is not None:
         memory.signal(queue, Signal.DROP, Drop(queue.queue, queue.gate.epoch))
     return queue.state
 
 
 def leave_committing(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
-    """The client leaves: work that has not begun ends where it would have begun."""
+    """Release work that has not begun, because the client leaves."""
     leave(memory, queue, detail)
     return _finish(memory, queue)
 
 
 def leave_working(memory: Memory, queue: QueueMemory, detail: object) -> QueueState:
-    """The client leaves: the work stops."""
+    """Stop the work, because the client leaves."""
     leave(memory, queue, detail)
     return _drain(memory, queue)
 
 
 def fence(_memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
-    """The lease is over: the gate is forgotten, unanswered."""
+    """Forget the gate without an answer: the lease is over."""
     queue.gate = None
     return QueueState.IDLE
 
 
 def fence_working(memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
-    """The lease is over: the work stops at once."""
+    """Stop the work at once: the lease is over."""
     queue.gate = None
     queue.drain_since_ms = memory.now_ms
     return QueueState.DRAINING
 
 
 def fence_draining(_memory: Memory, queue: QueueMemory, _detail: object) -> QueueState:
-    """The lease is over: the work is stopping already."""
+    """Forget the gate of a queue whose work already stops: the lease is over."""
     queue.gate = None
     return QueueState.DRAINING

@@ -1,8 +1,8 @@
-"""Says in the log which queues of a topic a member is to have now, as RocketMQ's clients do.
+"""Logs the queues of a topic that a member shall have now, as RocketMQ's clients do.
 
-The words are those of RocketMQ 4.9, so that what people search their logs for is found. What only
-the engine knows is left out: the strategy (allocateMessageQueueStrategyName) and how many members
-there are (cidAllSize) stand in the decision that the line's epoch names.
+The line has RocketMQ 4.9's words, so that people find it in their logs. It leaves out what only
+the engine knows: the decision that the line's epoch names has the strategy
+(allocateMessageQueueStrategyName) and the number of members (cidAllSize).
 """
 
 import logging
@@ -15,7 +15,7 @@ logger = logging.getLogger(__name__)
 
 
 class RebalanceLog:
-    """Writes a line for each topic whose queues of this member have changed, and no other.
+    """Writes a line for each topic whose queues of this member have changed.
 
     Args:
         group: the member's group.
@@ -27,8 +27,8 @@ class RebalanceLog:
         self._client_id = client_id
         self._known: dict[str, frozenset[Queue]] = {}
 
-    def shared(self, share: Iterable[Queue], epoch: Epoch) -> None:
-        """Take what the member is to have of all queues, under the epoch of its assignment."""
+    def log_share(self, share: Iterable[Queue], epoch: Epoch) -> None:
+        """Log the changes in the member's share, under the epoch of its assignment."""
         for topic, queues in self._changes(share):
             logger.info(
                 "rebalanced result changed. group=%s, topic=%s, clientId=%s, "
@@ -36,17 +36,17 @@ class RebalanceLog:
                 *(self._group, topic, self._client_id, len(queues), _set(queues), *epoch),
             )
 
-    def all_of(self, queues: Iterable[Queue]) -> None:
-        """Take what a member of a broadcasting group reads: every queue of its topics."""
-        for topic, found in self._changes(queues):
+    def log_all(self, queues: Iterable[Queue]) -> None:
+        """Log the changes in what a broadcasting member reads: every queue of its topics."""
+        for topic, read in self._changes(queues):
             logger.info(
                 "rebalanced result changed. group=%s, topic=%s, clientId=%s, mqAllSize=%d, "
                 "rebalanceResultSize=%d, rebalanceResultSet=%s, messageModel=BROADCASTING",
-                *(self._group, topic, self._client_id, len(found), len(found), _set(found)),
+                *(self._group, topic, self._client_id, len(read), len(read), _set(read)),
             )
 
-    def lost(self) -> None:
-        """Take note that the member has nothing any more; whoever took it away said so."""
+    def forget(self) -> None:
+        """Note that the member has no queue any more; the caller has logged why."""
         self._known = {}
 
     def _changes(self, queues: Iterable[Queue]) -> list[tuple[str, frozenset[Queue]]]:
@@ -54,7 +54,7 @@ class RebalanceLog:
         for queue in queues:
             by_topic[queue.topic].add(queue)
         before = self._known
-        self._known = {topic: frozenset(found) for topic, found in by_topic.items()}
+        self._known = {topic: frozenset(members) for topic, members in by_topic.items()}
         nothing: frozenset[Queue] = frozenset()
         return [
             (topic, self._known.get(topic, nothing))

@@ -1,4 +1,4 @@
-"""The records that a client reads, as values; `decoding` makes them from bytes."""
+"""The records that a client reads, as values; `transport.decoding` reads them from bytes."""
 
 from dataclasses import dataclass
 
@@ -7,10 +7,10 @@ from fairlead_client.model import Epoch, Holder, Position, Queue
 
 @dataclass(frozen=True, slots=True)
 class Drop:
-    """The queue is no longer the client's under this epoch.
+    """The client no longer owns the queue under this epoch.
 
-    `successor` is the client id of who waits for its release; None: the engine does not say.
-    `linger_ms` is how long to work on before the queue is stopped.
+    `successor` is the client that waits for the release; None: the engine does not say.
+    `linger_ms` is how long the client works on before it stops.
     """
 
     queue: Queue
@@ -21,9 +21,9 @@ class Drop:
 
 @dataclass(frozen=True, slots=True)
 class Add:
-    """The queue is the client's under this epoch once every holder in `after` has let go of it.
+    """The client owns the queue under this epoch once every holder in `after` has released it.
 
-    `identity` is the life of its topic that `position` is of; None: the engine does not say.
+    `identity` is the topic's identity that `position` belongs to; None: the engine does not say.
     """
 
     queue: Queue
@@ -35,7 +35,7 @@ class Add:
 
 @dataclass(frozen=True, slots=True)
 class Assigned:
-    """One entry of the whole set; a gated one carries all that an add does."""
+    """One entry of the whole set; a gated entry has all fields of an add."""
 
     queue: Queue
     epoch: Epoch
@@ -45,7 +45,7 @@ class Assigned:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """One part of what the engine wants a client to have (protocol §3.12)."""
+    """One part of a client's assignment (protocol §3.12)."""
 
     group: str
     client_id: str
@@ -61,7 +61,7 @@ class Assignment:
 
 @dataclass(frozen=True, slots=True)
 class Release:
-    """One client let go of a queue at `position`; None: it never started, never will (§3.6)."""
+    """A client released a queue at `position`; None: it never started and never will (§3.6)."""
 
     group: str
     queue: Queue
@@ -71,9 +71,9 @@ class Release:
 
 @dataclass(frozen=True, slots=True)
 class Notice:
-    """The engine tells one client something (§3.13); `winner` is (start ms, uuid) of a process.
+    """A notice of the engine to one client (§3.13); `winner` is (start ms, uuid) of a process.
 
-    `reason` is why the client waits, of a notice `waiting`; None: nothing keeps it any more.
+    A notice `waiting` gives the `reason` why the client waits; None: it waits no longer.
     """
 
     group: str

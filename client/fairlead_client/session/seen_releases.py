@@ -1,7 +1,7 @@
-"""Remembers releases that were read, so that a gate which arrives later finds them.
+"""Remembers releases, so that a gate finds those that were read before it.
 
-Only a few per queue are kept: what was forgotten costs one more decision of the engine (it repeats
-the add with a shorter list), never safety.
+It keeps only a few per queue. A forgotten release costs no safety, only one more decision of the
+engine, which repeats the add with a shorter list.
 """
 
 from fairlead_client.model import Holder, Position, Queue
@@ -9,19 +9,19 @@ from fairlead_client.session.records import Release
 
 PER_QUEUE_MAX = 8
 RELEASES_MAX = 40_000
-"""Of all queues together: twice as many as a great group has queues. Whoever may write handovers
-may invent both, and 40,000 of the longest names are some 40 MB."""
+"""For all queues together, twice the queues of a large group. Others may write handovers with any
+names, and 40,000 of the longest names take about 40 MB."""
 
 
 class SeenReleases:
-    """Releases by queue and holder. A release is a permanent fact, whoever reads it whenever."""
+    """Releases by queue and holder. A release stays true for ever."""
 
     def __init__(self) -> None:
         self._queues: dict[Queue, dict[Holder, Position | None]] = {}
         self._releases = 0
 
     def remember(self, release: Release) -> None:
-        """Keep the release; of two for one holder the greater position, any over None."""
+        """Keep the release; of two for one holder, keep the greater position."""
         holders = self._queues.pop(release.queue, {})
         self._releases -= len(holders)
         known = holders.pop(release.holder, None)
@@ -31,13 +31,13 @@ class SeenReleases:
         holders[release.holder] = position
         if len(holders) > PER_QUEUE_MAX:
             del holders[next(iter(holders))]
-        # Taken out and put back: the order of the dict is the order of the last release read.
+        # This moves the queue to the end: the dict is in the order of the last releases.
         self._queues[release.queue] = holders
         self._releases += len(holders)
         while self._releases > RELEASES_MAX:
             self._releases -= len(self._queues.pop(next(iter(self._queues))))
 
     def find(self, queue: Queue, holder: Holder) -> tuple[bool, Position | None]:
-        """Whether a release of exactly this queue, incarnation and epoch was read, and where."""
+        """Return whether the client has read this holder's release, and its position."""
         holders = self._queues.get(queue, {})
         return (holder in holders, holders.get(holder))

@@ -1,8 +1,8 @@
-"""The session: events in, actions out, without clock, input, output or chance (ADR 0030).
+"""The session: events in, actions out, without a clock, input, output or randomness (ADR 0030).
 
-One session is the chain of incarnations of one client in one group. The caller feeds it each event
-with the time, does the actions it gets in order, and never touches its memory. The rules it keeps
-are those of the handover protocol; every transition stands in `transitions.TRANSITIONS`.
+One session covers all incarnations of one client in one group. The caller passes each event with
+the time, does the returned actions in order, and never touches the memory. The session keeps the
+rules of the handover protocol; `transitions.TRANSITIONS` lists every transition.
 """
 
 from collections.abc import Mapping
@@ -25,10 +25,10 @@ SIGNALS_MAX = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Granted:
-    """What a queue was granted with: the identity of its topic, where it starts.
+    """The grant of a queue: its topic's identity, and where it starts.
 
-    `offset` is what the engine itself said, `start` where the work began: there, or where the
-    member before said that it had stopped.
+    `offset` is the engine's own start. `start` is where the work began: there, or where the former
+    holder says that it stopped.
     """
 
     identity: str | None = None
@@ -38,12 +38,12 @@ class Granted:
 
 @dataclass(frozen=True, slots=True)
 class Ownership:
-    """What the application may work on, until when; a snapshot that any thread may read."""
+    """The queues that the application may work on, and until when; any thread may read it."""
 
     until_ms: int
     epochs: Mapping[Queue, Epoch]
     gated: bool = False
-    """Whether a queue waits for a release of who worked before, and so may begin at any moment."""
+    """Whether a queue waits for a release, and so may start at any moment."""
     granted: Mapping[Queue, Granted] = field(default_factory=dict)
 
 
@@ -51,7 +51,7 @@ class Session:
     """One client's part of the handover protocol.
 
     Args:
-        settings: who the client is and how long it may take for what.
+        settings: the client's names and times.
     """
 
     def __init__(self, settings: SessionSettings) -> None:
@@ -59,22 +59,22 @@ class Session:
 
     @property
     def state(self) -> SessionState:
-        """Where the client is in its life."""
+        """The client's state."""
         return self._memory.state
 
     @property
     def generation(self) -> int:
-        """The newest generation known; 0 before any engine has started."""
+        """The newest known generation; 0 before the first engine."""
         return self._memory.generation
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """How often something happened since the session was made."""
+        """Counts of events since the session was created."""
         return self._memory.counts
 
     @property
     def ownership(self) -> Ownership:
-        """What the application may work on now."""
+        """The queues that the application may work on now."""
         memory = self._memory
         owned = [
             queue
@@ -91,9 +91,9 @@ class Session:
 
     @property
     def share(self) -> list[Queue]:
-        """The queues that the client works on or is to work on: the engine's wish, as it is known.
+        """The queues that the engine wants the client to have, as far as the client knows.
 
-        One that is being given up is not among them, one that waits for its former owner is.
+        A queue that waits for its former owner counts; a queue that the client gives up does not.
         """
         return [
             queue.queue
@@ -103,20 +103,20 @@ class Session:
 
     @property
     def waiting(self) -> WaitingReason | None:
-        """What keeps the client from work now; None: it has all that it was promised."""
+        """Why the client waits now; None: it has all that it was promised."""
         return reason_to_wait(self._memory)
 
     def queue_memory(self, queue: Queue) -> QueueMemory | None:
-        """Return what is remembered of a queue, to be read only."""
+        """Return the memory of a queue, which the caller must not change."""
         return self._memory.queues.get(queue)
 
     def handle(self, event: Event, now_ms: int) -> list[Action]:
-        """Take one event; return what to do, in order.
+        """Handle one event; return the actions, in order.
 
         Args:
-            event: what happened.
-            now_ms: a clock that never goes back and counts the time the machine was suspended. Of
-                time that goes back all the same nothing is believed.
+            event: the event.
+            now_ms: a clock that never goes back and counts the time of a suspended machine. The
+                session ignores a time that goes back.
 
         Raises:
             UnlistedTransitionError: the event cannot happen in this state.
@@ -124,15 +124,15 @@ class Session:
         memory = self._memory
         memory.now_ms = max(memory.now_ms, now_ms)
         if memory.state in LEASED and memory.now_ms >= memory.lease_until_ms:
-            # Before the event: an answer that comes after the deadline must not move it.
-            self._take(LeaseEnded("no heartbeat was acknowledged within the lease"))
-        self._take(event)
-        self._settle()
+            # Before the event: a late answer must not move the deadline.
+            self._apply_event(LeaseEnded("no heartbeat was acknowledged within the lease"))
+        self._apply_event(event)
+        self._end_step()
         actions, memory.actions = memory.actions, []
         return actions
 
     def next_deadline_ms(self) -> int:
-        """Return the time at which TimePassed has to be handled at the latest."""
+        """Return the latest time for the next TimePassed."""
         memory = self._memory
         settings = memory.settings
         later = memory.now_ms + settings.heartbeat_ms
@@ -148,7 +148,7 @@ class Session:
                 due.append(queue.drain_since_ms + settings.drain_deadline_ms)
         return max(min(due), memory.now_ms)
 
-    def _take(self, event: Event) -> None:
+    def _apply_event(self, event: Event) -> None:
         memory = self._memory
         listed = TRANSITIONS.get((memory.state, type(event)))
         if listed is None:
@@ -158,19 +158,19 @@ class Session:
         assert state in leads_to, f"{handler.__name__} led from {memory.state} to {state}"
         assert isinstance(state, SessionState)
         memory.state = state
-        self._fold()
+        self._run_signals()
 
-    def _fold(self) -> None:
-        """Let signals run until all is quiet; a handler may raise more of them."""
+    def _run_signals(self) -> None:
+        """Handle all signals; a handler may send more of them."""
         memory = self._memory
         for _ in range(SIGNALS_MAX):
             if not memory.signals:
                 return
             queue, signal, detail = memory.signals.popleft()
-            self._move(queue, signal, detail)
+            self._apply_signal(queue, signal, detail)
         raise AssertionError("signals never end")
 
-    def _move(self, queue: QueueMemory, signal: Signal, detail: object) -> None:
+    def _apply_signal(self, queue: QueueMemory, signal: Signal, detail: object) -> None:
         listed = TRANSITIONS.get((queue.state, signal))
         if listed is None:
             raise UnlistedTransitionError(f"{signal.value} of {queue.queue} in {queue.state.value}")
@@ -182,13 +182,13 @@ class Session:
         assert queue.started <= queue.top
         assert queue.works or (queue.gate is not None) == (state is QueueState.GATED)
 
-    def _settle(self) -> None:
+    def _end_step(self) -> None:
         memory = self._memory
         working = any(queue.works for queue in memory.queues.values())
         if memory.state is SessionState.LEAVING:
-            if not working and not memory.pending and memory.leave_told:
-                self._take(AllReleased())
+            if not working and not memory.pending and memory.leave_appended:
+                self._apply_event(AllReleased())
         elif (
             memory.state is SessionState.FENCED and not working and not memory.new_incarnation_asked
         ):
-            self._take(AllStopped())
+            self._apply_event(AllStopped())

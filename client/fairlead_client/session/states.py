@@ -1,19 +1,19 @@
-"""The states of a session and of each of its queues, and the signals that move a queue."""
+"""The states of a session and of its queues, and the signals that move a queue."""
 
 from enum import StrEnum
 
 
 class SessionState(StrEnum):
-    """Where a client is in its life; each state is named in the public interface."""
+    """The state of a client; the public interface shows these values."""
 
     NEW = "new"
-    """Waits to be started."""
+    """Waits for its start."""
     STARTING = "starting"
-    """Waits for its first heartbeat to be acknowledged: there is no lease yet."""
+    """Waits for the acknowledgement of its first heartbeat; it has no lease yet."""
     RUNNING = "running"
     """Holds a lease; may work on queues."""
     LEAVING = "leaving"
-    """Waits for every queue to be stopped and released, then for its leave to be acknowledged."""
+    """Waits until it has released every queue, and its leave is acknowledged."""
     FENCED = "fenced"
     """Lost its lease; waits for the work to stop, then for a new incarnation."""
     CLOSED = "closed"
@@ -21,14 +21,14 @@ class SessionState(StrEnum):
 
 
 class QueueState(StrEnum):
-    """What a queue waits for. In the last four a newer add may wait behind the work."""
+    """The state of a queue. In the last four, a newer add may wait behind the work."""
 
     IDLE = "idle"
     """Waits for an add."""
     GATED = "gated"
-    """Has an add; waits for releases of those who worked before."""
+    """Has an add; waits for the releases of former holders."""
     COMMITTING = "committing"
-    """Started; waits until the operator's reset is committed, before the first delivery."""
+    """Started; waits for the commit of the operator's reset before the first message."""
     WORKING = "working"
     """The application works on it; waits for a drop."""
     LINGERING = "lingering"
@@ -38,21 +38,21 @@ class QueueState(StrEnum):
 
 
 class Signal(StrEnum):
-    """What can happen to one queue; session events are translated into these."""
+    """What can happen to one queue; session events cause these signals."""
 
     ADD = "add"
     DROP = "drop"
     RESYNC = "resync"
-    """The whole set arrived: what is missing from it and not newer is dropped."""
+    """The whole set arrived: drop what it does not name, unless it is newer."""
     SCAN = "scan"
     """Something that a gate may wait for has changed."""
     VOID = "void"
-    """A newer generation: gates are void."""
+    """A newer generation began, and gates are void."""
     PROGRESS = "progress"
     COMMITTED = "committed"
     STOPPED = "stopped"
     DRAIN_OVER = "drain_over"
     DUE = "due"
-    """A commit that a start waits for is to be tried again; or it is the queue's turn to stop."""
+    """It is time to repeat a commit that a start waits for, or the queue's turn to stop."""
     LEAVE = "leave"
     FENCE = "fence"

@@ -1,13 +1,13 @@
-"""RocketMQ's names of a group's own topics, and the names that Kafka has for them (ADR 0141).
+"""RocketMQ's names of a group's own topics, and Kafka's names for them (ADR 0141).
 
-`%RETRY%orders` and `%DLQ%orders` are the topics in every record of Fairlead. Kafka allows neither
-`%` nor `|`, so there the same topics are called `_-RETRY_-orders` and `_-DLQ_-orders`: each
-character that Kafka does not allow, and each that would make two names one, stands as `_` and one
-more. A dot is among them, because to Kafka's metrics `a.b` and `a_b` are the same topic and it
-refuses the second. The worst name of a group of 120 characters has 249, as many as Kafka allows.
+Fairlead's records name the topics `%RETRY%orders` and `%DLQ%orders`. Kafka allows neither `%` nor
+`|`, so it calls them `_-RETRY_-orders` and `_-DLQ_-orders`: `_` and a second character stand for
+each character that Kafka refuses, or that would make two names one. A dot is one of them, because
+Kafka's metrics confuse `a.b` and `a_b`. The longest name of a group of 120 characters has 249
+characters, which is Kafka's limit.
 
-All other topics have one name in both worlds. An ordinary topic may not be called what a retry
-topic is called on Kafka: that one is refused instead of read as another.
+All other topics have the same name on both. An ordinary topic must not have Kafka's name of a
+retry topic; the client refuses it.
 """
 
 import re
@@ -21,7 +21,7 @@ DEAD_LETTER_PREFIX: Final = "%DLQ%"
 """MixAll.DLQ_GROUP_TOPIC_PREFIX."""
 PREFIXES: Final = (RETRY_PREFIX, DEAD_LETTER_PREFIX)
 GROUP: Final = re.compile(r"[A-Za-z0-9_%|.\-]{1,120}")
-"""What a group may be called."""
+"""The form of a group's name."""
 RESERVED: Final = frozenset(
     {
         ".", "..", "__cluster_metadata", "__consumer_offsets", "__share_group_state",
@@ -30,32 +30,32 @@ RESERVED: Final = frozenset(
         "TRANS_CHECK_MAX_TIME_TOPIC",
     }
 )  # fmt: skip
-"""Topics that brokers keep for themselves: an engine refuses a heartbeat that names one."""
+"""Topics reserved for the brokers; an engine refuses a heartbeat that names one."""
 ESCAPES: Final = {"_": "__", "%": "_-", ".": "_d", "|": "_b"}
 ESCAPED: Final = {escape: character for character, escape in ESCAPES.items()}
 
 
 class TopicNameError(FairleadClientError, ValueError):
-    """A topic is called what another one is called on Kafka.
+    """A topic has Kafka's name of another topic.
 
     Attributes:
         topic: the refused name.
-        meant: the topic that Kafka has under this name.
+        meant: the topic that has this name on Kafka.
     """
 
     def __init__(self, topic: str, meant: str) -> None:
-        super().__init__(f"{topic!r} is what {meant!r} is called on Kafka; use {meant!r}")
+        super().__init__(f"{topic!r} is Kafka's name of {meant!r}; use {meant!r}")
         self.topic = topic
         self.meant = meant
 
 
 def retry_topic(group: str) -> str:
-    """Return where messages that a group failed to consume come back (MixAll#getRetryTopic)."""
+    """Return the group's retry topic, where failed messages come back (MixAll#getRetryTopic)."""
     return RETRY_PREFIX + group
 
 
 def dead_letter_topic(group: str) -> str:
-    """Return where messages end that a group failed to consume too often (MixAll#getDLQTopic)."""
+    """Return the group's topic of messages that failed too often (MixAll#getDLQTopic)."""
     return DEAD_LETTER_PREFIX + group
 
 
@@ -71,15 +71,14 @@ def is_own_topic(topic: str) -> bool:
 
 
 def retried_group(topic: str) -> str | None:
-    """Return the group whose retry topic this is; None if it is none."""
+    """Return the group whose retry topic this is; None if it is no retry topic."""
     return _group_of(topic, RETRY_PREFIX)
 
 
 def kafka_topic(topic: str) -> str:
-    """Return what Kafka calls a topic.
+    """Return Kafka's name of a topic.
 
-    A name with `%` or `|` that is no retry or dead-letter topic is returned as it is: Kafka has no
-    such topic, and says so.
+    Any other name with `%` or `|` stays as it is; Kafka reports that it has no such topic.
 
     Raises:
         TopicNameError: Kafka has another topic under this name.
@@ -93,11 +92,11 @@ def kafka_topic(topic: str) -> str:
 
 
 def named_topic(kafka_name: str) -> str:
-    """Return the topic that Kafka calls so; the reverse of `kafka_topic`."""
+    """Return the topic that has this name on Kafka; the reverse of `kafka_topic`."""
     parts = re.findall(r"_.|[^_]", kafka_name)
     topic = "".join(ESCAPED.get(part, part) for part in parts)
     if is_own_topic(topic):
-        # Only what `kafka_topic` would write is read back: other names are those of other topics.
+        # Any name that `kafka_topic` would not write belongs to another topic.
         again = "".join(ESCAPES.get(character, character) for character in topic)
         return topic if again == kafka_name else kafka_name
     return kafka_name

@@ -1,13 +1,13 @@
-"""Every transition of a session, in one table. What is not listed does not exist.
+"""Every transition of a session, in one table; a transition that it does not list is an error.
 
-Read `(state, what happens): (handler, states it may lead to)`. First the client as a whole, then
-each of its queues. TRANSITIONS.md is what `transition_lines` draws.
+An entry is `(state, event or signal): (handler, next states)`. The client as a whole comes first,
+then each of its queues. `transition_lines` writes TRANSITIONS.md.
 """
 
 from collections.abc import Callable, Iterator
 
 from fairlead_client.session import claims, events
-from fairlead_client.session import life_steps as life
+from fairlead_client.session import lifecycle_steps as life
 from fairlead_client.session import queue_steps as queue
 from fairlead_client.session import work_steps as work
 from fairlead_client.session.events import Event
@@ -198,7 +198,7 @@ TRANSITIONS: dict[
 
 
 def transition_lines() -> Iterator[str]:
-    """Yield the table as lines of Markdown, one for each state and handler."""
+    """Yield the table as lines of Markdown, one for each entry."""
     yield "| state | happens | handler | leads to |"
     yield "|---|---|---|---|"
     for (state, happens), (handler, leads_to) in TRANSITIONS.items():

@@ -1,9 +1,9 @@
-"""Which version of this library is installed."""
+"""The installed version of this library."""
 
 from importlib.metadata import PackageNotFoundError, version
 
 try:
     __version__ = version("fairlead-client")
 except PackageNotFoundError:
-    # Used from a folder that was put on the path, as in a zip for a cluster.
+    # The library is used from a folder on the path, such as a zip for a cluster.
     __version__ = "0+unknown"

@@ -1,4 +1,4 @@
-"""Why a client that could work does not: from what it has read itself, and been told (ADR 0184)."""
+"""Why a client waits, from the records it has read and the engine's notices (ADR 0184)."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -15,45 +15,45 @@ class WaitingKind(StrEnum):
     """What a client waits for."""
 
     HEARTBEAT = "heartbeat"
-    """No heartbeat of it is acknowledged: it has no lease yet, or its lease has ended."""
+    """No broker has acknowledged a heartbeat: the client has no lease yet, or its lease ended."""
     ENGINE = "engine"
-    """No engine has ever claimed these topics, or none has answered it for long."""
+    """No engine has ever run on these topics, or none has answered the client for long."""
     ASSIGNMENT = "assignment"
-    """No engine has told it yet what it is to have."""
+    """No engine has assigned queues to the client yet."""
     PAUSED = "paused"
-    """Its group is paused: nothing is shared anew."""
+    """The group is paused: the engine distributes no queues."""
     DRAINED = "drained"
-    """It is drained: it is given nothing."""
+    """The client is drained: it gets no queues."""
     DESIGNATED = "designated"
     """Others are designated to consume, or the group is released to native consumers."""
     REJECTED = "rejected"
-    """An engine has just rejected what it sent: of a client that has nothing, its heartbeat."""
+    """The engine rejects the heartbeats of a client that has no queues."""
     ROOM = "room"
-    """The engine keeps as much of all groups as it may, and takes up no further topic."""
+    """The engine has reached its limit for all groups, and takes no further topic."""
     TOPIC = "topic"
-    """A topic that it subscribes to does not exist: a bridge has said so."""
+    """A topic of the subscription does not exist, as a bridge has said."""
     BRIDGE = "bridge"
-    """The engine has asked about a topic that it subscribes to, and no bridge has answered."""
+    """The engine has asked about a topic of the subscription, and no bridge has answered."""
     RELEASE = "release"
-    """A queue is promised to it, and whoever had it before has not released it yet."""
+    """The client is promised a queue that its former holder has not released yet."""
 
 
-_TOLD: Final = (
+_FROM_ENGINE: Final = (
     *(WaitingKind.PAUSED, WaitingKind.DRAINED, WaitingKind.DESIGNATED),
     *(WaitingKind.ROOM, WaitingKind.TOPIC, WaitingKind.BRIDGE),
 )
-"""The kinds that an engine tells."""
+"""The kinds that an engine's notice names."""
 
 _ANSWERED_MS: Final = 20_000
-"""By then an engine that ticks has told a newcomer its queues, or what else it waits for. Windows
-that are set longer (`settle_ms`, `trigger_ms`) and a barrier of a long lease may take more."""
+"""A running engine assigns queues to a newcomer, or says why not, within this time. Longer windows
+(`settle_ms`, `trigger_ms`) and the barrier of a long lease may take more."""
 
 
 @dataclass(frozen=True, slots=True)
 class WaitingReason:
-    """What is waited for, the same in words, and since when where that is known.
+    """What the client waits for, in one word and in a sentence, and since when.
 
-    `since_ms` is of the session's clock; None: since it is the reason.
+    `since_ms` is on the session's clock; None: since this became the reason.
     """
 
     kind: WaitingKind
@@ -62,13 +62,14 @@ class WaitingReason:
 
 
 def reason_to_wait(memory: Memory) -> WaitingReason | None:
-    """Return what keeps a client from work; None: it has all that it was promised, or it leaves."""
+    """Return why a client waits; None: it has all that it was promised, or it leaves."""
     if memory.state in (SessionState.NEW, SessionState.STARTING):
-        return WaitingReason(WaitingKind.HEARTBEAT, "its first heartbeat is not acknowledged yet")
+        words = "no broker has acknowledged its first heartbeat yet"
+        return WaitingReason(WaitingKind.HEARTBEAT, words)
     if memory.state is SessionState.FENCED:
         return WaitingReason(
             WaitingKind.HEARTBEAT,
-            "its lease has ended; it joins anew once its work has stopped and it can read its "
+            "its lease has ended; it joins again after its work has stopped and it can read its "
             "assignments",
         )
     if memory.state is not SessionState.RUNNING:
@@ -81,49 +82,49 @@ def reason_to_wait(memory: Memory) -> WaitingReason | None:
             WaitingKind.ENGINE,
             "no engine has ever run on these topics: start `fairlead run`, or check the prefix",
         )
-    told = _told(memory)
-    if told is not None:
-        return told
+    reason = _engine_reason(memory)
+    if reason is not None:
+        return reason
     return _unanswered(memory) if memory.applied is None else None
 
 
 def _unanswered(memory: Memory) -> WaitingReason:
-    """Return what a newcomer waits for that no engine has told anything yet."""
+    """Return why a newcomer waits that no engine has answered yet."""
     group = memory.settings.group
     if memory.now_ms - memory.asked_ms < _ANSWERED_MS:
         return WaitingReason(
             WaitingKind.ASSIGNMENT,
-            f"no engine has told it its queues yet: `fairlead group check {group}` says whether "
-            "one ticks",
+            f"no engine has assigned queues to it yet: `fairlead group check {group}` says "
+            "whether one runs",
         )
     return WaitingReason(
         WaitingKind.ENGINE,
-        "no engine has answered it; none ticks, or its group is held up: "
+        "no engine has answered it: none runs, or its group is held up; "
         f"`fairlead group check {group}` says which",
         memory.asked_ms,
     )
 
 
-def _told(memory: Memory) -> WaitingReason | None:
-    """Return what an engine has said; each says it anew: what the one before said may be over."""
-    refusal, told, generation = memory.refusal, memory.told_waiting, memory.generation
-    # Each heartbeat that is rejected is told: where none was for a lease they are taken.
+def _engine_reason(memory: Memory) -> WaitingReason | None:
+    """Return the reason that the newest engine has given; an older engine's may be over."""
+    refusal, notice, generation = memory.refusal, memory.waiting_notice, memory.generation
+    # The engine reports each rejected heartbeat: after a lease without one, it accepts them.
     fresh = memory.now_ms - memory.refused_ms <= memory.settings.lease_ms
     if refusal is not None and refusal.generation >= generation and fresh and not memory.queues:
         words = f"the engine rejects its heartbeats: {refusal.message}"
         return WaitingReason(WaitingKind.REJECTED, words)
-    if told is not None and told.generation >= generation:
-        return WaitingReason(_told_kind(told.reason), told.message)
+    if notice is not None and notice.generation >= generation:
+        return WaitingReason(_kind_of(notice.reason), notice.message)
     return None
 
 
-def _told_kind(reason: str | None) -> WaitingKind:
-    """Return the kind of what an engine said; a newer one may know more words."""
-    return next((kind for kind in _TOLD if kind.value == reason), WaitingKind.ASSIGNMENT)
+def _kind_of(reason: str | None) -> WaitingKind:
+    """Return the kind that an engine's reason names; a newer engine may name others."""
+    return next((kind for kind in _FROM_ENGINE if kind.value == reason), WaitingKind.ASSIGNMENT)
 
 
 def _gated(memory: Memory) -> list[tuple[Queue, list[str]]]:
-    """Return the queues that are promised, each with the clients that have not released it."""
+    """Return the promised queues, each with the clients that have not released it."""
     return [
         (queue.queue, sorted(ids))
         for queue in memory.queues.values()
@@ -141,5 +142,6 @@ def _gated(memory: Memory) -> list[tuple[Queue, list[str]]]:
 
 def _release_words(gated: list[tuple[Queue, list[str]]]) -> str:
     (topic, broker_name, queue_id), holders = min(gated)
-    more = f", and {len(gated) - 1} more queues wait likewise" if len(gated) > 1 else ""
-    return f"{topic}/{broker_name}/{queue_id} is not released yet by {', '.join(holders)}{more}"
+    more = f", and {len(gated) - 1} more queues wait too" if len(gated) > 1 else ""
+    queue = f"{topic}/{broker_name}/{queue_id}"
+    return f"{queue} waits for its release by {', '.join(holders)}{more}"

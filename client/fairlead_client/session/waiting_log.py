@@ -1,4 +1,4 @@
-"""Keeps since when a client waits for what, and says it in the log now and then."""
+"""Tracks why and since when a client waits, and logs it now and then."""
 
 import logging
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ __all__ = ["Waiting", "WaitingLog"]
 logger = logging.getLogger(__name__)
 
 _FIRST_MS: Final = 5_000
-"""An ordinary start and an ordinary handover are over by then, and say nothing."""
+"""A normal start or handover is over by then, and logs nothing."""
 _AGAIN_MS: Final = 60_000
 
 
@@ -20,10 +20,10 @@ class Waiting:
     """What a client waits for.
 
     Attributes:
-        kind: in one word.
-        words: the same for people, with names, and what to do where something can be done.
-        since_ms: since when it waits for this kind of thing, in ms since 1970; of an engine that
-            has not answered, since when it has not.
+        kind: the kind, in one word.
+        words: a sentence for people, with names, and what to do if something can be done.
+        since_ms: since when it waits for this kind, in ms since 1970; for `engine`, since when
+            no engine has answered.
     """
 
     kind: WaitingKind
@@ -32,7 +32,7 @@ class Waiting:
 
 
 class WaitingLog:
-    """Turns what is waited for now into since when, and logs it after 5 s and then each minute.
+    """Notes since when a client waits, and logs the reason after 5 s and then each minute.
 
     Args:
         group: the member's group.
@@ -47,13 +47,13 @@ class WaitingLog:
         self._from_ms = 0
         self._due_ms = 0
 
-    def look(self, reason: WaitingReason | None, now_ms: int, wall_ms: int) -> Waiting | None:
-        """Take what is waited for now.
+    def update(self, reason: WaitingReason | None, now_ms: int, wall_ms: int) -> Waiting | None:
+        """Update the reason, and return it with its start.
 
         Args:
-            reason: that; None: nothing.
+            reason: why the client waits now; None: it does not wait.
             now_ms: a clock that never goes back.
-            wall_ms: the time since 1970.
+            wall_ms: the time in ms since 1970.
         """
         if reason is None:
             self._kind = None
@@ -67,7 +67,7 @@ class WaitingLog:
             self._due_ms = now_ms + _AGAIN_MS
             seconds = (now_ms - self._from_ms) // 1_000
             logger.warning(
-                "%s of %s waits for %s since %d s: %s",
-                *(self._client_id, self._group, reason.kind.value, seconds, reason.words),
+                "%s of %s has waited %d s for %s: %s",
+                *(self._client_id, self._group, seconds, reason.kind.value, reason.words),
             )
         return Waiting(reason.kind, reason.words, self._since_ms)

@@ -1,7 +1,7 @@
-"""What happens to the client's work: assignments, releases, progress, commits, and what is due.
+"""Steps of the client's work: assignments, releases, progress, commits, and what is due.
 
-Handlers of the session half of the transition table. They decide to which queues an event matters
-and hand each a signal; `queue_steps` decides what becomes of the queue.
+They are handlers of the session half of the transition table. They decide which queues an event
+concerns, and send each a signal; `queue_steps` changes the queue.
 """
 
 from collections import defaultdict
@@ -20,14 +20,14 @@ from fairlead_client.session.events import (
     TimePassed,
     WorkStopped,
 )
-from fairlead_client.session.life_steps import send_heartbeat, send_leave
+from fairlead_client.session.lifecycle_steps import send_heartbeat, send_leave
 from fairlead_client.session.memory import OWNED, TIMED, Memory, QueueMemory
 from fairlead_client.session.records import Assignment, Drop, Release
 from fairlead_client.session.states import QueueState, SessionState, Signal
 
 
 def read_assignment(memory: Memory, event: AssignmentRead) -> SessionState:
-    """Apply an assignment to this incarnation, of no lower generation, once it is complete."""
+    """Apply an assignment to this incarnation once it is complete; ignore a lower generation."""
     record = event.record
     settings = memory.settings
     if (record.group, record.client_id) != (settings.group, settings.client_id):
@@ -50,7 +50,7 @@ def _apply(memory: Memory, parts: tuple[Assignment, ...]) -> None:
     epoch = parts[0].epoch
     memory.applied = epoch if memory.applied is None else max(memory.applied, epoch)
     whole: defaultdict[Queue, set[Epoch]] = defaultdict(set)
-    # Drops before adds, and commands before the whole set that repeats them.
+    # Drops go before adds, and both before the whole set that repeats them.
     for drop in (drop for part in parts for drop in part.drop):
         memory.signal(memory.queue(drop.queue), Signal.DROP, drop)
     for add in (add for part in parts for add in part.add):
@@ -68,7 +68,7 @@ def _apply(memory: Memory, parts: tuple[Assignment, ...]) -> None:
 
 
 def read_release(memory: Memory, event: ReleaseRead) -> SessionState:
-    """Remember a release of the own group; a gate may wait for it."""
+    """Remember a release of this group; a gate may wait for it."""
     release = event.record
     if release.group != memory.settings.group:
         return memory.state
@@ -80,12 +80,10 @@ def read_release(memory: Memory, event: ReleaseRead) -> SessionState:
 
 
 def make_progress(memory: Memory, event: ProgressMade) -> SessionState:
-    """The application got further in the work of this very epoch."""
+    """Note progress in the work of exactly this epoch."""
     queue = _working(memory, event.queue, event.epoch)
     if queue is not None:
-        if event.end is not None and event.end != queue.end:
-            queue.end = event.end
-            queue.unsent = True
+        _note_end(queue, event.end)
         if event.idle_ms is not None:
             queue.idle_ms = event.idle_ms
             queue.unsent = True
@@ -94,14 +92,18 @@ def make_progress(memory: Memory, event: ProgressMade) -> SessionState:
 
 
 def stop_work(memory: Memory, event: WorkStopped) -> SessionState:
-    """The application stopped; of an abandoned queue this comes late and means nothing."""
+    """Note that the application stopped; for an abandoned queue it is too late to matter."""
     queue = _working(memory, event.queue, event.epoch)
     if queue is not None:
-        if event.end is not None and event.end != queue.end:
-            queue.end = event.end
-            queue.unsent = True
+        _note_end(queue, event.end)
         memory.signal(queue, Signal.STOPPED, event.offset)
     return memory.state
+
+
+def _note_end(queue: QueueMemory, end: int | None) -> None:
+    if end is not None and end != queue.end:
+        queue.end = end
+        queue.unsent = True
 
 
 def _working(memory: Memory, queue: Queue, epoch: Epoch) -> QueueMemory | None:
@@ -110,7 +112,7 @@ def _working(memory: Memory, queue: Queue, epoch: Epoch) -> QueueMemory | None:
 
 
 def finish_commit(memory: Memory, event: CommitFinished) -> SessionState:
-    """Go on with what waited for the commit; a release does not wait for a second attempt."""
+    """Continue what waited for the commit; a release does not wait for a second attempt."""
     if not event.committed:
         memory.counts["commits_failed"] += 1
     for entry in event.entries:
@@ -128,7 +130,7 @@ def finish_commit(memory: Memory, event: CommitFinished) -> SessionState:
 
 
 def release_appended(memory: Memory, event: ReleaseAppended) -> SessionState:
-    """The release is in the log, and so known: an own gate may wait for it."""
+    """Note that our release is in the log; a gate of our own may wait for it."""
     if event.incarnation != memory.incarnation:
         return memory.state
     memory.pending.pop((event.queue, event.epoch), None)
@@ -148,7 +150,7 @@ def retry_release(memory: Memory, event: ReleaseFailed) -> SessionState:
 
 
 def retry_progress(memory: Memory, event: ProgressFailed) -> SessionState:
-    """What was not written is sent with the next progress."""
+    """Send the lost progress with the next one."""
     for entry in event.entries:
         queue = _working(memory, entry.queue, entry.epoch)
         if queue is not None and event.incarnation == memory.incarnation:
@@ -157,7 +159,7 @@ def retry_progress(memory: Memory, event: ProgressFailed) -> SessionState:
 
 
 def do_what_is_due(memory: Memory, event: TimePassed) -> SessionState:
-    """Heartbeat, progress, commits, retries, turns to stop, drain deadlines: with a lease."""
+    """Do what is due under a lease: heartbeats, progress, commits, retries, stops, deadlines."""
     now_ms = memory.now_ms
     stop_draining(memory, event)
     for release in memory.pending.values():
@@ -177,7 +179,7 @@ def do_what_is_due(memory: Memory, event: TimePassed) -> SessionState:
 
 
 def stop_draining(memory: Memory, _event: TimePassed) -> SessionState:
-    """Force the release of queues that take longer to stop than they may."""
+    """Force the release of queues that take longer to stop than the drain deadline."""
     limit_ms = memory.settings.drain_deadline_ms
     if limit_ms is None:
         return memory.state
@@ -192,7 +194,7 @@ def _heartbeat(memory: Memory) -> None:
     if memory.heartbeat_at_ms > memory.now_ms:
         return
     if (memory.now_ms - memory.read_to_end_ms) * 3 > memory.settings.lease_ms:
-        # Alive but deaf: it would keep its queues for ever. Rather lose the lease.
+        # A client that cannot read would keep its queues for ever: let its lease end.
         memory.counts["heartbeats_withheld"] += 1
         memory.heartbeat_at_ms = memory.now_ms + memory.settings.retry_ms
         return

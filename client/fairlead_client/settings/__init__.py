@@ -1,1 +1,1 @@
-"""What an application chooses, checked before anything is started."""
+"""The settings of clients, and the checks of their names, types and values."""

@@ -1,4 +1,4 @@
-"""What an application chooses, checked before anything is started."""
+"""The settings of one client, checked before anything starts."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -23,19 +23,19 @@ CONSUME_FROM: Final = ("last_offset", "first_offset", "timestamp")
 CONSUME_TYPES: Final = ("push", "pull")
 MESSAGE_MODELS: Final = ("clustering", "broadcasting")
 BY_KIND: Final = frozenset({"consume_type", "message_model"})
-"""What the kind of client says of itself in its heartbeats; an application chooses the kind."""
+"""What the client's class sets in its heartbeats; the application chooses the class."""
 FETCH_OPTIONS: Final = frozenset(
     {
         "check_crcs", "client_rack", "fetch_max_bytes", "fetch_max_wait_ms", "fetch_min_bytes",
         "isolation_level", "max_partition_fetch_bytes", "max_poll_records",
     }
 )  # fmt: skip
-"""Options of kafka-python for reading messages, of whichever kind of consumer."""
+"""Options of kafka-python for reading messages, for every kind of consumer."""
 BY_ORDER: Final = -1
 """A drain deadline that depends on `ordered`: none for ordered groups, else 30 s."""
 DRAIN_DEADLINE_MS: Final = 30_000
 BEFORE_START_MS: Final = 30 * 60_000
-"""So long before its process started a client begins if it names no time."""
+"""With no timestamp given, a client begins this long before its process started."""
 
 
 class SettingsArguments(TypedDict, total=False):
@@ -69,7 +69,7 @@ class Settings:
     """Settings of one client; the README's table says what each is for. Times in milliseconds.
 
     Raises:
-        SettingsError: names the first setting that cannot work, and the remedy.
+        SettingsError: a setting cannot work; the error names the first one and the remedy.
     """
 
     bootstrap: str | Sequence[str]
@@ -91,7 +91,7 @@ class Settings:
     commit_offsets: bool = True
     start_timeout_ms: int = 30_000
     close_timeout_ms: int = 30_000
-    # Passwords may be among them: they are in no representation and in no log.
+    # They may hold passwords, so no representation and no log shows them.
     kafka: Mapping[str, Any] = field(default_factory=dict, repr=False)
     fetch: Mapping[str, Any] = field(default_factory=dict)
     consume_type: str = "push"
@@ -99,15 +99,15 @@ class Settings:
 
     @classmethod
     def of(cls, client: type, given: SettingsArguments, **fixed: str) -> Self:
-        """Return the settings that a client of this class was given as keyword arguments.
+        """Return the settings from the keyword arguments of a client.
 
         Args:
-            client: the class, which takes keyword arguments of its own besides.
-            given: those that are settings.
-            fixed: what the class itself decides.
+            client: the client's class, which also has keyword arguments of its own.
+            given: the arguments that are settings.
+            fixed: settings that the class itself decides.
 
         Raises:
-            SettingsError: as for the class; and an argument that is unknown, or missing.
+            SettingsError: a setting cannot work, or an argument is unknown or missing.
         """
         check_keywords(client, given, SettingsArguments, FETCH_OPTIONS)
         return cls(**given, **fixed)
@@ -129,34 +129,34 @@ class Settings:
 
     @property
     def drain_deadline(self) -> int | None:
-        """The drain deadline in force, in milliseconds; None: none."""
+        """The drain deadline in force, in ms; None: no deadline."""
         if self.drain_deadline_ms != BY_ORDER:
             return self.drain_deadline_ms
         return None if self.ordered else DRAIN_DEADLINE_MS
 
     def begins_at_ms(self, started_ms: int) -> int | None:
-        """Return the time to begin at; if the application names none, RocketMQ's default.
+        """Return the time to begin at, in ms since 1970; by default RocketMQ's.
 
-        Source: DefaultMQPushConsumer's consumeTimestamp, half an hour before it was made.
+        Source: DefaultMQPushConsumer's consumeTimestamp, half an hour before its creation.
 
         Args:
-            started_ms: when the process was started.
+            started_ms: when the process started, in ms since 1970.
         """
         if self.consume_from == "timestamp" and self.consume_timestamp_ms is None:
             return started_ms - BEFORE_START_MS
         return self.consume_timestamp_ms
 
     def subscriptions(self, sub_version: int) -> tuple[Subscription, ...]:
-        """Return the topics as subscriptions; `sub_version` for those that have none."""
+        """Return the topics as subscriptions, with `sub_version` for those that have none."""
         return self.subscribing(self.topics, sub_version)
 
     def subscribing(
         self, topics: Sequence[str | Subscription], sub_version: int
     ) -> tuple[Subscription, ...]:
-        """Return other topics as subscriptions, with the group's retry topic if it joins.
+        """Return other topics as subscriptions, with the retry topic if `retry_topic` is on.
 
         Raises:
-            SettingsError: as `subscriptions_of`.
+            SettingsError: as from `subscriptions_of`.
         """
         wanted = subscriptions_of(topics, sub_version)
         retried = retry_topic(self.group)
@@ -167,26 +167,34 @@ class Settings:
     def _check_names(self) -> None:
         check_who(self.bootstrap, self.group, self.client_id, unique=", unique per process")
         if self.capacity < 1:
-            raise SettingsError("capacity", f"{self.capacity} is no weight", "1 or more")
+            raise SettingsError(
+                "capacity", f"{self.capacity} is not a valid weight", "give 1 or more"
+            )
         self.subscriptions(0)
 
     def _check_times(self) -> None:
         least, most = LEASE_MS
         if not least <= self.lease_ms <= most:
-            raise SettingsError("lease_ms", f"{self.lease_ms} is out of range", f"{least}-{most}")
+            raise SettingsError(
+                "lease_ms", f"{self.lease_ms} is out of range", f"give {least} to {most}"
+            )
         if not 0 < self.heartbeat_ms * 3 <= self.lease_ms:
             raise SettingsError(
                 "heartbeat_ms",
                 f"{self.heartbeat_ms} does not fit a lease of {self.lease_ms}",
-                f"at most lease_ms / 3 = {self.lease_ms // 3}, so that two may be lost",
+                f"give at most lease_ms / 3 = {self.lease_ms // 3}, so that two may get lost",
             )
         for name in ("progress_ms", "commit_ms", "start_timeout_ms", "close_timeout_ms"):
             if getattr(self, name) < 1:
-                raise SettingsError(name, f"{getattr(self, name)} is no time", "1 or more")
+                raise SettingsError(
+                    name, f"{getattr(self, name)} is not a valid time", "give 1 or more"
+                )
         deadline = self.drain_deadline
         if deadline is not None and deadline < 1:
             raise SettingsError(
-                "drain_deadline_ms", f"{deadline} is no time", "1 or more, or None for no deadline"
+                "drain_deadline_ms",
+                f"{deadline} is not a valid time",
+                "give 1 or more, or None for no deadline",
             )
 
     def _check_words(self) -> None:
@@ -197,13 +205,13 @@ class Settings:
         ):
             if getattr(self, name) not in words:
                 start = meant_start(getattr(self, name)) if name == "consume_from" else None
-                remedy = f'here it is consume_from="{start}"' if start else f"one of {words}"
+                remedy = f'here it is consume_from="{start}"' if start else f"give one of {words}"
                 raise SettingsError(name, f"{getattr(self, name)!r} is unknown", remedy)
         if self.retry_topic and self.message_model == "broadcasting":
             raise SettingsError(
                 "retry_topic",
                 "is on in a broadcasting group",
-                "leave it out: each reads for itself",
+                "leave it out: each member reads everything itself",
             )
 
     def _check_start(self) -> None:
@@ -218,15 +226,15 @@ class Settings:
 def subscriptions_of(
     topics: Sequence[str | Subscription], sub_version: int
 ) -> tuple[Subscription, ...]:
-    """Return topics as subscriptions, in order; `sub_version` for those that have none.
+    """Return topics as subscriptions, in order, with `sub_version` for those that have none.
 
     Raises:
-        SettingsError: no list, no topics, a topic twice, one that cannot exist, one that brokers
-            keep for themselves, or what Kafka calls a retry topic: that has a name of its own.
+        SettingsError: no list, no topics, a topic named twice, an impossible name, a topic of the
+            brokers, or Kafka's name of a retry topic instead of RocketMQ's.
     """
     if isinstance(topics, str):
-        # A text is a sequence too: each of its letters would be a topic.
-        problem = f"{topics!r} is a text, and a list is wanted"
+        # A string is a sequence too: each of its letters would be a topic.
+        problem = f"{topics!r} is a string, not a list"
         raise SettingsError("topics", problem, f'give topics=["{topics or "orders"}"]')
     for topic in topics:
         check_type("topics", topic, str, Subscription)
@@ -240,17 +248,19 @@ def subscriptions_of(
     for subscription in wanted:
         if not TOPIC.fullmatch(subscription.topic):
             raise SettingsError(
-                "topics", f"{subscription.topic!r} is no topic", "1-249 of A-Za-z0-9_%|.-"
+                "topics",
+                f"{subscription.topic!r} is not a valid topic",
+                "give 1-249 characters of A-Za-z0-9_%|.-",
             )
         if subscription.topic in RESERVED:
-            problem = f"{subscription.topic!r} is a topic that brokers keep for themselves"
+            problem = f"{subscription.topic!r} is reserved for the brokers"
             raise SettingsError("topics", problem, "leave it out: no group shares it")
         try:
             kafka_topic(subscription.topic)
         except TopicNameError as error:
             raise SettingsError(
                 "topics",
-                f"{error.topic!r} is what {error.meant!r} is called on Kafka",
+                f"{error.topic!r} is Kafka's name of {error.meant!r}",
                 f"give {error.meant!r}",
             ) from None
     if len({subscription.topic for subscription in wanted}) < len(wanted):

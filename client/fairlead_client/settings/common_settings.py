@@ -1,4 +1,4 @@
-"""What the settings of clients and of producers have in common, and the checks of it."""
+"""The settings that clients and producers share, and their checks."""
 
 import re
 from collections.abc import Collection, Mapping, Sequence
@@ -25,7 +25,7 @@ KAFKA_OPTIONS: Final = frozenset(
         "ssl_crlfile", "ssl_keyfile", "ssl_password",
     }
 )  # fmt: skip
-"""Connection options of kafka-python that may be given; the others are ours to set."""
+"""The connection options of kafka-python that an application may set."""
 
 
 def servers_of(bootstrap: str | Sequence[str]) -> list[str]:
@@ -37,16 +37,16 @@ def servers_of(bootstrap: str | Sequence[str]) -> list[str]:
 def check_who(
     bootstrap: str | Sequence[str], group: str, client_id: str | None, *, unique: str = ""
 ) -> None:
-    """Check where to connect to, and as whom.
+    """Check the servers, the group and the client id.
 
     Args:
         bootstrap: the servers.
         group: the group.
-        client_id: the chosen id, None for one that is made.
-        unique: what a client id must be beside printable, for the remedy.
+        client_id: the chosen id; None: the client generates one.
+        unique: what the remedy adds about a client id.
 
     Raises:
-        SettingsError: names the first setting that cannot work.
+        SettingsError: a setting cannot work; the error names the first one.
     """
     for server in () if isinstance(bootstrap, str) else bootstrap:
         check_type("bootstrap", server, str)
@@ -55,33 +55,37 @@ def check_who(
         raise SettingsError("bootstrap", "names no server", 'give "host:port"')
     for server in servers:
         if not _is_server(server):
-            raise SettingsError("bootstrap", f"{server!r} is no server", 'give "host:port"')
+            raise SettingsError(
+                "bootstrap", f"{server!r} is not a valid server", 'give "host:port"'
+            )
     if not GROUP.fullmatch(group):
-        raise SettingsError("group", f"{group!r} is no group", "1-120 of A-Za-z0-9_%|.-")
+        raise SettingsError(
+            "group", f"{group!r} is not a valid group", "give 1-120 characters of A-Za-z0-9_%|.-"
+        )
     if client_id is not None and not PRINTABLE.fullmatch(client_id):
         raise SettingsError(
             "client_id",
-            f"{client_id!r} is no client id",
-            f"1-255 printable ASCII characters without space{unique}",
+            f"{client_id!r} is not a valid client id",
+            f"give 1-255 printable ASCII characters without space{unique}",
         )
 
 
 def _is_server(text: str) -> bool:
-    """Tell whether a text is a host or an address, with a port or without, as Kafka writes it."""
-    place = text.rpartition("://")[2]
+    """Return whether a text is a host or an address, with or without a port, as Kafka writes it."""
+    address = text.rpartition("://")[2]
     with suppress(ValueError):
-        return bool(ip_address(place))
-    host, colon, port = place.rpartition(":")
-    if not colon or place.endswith("]"):
-        return bool(place)
+        return bool(ip_address(address))
+    host, colon, port = address.rpartition(":")
+    if not colon or address.endswith("]"):
+        return bool(address)
     return bool(host) and port.isdecimal() and 0 < int(port) <= _PORT_MAX
 
 
 def check_options(field: str, given: Mapping[str, Any], known: Collection[str]) -> None:
-    """Check that nothing is given but options that are known.
+    """Check that all options are known.
 
     Raises:
-        SettingsError: names the first that is not, and those that are.
+        SettingsError: an option is unknown; the error names it and the known ones.
     """
     unknown = sorted(set(given) - set(known))
     if unknown:

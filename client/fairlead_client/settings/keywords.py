@@ -1,7 +1,6 @@
-"""The names of keyword arguments: one that is unknown is told with the one that was meant.
+"""Checks the names of keyword arguments, and suggests the right one for an unknown one.
 
-Many who come here bring a configuration of kafka-python or of RocketMQ. For their words this knows
-the word that means the same here, or why there is none.
+It also knows the names that kafka-python and RocketMQ use, with the name here or why there is none.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -17,16 +16,14 @@ __all__ = ["by_keyword", "check_function", "check_keywords", "meant_start"]
 
 Arguments = ParamSpec("Arguments")
 
-_BYTES: Final = (
-    "there is none: message.key and message.value are bytes; decode them where you use them"
-)
+_BYTES: Final = "there is none: message.key and message.value are bytes; decode them in your code"
 _STRATEGY: Final = (
-    "the engine shares the queues: the group's strategy is a rule, as in"
+    "the engine distributes the queues: the group's strategy is a rule, as in"
     " `fairlead group set GROUP --strategy NAME`"
 )
 _NO_MAXIMUM: Final = (
-    "there is none: a slow message costs no membership; drain_deadline_ms is how long a queue that"
-    " is taken away may take to stop"
+    "there is none: a slow message does not end the membership; drain_deadline_ms is how long a"
+    " queue that moves may take to stop"
 )
 
 _MEANT: Final[Mapping[str, tuple[str, ...]]] = {
@@ -61,7 +58,7 @@ _MEANT: Final[Mapping[str, tuple[str, ...]]] = {
     "maxmessagesize": ("max_message_bytes",),
     "sendlatencyfaultenable": ("avoid_slow",),
 }
-"""A foreign word, in small letters alone -> names here, of which a client has one at most."""
+"""A foreign name, in lowercase letters only -> names here; a client has at most one of them."""
 
 _WITHOUT: Final[Mapping[str, str]] = {
     "valuedeserializer": _BYTES,
@@ -77,7 +74,7 @@ _WITHOUT: Final[Mapping[str, str]] = {
     " BroadcastConsumer, BroadcastPushConsumer",
     "acks": "there is none: a message is sent when all replicas in sync have it",
 }
-"""The same for words that have none here -> what to do instead."""
+"""A foreign name without a counterpart here -> what to do instead."""
 
 _STARTS: Final = {
     "earliest": "first_offset",
@@ -88,33 +85,29 @@ _STARTS: Final = {
     "consumefromlastoffset": "last_offset",
     "consumefromtimestamp": "timestamp",
 }
-"""Where a group starts, in foreign words -> the value of consume_from."""
+"""Where a group starts, in foreign words -> the value of `consume_from`."""
 _STARTING: Final = frozenset({"autooffsetreset", "consumefromwhere"})
 
 
 def by_keyword(
     *needed: str,
 ) -> Callable[[Callable[Arguments, None]], Callable[Arguments, None]]:
-    """Return a decorator of an `__init__` that takes keywords only: others are told their names.
+    """Return a decorator for an `__init__` that takes keyword arguments only.
 
-    By itself Python tells how many arguments there are, and none of their names.
+    For an argument without a name the decorated `__init__` raises a PositionalArgumentError that
+    names the arguments; Python's own error gives only their number. A missing argument of
+    `__init__` becomes `Parameter.empty`, so that `check_function` reports it like a setting.
 
     Args:
-        needed: what must be given, the topics first where there are any: who comes from
-            kafka-python gives them without a name.
-
-    Raises:
-        PositionalArgumentError: by what is decorated, for an argument without a name.
-
-    What `__init__` itself needs and nobody gave is `Parameter.empty` there, so that it is told
-    with the settings, by `check_function`, and not by Python.
+        needed: the required arguments; topics come first, because kafka-python takes them
+            without a name.
     """
 
     def decorate(init: Callable[Arguments, None]) -> Callable[Arguments, None]:
         own = [
-            each.name
-            for each in signature(init).parameters.values()
-            if each.kind is Parameter.KEYWORD_ONLY and each.default is Parameter.empty
+            parameter.name
+            for parameter in signature(init).parameters.values()
+            if parameter.kind is Parameter.KEYWORD_ONLY and parameter.default is Parameter.empty
         ]
 
         @wraps(init)
@@ -123,7 +116,7 @@ def by_keyword(
             if nameless:
                 raise PositionalArgumentError(
                     needed[0],
-                    f"{type(client).__name__} takes arguments by their names only",
+                    f"{type(client).__name__} takes keyword arguments only",
                     f"give {', '.join(_written(name, nameless) for name in needed)}",
                 )
             for name in own:
@@ -136,33 +129,32 @@ def by_keyword(
 
 
 def _written(name: str, nameless: Sequence[object]) -> str:
-    """Return how an argument is written, the topics as they were given if they were."""
+    """Return how to write an argument; topics with the given names, if there are any."""
     if name != "topics":
         return f"{name}=…"
-    topics = [each for each in nameless if isinstance(each, str)]
+    topics = [value for value in nameless if isinstance(value, str)]
     listed = ", ".join(f'"{topic}"' for topic in topics or ("orders",))
     return f"topics=[{listed}]"
 
 
 def meant_start(word: object) -> str | None:
-    """Return the value of consume_from that a foreign word means; None: it is no such word."""
+    """Return the value of `consume_from` for a foreign word; None if it is no such word."""
     return _STARTS.get(_letters(str(word)))
 
 
 def check_keywords(
     client: type, given: Mapping[str, Any], settings: type, fetch: Collection[str] = ()
 ) -> None:
-    """Check that every keyword argument is one that a client takes, and that none is missing.
+    """Check that a client takes every keyword argument, and that none is missing.
 
     Args:
-        client: its class, for the arguments that it names itself.
-        given: the others, by name.
-        settings: the typed dictionary of these others.
-        fetch: options that belong into the setting ``fetch``, if the client has it.
+        client: the client's class, which has arguments of its own.
+        given: the arguments that are settings, by name.
+        settings: the typed dictionary of the settings.
+        fetch: options that belong into the setting `fetch`, if the client has it.
 
     Raises:
-        SettingsError: names the first that is unknown, and the word that it has here; or the first
-            that is missing.
+        SettingsError: an argument is unknown (the error suggests the right one) or missing.
     """
     own = {
         parameter.name
@@ -181,16 +173,16 @@ def check_keywords(
 
 
 def check_function(client: type, name: str, value: object, call: str) -> None:
-    """Check that an argument is a function, or whatever else can be called, that takes a call.
+    """Check that an argument is a function, or another callable, that accepts the client's call.
 
     Args:
-        client: the class that takes it.
-        name: its name.
-        value: what was given; `Parameter.empty`: nothing was, and it is needed.
-        call: how it is called.
+        client: the client's class.
+        name: the argument's name.
+        value: the argument; `Parameter.empty` if it is missing.
+        call: how the client calls it, such as `f(queue)`.
 
     Raises:
-        SettingsError: it is missing, cannot be called, or takes other arguments.
+        SettingsError: it is missing, is not callable, or takes other arguments.
     """
     if value is Parameter.empty:
         raise SettingsError(name, f"{client.__name__} needs it", f"give {name}=…, called as {call}")
@@ -203,9 +195,9 @@ def check_function(client: type, name: str, value: object, call: str) -> None:
 
 
 def _takes(function: Callable[..., object], count: int) -> bool:
-    """Whether a function can be called with so many arguments, as far as it tells."""
+    """Whether a function can be called with this many arguments, as far as its signature says."""
     try:
-        # What it wraps may take others: a decorator can make one call of many.
+        # A wrapped function may take other arguments than its decorator.
         takes = signature(function, follow_wrapped=False)
     except Exception:  # noqa: BLE001 - functions in C tell nothing, and annotations may raise
         return True
@@ -217,7 +209,7 @@ def _takes(function: Callable[..., object], count: int) -> bool:
 
 
 def _remedy(name: str, value: Any, known: Collection[str], fetch: Collection[str]) -> str:
-    """Return what to write in place of an argument that is unknown."""
+    """Return what to write instead of an unknown argument."""
     letters = _letters(name)
     if letters in _STARTING and "consume_from" in known:
         start = meant_start(value)
@@ -228,15 +220,15 @@ def _remedy(name: str, value: Any, known: Collection[str], fetch: Collection[str
         return f"give it in kafka={{{name!r}: …}}"
     if name in fetch and "fetch" in known:
         return f"give it in fetch={{{name!r}: …}}"
-    meant = _MEANT.get(letters) or tuple(each for each in known if _letters(each) == letters)
-    for each in meant:
-        if each in known:
-            if each == "explicit_done":
+    meant = _MEANT.get(letters) or tuple(word for word in known if _letters(word) == letters)
+    for word in meant:
+        if word in known:
+            if word == "explicit_done":
                 return (
-                    "asking for the next message says that the one before is processed; with"
-                    " explicit_done=True only done(message) does"
+                    "a message counts as processed when you ask for the next one; with"
+                    " explicit_done=True only done(message) counts"
                 )
-            return f"here it is {each}"
+            return f"here it is {word}"
     if letters in _WITHOUT:
         return _WITHOUT[letters]
     near = get_close_matches(name, sorted(known), n=1)
@@ -246,5 +238,5 @@ def _remedy(name: str, value: Any, known: Collection[str], fetch: Collection[str
 
 
 def _letters(name: str) -> str:
-    """Return a word without what styles of naming differ in: autoOffsetReset, auto.offset.reset."""
-    return "".join(each for each in name.lower() if each.isalnum())
+    """Return a name's lowercase letters: autoOffsetReset and auto.offset.reset become one."""
+    return "".join(letter for letter in name.lower() if letter.isalnum())

@@ -1,1 +1,1 @@
-"""Kafka under the session: threads that read, write and commit, and one that owns the session."""
+"""Kafka under the session: threads that read, write and commit, and the session's own thread."""

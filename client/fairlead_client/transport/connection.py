@@ -1,7 +1,7 @@
-"""How every Kafka client of this library connects: the application's options, and time limits.
+"""How every Kafka client of this library connects: the application's options and time limits.
 
-Time limits follow the lease, or for how long whoever has none will wait: whatever takes longer than
-half of it comes too late anyway.
+The time limits follow the lease, because an answer that takes longer than half of it is too late. A
+client without a lease names a time instead.
 """
 
 import logging
@@ -29,9 +29,9 @@ logger = logging.getLogger(__name__)
 
 METADATA_WAIT_MS = 500
 ANSWER_MS = 1_500
-"""A broker that says nothing for so long is taken for dead, also while a connection is made."""
+"""How long a client waits for a broker's answer, or for a connection."""
 DATA_ANSWER_MS = 4_000
-"""The same for the application's messages."""
+"""The same for fetches of the application's messages."""
 _OF_CONNECTIONS = (
     "socket_connection_setup_timeout_ms",
     "socket_connection_setup_timeout_max_ms",
@@ -40,7 +40,7 @@ Connection = TypeVar("Connection", KafkaAdminClient, KafkaConsumer, KafkaProduce
 
 
 class Cluster(Protocol):
-    """Where to connect to, how, and how long to wait: what Settings say of it."""
+    """The settings of a connection; the clients' and the producers' Settings have them."""
 
     @property
     def bootstrap_servers(self) -> list[str]:
@@ -48,7 +48,7 @@ class Cluster(Protocol):
 
     @property
     def prefix(self) -> str:
-        """What the names of Fairlead's topics begin with."""
+        """The prefix of Fairlead's topics."""
 
     @property
     def kafka(self) -> Mapping[str, Any]:
@@ -56,17 +56,17 @@ class Cluster(Protocol):
 
     @property
     def lease_ms(self) -> int:
-        """What the time limits follow."""
+        """The base of the time limits, in ms."""
 
 
 def connection_options(settings: Cluster, client_id: str) -> dict[str, Any]:
-    """Return what consumers and producers have in common."""
+    """Return the options that consumers and producers share."""
     if settings.kafka.get("sasl_mechanism") is not None:
         redact_credentials()
     answer_ms = request_timeout_ms(settings)
     return {
         "reconnect_backoff_max_ms": 1_000,
-        # Time for several servers, one after the other: some may be frozen.
+        # This leaves time for several servers in turn: some may be frozen.
         "bootstrap_timeout_ms": max(1_000, min(2 * answer_ms, settings.lease_ms // 2)),
         "request_timeout_ms": answer_ms,
         "kafka_client": partial(network_client, **_setup_limits(settings, answer_ms)),
@@ -81,28 +81,28 @@ def connection_options(settings: Cluster, client_id: str) -> dict[str, Any]:
 def _setup_limits(settings: Cluster, answer_ms: int) -> dict[str, int]:
     """Return how long a new connection may take, at first and at most.
 
-    What makes connections knows these two; consumers and producers do not. By itself the time grows
-    with each failure, and a frozen broker, which accepts connections and says nothing, would hold
-    up the client for longer and longer.
+    Only the network client knows these two options. By default the time grows with each failure,
+    so a frozen broker, which accepts connections and does not answer, would block longer and
+    longer.
     """
     limits = dict.fromkeys(_OF_CONNECTIONS, answer_ms)
     return limits | {name: settings.kafka[name] for name in limits if name in settings.kafka}
 
 
 def request_timeout_ms(settings: Cluster) -> int:
-    """Return how long an answer of a broker is awaited.
+    """Return how long to wait for a broker's answer.
 
-    The application's own choice counts. Else it is short: once others lead in place of a broker
-    that is frozen, its clients lose so long of their lease by waiting for it.
+    The application's choice counts. The default is short, because clients of a frozen broker lose
+    this much of their lease until they ask its successor.
     """
     given: int | None = settings.kafka.get("request_timeout_ms")
     return given or max(600, min(ANSWER_MS, settings.lease_ms * 2 // 5))
 
 
 def consumer_options(settings: Cluster, client_id: str) -> dict[str, Any]:
-    """Return options for a consumer that follows partitions of the control topics.
+    """Return options for a consumer of the control topics.
 
-    A record of those that is gone has been overtaken by later ones: what is left is read.
+    It starts at the earliest record: newer records replace those that are gone.
     """
     return {
         **connection_options(settings, client_id),
@@ -114,12 +114,12 @@ def consumer_options(settings: Cluster, client_id: str) -> dict[str, Any]:
 def data_options(settings: Cluster, client_id: str) -> dict[str, Any]:
     """Return options for a consumer of the application's messages.
 
-    An offset outside of the partition is an error to be answered: to begin at the beginning by
-    itself would read a whole topic twice.
+    An offset outside of its partition raises an error, which the caller corrects. An automatic
+    reset could read a whole topic twice.
     """
     options = {**consumer_options(settings, client_id), "auto_offset_reset": "none"}
     if "request_timeout_ms" not in settings.kafka:
-        # Up to 50 MB of messages are one answer, and no lease depends on it.
+        # One answer may have 50 MB of messages, and no lease depends on it.
         options["request_timeout_ms"] = max(DATA_ANSWER_MS, options["request_timeout_ms"])
     return options
 
@@ -127,8 +127,8 @@ def data_options(settings: Cluster, client_id: str) -> dict[str, Any]:
 def producer_options(settings: Cluster, client_id: str) -> dict[str, Any]:
     """Return options for a producer whose records arrive soon or not at all.
 
-    A heartbeat must not be appended long after it was sent. One request in flight keeps the order
-    without the state of an idempotent producer; a repeated record does no harm.
+    A broker must not append a heartbeat long after it was sent. One request in flight keeps the
+    order without the state of an idempotent producer; a repeated record does no harm.
     """
     return {
         **connection_options(settings, client_id),
@@ -144,14 +144,15 @@ def producer_options(settings: Cluster, client_id: str) -> dict[str, Any]:
 def connect(
     kind: type[Connection], options: Mapping[str, Any], topics: Iterable[str]
 ) -> Connection:
-    """Connect, and learn of these topics with the first answer.
+    """Connect, and learn these topics with the first answer.
 
-    By itself kafka-python asks for topics when it has connected, 100 ms later; and a consumer that
-    is asked for the partitions of a topic it does not know reads all topics of the cluster. And a
-    consumer goes on as soon as it knows what the broker can do, maybe before the first answer.
+    By default kafka-python asks for topics 100 ms after it has connected, and a consumer asks for
+    all topics of the cluster to learn an unknown one. A consumer also continues as soon as it knows
+    the broker's versions, maybe before the first answer.
 
     Raises:
-        KafkaError: no broker answered in time; a BrokerConnectionError where the cause has a name.
+        BrokerConnectionError: the brokers accept no connection, for a known reason.
+        KafkaError: no broker answered in time.
     """
     made: list[NetworkClient] = []
 
@@ -160,10 +161,10 @@ def connect(
         net = NetworkSelector(**given)
         manager = ConnectionManager(net, **given)
         made.append(NetworkClient(net, manager, **given))
-        # First, or whoever asks for topics would begin it, without an end in time.
+        # First, or a question for topics would start it without a time limit.
         manager.bootstrap_async(given["bootstrap_timeout_ms"])
         for topic in topics:
-            # RocketMQ has names that Kafka cannot have: those are not there, and that is no error.
+            # Kafka cannot have some of RocketMQ's names, so such topics do not exist there.
             with suppress(ValueError):
                 manager.cluster.add_topic(topic)
         manager.bootstrap(refresh=False)
@@ -172,7 +173,7 @@ def connect(
     try:
         return kind(**{**options, "kafka_client": knowing})
     except BaseException as error:
-        # It would go on trying, in a thread of its own.
+        # Otherwise it keeps trying, in its own thread.
         for client in made:
             client.close()
         if isinstance(error, KafkaError):
@@ -181,10 +182,10 @@ def connect(
 
 
 def raise_fault(options: Mapping[str, Any], error: KafkaError) -> None:
-    """Raise what is wrong with the connection, if anything is: the library says only "too late".
+    """Raise the reason why no connection is possible; kafka-python only reports a timeout.
 
     Raises:
-        BrokerConnectionError: the brokers take no connection, for a reason that has a name.
+        BrokerConnectionError: the brokers accept no connection, for a known reason.
     """
     servers = silent_last(options["bootstrap_servers"])
     fault = first_contact({**options, "bootstrap_servers": servers}).fault
@@ -193,10 +194,10 @@ def raise_fault(options: Mapping[str, Any], error: KafkaError) -> None:
 
 
 def close_producer(producer: KafkaProducer, timeout_ms: int) -> None:
-    """Close a producer; what is not answered in time is lost.
+    """Close a producer; records without an answer in time are lost.
 
-    While something is unanswered kafka-python's close raises instead of closing. Nothing stays
-    unanswered for longer than its delivery timeout: give at least that.
+    While a record has no answer, kafka-python's close raises instead of closing. No record waits
+    longer than its delivery timeout, so give at least that time.
     """
     try:
         producer.close(timeout=timeout_ms / 1_000)
@@ -207,16 +208,16 @@ def close_producer(producer: KafkaProducer, timeout_ms: int) -> None:
 
 
 def close_in_background(producer: KafkaProducer | None, timeout_ms: int, name: str) -> None:
-    """Close a producer, if there is one, on a thread of this name; the caller goes on at once."""
+    """Close a producer, if there is one, on a background thread with this name."""
     if producer is not None:
         Thread(target=close_producer, args=(producer, timeout_ms), name=name, daemon=True).start()
 
 
 def partition_count(consumer: KafkaConsumer, topic: str) -> int:
-    """Return how many partitions a topic has, 0 if it is not there.
+    """Return the number of a topic's partitions, 0 if it does not exist.
 
-    While an earlier question for an absent topic is under way kafka-python raises what others get
-    as an empty answer.
+    kafka-python raises an error instead of an empty answer while an earlier question for a missing
+    topic is under way.
     """
     try:
         return len(consumer.partitions_for_topic(topic) or ())

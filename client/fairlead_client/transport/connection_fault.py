@@ -1,7 +1,7 @@
-"""Why brokers take no connection: found by connecting once, step by step, as a client would.
+"""Finds out why brokers accept no connection, by connecting once, step by step.
 
-kafka-python tries again until time is over, and then says of a wrong password, a wrong certificate
-and a wrong port one and the same thing: that it took too long. Here each step has its own answer.
+kafka-python retries until the time is over, and reports a wrong password, certificate or port only
+as a timeout. Here each step has its own error.
 """
 
 import socket
@@ -25,24 +25,26 @@ from kafka.protocol.metadata import ApiVersionsRequest, MetadataRequest
 from kafka.protocol.parser import KafkaProtocol
 from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 
+from fairlead_client.settings.common_settings import servers_of
+
 STEP_SECONDS_MAX: Final = 2.0
-"""How long one step may take. A broker that takes longer is silent, which is no fault of ours."""
+"""How long one step may take. A broker that takes longer is silent, which has other causes."""
 _ANSWER_BYTES_MAX: Final = 1_000_000
 _METADATA: Final = 3
 _EXPIRED, _NOT_YET_VALID = 10, 9
 _OTHER_NAME: Final = (62, 64)
 _NOBODY_VOUCHES: Final = (2, 18, 19, 20, 21)
-"""OpenSSL's numbers of what is wrong with a certificate (X509_V_ERR_...)."""
+"""OpenSSL's error numbers of certificates (X509_V_ERR_...)."""
 _FILES: Final = ("ssl_cafile", "ssl_certfile", "ssl_keyfile")
 
 
 class Fault(NamedTuple):
-    """Why a broker takes no connection.
+    """Why a broker accepts no connection.
 
     Attributes:
-        option: the option to look at, as kafka-python calls it.
+        option: the option to check, as kafka-python calls it.
         says: what is wrong, as a sentence without its full stop.
-        remedy: what to do about it.
+        remedy: what to do.
     """
 
     option: str
@@ -51,13 +53,14 @@ class Fault(NamedTuple):
 
 
 class Contact(NamedTuple):
-    """What came of the attempts to connect.
+    """The result of the attempts to connect.
 
     Attributes:
-        taken: a broker took the connection, with the login if there is one.
-        fault: why none did; None: one did, or none said anything.
-        refused: per address why nothing listens there; empty where one accepted a connection.
-        silent: the addresses that said nothing in time, and refused nothing.
+        taken: whether a broker accepted the connection, and the login if there is one.
+        fault: why no broker did; None if one did, or none answered.
+        refused: why nothing listens, one text for each address; empty if an address accepted a
+            connection.
+        silent: the addresses that did not answer in time.
     """
 
     taken: bool
@@ -67,10 +70,10 @@ class Contact(NamedTuple):
 
 
 class _HungUpError(Exception):
-    """The broker closed the connection instead of answering, or answered no Kafka."""
+    """The broker closed the connection instead of answering, or its answer is not Kafka's."""
 
 
-class _Stop(Exception):  # noqa: N818 - carries what was found out of the steps
+class _Stop(Exception):  # noqa: N818 - it carries a fault out of the steps
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault.says)
         self.fault = fault
@@ -85,17 +88,17 @@ class _Place(NamedTuple):
 
 
 def first_contact(options: Mapping[str, Any], seconds: float = STEP_SECONDS_MAX) -> Contact:
-    """Connect to one address after another, until a broker takes the connection.
+    """Connect to one address after another, until a broker accepts the connection.
 
-    Nothing is asked that needs a right, and the connections are closed again.
+    This needs no rights, and closes its connections.
 
     Args:
-        options: keyword arguments of a kafka-python client, ``bootstrap_servers`` among them.
+        options: the keyword arguments of a kafka-python client, with `bootstrap_servers`.
         seconds: how long each step may take.
     """
     config = {**KafkaConnectionManager.DEFAULT_CONFIG, **options}
     if config["proxy_url"]:
-        # What stands between may change any answer.
+        # A proxy may change any answer.
         return Contact(taken=False)
     refused: list[str] = []
     fault: Fault | None = None
@@ -103,7 +106,7 @@ def first_contact(options: Mapping[str, Any], seconds: float = STEP_SECONDS_MAX)
     for server in servers_of(config["bootstrap_servers"]):
         try:
             with _Steps(_place(server), config, seconds) as steps:
-                steps.take()
+                steps.run()
         except _Stop as stop:
             fault = fault or stop.fault
         except TimeoutError:
@@ -112,13 +115,9 @@ def first_contact(options: Mapping[str, Any], seconds: float = STEP_SECONDS_MAX)
             refused.append(f"{server}: {error}")
         else:
             return Contact(taken=True)
-    told = () if silent or fault is not None else tuple(refused)
-    return Contact(taken=False, fault=fault, refused=told, silent=tuple(silent))
-
-
-def servers_of(given: Any) -> list[str]:
-    """Return what kafka-python takes as ``bootstrap_servers`` one by one."""
-    return given.split(",") if isinstance(given, str) else [*given]
+    if silent or fault is not None:
+        refused = []
+    return Contact(taken=False, fault=fault, refused=tuple(refused), silent=tuple(silent))
 
 
 def _place(server: str) -> _Place:
@@ -143,11 +142,11 @@ class _Steps:
     def __exit__(self, *_: object) -> None:
         self._socket.close()
 
-    def take(self) -> None:
-        """Go through all steps.
+    def run(self) -> None:
+        """Do all steps.
 
         Raises:
-            _Stop: one of them says what is wrong.
+            _Stop: a step has found the fault.
             TimeoutError: the broker is silent.
         """
         if self._tls:
@@ -171,14 +170,14 @@ class _Steps:
                     "security_protocol",
                     f"{self._place} speaks no TLS, and security_protocol is "
                     f"{self._config['security_protocol']}",
-                    "Name the port of the listener with TLS, or, if nothing need be "
-                    "encrypted, set security_protocol to "
+                    "Name the port of the listener with TLS, or set security_protocol, "
+                    "if you need no encryption, to "
                     f"{'SASL_PLAINTEXT' if self._sasl else 'PLAINTEXT'}.",
                 ) from error
             raise self._stop(
                 "security_protocol",
                 f"{self._place} ends the TLS handshake ({_reason(error)})",
-                "Compare the TLS versions of both sides, and see that this is a broker's port.",
+                "Compare the TLS versions of both sides, and check that this is a broker's port.",
             ) from error
 
     def _context(self) -> ssl.SSLContext:
@@ -201,7 +200,7 @@ class _Steps:
             return Fault(
                 "bootstrap_servers",
                 f"the certificate of {self._place} is no longer valid ({says})",
-                "Whoever runs the brokers must renew it; if it is valid, set this machine's clock.",
+                "Renew it on the broker; if it is valid, set this machine's clock.",
             )
         if code == _NOT_YET_VALID:
             return Fault(
@@ -222,13 +221,13 @@ class _Steps:
             trusted = self._config["ssl_cafile"] or "what this machine trusts"
             return Fault(
                 "ssl_cafile",
-                f"nobody in {trusted} vouches for the certificate of {self._place} ({says})",
+                f"no authority in {trusted} has signed the certificate of {self._place} ({says})",
                 "Name the file with the certificate of the authority that signed the brokers'.",
             )
         return Fault(
             "ssl_cafile",
-            f"the certificate of {self._place} is not accepted ({says})",
-            "Ask whoever runs the brokers for a certificate that is right.",
+            f"the certificate of {self._place} is not valid ({says})",
+            "Ask the brokers' operators for a valid certificate.",
         )
 
     def _certified_names(self) -> list[str]:
@@ -239,8 +238,8 @@ class _Steps:
             socket.create_connection(self._place, self._seconds) as plain,
             context.wrap_socket(plain, server_hostname=self._place.host) as wrapped,
         ):
-            told: Any = wrapped.getpeercert() or {}
-            return [str(name) for _, name in told.get("subjectAltName", ())]
+            certificate: Any = wrapped.getpeercert() or {}
+            return [str(name) for _, name in certificate.get("subjectAltName", ())]
         return []
 
     def _greet(self, talk: "_Talk") -> None:
@@ -251,11 +250,11 @@ class _Steps:
                 raise self._stop(
                     "security_protocol",
                     f"{self._place} ends the encrypted connection ({_reason(error)})",
-                    "Look at the broker's log.",
+                    "Check the broker's log.",
                 ) from error
             raise self._stop(
                 "ssl_certfile",
-                f"{self._place} wants a certificate of ours that it trusts ({_reason(error)})",
+                f"{self._place} wants a client certificate that it trusts ({_reason(error)})",
                 "Set ssl_certfile and ssl_keyfile to a certificate that the brokers accept.",
             ) from error
         except _HungUpError as error:
@@ -269,10 +268,10 @@ class _Steps:
                 ) from error
             raise self._stop(
                 "bootstrap_servers",
-                f"{self._place} closes the connection at the first question",
-                "See that this is the port of a Kafka broker.",
+                f"{self._place} closes the connection at the first request",
+                "Check that this is the port of a Kafka broker.",
             ) from error
-        if all(one.api_key != _METADATA for one in answer.api_keys):
+        if all(api.api_key != _METADATA for api in answer.api_keys):
             raise self._stop(
                 "bootstrap_servers",
                 f"{self._place} is the port of a controller, not of a broker",
@@ -301,7 +300,7 @@ class _Steps:
         if wrong is IllegalSaslStateError:
             raise self._stop(
                 "security_protocol",
-                f"{self._place} takes no login, and security_protocol is "
+                f"{self._place} accepts no login, and security_protocol is "
                 f"{self._config['security_protocol']}",
                 f"Set security_protocol to {'SSL' if self._tls else 'PLAINTEXT'}, or name the port "
                 "of the listener with SASL.",
@@ -309,8 +308,8 @@ class _Steps:
         if wrong is UnsupportedSaslMechanismError or mechanism not in answer.mechanisms:
             raise self._stop(
                 "sasl_mechanism",
-                f"{self._place} takes no login by {mechanism}",
-                f"Set sasl_mechanism to one that it takes: {', '.join(answer.mechanisms)}.",
+                f"{self._place} accepts no login by {mechanism}",
+                f"Set sasl_mechanism to one that it accepts: {', '.join(answer.mechanisms)}.",
             )
         self._authenticate(talk)
 
@@ -323,14 +322,14 @@ class _Steps:
                 answer = talk.ask(SaslAuthenticateRequest(login.auth_bytes(), version=1))
                 if answer.error_code:
                     says = answer.error_message or for_code(answer.error_code).__name__
-                    raise _HungUpError(says)  # noqa: TRY301 - told below like the other ends
+                    raise _HungUpError(says)  # noqa: TRY301 - handled below with the others
                 login.receive(answer.auth_bytes)
         except (_HungUpError, KafkaError, ValueError) as error:
             user = self._config["sasl_plain_username"]
             raise self._stop(
                 "sasl_plain_password",
                 f"{self._place} refuses the login of {user!r} by {name} ({says})",
-                "Check sasl_plain_username and the password; the brokers' side: kafka-configs.sh"
+                "Check sasl_plain_username and the password; on the brokers: kafka-configs.sh"
                 f" --describe --entity-type users --entity-name {user}",
             ) from error
 
@@ -345,7 +344,7 @@ class _Steps:
     def _speaks_tls(self) -> bool:
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
         context.check_hostname = False
-        # Nothing is sent: whoever it is, this only tells whether it speaks TLS at all.
+        # This sends no secret, and only finds out whether the other side speaks TLS.
         context.verify_mode = ssl.CERT_NONE
         with (
             suppress(OSError),
@@ -372,9 +371,9 @@ class _Talk:
         """Return the answer to a question.
 
         Raises:
-            _HungUpError: the connection was closed, or what came is no Kafka.
+            _HungUpError: the other side closed the connection, or does not speak Kafka.
             ssl.SSLError: the other side ended the encryption.
-            TimeoutError: nothing came in time.
+            TimeoutError: no answer came in time.
         """
         self._protocol.send_request(question)
         try:

@@ -1,7 +1,7 @@
-"""The records that a client reads, from bytes (protocol §3.6, §3.11-3.13).
+"""Reads a client's records from bytes (protocol §3.6, §3.11-3.13).
 
-Strict on what it uses, blind to what it does not know. A record that cannot be read is an error
-that names the field; the reader counts it and goes on.
+It checks every field that it uses, and ignores unknown ones. An unreadable record raises an error
+that names the field; the caller counts it and reads on.
 """
 
 from typing import Any, Final
@@ -10,20 +10,20 @@ import orjson
 
 from fairlead_client.errors import MalformedRecordError
 from fairlead_client.model import Epoch, Holder, Position, Queue
-from fairlead_client.session.record_object import record_object
+from fairlead_client.session.record_object import optional_text_field, record_object, text_field
 from fairlead_client.session.records import Add, Assigned, Assignment, Drop, Notice, Release
 
 PARTS_MAX = 10_000
 INTEGER_MAX: Final = 2**63 - 1
 QUEUE_ID_MAX: Final = 2**31 - 1
 NAME_MAX: Final = 255
-"""So long a client id may be; groups, topics and brokers have shorter names."""
+"""The longest client id; groups, topics and brokers have shorter names."""
 _PAIR: Final = 2
 STATES = ("held", "draining", "gated")
 
 
 def decode_assignment(value: bytes) -> Assignment | Notice | None:
-    """Return what stands on the assignments topic, None for a kind that is not known.
+    """Return a record of the assignments topic; None for an unknown kind.
 
     Raises:
         MalformedRecordError: a field is missing or has a wrong type.
@@ -36,7 +36,7 @@ def decode_assignment(value: bytes) -> Assignment | Notice | None:
 
 
 def decode_release(value: bytes) -> Release | None:
-    """Return a release, None for a kind that is not known.
+    """Return a release; None for an unknown kind.
 
     Raises:
         MalformedRecordError: a field is missing or has a wrong type.
@@ -56,16 +56,16 @@ def decode_release(value: bytes) -> Release | None:
 
 
 def is_generation(value: bytes) -> bool:
-    """Tell whether a record on the generations topic is a claim.
+    """Return whether a record of the generations topic is an engine driver's claim.
 
     Raises:
         MalformedRecordError: it is no record at all.
     """
-    return _text(record_object(value), "kind") == "generation"
+    return text_field(record_object(value), "kind") == "generation"
 
 
 def decode_key(key: bytes) -> tuple[str, str] | None:
-    """Return (group, client id) of a key on the assignments topic, None when it is another key."""
+    """Return (group, client id) from a key of the assignments topic; None for another key."""
     try:
         parts = orjson.loads(key)
     except orjson.JSONDecodeError:
@@ -94,7 +94,7 @@ def _assignment(record: dict[str, Any]) -> Assignment:
             Drop(
                 _queue(entry.get("queue"), "drop.queue"),
                 _epoch(entry.get("epoch"), "drop.epoch"),
-                _optional_text(entry, "successor"),
+                optional_text_field(entry, "successor"),
                 _number(entry.get("linger_ms", 0), "drop.linger_ms"),
             )
             for entry in _list(record, "drop")
@@ -105,7 +105,7 @@ def _assignment(record: dict[str, Any]) -> Assignment:
 
 
 def _assigned(entry: dict[str, Any]) -> Assigned:
-    state = _text(entry, "state")
+    state = text_field(entry, "state")
     if state not in STATES:
         raise MalformedRecordError("assigned.state", f"{state!r} is none of {STATES}")
     return Assigned(
@@ -129,7 +129,7 @@ def _add(entry: dict[str, Any], path: str) -> Add:
             )
             for holder in _list(entry, "after")
         ),
-        _optional_text(entry, "identity"),
+        optional_text_field(entry, "identity"),
     )
 
 
@@ -143,34 +143,23 @@ def _notice(record: dict[str, Any]) -> Notice:
         incarnation=_name(record, "incarnation"),
         generation=_number(record.get("generation"), "generation"),
         code=_name(record, "code"),
-        message=_text(record, "message"),
+        message=text_field(record, "message"),
         winner=None
         if winner is None
-        else (_number(winner.get("start_ms"), "winner.start_ms"), _text(winner, "uuid")),
-        reason=_optional_text(record, "reason"),
+        else (_number(winner.get("start_ms"), "winner.start_ms"), text_field(winner, "uuid")),
+        reason=optional_text_field(record, "reason"),
     )
 
 
-def _text(record: dict[str, Any], name: str) -> str:
-    value = record.get(name)
-    if not isinstance(value, str):
-        raise MalformedRecordError(name, "is missing or no text")
-    return value
-
-
 def _name(record: dict[str, Any], name: str) -> str:
-    """Return a text that is kept: no longer than a client id may be, whoever wrote it."""
-    return _short(_text(record, name), name)
+    """Return a text that is no longer than a client id may be."""
+    return _short(text_field(record, name), name)
 
 
 def _short(text: str, path: str) -> str:
     if len(text) > NAME_MAX:
         raise MalformedRecordError(path, f"it has {len(text)} characters, more than {NAME_MAX}")
     return text
-
-
-def _optional_text(record: dict[str, Any], name: str) -> str | None:
-    return None if record.get(name) is None else _text(record, name)
 
 
 def _number(value: object, path: str) -> int:
@@ -193,9 +182,9 @@ def _pair(value: object, path: str) -> tuple[int, int]:
 
 
 def _counted(value: object, path: str, greatest: int = INTEGER_MAX) -> int:
-    """Return an offset, half of an epoch or a queue's number: what Kafka itself could hold.
+    """Return an offset, half of an epoch or a queue id, within Kafka's own range.
 
-    Whoever may write handovers may write any number, and no library seeks to one below 0.
+    Others may write handovers with any number, and no library can seek below 0.
     """
     number = _number(value, path)
     if not 0 <= number <= greatest:

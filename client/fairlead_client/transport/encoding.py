@@ -1,4 +1,4 @@
-"""The records that a client writes, as bytes (protocol §3.1-3.6)."""
+"""Writes a client's records as bytes (protocol §3.1-3.6)."""
 
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
@@ -18,24 +18,24 @@ from fairlead_client.session.identity import Identity
 from fairlead_client.settings.client_settings import Settings
 
 RECORD_BYTES_MAX: Final = 60_000
-"""Of a record on the heartbeats topic, whose limit is 64 KiB; the rest is for key and framing."""
+"""The longest record of the heartbeats topic: 64 KiB less some room for key and framing."""
 TAG_LENGTH_MAX: Final = 255
 PARTS_DIGITS: Final = 64
-"""Room for what a part says besides its queues and the fixed fields: part and parts."""
+"""Room for the fields `part` and `parts`."""
 
 
 def _dumps(value: object) -> bytes:
-    """Return JSON; queues, epochs and positions are named tuples, which orjson leaves to us."""
+    """Return JSON; `default` writes queues, epochs and positions, which are named tuples."""
     return orjson.dumps(value, default=tuple)
 
 
 class Encoder:
-    """Makes records of one client; every field that never changes is taken once.
+    """Writes the records of one client.
 
     Args:
-        settings: what the application chose.
-        identity: who the client is.
-        version: of this library.
+        settings: the client's settings.
+        identity: the client's identity.
+        version: the version of this library.
     """
 
     def __init__(self, settings: Settings, identity: Identity, version: str) -> None:
@@ -89,7 +89,7 @@ class Encoder:
         return _dumps({**head, "sequence": action.sequence, "last_started": action.last_started})
 
     def release(self, action: SendRelease) -> bytes:
-        """Return a release; of a client that leaves it says so."""
+        """Return a release; with `last_started` if the client leaves."""
         release = {
             **self._head("release", action.incarnation),
             "queue": action.queue,
@@ -102,7 +102,7 @@ class Encoder:
         return _dumps(release)
 
     def progress(self, action: SendProgress) -> list[bytes]:
-        """Return progress, as many records as it takes: each entry stands alone."""
+        """Return progress, in as many records as necessary."""
         head = self._head("progress", action.incarnation)
         room = RECORD_BYTES_MAX - len(_dumps(head))
         return [
@@ -111,7 +111,7 @@ class Encoder:
         ]
 
     def claims(self, action: SendClaims) -> list[bytes]:
-        """Return the parts of the claims; at least one, an empty set is an acknowledgement too."""
+        """Return the parts of the claims; at least one, because an empty set acknowledges too."""
         head = {**self._head("claims", action.incarnation), "generation": action.generation}
         room = RECORD_BYTES_MAX - len(_dumps(head)) - PARTS_DIGITS
         sets = list(_cut((_claim(claim) for claim in action.claims), room)) or [[]]
@@ -145,7 +145,7 @@ def _progress(entry: Progress) -> bytes:
 
 
 def _identity(identity: str | None) -> dict[str, str]:
-    """Return of which life of its topic a position is, if the engine has said so."""
+    """Return the field with the topic's identity of a position, if it is known."""
     return {} if identity is None else {"identity": identity}
 
 
@@ -162,7 +162,7 @@ def _claim(claim: Claim) -> bytes:
 
 
 def _cut(entries: Iterable[bytes], room: int) -> Iterator[list[bytes]]:
-    """Yield the entries in runs that fit into a record, in order."""
+    """Yield the entries in order, in lists that fit into a record."""
     run: list[bytes] = []
     size = 0
     for entry in entries:
@@ -176,15 +176,12 @@ def _cut(entries: Iterable[bytes], room: int) -> Iterator[list[bytes]]:
 
 
 def commit_metadata(entry: Progress) -> str:
-    """Return what stands beside a committed offset (protocol §4.8).
-
-    Which operator's reset it follows, and of which life of its topic it is.
-    """
+    """Return the metadata of a committed offset: its reset and its topic's identity (§4.8)."""
     return _dumps({"v": 1, "reset": entry.position.reset, **_identity(entry.identity)}).decode()
 
 
 def _tags(subscription: Subscription) -> tuple[str, ...]:
-    """Return the tags of a tag expression; one too long for a record is in the expression alone."""
+    """Return the tags of a tag expression; none if one is too long for the field."""
     if subscription.tags or subscription.expression_type != "tag":
         return subscription.tags
     tags = subscription.wanted_tags

@@ -1,6 +1,6 @@
-"""One fetch of a consumer, without what is not of the granted topics (ADR 0031).
+"""One fetch of a consumer, without messages of topics that replaced the granted ones (ADR 0031).
 
-An offset outside of its partition is corrected, never silently begun anew.
+It corrects an offset outside of its partition.
 """
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -17,20 +17,26 @@ from fairlead_client.settings.client_settings import Settings
 from fairlead_client.transport.missing_right import (
     denied_topics,
     hidden_topics,
-    look_again,
-    unreadable,
+    refresh_metadata,
+    unreadable_topics_error,
 )
-from fairlead_client.transport.offset_correction import ILLEGAL, corrected, illegal_partitions
+from fairlead_client.transport.offset_correction import (
+    ILLEGAL,
+    corrected_offsets,
+    illegal_partitions,
+)
 from fairlead_client.transport.queue_partition import partition_of_queue
 from fairlead_client.transport.topic_identity import TopicIdentities
 
 
 class Fetched(NamedTuple):
-    """What a fetch brought.
+    """The result of a fetch.
 
-    `moved` says of partitions that stood outside of their bounds where they were, and where they
-    are read on. `changed`: a topic was replaced, or nobody could tell: what is read must be worked
-    out again. `unsure`: nobody could tell, so everything is fetched again.
+    Attributes:
+        records: the records by partition.
+        moved: (old offset, new offset) of each partition that was outside of its bounds.
+        changed: whether a topic was replaced, or may be: the caller must update what it reads.
+        unsure: whether a topic may be replaced: the caller must fetch everything again.
     """
 
     records: Mapping[TopicPartition, list[Any]]
@@ -40,13 +46,13 @@ class Fetched(NamedTuple):
 
 
 class GrantedFetch:
-    """Fetches, and holds back queues whose topic is not the one that they were granted of.
+    """Fetches, and holds back queues whose topic has replaced the granted one.
 
     Args:
-        settings: as whom the brokers know this process.
-        granted: what a queue was granted with.
-        queue_of: the queue that is read from a partition; None: none is.
-        wait_ms: how long a look at topics or bounds may take.
+        settings: the client's settings.
+        granted: returns the grant of a queue.
+        queue_of: returns the queue that the consumer reads from a partition, or None.
+        wait_ms: how long a look-up of topics or bounds may take.
     """
 
     def __init__(
@@ -66,48 +72,50 @@ class GrantedFetch:
         """Fetch once.
 
         Raises:
-            NotAllowedError: this user may not read a topic. The next fetch tries it again.
+            NotAllowedError: this user may not read a topic; the next fetch tries again.
         """
-        self.identities.fetches()
+        self.identities.note_fetch_begin()
         try:
             fetched = dict(kafka.poll(timeout_ms=timeout_ms))
         except ILLEGAL as error:
             illegal = illegal_partitions(error)
         except TopicAuthorizationFailedError as error:
             denied = denied_topics(error)
-            raise unreadable(self._settings, denied, denied) or error from error
+            raise unreadable_topics_error(self._settings, denied, denied) or error from error
         else:
             if not fetched:
                 self._check_seen(kafka)
             return self._granted(kafka, fetched)
         with suppress(KafkaError):
-            # If topics or bounds cannot be had now, the next poll says the same again.
-            strange = self._strange(kafka, illegal, at_once=True)
-            left = [partition for partition in illegal if partition not in strange]
-            return Fetched({}, self._correct(kafka, left), bool(strange))
+            # If this look-up fails, the next poll raises the same error again.
+            replaced = self._replaced(kafka, illegal, at_once=True)
+            left = [partition for partition in illegal if partition not in replaced]
+            return Fetched({}, self._correct(kafka, left), bool(replaced))
         return Fetched({})
 
     def _check_seen(self, kafka: KafkaConsumer) -> None:
-        """Raise if a topic cannot be seen: the library would go on as if it held nothing."""
+        """Raise if this user may not see a topic: the library would treat it as empty."""
         hidden = hidden_topics(kafka)
         if not hidden:
             return
-        lack = unreadable(self._settings, hidden, {each.topic for each in kafka.assignment()})
+        lack = unreadable_topics_error(
+            self._settings, hidden, {each.topic for each in kafka.assignment()}
+        )
         if lack is not None:
-            look_again(kafka)
+            refresh_metadata(kafka)
             raise lack
 
     def _correct(
         self, kafka: KafkaConsumer, illegal: Sequence[TopicPartition]
     ) -> dict[TopicPartition, tuple[int, int]]:
-        # A partition that stands at an illegal offset has one: the wait is for form's sake.
+        # A partition with an illegal offset has a position, so this does not wait.
         offsets = {
             partition: kafka.position(partition, timeout_ms=self._wait_ms) or 0
             for partition in illegal
             if partition in kafka.assignment()
         }
         moved = {}
-        for partition, (offset, _) in corrected(
+        for partition, (offset, _) in corrected_offsets(
             kafka, offsets, self._granted_at, self._wait_ms
         ).items():
             kafka.seek(partition, offset)
@@ -120,25 +128,27 @@ class GrantedFetch:
         return Granted() if queue is None else self._granted_with(queue)
 
     def may_read_again(self, kafka: KafkaConsumer | None) -> bool:
-        """Look again at what is held back; tell whether any of it may be read after all."""
+        """Check the queues held back; return whether the consumer may read one again."""
         with suppress(KafkaError):
             return kafka is not None and self.identities.release(kafka)
         return False
 
     def _granted(self, kafka: KafkaConsumer, fetched: dict[TopicPartition, list[Any]]) -> Fetched:
         try:
-            strange = self._strange(kafka, fetched)
+            replaced = self._replaced(kafka, fetched)
         except KafkaError:
             return Fetched({}, changed=True, unsure=True)
         left = {
-            partition: records for partition, records in fetched.items() if partition not in strange
+            partition: records
+            for partition, records in fetched.items()
+            if partition not in replaced
         }
-        return Fetched(left, changed=bool(strange))
+        return Fetched(left, changed=bool(replaced))
 
-    def _strange(
+    def _replaced(
         self, kafka: KafkaConsumer, partitions: Iterable[TopicPartition], *, at_once: bool = False
     ) -> set[TopicPartition]:
-        queues = [queue for one in partitions if (queue := self._queue_of(one)) is not None]
-        self.identities.fetched()
-        found = self.identities.verify(kafka, queues, at_once=at_once)
-        return {partition_of_queue(queue) for queue in found}
+        queues = [queue for at in partitions if (queue := self._queue_of(at)) is not None]
+        self.identities.note_fetch_end()
+        replaced = self.identities.verify(kafka, queues, at_once=at_once)
+        return {partition_of_queue(queue) for queue in replaced}

@@ -1,4 +1,4 @@
-"""Names a right that the brokers have not given: what is needed, on what, and how it is given."""
+"""Names a missing right on the brokers: the operation, the resource, and how to grant it."""
 
 from collections.abc import Collection, Iterable
 
@@ -20,48 +20,48 @@ def missing_right(
     *,
     who: str = "clients",
 ) -> NotAllowedError:
-    """Return the error of a right that this user has not.
+    """Return the error of a missing right.
 
     Args:
-        settings: as whom the brokers know this process.
-        operation: what is not allowed, as kafka-acls.sh calls it.
-        resource: on what: `topic NAME` or `group NAME`; several names are divided by commas.
-        error: what the broker said.
-        who: who needs it.
+        settings: the connection's settings, which name the user.
+        operation: the missing operation, as kafka-acls.sh calls it.
+        resource: `topic NAME` or `group NAME`, with commas between several names.
+        error: the broker's error.
+        who: who needs the right, in the plural.
     """
     principal = principal_of(settings.kafka)
     return NotAllowedError(operation, resource, str(error), who=who, principal=principal)
 
 
 def hidden_topics(consumer: KafkaConsumer) -> frozenset[str]:
-    """Return the topics that this user may not see, of those that the consumer last asked for.
+    """Return the topics of the consumer's last question that this user may not see.
 
-    kafka-python keeps them until its next question, then answers as if they were not there.
+    kafka-python keeps them until its next question, and treats them as missing.
     """
-    # They stand nowhere else; a test reads without each right with this version.
+    # The library has no public way; a test covers each missing right with this version.
     return frozenset(consumer._client.cluster.unauthorized_topics)  # noqa: SLF001 - see above
 
 
-def look_again(consumer: KafkaConsumer) -> None:
-    """Have topics looked at that could not be seen: the right may have been given since."""
-    consumer._client.cluster.request_update()  # noqa: SLF001 - it looks by itself after minutes
+def refresh_metadata(consumer: KafkaConsumer) -> None:
+    """Ask for the hidden topics again, because somebody may have granted the right."""
+    consumer._client.cluster.request_update()  # noqa: SLF001 - by itself it takes minutes
 
 
 def denied_topics(error: TopicAuthorizationFailedError) -> frozenset[str]:
-    """Return the topics that an error of the library is about."""
-    told = error.args[0] if error.args else ()
-    return frozenset({told} if isinstance(told, str) else map(str, told))
+    """Return the topics that an error of kafka-python is about."""
+    topics = error.args[0] if error.args else ()
+    return frozenset({topics} if isinstance(topics, str) else map(str, topics))
 
 
-def unreadable(
+def unreadable_topics_error(
     settings: Cluster, denied: Collection[str], topics: Iterable[str]
 ) -> NotAllowedError | None:
-    """Return the error of topics that this user may not read; None: there are none.
+    """Return the error for those of the topics that this user may not read; None: none of them.
 
     Args:
-        settings: as whom the brokers know this process.
-        denied: the topics that it may not read, or not see.
-        topics: those that are asked about.
+        settings: the connection's settings, which name the user.
+        denied: the topics that the user may not read or see.
+        topics: the topics in question.
     """
-    found = sorted(topic for topic in topics if topic in denied)
-    return missing_right(settings, "Read", f"topic {', '.join(found)}") if found else None
+    lacking = sorted(topic for topic in topics if topic in denied)
+    return missing_right(settings, "Read", f"topic {', '.join(lacking)}") if lacking else None

@@ -1,39 +1,44 @@
-"""Where to go on when an offset is outside of its partition (ADR 0137)."""
+"""Corrects an offset that is outside of its partition (ADR 0137)."""
 
+import logging
 from collections.abc import Callable, Mapping
 
 from kafka import KafkaConsumer
 from kafka.errors import KafkaError, LogTruncationError, OffsetOutOfRangeError
 from kafka.structs import TopicPartition
 
+from fairlead_client.model import Epoch, Queue
+from fairlead_client.session.observer import Observer
 from fairlead_client.session.session import Granted
 
+logger = logging.getLogger(__name__)
+
 ILLEGAL = (OffsetOutOfRangeError, LogTruncationError)
-"""What a poll raises for an offset that it will not go on from."""
+"""The errors of a poll for an offset outside of its partition."""
 
 
 def illegal_partitions(error: KafkaError) -> list[TopicPartition]:
-    """Return the partitions that one of the errors in ILLEGAL is about."""
+    """Return the partitions of an error of ILLEGAL."""
     if isinstance(error, LogTruncationError):
         return list(error.divergent_offsets)
     return list(error.args[0])
 
 
-def corrected(
+def corrected_offsets(
     consumer: KafkaConsumer,
     offsets: Mapping[TopicPartition, int],
     granted: Callable[[TopicPartition], Granted],
     timeout_ms: int,
 ) -> dict[TopicPartition, tuple[int, int]]:
-    """Return (where to go on, end) of each partition, by its bounds now.
+    """Return (corrected offset, end) of each partition, by its present bounds.
 
-    Below the beginning it is the beginning, beyond the end it is the end: to begin again there
-    would read a whole topic twice, because its end was lost. But where the work was to *begin*
-    beyond the end, the member before has released a position that it cannot have reached: then it
-    is where the engine itself said, so that nothing is passed over.
+    An offset below the beginning becomes the beginning. An offset beyond the end becomes the end,
+    because a restart at the beginning could read a whole topic twice. If the work should *begin*
+    beyond the end, the former member released a position that it cannot have reached: then the
+    engine's own position counts, so that no message is skipped.
 
     Raises:
-        KafkaError: the broker did not tell the bounds in time.
+        KafkaError: the broker did not return the bounds in time.
     """
     partitions = list(offsets)
     if not partitions:
@@ -47,6 +52,14 @@ def corrected(
         )
         for partition, offset in offsets.items()
     }
+
+
+def report_correction(
+    observer: Observer, queue: Queue, epoch: Epoch, offset: int, corrected: int
+) -> None:
+    """Log a corrected offset, and report it to the observer."""
+    logger.warning("offset %d of %s is out of range; continuing at %d", offset, queue, corrected)
+    observer.offset_corrected(queue, epoch, offset, corrected)
 
 
 def _within(offset: int, granted: Granted, begin: int, end: int) -> int:

@@ -1,4 +1,4 @@
-"""Keeps positions where everybody's lag tools look: as offsets of the Kafka group."""
+"""Commits positions as offsets of the Kafka group, where lag tools find them."""
 
 import logging
 from collections.abc import Callable, Mapping
@@ -26,26 +26,24 @@ logger = logging.getLogger(__name__)
 
 
 class OffsetStore(Protocol):
-    """Where a data plane keeps how far a group is. Called on one thread of its own."""
+    """The interface of a store for a group's positions. One thread of its own calls it."""
 
     def commit(self, entries: Mapping[Queue, Progress], timeout_ms: int) -> None:
-        """Keep the positions; raise when it is not sure within the time that they are kept.
+        """Store the positions; raise if they may not be stored within `timeout_ms`.
 
-        Each position is to be kept with its `identity`: after the topic was deleted and made again,
-        a commit of its former life must not be taken for one of the present.
+        Store each position with its `identity`: a topic that is deleted and created again gets a
+        new one, and the old position must not count for it.
         """
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""
 
 
 class KafkaOffsetStore:
     """Commits to Kafka's own offsets of the group.
 
-    Beside each offset stands the reset that it follows, and which life of its topic it is of.
-
-    The Kafka group has no members: a consumer that joins it under the same name would make every
-    commit fail.
+    Each offset's metadata has the reset that it follows, and its topic's identity. The Kafka group
+    has no members; a consumer that joins it under the same name makes every commit fail.
     """
 
     def __init__(self, settings: Settings, client_id: str) -> None:
@@ -54,7 +52,7 @@ class KafkaOffsetStore:
         self._consumer: KafkaConsumer | None = None
 
     def commit(self, entries: Mapping[Queue, Progress], timeout_ms: int) -> None:
-        """Commit, connecting at the first time."""
+        """Commit the positions; the first call connects."""
         if self._consumer is None:
             options = consumer_options(self._settings, self._client_id)
             self._consumer = KafkaConsumer(group_id=self._settings.group, **options)
@@ -83,12 +81,12 @@ class KafkaOffsetStore:
 
 
 class Committer(Thread):
-    """Does commits one after another, several waiting ones as one, and none that is too late.
+    """Does commits one after another; it joins waiting commits, and drops those that are too late.
 
     Args:
-        store: where positions are kept.
-        report: takes the end of each commit; called on this thread.
-        failed: told of each error; called on this thread.
+        store: the store of positions.
+        report: called on this thread with the end of each commit.
+        failed: called on this thread with each error.
     """
 
     def __init__(
@@ -108,7 +106,7 @@ class Committer(Thread):
         self._waiting.put(action)
 
     def stop(self) -> None:
-        """End after what is waiting now."""
+        """End after the commits that wait now."""
         self._waiting.put(None)
 
     def run(self) -> None:
@@ -131,19 +129,19 @@ class Committer(Thread):
         committed = bool(timely)
         if timely:
             left_ms = min(action.not_after_ms for action in timely) - now
-            # Later actions of one batch are newer: the last entry of a queue stands.
+            # Later actions of one batch are newer: the last entry of a queue counts.
             entries = {entry.queue: entry for action in timely for entry in action.entries}
             try:
                 self._store.commit(entries, left_ms)
-            except Exception as error:  # noqa: BLE001 - whatever a store raises is told and counted
+            except Exception as error:  # noqa: BLE001 - any error of a store is reported
                 committed = False
-                self._tell(error)
+                self._report_failure(error)
         for action in batch:
             done = committed and action in timely
             self._report(CommitFinished(action.entries, committed=done))
 
-    def _tell(self, error: Exception) -> None:
+    def _report_failure(self, error: Exception) -> None:
         logger.warning("commit failed: %s: %s", type(error).__name__, error)
-        told = OffsetStoreError(f"positions were not committed: {error!r}; tried again")
-        told.__cause__ = error
-        self._failed(told)
+        failure = OffsetStoreError(f"positions were not committed: {error!r}; the client retries")
+        failure.__cause__ = error
+        self._failed(failure)

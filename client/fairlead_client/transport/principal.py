@@ -1,4 +1,4 @@
-"""As whom the brokers know the user of a connection."""
+"""The brokers' name for the user of a connection."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -7,7 +7,7 @@ __all__ = ["principal_of"]
 
 
 def principal_of(options: Mapping[str, Any]) -> str:
-    """Return what the brokers call the user of these options, if they keep to Kafka's defaults."""
+    """Return the brokers' name for the user of these options, by Kafka's default rules."""
     if str(options.get("security_protocol", "")).startswith("SASL"):
         return f"User:{options.get('sasl_plain_username') or '<who logs in>'}"
     if options.get("ssl_certfile"):

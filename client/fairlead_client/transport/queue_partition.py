@@ -1,4 +1,4 @@
-"""Where a queue's messages stand on Kafka: the one place that turns queues into partitions."""
+"""Maps queues to their partitions on Kafka; all code that needs a partition uses it."""
 
 from collections.abc import Iterable
 
@@ -9,17 +9,18 @@ from fairlead_client.session.topic_names import kafka_topic, retried_group
 
 
 def known_topics(subscriptions: Iterable[Subscription]) -> list[str]:
-    """Return what Kafka calls the topics of these that are there before anybody subscribes.
+    """Return Kafka's names of the subscribed topics, without retry topics.
 
-    A retry topic may come later: kafka-python would ask for it many times a second until then.
+    A retry topic may not exist yet, and kafka-python would ask for it many times a second.
     """
-    return [kafka_topic(one.topic) for one in subscriptions if retried_group(one.topic) is None]
+    topics = (subscription.topic for subscription in subscriptions)
+    return [kafka_topic(topic) for topic in topics if retried_group(topic) is None]
 
 
 def partition_of_queue(queue: Queue) -> TopicPartition:
     """Return the partition that holds a queue's messages.
 
     Raises:
-        TopicNameError: the topic is called what a retry topic is called on Kafka.
+        TopicNameError: the topic has Kafka's name of a retry topic.
     """
     return TopicPartition(kafka_topic(queue.topic), queue.queue_id)

@@ -1,7 +1,7 @@
 """Keeps credentials out of the logs of kafka-python.
 
-At level DEBUG it logs every request, the one that authenticates too, and every byte sent. Once a
-client with SASL credentials is made in the process, both are left out; other debug lines stay.
+At level DEBUG it logs every request, even the authentication, and every byte sent. As soon as the
+process has a client with SASL credentials, this hides both; other debug lines stay.
 """
 
 import logging
@@ -12,10 +12,10 @@ LOGGERS: Final = ("kafka.net.connection", "kafka.protocol.parser")
 
 
 class CredentialFilter(logging.Filter):
-    """Replaces what may hold credentials in a record's arguments; lets every record pass."""
+    """Replaces arguments of a log record that may hold credentials; lets every record pass."""
 
     def filter(self, record: logging.LogRecord) -> bool:
-        """Redact."""
+        """Redact the record's arguments."""
         if isinstance(record.args, tuple):
             record.args = tuple(
                 REDACTED if _may_hold_credentials(value) else value for value in record.args
@@ -28,7 +28,7 @@ def _may_hold_credentials(value: object) -> bool:
 
 
 def redact_credentials() -> None:
-    """Put the filter on the loggers that need it, once."""
+    """Add the filter to the loggers that need it, once."""
     for name in LOGGERS:
         logger = logging.getLogger(name)
         if not any(isinstance(known, CredentialFilter) for known in logger.filters):

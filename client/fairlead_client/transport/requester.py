@@ -1,4 +1,4 @@
-"""Asks the bridges for what is lacking: the route of a topic, or a group's own topics."""
+"""Asks the bridges for a missing route, or for a group's own topics."""
 
 from threading import Lock
 from typing import Final, Literal
@@ -19,14 +19,14 @@ from fairlead_client.transport.missing_right import missing_right
 from fairlead_client.transport.topics import Topics
 
 ASK_AGAIN_MS: Final = 1_000
-"""A topic is asked for no more often than this."""
+"""The least time between two requests for one topic."""
 
 
 class Requester:
-    """Asks the bridges in the name of a group. Connects when it is first needed.
+    """Asks the bridges in the name of a group; the first request connects.
 
     Attributes:
-        lack: why nobody can be asked: a right that this user has not; None as far as is known.
+        lack: the missing right that prevents requests; None if none is known.
     """
 
     def __init__(self, settings: Cluster, client_id: str, group: str, who: str = "clients") -> None:
@@ -41,12 +41,12 @@ class Requester:
         self._closed = False
 
     def ask(self, topic: str, what: Literal["route", "retry"] = "route") -> None:
-        """Ask, unless that was just done.
+        """Ask for a topic, unless a request was just written.
 
         Args:
-            topic: what is lacking.
-            what: `route`: how a topic is made up; `retry`: this is the group's own retry topic,
-                which shall be made with its dead-letter topic if it is not there.
+            topic: the topic.
+            what: `route`: publish the topic's route; `retry`: create the group's own retry topic
+                and its dead-letter topic if they do not exist.
 
         Raises:
             KafkaError: no connection.
@@ -68,13 +68,13 @@ class Requester:
                 sent = self._producer.send(
                     name, self._request(topic, what), key=self._group.encode(), partition=0
                 )
-                if sent.failed():  # What was refused at once is raised by nobody.
+                if sent.failed():  # kafka-python does not raise an immediate refusal.
                     raise sent.exception
             except TopicAuthorizationFailedError as error:
                 self._refused(error)
                 raise self._missing(error) from error
             except KafkaError:
-                del self._asked_ms[topic]  # It was not asked: who tries again at once may.
+                del self._asked_ms[topic]  # Nothing was written: the caller may retry at once.
                 raise
             sent.add_callback(self._accepted)
             sent.add_errback(self._refused)
@@ -91,7 +91,7 @@ class Requester:
         return missing_right(self._settings, "Write", topic, error, who=self._who)
 
     def close(self) -> None:
-        """Close the connection, if there is one, in the background: what is asked may still go."""
+        """Close the connection in the background, so that unfinished requests may succeed."""
         with self._lock:
             self._closed = True
             producer, self._producer = self._producer, None

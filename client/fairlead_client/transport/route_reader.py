@@ -1,4 +1,4 @@
-"""Reads every topic's route from Fairlead's routes topic, and each change as it is written."""
+"""Reads all routes from Fairlead's routes topic, and follows their changes."""
 
 import logging
 from collections.abc import Callable, Collection
@@ -19,6 +19,7 @@ from fairlead_client.errors import (
 )
 from fairlead_client.routes.route_record import decode_route_record
 from fairlead_client.routes.topic_route import TopicRoute
+from fairlead_client.session.failure import FailureLog
 from fairlead_client.transport.connection import (
     Cluster,
     connect,
@@ -32,26 +33,26 @@ from fairlead_client.transport.topics import Topics
 logger = logging.getLogger(__name__)
 
 POLL_MS: Final = 100
-"""A poll cannot be woken: so long may a question wait."""
+"""The longest poll. It cannot be woken, so a request may wait this long."""
 RETRY_SECONDS: Final = 0.2
 OnRoute = Callable[[str, TopicRoute | None], None]
-"""Takes a topic and its whole route, None when the topic is gone."""
+"""`on_route(topic, route)` gets a topic's whole route; None: the topic is gone."""
 
 
 class RouteReader(Thread):
-    """Follows the routes topic from its first record on until stopped.
+    """Follows the routes topic from its first record on, until stopped.
 
     Args:
-        settings: where to connect to; a client's Settings will do.
-        client_id: what the connection is called.
-        on_route: takes each record in its order, old ones of the same topic included until `ready`;
-            called on this thread.
-        who: who reads, as a sentence begins with it.
+        settings: the connection's settings; a client's Settings will do.
+        client_id: the client's id, which names the connection.
+        on_route: called on this thread with each record in order; until `ready` it may get old
+            routes of a topic too.
+        who: who reads, in the plural, for errors.
 
     Attributes:
-        ready: set when the topic was once read to its end.
-        last_error: what went wrong last; reading is tried again.
-        malformed: how many records could not be read; they change nothing.
+        ready: set when the reader has once read the topic to its end.
+        last_error: the last error; the reader tries again.
+        malformed: the number of unreadable records, which change nothing.
     """
 
     def __init__(
@@ -70,9 +71,9 @@ class RouteReader(Thread):
         self.malformed = 0
 
     def read_to_end(self) -> Future[None]:
-        """Return what is done when all that was written before this call has been told.
+        """Return a future that is done when all records written before this call are read.
 
-        It fails with ClientClosedError when the reader stops before.
+        It fails with ClientClosedError if the reader stops before.
         """
         asked: Future[None] = Future()
         self._asked.put(asked)
@@ -85,20 +86,19 @@ class RouteReader(Thread):
         self._stopping.set()
 
     def run(self) -> None:
-        """Follow the topic until stopped; after any error, begin again where it was."""
+        """Follow the topic until stopped; after an error, continue at the same place."""
         consumer: KafkaConsumer | None = None
-        told = ""
+        failures = FailureLog(logger)
         while not self._stopping.is_set():
             try:
                 if consumer is None:
                     consumer = self._connect()
                 self._follow(consumer)
-            except Exception as failure:  # noqa: BLE001 - whatever it was, reading is tried again
+            except Exception as failure:  # noqa: BLE001 - any error is reported and tried again
                 error: Exception = failure
                 if isinstance(failure, TopicAuthorizationFailedError):
                     error = self._unread
-                again, told = repr(error) == told, repr(error)
-                logger.log(logging.DEBUG if again else logging.WARNING, "reading routes: %s", told)
+                failures.log(repr(error), "cannot read routes: %r; trying again", error)
                 self.last_error = error
                 self._stopping.wait(RETRY_SECONDS)
         if consumer is not None:
@@ -129,7 +129,7 @@ class RouteReader(Thread):
 
     @property
     def _unread(self) -> NotAllowedError:
-        """What is wrong where the brokers do not let this user read routes."""
+        """The error if this user may not read the routes."""
         topic = f"topic {self._partition.topic}"
         return missing_right(self._settings, "Read", topic, who=self._who)
 
@@ -139,15 +139,15 @@ class RouteReader(Thread):
             try:
                 self._read_to_end(consumer)
             except BaseException:
-                for one in asked:
-                    self._asked.put(one)
+                for future in asked:
+                    self._asked.put(future)
                 raise
             if self._stopping.is_set():
                 _refuse(asked)
                 return
             self.ready.set()
-            for one in asked:
-                one.set_result(None)
+            for future in asked:
+                future.set_result(None)
         self._deliver(consumer.poll(timeout_ms=POLL_MS))
 
     def _read_to_end(self, consumer: KafkaConsumer) -> None:
@@ -162,12 +162,12 @@ class RouteReader(Thread):
         for batch in batches.values():
             for record in batch:
                 try:
-                    self._tell(record)
+                    self._apply(record)
                 except MalformedRecordError as error:
                     self.malformed += 1
                     logger.warning("ignored %s@%d: %s", record.topic, record.offset, error)
 
-    def _tell(self, record: Any) -> None:
+    def _apply(self, record: Any) -> None:
         if record.value is not None:
             read = decode_route_record(record.value)
             if read is not None:
@@ -185,13 +185,13 @@ class RouteReader(Thread):
             try:
                 asked.append(self._asked.get_nowait())
             except Empty:
-                return [one for one in asked if not one.done()]
+                return [future for future in asked if not future.done()]
 
     def _refuse_all(self) -> None:
         _refuse(self._take_asked())
 
 
 def _refuse(asked: list[Future[None]]) -> None:
-    for one in asked:
-        if not one.done():
-            one.set_exception(ClientClosedError("the reader of routes was stopped"))
+    for future in asked:
+        if not future.done():
+            future.set_exception(ClientClosedError("the reader of routes was stopped"))

@@ -1,6 +1,6 @@
-"""The thread that owns the session: takes events from one inbox and does what the session says.
+"""The thread that owns the session: it takes events from one inbox and does the actions.
 
-Nothing here waits for a broker or for the application, so heartbeats go out whatever they do.
+It waits neither for brokers nor for the application, so neither can delay heartbeats.
 """
 
 import logging
@@ -25,10 +25,10 @@ from fairlead_client.session.session import Granted, Ownership, Session
 from fairlead_client.session.states import SessionState
 from fairlead_client.session.waiting_log import Waiting, WaitingLog
 from fairlead_client.settings.client_settings import Settings
+from fairlead_client.transport.control_reader import CaughtUp, ControlReader
+from fairlead_client.transport.control_writer import ControlWriter
 from fairlead_client.transport.encoding import Encoder
 from fairlead_client.transport.offset_store import Committer, OffsetStore
-from fairlead_client.transport.reader import CaughtUp, Reader
-from fairlead_client.transport.writer import Writer
 
 logger = logging.getLogger(__name__)
 
@@ -41,12 +41,12 @@ class SessionThread(Thread):
     """Runs one session until it is closed.
 
     Attributes:
-        joined: set when the client holds its first lease, and when it ended without.
-        ended: set when the session is closed and the threads below were told to stop.
-        ownership: what the application may work on; replaced as a whole, any thread may read it.
-        waiting_for: why the client has less than it was promised; None: it has all of it.
-        last_failure: what went wrong last, and when.
-        error: what closed the client, None when the application did.
+        joined: set when the client has its first lease, or has ended without one.
+        ended: set when the session is closed and its other threads are stopping.
+        ownership: the queues that the application may work on; any thread may read it.
+        waiting_for: why the client waits for queues; None: it has all it was promised.
+        last_failure: the last error and its time.
+        error: the error that closed the client; None if the application did.
     """
 
     def __init__(
@@ -69,12 +69,14 @@ class SessionThread(Thread):
         self._observer = observer
         self._rebalances = RebalanceLog(settings.group, client_id)
         self._inbox: SimpleQueue[events.Event | CaughtUp | None] = SimpleQueue()
-        self._reader = Reader(settings, client_id, self._inbox.put, self._note, observer)
+        self._reader = ControlReader(
+            settings, client_id, self._inbox.put, self._note_failure, observer
+        )
         self._committer = (
             None if store is None else Committer(store, self._inbox.put, self._commit_failed)
         )
-        self._writer: Writer | None = None
-        self._first_writer: Future[Writer] | None = Future()
+        self._writer: ControlWriter | None = None
+        self._first_writer: Future[ControlWriter] | None = Future()
         self._abort = False
         self.joined = Event()
         self.ended = Event()
@@ -86,45 +88,45 @@ class SessionThread(Thread):
 
     @property
     def state(self) -> SessionState:
-        """Where the client is in its life."""
+        """The client's state."""
         return self._session.state
 
     @property
     def counts(self) -> dict[str, int]:
-        """How often what happened, records that could not be read among it."""
+        """Counts of events, with those of unreadable records."""
         return dict(self._session.counts) | {
             "records_malformed": self._reader.malformed,
             "batches_passed_over": self._reader.passed_over,
         }
 
     def report(self, event: events.Event) -> None:
-        """Let an event happen to the session; from any thread."""
+        """Send an event to the session; any thread may call it."""
         self._inbox.put(event)
 
     def abort(self) -> None:
-        """End without leaving: the lease is left to end by itself. From any thread."""
+        """End without leaving, so that the lease ends by itself; any thread may call it."""
         self._abort = True
         self._inbox.put(None)
 
     @property
     def gated(self) -> bool:
-        """Whether a queue may begin at any moment; from any thread."""
+        """Whether a queue may start at any moment; any thread may read it."""
         return self.ownership.gated
 
     def still_mine(self, queue: Queue) -> Epoch | None:
-        """Return the queue's epoch while the lease surely runs, from any thread.
+        """Return the queue's epoch while the lease surely runs; any thread may call it.
 
-        It asks the clock itself, so it is right also while this thread is held up.
+        It reads the clock itself, so it is right even while this thread is blocked.
         """
         owned = self.ownership
         return owned.epochs.get(queue) if now_ms() < owned.until_ms else None
 
     def granted(self, queue: Queue) -> Granted:
-        """Return what the engine said of a queue that this client works on; from any thread."""
+        """Return the grant of a queue that this client works on; any thread may call it."""
         return self.ownership.granted.get(queue, NOTHING_SAID)
 
     def run(self) -> None:
-        """Serve until the session is closed, the client is aborted, or a bug ends it."""
+        """Serve until the session is closed, somebody aborts the client, or a bug ends it."""
         Thread(
             target=self._make_writer,
             args=(self._first_writer,),
@@ -140,7 +142,7 @@ class SessionThread(Thread):
         except Exception as error:
             logger.exception("the session's thread failed; the client stops")
             self.error = error
-            self._note(error)
+            self._note_failure(error)
         finally:
             self._end()
 
@@ -150,19 +152,19 @@ class SessionThread(Thread):
             first = self._inbox.get(timeout=max(0, wait_ms) / 1_000)
         except Empty:
             first = None
-        self._take(first)
+        self._handle_message(first)
         for _ in range(EVENTS_PER_TURN_MAX):
             try:
-                self._take(self._inbox.get_nowait())
+                self._handle_message(self._inbox.get_nowait())
             except Empty:
                 break
         self._handle(events.TimePassed())
-        self.waiting_for = self._waiting.look(self._session.waiting, now_ms(), wall_ms())
+        self.waiting_for = self._waiting.update(self._session.waiting, now_ms(), wall_ms())
 
-    def _take(self, message: events.Event | CaughtUp | None) -> None:
-        # What was processed before the message was put here counts before it: the message may be
-        # the end of the work, or ask for a claim of where it is.
-        for progress in self._application.take_progress():
+    def _handle_message(self, message: events.Event | CaughtUp | None) -> None:
+        # Progress made before the message counts before it: the message may be the end of the work,
+        # or cause claims with its position.
+        for progress in self._application.collect_progress():
             self._handle(progress)
         if isinstance(message, CaughtUp):
             self._begin_incarnation(message.generation)
@@ -174,7 +176,7 @@ class SessionThread(Thread):
     def _handle(self, event: events.Event) -> None:
         done = self._session.handle(event, now_ms())
         if done or isinstance(event, events.HeartbeatAppended | events.AssignmentRead):
-            # Before the actions: what is started must be ours by then, what is released not.
+            # Before the actions: a started queue must be ours by then, a released one must not.
             before = len(self.ownership.epochs)
             self.ownership = self._session.ownership
             if len(self.ownership.epochs) != before:
@@ -182,17 +184,17 @@ class SessionThread(Thread):
         if self.state is SessionState.RUNNING:
             self.joined.set()
         if isinstance(event, events.AssignmentRead):
-            self._tell_share(event.record)
+            self._log_share(event.record)
         for action in done:
-            self._do(action)
+            self._do_action(action)
 
-    def _tell_share(self, record: Assignment) -> None:
-        """Say what the client is to have, unless the record is an old one and counts no more."""
+    def _log_share(self, record: Assignment) -> None:
+        """Log the client's share, unless the record is old and no longer counts."""
         joining = self.state in (SessionState.STARTING, SessionState.RUNNING)
         if joining and record.generation == self._session.generation:
-            self._rebalances.shared(self._session.share, record.epoch)
+            self._rebalances.log_share(self._session.share, record.epoch)
 
-    def _do(self, action: actions.Action) -> None:
+    def _do_action(self, action: actions.Action) -> None:
         application = self._application
         match action:
             case actions.StartWork(queue, epoch, position):
@@ -201,11 +203,11 @@ class SessionThread(Thread):
                 self._observer.revoked()
                 application.stop_work(queue, epoch)
             case actions.AbandonWork(queue, epoch):
-                logger.warning("%s took too long to stop; released without it", queue)
+                logger.warning("%s took too long to stop; released it anyway", queue)
                 application.abandon_work(queue, epoch)
             case actions.StopEverything(reason, work):
                 logger.warning("stopped everything: %s", reason)
-                self._rebalances.lost()
+                self._rebalances.forget()
                 application.stop_everything(work)
             case actions.CommitProgress():
                 assert self._committer is not None
@@ -215,14 +217,14 @@ class SessionThread(Thread):
                 self._close_writer()
                 self._reader.catch_up()
             case actions.ReportNotice(code, message):
-                self._note(NoticeError(code, message))
-                logger.warning("notice of the engine: %s: %s", code, message)
+                self._note_failure(NoticeError(code, message))
+                logger.warning("notice from the engine: %s: %s", code, message)
             case actions.Stopped(error):
                 self.error = error
                 if error is not None:
-                    self._note(error)
+                    self._note_failure(error)
             case _:
-                # Only an incarnation sends, and it has a writer.
+                # All other actions send a record, and an incarnation has a writer.
                 assert self._writer is not None
                 self._writer.send(action)
 
@@ -233,33 +235,33 @@ class SessionThread(Thread):
             made, self._first_writer = self._first_writer, None
             self._writer = self._new_writer() if made is None else made.result()
         except KafkaError as error:
-            # There is no lease to keep meanwhile, so this thread may have waited for it.
-            self._note(error)
+            # Without a lease to keep, this thread was allowed to wait.
+            self._note_failure(error)
             self._reader.catch_up()
             return
         self._handle(events.Started(str(uuid4()), generation))
 
-    def _make_writer(self, made: Future[Writer]) -> None:
-        """Connect while the reader catches up: each takes as long as the other."""
+    def _make_writer(self, made: Future[ControlWriter]) -> None:
+        """Connect while the reader catches up, to save time."""
         try:
             made.set_result(self._new_writer())
-        except Exception as error:  # noqa: BLE001 - told to whoever takes the writer
+        except Exception as error:  # noqa: BLE001 - `_begin_incarnation` gets the error
             made.set_exception(error)
 
-    def _new_writer(self) -> Writer:
-        return Writer(self._settings, self._client_id, self._encoder, self.report)
+    def _new_writer(self) -> ControlWriter:
+        return ControlWriter(self._settings, self._client_id, self._encoder, self.report)
 
     def _close_writer(self) -> None:
         if self._writer is not None:
-            # The last true releases of the old incarnation may still arrive.
+            # The last releases of the old incarnation may still reach the log.
             self._writer.close(self._settings.lease_ms // 2)
             self._writer = None
 
-    def _note(self, error: Exception) -> None:
+    def _note_failure(self, error: Exception) -> None:
         self.last_failure = Failure.now(error)
 
     def _commit_failed(self, error: Exception) -> None:
-        self._note(error)
+        self._note_failure(error)
         self._observer.commit_failed()
 
     def _end(self) -> None:
@@ -275,17 +277,17 @@ class SessionThread(Thread):
             ):
                 self._try(step)
         finally:
-            # Whoever closes the client waits for it without a limit.
+            # The thread that closes the client waits for this without a limit.
             self.ended.set()
             self.joined.set()
 
     def _try(self, step: Callable[[], None]) -> None:
-        """Do one step of the end; the others are done whatever it raises."""
+        """Do one step of the end; an error must not stop the other steps."""
         try:
             step()
         except Exception as error:
-            logger.exception("the end of the session's thread")
-            self._note(error)
+            logger.exception("a step at the end of the session's thread failed")
+            self._note_failure(error)
 
     def _stop_connections(self) -> None:
         self._reader.stop()
@@ -296,7 +298,7 @@ class SessionThread(Thread):
             self._first_writer.add_done_callback(_close_unused)
 
 
-def _close_unused(made: Future[Writer]) -> None:
-    """Let go of the connections of a writer that nobody took."""
+def _close_unused(made: Future[ControlWriter]) -> None:
+    """Close a writer that nobody uses."""
     if made.exception() is None:
         made.result().close(0)

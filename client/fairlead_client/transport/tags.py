@@ -1,4 +1,4 @@
-"""Which messages a subscription wants, by their tag (RocketMQ's TagFilter)."""
+"""Filters messages by their tags (RocketMQ's TagFilter)."""
 
 from collections.abc import Iterable, Sequence
 from typing import Final
@@ -10,22 +10,22 @@ from fairlead_client.session.topic_names import retried_group
 from fairlead_client.settings.client_settings import Settings
 
 TAG_HEADER: Final = "TAGS"
-"""The header that holds a message's tag, unless the application names another."""
+"""The default header for a message's tag."""
 
 _OF_SQL: Final = frozenset("<>=&()'")
-"""No tag of an expression has these, or a blank within: RocketMQ would take it for a tag that no
-message has, and whoever wrote it means SQL92. Tags that stand one by one are taken as they are."""
+"""A tag of an expression must not have these characters or a blank: it is probably SQL92, and
+RocketMQ would treat it as a tag that no message has. Single `tags` are not checked."""
 
 
 class TagFilter:
     """Tests messages against the expression of their topic.
 
     Args:
-        subscriptions: what the client subscribes to; a topic that is not among them is read whole.
-        header: the header that holds the tag; the last of that name counts.
+        subscriptions: the client's subscriptions; all messages of other topics are wanted.
+        header: the header that holds the tag; the last one with this name counts.
 
     Raises:
-        SettingsError: an expression that is no list of tags.
+        SettingsError: an expression is no list of tags.
     """
 
     def __init__(self, subscriptions: Iterable[Subscription], header: str = TAG_HEADER) -> None:
@@ -37,49 +37,48 @@ class TagFilter:
         }
 
     def wanted(self, topic: str, records: Sequence[Record]) -> Sequence[Record]:
-        """Return the records that the subscription wants, in order; of `*` the very list."""
+        """Return the records that the subscription wants, in order; for `*` the same list."""
         tags = self._tags.get(topic)
         if tags is None:
             return records
         return [record for record in records if self._tag(record) in tags]
 
     def _tag(self, record: Record) -> bytes | None:
-        found = None
+        tag = None
         for name, value in record.headers:
             if name == self._header:
-                found = value
-        return found
+                tag = value
+        return tag
 
 
-def filter_at_once(
+def immediate_filter(
     settings: Settings, topics: Sequence[str | Subscription], tag_header: str
 ) -> TagFilter:
-    """Return the filter of who hands out messages as they come, and never parks one.
+    """Return the filter of a consumer that hands out messages at once, whether due or not.
 
     Raises:
-        SettingsError: an expression that cannot be evaluated, or a retry topic.
+        SettingsError: the client cannot evaluate an expression, or a topic is a retry topic.
     """
     wanted = settings.subscribing(topics, 0)
-    for one in wanted:
-        if retried_group(one.topic) is not None:
+    for subscription in wanted:
+        if retried_group(subscription.topic) is not None:
             raise SettingsError(
                 "retry_topic" if settings.retry_topic else "topics",
-                f"{one.topic} is handed out at once here, due or not",
+                f"this consumer would hand out {subscription.topic} before its messages are due",
                 "use a PushConsumer or a PullConsumer, which wait until a message is due",
             )
     return TagFilter(wanted, tag_header)
 
 
 def tags_of(subscription: Subscription) -> frozenset[str] | None:
-    """Return the tags that a subscription wants: `A || B`; None for `*` or nothing: all.
+    """Return the tags that a subscription wants, such as `A || B`; None: all messages.
 
     Raises:
-        SettingsError: it has another kind of expression, one of `||` alone, which names no tag, or
-            one that is pasted SQL, which no message would match.
+        SettingsError: the expression is of another type, names no tag (`||`), or looks like SQL.
     """
     topic, expression = subscription.topic, subscription.expression
     if subscription.expression_type != "tag":
-        problem = f"{topic}: {subscription.expression_type} is not evaluated here"
+        problem = f"{topic}: the client does not evaluate {subscription.expression_type}"
         raise SettingsError("topics", problem, "subscribe by tag")
     if expression.strip() and not expression.replace("||", "").strip():
         raise SettingsError("topics", f"{topic}: {expression!r} names no tag", "A || B, or *")
@@ -87,7 +86,7 @@ def tags_of(subscription: Subscription) -> frozenset[str] | None:
     pasted = () if subscription.tags else filter(_is_sql, tags)
     for tag in pasted:
         problem = f"{topic}: {tag!r} in the expression {expression!r} is no tag"
-        remedy = "tags are joined by ||, as in A || B, and SQL92 is not evaluated here"
+        remedy = "join tags by ||, as in A || B; the client does not evaluate SQL92"
         raise SettingsError("topics", problem, remedy)
     return frozenset(tags) or None
 

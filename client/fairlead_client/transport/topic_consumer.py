@@ -1,9 +1,8 @@
-"""A consumer of Fairlead's own topics that passes over a batch nobody can read (ADR 0163).
+"""A consumer of Fairlead's own topics that skips unreadable batches (ADR 0163).
 
 kafka-python never leaves such a batch: the next poll after the error does not return. So this
-consumer decodes each batch by itself before the library sees it. One that cannot be decoded is
-counted and named, and the records beside it are read. The application's messages are read by
-kafka-python itself: none of them may be passed over.
+consumer decodes each batch before the library sees it. It counts and names an unreadable one, and
+reads the records beside it. It is not for the application's messages, which must not be skipped.
 """
 
 import logging
@@ -17,7 +16,7 @@ from kafka.consumer.fetcher import Fetcher
 from kafka.errors import KafkaError
 
 PLAIN_BYTES_MAX: Final = 16 * 1024 * 1024
-"""So many bytes a batch may have once it is decompressed. The topics take batches of 1 MiB."""
+"""The largest decompressed batch. The topics accept batches of 1 MiB."""
 
 _CODECS: Final = {0: "none", 1: "gzip", 2: "snappy", 3: "lz4", 4: "zstd"}
 _GZIP: Final = 1
@@ -26,21 +25,21 @@ _GZIP_WINDOW: Final = 31
 _GZIP_RATIO_MAX: Final = 1_032
 _CHUNK_BYTES: Final = 64 * 1024
 _MAGIC: Final = 2
-"""The form of batches since Kafka 0.11; older ones are left to the library."""
+"""The format of batches since Kafka 0.11; the library reads older ones."""
 
 logger = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
 class UnreadableBatch:
-    """Some records that cannot be read.
+    """A batch of records that cannot be read.
 
     Attributes:
-        topic: its full name.
-        partition: its number.
-        offset: of the first record.
-        end: the offset behind the last one, where reading goes on.
-        reason: why it cannot be read.
+        topic: the topic's full name.
+        partition: the partition's number.
+        offset: the offset of the first record.
+        end: the offset behind the last record, where reading continues.
+        reason: why it is unreadable.
     """
 
     topic: str
@@ -51,11 +50,14 @@ class UnreadableBatch:
 
 
 class TopicConsumer(KafkaConsumer):  # type: ignore[misc]  # kafka-python has no types
-    """kafka-python's consumer, for partitions that are assigned; `passed_over` is what it counted.
+    """kafka-python's consumer for assigned partitions, which skips unreadable batches.
 
     Args:
-        on_unreadable: told once of each batch that was passed over, on the polling thread.
+        on_unreadable: called once with each skipped batch, on the polling thread.
         options: the keyword arguments of kafka-python's consumer.
+
+    Attributes:
+        passed_over: the number of skipped batches.
     """
 
     def __init__(
@@ -63,9 +65,9 @@ class TopicConsumer(KafkaConsumer):  # type: ignore[misc]  # kafka-python has no
     ) -> None:
         super().__init__(**options)
         self._on_unreadable = on_unreadable
-        self._told: dict[TopicPartition, int] = {}
+        self._reported: dict[TopicPartition, int] = {}
         self.passed_over = 0
-        # The library has no setting for it. A test reads unreadable batches with this version.
+        # The library has no setting for it; a test covers unreadable batches with this version.
         self._fetcher.PartitionRecords = self._open
 
     def _open(
@@ -76,19 +78,19 @@ class TopicConsumer(KafkaConsumer):  # type: ignore[misc]  # kafka-python has no
 
     def _report(self, batch: UnreadableBatch) -> None:
         partition = TopicPartition(batch.topic, batch.partition)
-        if batch.offset <= self._told.get(partition, -1):
-            # It is fetched again after a seek, or when only a part of a fetch was used.
+        if batch.offset <= self._reported.get(partition, -1):
+            # A seek, or a partly used fetch, brings the batch again.
             return
-        self._told[partition] = batch.offset
+        self._reported[partition] = batch.offset
         self.passed_over += 1
         self.note_passed_over(batch)
         if self._on_unreadable is not None:
             self._on_unreadable(batch)
 
     def note_passed_over(self, batch: UnreadableBatch) -> None:
-        """Log a batch, once. The engine's consumer counts it here as well."""
+        """Log a skipped batch. The engine's consumer counts it here too."""
         logger.warning(
-            "passed over the batch %s-%d@%d, up to offset %d: %s",
+            "skipped the batch %s-%d@%d, up to offset %d: %s",
             batch.topic,
             batch.partition,
             batch.offset,
@@ -98,7 +100,7 @@ class TopicConsumer(KafkaConsumer):  # type: ignore[misc]  # kafka-python has no
 
 
 class _ReadableBatches:
-    """The batches of one fetch, decoded; stands where the library expects its `MemoryRecords`."""
+    """The decoded batches of one fetch; the library uses it instead of its `MemoryRecords`."""
 
     def __init__(
         self,
@@ -114,7 +116,7 @@ class _ReadableBatches:
         self._ahead: Any = None
 
     def next_batch(self) -> Any:
-        """Return the next batch, None behind the last; one that is passed over has no records."""
+        """Return the next batch, None after the last; a skipped batch has no records."""
         batch, self._ahead = self._ahead or self._records.next_batch(), None
         if batch is None or batch.magic != _MAGIC:
             return batch
@@ -134,10 +136,10 @@ class _ReadableBatches:
             return _DecodedBatch(batch, [], end)
 
     def _end_of(self, batch: Any) -> int:
-        """Return where to go on behind a batch whose header may be wrong too.
+        """Return where to continue behind a batch whose header may be wrong too.
 
-        The next batch says where it begins. Without one it is one offset further: the broker sends
-        the same batch again until that is behind it.
+        That is the beginning of the next batch. Without one it is the next offset; the broker sends
+        the same batch again until that lies behind it.
         """
         self._ahead = self._records.next_batch()
         if self._ahead is not None and self._ahead.base_offset > batch.base_offset:
@@ -146,7 +148,7 @@ class _ReadableBatches:
 
 
 class _DecodedBatch:
-    """A batch as the library reads it: its header, and records that are there already."""
+    """A batch for the library: its header, and records that are already decoded."""
 
     def __init__(self, batch: Any, records: list[Any], next_offset: int) -> None:
         self.magic = batch.magic
@@ -156,7 +158,7 @@ class _DecodedBatch:
         self.next_offset = next_offset
         self.producer_id = batch.producer_id
         self.is_transactional = batch.is_transactional
-        # Without its records nothing of it is a marker.
+        # Without its records it is no control batch.
         self.is_control_batch = bool(batch.is_control_batch and records)
         self._records = iter(records)
 
@@ -165,7 +167,7 @@ class _DecodedBatch:
         return bool(self.producer_id > -1)
 
     def validate_crc(self) -> bool:
-        """Return True: the checksum was compared before it was decoded."""
+        """Return True, because the checksum was compared before decoding."""
         return True
 
     def __iter__(self) -> Iterator[Any]:
@@ -177,7 +179,7 @@ class _DecodedBatch:
 
 @dataclass
 class _UndecodableError(Exception):
-    """Why a batch cannot be decoded; ``header_holds``: its checksum is right."""
+    """Why a batch cannot be decoded; `header_holds` if its checksum is right."""
 
     reason: str
     header_holds: bool = True
@@ -190,7 +192,7 @@ def _decoded(batch: Any) -> list[Any]:
     """Return a batch's records.
 
     Raises:
-        _UndecodableError: there is no reading it.
+        _UndecodableError: it is unreadable.
     """
     if not batch.validate_crc():
         raise _UndecodableError("its checksum is wrong", header_holds=False)
@@ -202,13 +204,13 @@ def _decoded(batch: Any) -> list[Any]:
         if codec == _GZIP:
             _check_plain_size(memoryview(batch._buffer)[batch._pos :])  # noqa: SLF001 - nowhere else
         return list(batch)
-    # What damaged bytes lead the library's decoder to is written down nowhere.
+    # The library does not document what its decoder raises for damaged bytes.
     except (KafkaError, OSError, EOFError, ValueError, IndexError, zlib.error) as error:
         raise _UndecodableError(f"it cannot be decoded: {error}") from error
 
 
 def _check_plain_size(data: memoryview) -> None:
-    """Decompress piece by piece, keep nothing, and stop where it becomes too large."""
+    """Decompress piece by piece without keeping anything, and raise if it is too large."""
     if len(data) * _GZIP_RATIO_MAX <= PLAIN_BYTES_MAX:
         return
     plain, rest = 0, bytes(data)

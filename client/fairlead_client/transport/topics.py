@@ -1,4 +1,4 @@
-"""The topics that a client uses, under the prefix that its application chose."""
+"""The topics that a client uses, under the application's prefix."""
 
 from dataclasses import dataclass
 
@@ -21,7 +21,7 @@ class Topics:
 
     @property
     def handovers(self) -> str:
-        """Written and read: the same releases, for whoever waits for them."""
+        """Written and read: the same releases, for the clients that wait for them."""
         return f"{self.prefix}handovers"
 
     @property
@@ -46,15 +46,15 @@ class Topics:
 
     @property
     def needed(self) -> tuple[str, str]:
-        """Without which nothing can be written; without handovers it takes longer."""
+        """The topics that a writer needs; without handovers, a handover takes longer."""
         return self.heartbeats, self.releases
 
     @property
     def written(self) -> tuple[str, str, str]:
-        """What a writer writes."""
+        """The topics that a writer writes."""
         return *self.needed, self.handovers
 
     @property
     def followed(self) -> tuple[str, str, str]:
-        """What a reader follows."""
+        """The topics that a reader follows."""
         return self.assignments, self.handovers, self.generations

@@ -1,7 +1,7 @@
-"""Takes records back that a producer of kafka-python still holds: they never leave.
+"""Takes back records that a producer of kafka-python has not sent yet.
 
-By itself it holds a record until its delivery timeout, and sends it whenever its broker can be
-reached: of a message that was sent elsewhere meanwhile that would be one more copy.
+By default it holds a record until the delivery timeout, and sends it as soon as the broker answers.
+A message that went elsewhere meanwhile would then have a second copy.
 """
 
 from threading import Lock
@@ -13,25 +13,25 @@ from kafka.producer.producer_batch import ProducerBatch
 from kafka.record.memory_records import MemoryRecords, MemoryRecordsBuilder
 
 _NO_LIMIT: Final = 2**31 - 1
-"""What is left of a batch is never longer than the batch was."""
+"""The rest of a batch is never longer than the batch was."""
 
 
 class Withdrawal:
-    """What was taken back of one producer, whose batches it looks at just before they leave.
+    """Removes records from a producer's batches just before they leave.
 
-    A batch that holds such records leaves without them, at the time that it has; one that holds
-    nothing else does not leave. What has left cannot be taken back.
+    A batch leaves at its own time without the removed records, or not at all if none is left. A
+    record that has left cannot be taken back.
     """
 
     def __init__(self, producer: KafkaProducer) -> None:
-        self._accumulator = producer._accumulator  # noqa: SLF001 - what is held is told nowhere else
+        self._accumulator = producer._accumulator  # noqa: SLF001 - the library has no public way
         self._drain = self._accumulator.drain
         self._accumulator.drain = self._drain_without
         self._lock = Lock()
         self._records: set[Any] = set()
 
     def take_back(self, sent: Any) -> None:
-        """Let this record not leave; `sent` is what the producer's `send` returned."""
+        """Take a record back; `sent` is the future that the producer's `send` returned."""
         with self._lock:
             if sent.is_done:
                 return
@@ -43,7 +43,7 @@ class Withdrawal:
             self._records.discard(sent)
 
     def _drain_without(self, *args: Any, **named: Any) -> Any:
-        """Drain, on the producer's own thread: of each partition it takes the first batch."""
+        """Remove records from each partition's first batch, on the producer's thread, and drain."""
         with self._lock:
             records = frozenset(self._records)
         for partition in {sent._produce_future.topic_partition for sent in records}:  # noqa: SLF001
@@ -52,7 +52,7 @@ class Withdrawal:
         return self._drain(*args, **named)
 
     def _shrink_first(self, partition: Any, records: frozenset[Any]) -> bool:
-        """Rid the partition's first batch of these records; True if nothing of it was left."""
+        """Remove these records from the partition's first batch; return whether none is left."""
         with self._accumulator._tp_lock(partition):  # noqa: SLF001
             batches = self._accumulator._batches[partition]  # noqa: SLF001
             if not batches:
@@ -78,7 +78,7 @@ class Withdrawal:
         return is_all
 
     def _without(self, batch: Any, gone: frozenset[Any]) -> Any:
-        """Return a batch with the others, as kafka-python splits one that is too long."""
+        """Return a batch with the other records, as kafka-python splits a long batch."""
         config = self._accumulator.config
         version, compression = config["message_version"], config["compression_attrs"]
         builder = MemoryRecordsBuilder(version, compression, _NO_LIMIT)

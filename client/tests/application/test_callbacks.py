@@ -114,8 +114,8 @@ def test_the_greatest_progress_counts_once(app: App) -> None:
     """The greatest offset counts, once."""
     assert app.callbacks.processed(QUEUE, 5, None)
     assert app.callbacks.processed(QUEUE, 4, EPOCH)
-    assert app.callbacks.take_progress() == [ProgressMade(QUEUE, EPOCH, 5)]
-    assert app.callbacks.take_progress() == []
+    assert app.callbacks.collect_progress() == [ProgressMade(QUEUE, EPOCH, 5)]
+    assert app.callbacks.collect_progress() == []
 
 
 def test_the_newest_end_counts(app: App) -> None:
@@ -123,14 +123,14 @@ def test_the_newest_end_counts(app: App) -> None:
     assert app.callbacks.processed(QUEUE, 5, None, 90)
     assert app.callbacks.processed(QUEUE, 6, None, 80)
     assert app.callbacks.processed(QUEUE, 7, None)
-    assert app.callbacks.take_progress() == [ProgressMade(QUEUE, EPOCH, 7, 80)]
+    assert app.callbacks.collect_progress() == [ProgressMade(QUEUE, EPOCH, 7, 80)]
 
 
 def test_progress_of_another_tenure(app: App) -> None:
     """Progress under another epoch, or of a queue that is not ours, is refused."""
     assert not app.callbacks.processed(QUEUE, 5, Epoch(1, 0))
     assert not app.callbacks.processed(QUEUE._replace(queue_id=2), 5, None)
-    assert app.callbacks.take_progress() == []
+    assert app.callbacks.collect_progress() == []
 
 
 def test_progress_after_a_new_grant(app: App) -> None:
@@ -138,14 +138,14 @@ def test_progress_after_a_new_grant(app: App) -> None:
     app.callbacks.processed(QUEUE, 50, None)
     app.mine[QUEUE] = Epoch(1, 2)
     app.callbacks.processed(QUEUE, 5, None)
-    assert app.callbacks.take_progress() == [ProgressMade(QUEUE, Epoch(1, 2), 5)]
+    assert app.callbacks.collect_progress() == [ProgressMade(QUEUE, Epoch(1, 2), 5)]
 
 
 def test_progress_of_an_abandoned_queue_is_forgotten(app: App) -> None:
     """Progress noted before a queue was abandoned is forgotten; another epoch's is not."""
     app.callbacks.processed(QUEUE, 50, None)
     app.callbacks.abandon_work(QUEUE, Epoch(1, 0))
-    assert len(app.callbacks.take_progress()) == 1
+    assert len(app.callbacks.collect_progress()) == 1
     app.callbacks.processed(QUEUE, 50, None)
     app.callbacks.abandon_work(QUEUE, EPOCH)
-    assert app.callbacks.take_progress() == []
+    assert app.callbacks.collect_progress() == []

@@ -55,7 +55,7 @@ def _silent_methods(one: Any) -> list[str]:
         try:
             _call(one, method)
         except ForkedClientError as error:
-            if "make the" not in str(error):
+            if "create the" not in str(error):
                 silent.append(f"{name}: {error}")
         except BaseException as error:  # noqa: BLE001 - whatever it is, it is not the right one
             silent.append(f"{name}: {error!r}")

@@ -74,7 +74,7 @@ def test_an_unknown_argument_is_named_with_the_word_used_here(
 @pytest.mark.parametrize(
     "kind, name, remedy",
     [
-        (Consumer, "enable_auto_commit", "explicit_done=True only done(message) does"),
+        (Consumer, "enable_auto_commit", "explicit_done=True only done(message) counts"),
         (PullConsumer, "enable_auto_commit", "here it is auto_commit"),
         (PushConsumer, "consume_thread_max", "here it is consume_threads"),
         (PushConsumer, "consumeMessageBatchMaxSize", "consume_message_batch_max_size"),
@@ -230,7 +230,7 @@ def test_topics_without_a_name(kind: type) -> None:
     with pytest.raises(SettingsError) as caught:
         _made(kind, "orders", "returns", bootstrap_servers="b:1")
     assert isinstance(caught.value, TypeError)
-    assert f"{kind.__name__} takes arguments by their names only" in str(caught.value)
+    assert f"{kind.__name__} takes keyword arguments only" in str(caught.value)
     assert 'give topics=["orders", "returns"], group=…, bootstrap=…' in str(caught.value)
     with pytest.raises(SettingsError, match=r'give topics=\["orders"\], group='):
         _made(kind, {"bootstrap.servers": "b:1", "sasl.password": "hunter2"})
@@ -253,7 +253,7 @@ def test_the_signature_names_every_setting(kind: type) -> None:
 @pytest.mark.parametrize(
     "name, value, remedy",
     [
-        ("topics", "orders", "'orders' is a text, and a list is wanted; give topics=[\"orders\"]"),
+        ("topics", "orders", "'orders' is a string, not a list; give topics=[\"orders\"]"),
         ("consume_from", "earliest", 'here it is consume_from="first_offset"'),
         ("consume_from", "latest", 'here it is consume_from="last_offset"'),
         ("consume_from", "CONSUME_FROM_TIMESTAMP", 'here it is consume_from="timestamp"'),
@@ -273,8 +273,8 @@ def test_topics_of_the_brokers(kind: type) -> None:
     """A topic that brokers keep for themselves is refused at once, also when it is added later."""
     given = {**GOOD, **FUNCTIONS.get(kind, {}), "client_id": "a"}
     for topic in ("__consumer_offsets", "TBW102"):
-        with pytest.raises(SettingsError, match="keep for themselves; leave it out"):
+        with pytest.raises(SettingsError, match="reserved for the brokers; leave it out"):
             kind(**given | {"topics": ["orders", topic]})
-        with pytest.raises(SettingsError, match="keep for themselves; leave it out"):
+        with pytest.raises(SettingsError, match="reserved for the brokers; leave it out"):
             kind(**given).subscribe(["orders", topic])
     kind(**given | {"topics": ["__consumer_offsets-2", "tbw102"]})

@@ -27,7 +27,7 @@ class Failing:
 
     stop_work = abandon_work = start_work
 
-    def take_progress(self) -> list[Any]:
+    def collect_progress(self) -> list[Any]:
         """Nothing is consumed here."""
         return []
 

@@ -111,7 +111,7 @@ def test_owner_of_an_own_topic(group: str) -> None:
 
 def test_a_refused_name_tells_which_is_meant() -> None:
     """The error is a ValueError, and names both."""
-    with pytest.raises(ValueError, match="is what '%DLQ%orders' is called on Kafka") as caught:
+    with pytest.raises(ValueError, match="is Kafka's name of '%DLQ%orders'") as caught:
         kafka_topic("_-DLQ_-orders")
     assert isinstance(caught.value, TopicNameError)
     assert (caught.value.topic, caught.value.meant) == ("_-DLQ_-orders", "%DLQ%orders")

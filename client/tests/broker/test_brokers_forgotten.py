@@ -6,7 +6,7 @@ from threading import Event
 import pytest
 from fairlead_client.produce.outgoing import OutgoingMessage
 from fairlead_client.produce.route_refresher import RouteRefresher
-from fairlead_client.produce.selector import Selector
+from fairlead_client.produce.selector import FairSelector
 from fairlead_client.producer import Producer
 
 WAIT_SECONDS = 30
@@ -20,15 +20,15 @@ def test_a_broker_that_left_the_route_is_forgotten(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The next round after the route has changed keeps no state of a broker that left it."""
-    kept, gone = Selector.forget_except, Event()
+    kept, gone = FairSelector.forget_except, Event()
 
-    def forget(self: Selector, brokers: frozenset[str]) -> None:
+    def forget(self: FairSelector, brokers: frozenset[str]) -> None:
         kept(self, brokers)
         if "7" in brokers:
             gone.set()
 
     monkeypatch.setattr(RouteRefresher, "interval_ms", 50)
-    monkeypatch.setattr(Selector, "forget_except", forget)
+    monkeypatch.setattr(FairSelector, "forget_except", forget)
     publish(data_topic, ["1", "1"])
     with Producer(bootstrap=bootstrap, prefix=topic_prefix) as producer:
         producer.send(OutgoingMessage(data_topic, b"x"), timeout_ms=20_000)

@@ -107,7 +107,7 @@ def test_a_queue_is_released_behind_the_message_in_hand(
     assert second.poll(1_000) is None
     assert second.waiting_for is not None
     assert second.waiting_for.kind.value == "release"
-    assert second.waiting_for.words == f"{data_topic}/main/0 is not released yet by a"
+    assert second.waiting_for.words == f"{data_topic}/main/0 waits for its release by a"
     assert first.still_mine(queue) == (1, 1)
     assert first.waiting_for is None
     assert first.poll(500) is None

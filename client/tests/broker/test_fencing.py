@@ -194,7 +194,7 @@ def test_a_start_without_a_broker_fails_in_time_for_good(
     one = kind(**settings)
     with pytest.raises(StartFailedError):
         one.start()
-    with pytest.raises(Exception, match="closed; make a new one"):
+    with pytest.raises(Exception, match="closed; create a new one"):
         one.start()
     one.close()
 

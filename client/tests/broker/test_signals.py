@@ -124,4 +124,4 @@ def test_on_another_thread_the_error_says_what_to_do() -> None:
     told = subprocess.run(
         [sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=60
     )
-    assert "call stop() from a handler of your own" in told.stdout
+    assert "call stop() from your own handler" in told.stdout

@@ -142,4 +142,4 @@ def test_both_twins_hear_of_each_other(
     assert twins[1].next() == "duplicate_client_id"
     code, log = twins[1].ended()
     assert code == 0
-    assert "notice of the engine: duplicate_client_id" in log
+    assert "notice from the engine: duplicate_client_id" in log

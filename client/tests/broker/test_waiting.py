@@ -50,4 +50,4 @@ def test_a_client_waits_for_what_the_engine_says(
             lambda seen: seen is None or seen[0] == "assignment",
             what=f"{name} that waits for nothing more",
         )
-    assert "notice of the engine" not in caplog.text
+    assert "notice from the engine" not in caplog.text

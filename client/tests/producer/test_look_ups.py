@@ -14,16 +14,16 @@ from fairlead_client.produce.look_ups import LOOK_UPS_MAX, THREAD_NAME, LookUps
 from fairlead_client.produce.outgoing import OutgoingMessage, SendResult
 from fairlead_client.produce.publish_table import DEFAULT_TOPIC, Published, PublishTable
 from fairlead_client.produce.route_refresher import RouteRefresher
-from fairlead_client.produce.selector import Selector
+from fairlead_client.produce.selector import FairSelector
 from fairlead_client.produce.send_attempts import SendAttempts
 from fairlead_client.produce.send_error import Fault, NoRouteError, SendFailedError, SendingError
 from fairlead_client.produce.sender import Accepted
-from fairlead_client.produce.sending import Sending, Ways
+from fairlead_client.produce.sending import SendContext, Sending
 from fairlead_client.produce.target import Target
-from fairlead_client.produce.timer import Agenda
 from fairlead_client.routes.topic_route import BrokerData, QueueData, TopicRoute
 from fairlead_client.session.clock import now_ms
 from fairlead_client.session.observer import ProducerObserver
+from fairlead_client.session.timer import Timer
 
 WAIT_SECONDS = 30
 PLENTY_MS = WAIT_SECONDS * 1_000
@@ -83,16 +83,16 @@ Send = Callable[..., Future[SendResult]]
 @pytest.fixture
 def look_ups(plane: Plane) -> Iterator[tuple[LookUps, Send]]:
     """Look-ups of topics whose routes are known but for "nowhere", and what begins a message."""
-    table, agenda = PublishTable(lambda: 0), Agenda()
+    table, timer = PublishTable(lambda: 0), Timer("test")
     for topic in ("good", "bad", "slow", "slower"):
         table.note(topic, ROUTE)
     read: Future[None] = Future()
     read.set_result(None)
     refresher = RouteRefresher(table, lambda: read, lambda _: None, lambda: None)
-    looking = LookUps(table, refresher, plane, agenda, creates=True)
-    selector = Selector(BrokerHealth())
-    ways = Ways(table, selector, plane, agenda, lambda _: None, ProducerObserver())
-    agenda.start()
+    looking = LookUps(table, refresher, plane, timer, creates=True)
+    selector = FairSelector(BrokerHealth())
+    ways = SendContext(table, selector, plane, timer, lambda _: None, ProducerObserver())
+    timer.start()
 
     def send(topic: str, timeout_ms: int, *, waited_for: bool) -> Future[SendResult]:
         attempts = SendAttempts(
@@ -105,8 +105,8 @@ def look_ups(plane: Plane) -> Iterator[tuple[LookUps, Send]]:
     yield looking, send
     looking.stop()
     refresher.stop()
-    agenda.stop()
-    agenda.join(WAIT_SECONDS)
+    timer.stop()
+    timer.join(WAIT_SECONDS)
 
 
 @pytest.mark.parametrize("waited_for", [True, False])
@@ -137,7 +137,9 @@ def test_who_waits_stands_behind_nobody(plane: Plane, look_ups: tuple[LookUps, S
     for _ in range(LOOK_UPS_MAX):
         send("slow", PLENTY_MS, waited_for=False)
     error = send("good", 50, waited_for=False).exception(WAIT_SECONDS)
-    assert str(error).endswith("looking up topic 'good': other topics were looked up before it")
+    assert str(error).endswith(
+        "looking up topic 'good': it waited for the look-ups of other topics"
+    )
     sent = send("good", PLENTY_MS, waited_for=True).result(WAIT_SECONDS)
     assert sent == SendResult(Queue("good", "A", 0), 7, "A")
     assert not plane.let.is_set()
@@ -172,7 +174,7 @@ def test_a_topic_without_a_route_ends_in_an_error_with_a_remedy(
     _, send = look_ups
     error = send("nowhere", 50, waited_for=waited_for).exception(WAIT_SECONDS)
     assert isinstance(error, NoRouteError)
-    assert "'nowhere' has no route, asked and waited" in str(error)
+    assert "'nowhere' has no route after" in str(error)
 
 
 def test_an_attempt_ends_by_itself(plane: Plane, look_ups: tuple[LookUps, Send]) -> None:
@@ -225,13 +227,15 @@ class Silent(Plane):
 
 def test_a_wait_that_ends_with_the_message() -> None:
     """Whichever ends first, the look-up or the message's time: both say the same beside details."""
-    table, agenda, plane = PublishTable(lambda: 0), Agenda(), Silent()
+    table, timer, plane = PublishTable(lambda: 0), Timer("test"), Silent()
     table.note("good", ROUTE)
-    looking = LookUps(table, Held(table), plane, agenda, creates=False)
-    ways = Ways(table, Selector(BrokerHealth()), plane, agenda, lambda _: None, ProducerObserver())
+    looking = LookUps(table, Held(table), plane, timer, creates=False)
+    ways = SendContext(
+        table, FairSelector(BrokerHealth()), plane, timer, lambda _: None, ProducerObserver()
+    )
     attempts = SendAttempts(attempts_max=1, timeout_ms=50, begun_ms=now_ms())
     sending = Sending(ways, OutgoingMessage("good", b"x"), attempts, None)
-    # The agenda is not started: the message's own end comes later than that of the look-up.
+    # The timer is not started: the message's own end comes later than that of the look-up.
     looking.begin(sending, "good", attempts, waited_for=True)
     told = str(sending.result.exception(WAIT_SECONDS))
     assert re.match(
@@ -243,11 +247,13 @@ def test_a_wait_that_ends_with_the_message() -> None:
 
 def test_nothing_is_made_for_who_was_given_up(plane: Plane) -> None:
     """A message that is given up while its route is asked for has no topic made afterwards."""
-    table, agenda = PublishTable(lambda: 0), Agenda()
+    table, timer = PublishTable(lambda: 0), Timer("test")
     table.note(DEFAULT_TOPIC, DEFAULT_ROUTE)
     finder = Held(table)
-    looking = LookUps(table, finder, plane, agenda, creates=True)
-    ways = Ways(table, Selector(BrokerHealth()), plane, agenda, lambda _: None, ProducerObserver())
+    looking = LookUps(table, finder, plane, timer, creates=True)
+    ways = SendContext(
+        table, FairSelector(BrokerHealth()), plane, timer, lambda _: None, ProducerObserver()
+    )
     attempts = SendAttempts(attempts_max=1, timeout_ms=PLENTY_MS, begun_ms=now_ms())
     sending = Sending(ways, OutgoingMessage("good", b"x"), attempts, None)
     looking.begin(sending, "good", attempts, waited_for=True)

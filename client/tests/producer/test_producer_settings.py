@@ -47,7 +47,9 @@ def test_a_message_has_the_defaults_of_rocketmq() -> None:
 @pytest.mark.parametrize("topic", sorted(RESERVED))
 def test_topics_of_the_brokers(topic: str) -> None:
     """Nobody sends to a topic that brokers keep for themselves (TopicValidator#isSystemTopic)."""
-    with pytest.raises(MessageError, match=r"^topic: .* is the brokers' own; name another one"):
+    with pytest.raises(
+        MessageError, match=r"^topic: .* is reserved for the brokers; name another topic"
+    ):
         check_message(OutgoingMessage(topic, b"1"), 10)
 
 

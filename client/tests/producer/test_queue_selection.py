@@ -85,7 +85,9 @@ def test_no_queues_to_probe() -> None:
 
 def test_an_unknown_line_is_refused_with_those_there_are() -> None:
     """A line that there is not is refused by name, with those that there are."""
-    with pytest.raises(SettingsError, match=r"version: '4\.8' is unknown; one of 4\.3, 4\.9, 5"):
+    with pytest.raises(
+        SettingsError, match=r"version: '4\.8' is unknown; give one of 4\.3, 4\.9, 5"
+    ):
         select_queue("4.8", SIX, 0, None)  # type: ignore[arg-type]
 
 

@@ -15,16 +15,16 @@ from fairlead_client.produce.broker_health import BrokerHealth
 from fairlead_client.produce.outgoing import OutgoingMessage, SendResult
 from fairlead_client.produce.publish_table import PublishTable
 from fairlead_client.produce.queue_selection import NoQueueError
-from fairlead_client.produce.selector import Selector
+from fairlead_client.produce.selector import FairSelector
 from fairlead_client.produce.send_attempts import SendAttempts
 from fairlead_client.produce.send_error import Fault, NoRouteError, SendFailedError, SendingError
 from fairlead_client.produce.sender import Accepted
-from fairlead_client.produce.sending import Sending, Ways
+from fairlead_client.produce.sending import SendContext, Sending
 from fairlead_client.produce.target import Target
-from fairlead_client.produce.timer import Agenda
 from fairlead_client.routes.topic_route import BrokerData, QueueData, TopicRoute
 from fairlead_client.session.clock import now_ms
 from fairlead_client.session.observer import ProducerObserver
+from fairlead_client.session.timer import Timer
 
 WAIT_SECONDS = 30
 ROUTE = TopicRoute(
@@ -74,15 +74,15 @@ def fails(error: Exception) -> Answer:
 @contextmanager
 def sending(
     plane: Plane, *, attempt_ms: int = 1_000, **given: Any
-) -> Iterator[tuple[Callable[[], Sending], Selector, list[str]]]:
+) -> Iterator[tuple[Callable[[], Sending], FairSelector, list[str]]]:
     """Give what begins a message on a plane, the selector that learns, and topics asked for."""
     table = PublishTable(lambda: 0)
     table.note("T", ROUTE)
     given.get("tables", []).append(table)
-    selector, agenda, asked = Selector(BrokerHealth()), Agenda(), list[str]()
-    agenda.start()
+    selector, timer, asked = FairSelector(BrokerHealth()), Timer("test"), list[str]()
+    timer.start()
     observer = given.get("observer", ProducerObserver())
-    ways = Ways(table, selector, plane, agenda, asked.append, observer)
+    ways = SendContext(table, selector, plane, timer, asked.append, observer)
 
     def begin() -> Sending:
         attempts = SendAttempts(
@@ -97,8 +97,8 @@ def sending(
         return one
 
     yield begin, selector, asked
-    agenda.stop()
-    agenda.join(WAIT_SECONDS)
+    timer.stop()
+    timer.join(WAIT_SECONDS)
 
 
 def test_the_result_says_where_a_message_is_stored() -> None:
@@ -298,14 +298,14 @@ def test_a_message_given_up_stays_so() -> None:
 
 def test_an_entry_that_fails_ends_nothing() -> None:
     """Entries are called in the order of their times, and one that fails ends nothing."""
-    agenda, called, done = Agenda(), list[int](), Event()
-    agenda.at(2, lambda: called.append(2))
-    agenda.at(1, lambda: called.append(1 // 0))
-    agenda.at(0, lambda: called.append(0))
-    agenda.at(3, done.set)
-    agenda.start()
+    timer, called, done = Timer("test"), list[int](), Event()
+    timer.at(2, lambda: called.append(2))
+    timer.at(1, lambda: called.append(1 // 0))
+    timer.at(0, lambda: called.append(0))
+    timer.at(3, done.set)
+    timer.start()
     assert done.wait(WAIT_SECONDS)
     assert called == [0, 2]
-    agenda.stop()
-    agenda.join(WAIT_SECONDS)
-    assert not agenda.is_alive()
+    timer.stop()
+    timer.join(WAIT_SECONDS)
+    assert not timer.is_alive()

@@ -6,15 +6,15 @@ from queue import SimpleQueue
 from typing import Any
 
 import pytest
-from fairlead_client.consume.pull import consumption
-from fairlead_client.consume.pull.consumption import Common, Workers
-from fairlead_client.consume.pull.delays import Delays
+from fairlead_client.consume.pull import consume_service
+from fairlead_client.consume.pull.consume_service import ConsumeArguments, Workers
 from fairlead_client.consume.pull.failed_messages import FailedMessages
 from fairlead_client.consume.pull.listener import ConsumeContext, ConsumeResult
 from fairlead_client.consume.pull.process_queue import ProcessQueue
 from fairlead_client.message import Message
 from fairlead_client.model import Epoch, Queue
 from fairlead_client.session.observer import Observer
+from fairlead_client.session.timer import Timer
 
 WAIT = 20.0
 
@@ -62,19 +62,19 @@ class Scene:
         self.answers: list[Any] = []
         self.seen: SimpleQueue[tuple[list[int], int]] = SimpleQueue()
         self.settled: SimpleQueue[int] = SimpleQueue()
-        self.workers, self.delays = Workers(4), Delays("test")
+        self.workers, self.timer = Workers(4), Timer("test")
         self.mine = True
-        self.common = Common(
+        self.common = ConsumeArguments(
             batch_max_size=size,
             workers=self.workers,
-            delays=self.delays,
+            timer=self.timer,
             still_mine=lambda _queue: work.epoch if self.mine else None,
             settled=lambda one: self.settled.put(one.position),
             failed_messages=failed,
             observer=Observer(),
         )
         self.workers.start()
-        self.delays.start()
+        self.timer.start()
 
     def listen(self, messages: Sequence[Message], context: ConsumeContext) -> Any:
         """Note the batch, and answer."""
@@ -85,8 +85,8 @@ class Scene:
     def close(self) -> None:
         """End the threads."""
         self.workers.stop()
-        self.delays.stop()
-        for thread in [*self.workers.threads, self.delays]:
+        self.timer.stop()
+        for thread in [*self.workers.threads, self.timer]:
             thread.join(WAIT)
 
 
@@ -115,7 +115,7 @@ def scene(
     work: ProcessQueue, kept: Kept, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Callable[..., Scene]]:
     """Make scenes in which what is consumed here again comes after 20 ms."""
-    monkeypatch.setattr(consumption, "AGAIN_MS", 20)
+    monkeypatch.setattr(consume_service, "AGAIN_MS", 20)
     made: list[Scene] = []
 
     def make(size: int, *, sends_back: bool = True) -> Scene:

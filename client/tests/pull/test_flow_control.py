@@ -6,14 +6,14 @@ from typing import Any
 
 import pytest
 from fairlead_client import SettingsError
-from fairlead_client.consume.pull.flow_control import MIB, FlowControl, FlowLimits, Gate
+from fairlead_client.consume.pull.flow_control import MIB, FlowControl, FlowLimits, HoldReason
 from fairlead_client.consume.pull.process_queue import ProcessQueue
 from fairlead_client.model import Epoch, Queue
 
 Pull = Callable[[Iterable[int]], list[Any]]
 
 
-def held(flow: FlowControl, work: ProcessQueue) -> Gate | None:
+def held(flow: FlowControl, work: ProcessQueue) -> HoldReason | None:
     """Return the gate that holds the queue back while its lock is held."""
     return flow.hold_back(work, locked=True)
 
@@ -24,12 +24,12 @@ def test_a_queue_of_more_than_a_thousand_messages_waits(work: ProcessQueue, pull
     work.put(pulled(range(10, 1_010)), 10, 1_010)
     assert held(flow, work) is None
     work.put(pulled([1_010]), 1_010, 1_011)
-    assert held(flow, work) is Gate.MESSAGES
+    assert held(flow, work) is HoldReason.MESSAGES
 
 
-@pytest.mark.parametrize("size, gate", [(101 * MIB - 1, None), (101 * MIB, Gate.SIZE)])
+@pytest.mark.parametrize("size, gate", [(101 * MIB - 1, None), (101 * MIB, HoldReason.SIZE)])
 def test_a_queue_of_more_than_a_hundred_mib_waits(
-    work: ProcessQueue, queue: Queue, size: int, gate: Gate | None
+    work: ProcessQueue, queue: Queue, size: int, gate: HoldReason | None
 ) -> None:
     """Whole MiB count, and more than 100 of them wait: it trips at 101."""
 
@@ -48,14 +48,14 @@ def test_only_an_unordered_queue_is_limited_by_its_span(work: ProcessQueue, pull
     work.put(pulled([10, 2_010]), 10, 2_011)
     assert held(concurrent, work) is None
     work.put(pulled([2_011]), 2_011, 2_012)
-    assert held(concurrent, work) is Gate.SPAN
+    assert held(concurrent, work) is HoldReason.SPAN
     assert held(ordered, work) is None
 
 
 def test_a_queue_without_its_lock_is_not_pulled(work: ProcessQueue) -> None:
     """A queue is not pulled without its lock, whether or not its order matters."""
-    assert FlowControl(FlowLimits(), ordered=True).hold_back(work, locked=False) is Gate.LOCK
-    assert FlowControl(FlowLimits(), ordered=False).hold_back(work, locked=False) is Gate.LOCK
+    assert FlowControl(FlowLimits(), ordered=True).hold_back(work, locked=False) is HoldReason.LOCK
+    assert FlowControl(FlowLimits(), ordered=False).hold_back(work, locked=False) is HoldReason.LOCK
 
 
 def queues_of(topic: str, count: int) -> list[Queue]:

@@ -60,7 +60,7 @@ class Pushed(PushConsumer):
         self.thread = self._thread = super(PullMember, self)._new_thread()
         self.thread.ownership = Ownership(now_ms() + 600_000, {queue: EPOCH})
         self._workers.start()
-        self._delays.start()
+        self._timer.start()
 
     def listen(self, messages: Sequence[Message], context: ConsumeContext) -> ConsumeResult:
         """Note each message, and whether an answer was None meanwhile."""
@@ -75,10 +75,10 @@ class Pushed(PushConsumer):
     def fill(self, records: Sequence[Any]) -> ProcessQueue:
         """Have the queue come with these messages, and wait until they are consumed."""
         first = records[0].offset
-        self._book.start_work(self.queue, EPOCH, Position(0, first))
+        self._queue_table.start_work(self.queue, EPOCH, Position(0, first))
         work = self._own(self.queue)
         work.put(records, first, records[-1].offset + 1)
-        self._arrived(work, len(records))
+        self._on_messages(work, len(records))
         for _ in range(2):
             # What comes again is put in line behind the first turn.
             consumed = Event()
@@ -87,15 +87,15 @@ class Pushed(PushConsumer):
         return work
 
     def _own(self, queue: Queue) -> ProcessQueue:
-        work = self._book.work(queue)
+        work = self._queue_table.work(queue)
         assert work is not None
         return work
 
     def end(self) -> None:
         """End the threads."""
         self._workers.stop()
-        self._delays.stop()
-        for thread in [*self._workers.threads, self._delays]:
+        self._timer.stop()
+        for thread in [*self._workers.threads, self._timer]:
             thread.join(WAIT)
 
 
@@ -138,12 +138,12 @@ class Handed(Consumer):
         super().__init__(explicit_done=True, **OPTIONS)
         self.thread = self._thread = self._new_thread()
         self.thread.ownership = Ownership(now_ms() + 600_000, {queue: EPOCH})
-        self.book = self._deliveries
+        self.book = self._in_flight
         self.book.start_work(queue, EPOCH, Position(0, 3))
 
     def hand_out(self, message: Message) -> bool:
         """Hand a message out as `poll` does."""
-        self.book.take_again(self._epoch_of)
+        self.book.rewind(self._epoch_of)
         return self.book.hand_out(message, self._epoch_of)
 
 
@@ -156,11 +156,11 @@ def test_what_a_loop_left_out_comes_again_first(queue: Queue) -> None:
     assert one.hand_out(second)
     assert one.done(second)
     assert not one.done(first)
-    assert [made.offset for made in one.book.take_progress()] == [3]
+    assert [made.offset for made in one.book.collect_progress()] == [3]
     for message in (first, second):
         assert one.hand_out(message)
         assert one.done(message)
-    assert [made.offset for made in one.book.take_progress()] == [5]
+    assert [made.offset for made in one.book.collect_progress()] == [5]
 
 
 def test_of_a_queue_that_goes(queue: Queue) -> None:

@@ -15,7 +15,7 @@ def test_the_position_is_the_first_remaining_message(work: ProcessQueue, pulled:
     """Finished in any order, the position is the first remaining, then where pulling goes on."""
     assert work.position == 10
     assert work.put(pulled([10, 11, 12, 13]), 10, 16)
-    first, second = work.take(2), work.take(2)
+    first, second = work.hand_out(2), work.hand_out(2)
     assert first is not None
     assert second is not None
     assert (work.count, work.size_bytes, work.span) == (4, 20, 3)
@@ -29,10 +29,10 @@ def test_the_position_is_the_first_remaining_message(work: ProcessQueue, pulled:
 def test_a_stopping_queue_counts_what_is_in_hand(work: ProcessQueue, pulled: Pull) -> None:
     """What is in hand counts when it is finished; what was cached is forgotten."""
     work.put(pulled([10, 11, 12]), 10, 13)
-    batch = work.take(1)
+    batch = work.hand_out(1)
     assert batch is not None
     assert not work.stop()
-    assert work.take(1) is None
+    assert work.hand_out(1) is None
     assert not work.put(pulled([13]), 11, 14)
     assert work.finish(batch)
     assert work.idle
@@ -42,7 +42,7 @@ def test_a_stopping_queue_counts_what_is_in_hand(work: ProcessQueue, pulled: Pul
 def test_results_of_a_dropped_queue_do_not_count(work: ProcessQueue, pulled: Pull) -> None:
     """The result of what was in hand when the queue was dropped does not count."""
     work.put(pulled([10]), 10, 11)
-    batch = work.take(1)
+    batch = work.hand_out(1)
     assert batch is not None
     work.drop()
     assert not work.finish(batch)
@@ -53,12 +53,12 @@ def test_part_of_a_batch(work: ProcessQueue, pulled: Pull) -> None:
     """What could not be sent back stays, and comes again with its attempt counted."""
     records = pulled([10, 11, 12])
     work.put(records, 10, 13)
-    batch = work.take(3)
+    batch = work.hand_out(3)
     assert batch is not None
     assert work.put_back(batch, records[1:2])
     assert (work.position, work.count, work.idle) == (11, 1, True)
-    assert work.take_again(batch)
-    assert not work.take_again(batch)
+    assert work.hand_out_again(batch)
+    assert not work.hand_out_again(batch)
     assert (batch.attempt, [record.offset for record in batch.records]) == (2, [11])
     assert work.finish(batch)
     assert work.position == 13
@@ -67,12 +67,12 @@ def test_part_of_a_batch(work: ProcessQueue, pulled: Pull) -> None:
 def test_after_a_seek_nothing_pulled_elsewhere_counts(work: ProcessQueue, pulled: Pull) -> None:
     """After a seek nothing counts that was pulled or is pulled from elsewhere."""
     work.put(pulled([10, 11]), 10, 12)
-    batch = work.take(1)
+    batch = work.hand_out(1)
     assert batch is not None
     work.seek(5)
     assert not work.put(pulled([12]), 12, 13)
     assert not work.finish(batch)
-    assert not work.take_again(batch)
+    assert not work.hand_out_again(batch)
     assert (work.position, work.count, work.size_bytes) == (5, 0, 0)
 
 
@@ -81,17 +81,17 @@ def test_recalled_messages_are_handed_out_first_and_count_once(
 ) -> None:
     """What is taken back is handed out again before anything later, and counts once."""
     work.put(pulled(range(10, 16)), 10, 16)
-    first, second, third = (work.take(2) for _ in range(3))
+    first, second, third = (work.hand_out(2) for _ in range(3))
     assert first is not None
     assert second is not None
     assert third is not None
     work.finish(second)
     work.recall()
     assert not work.finish(first)
-    assert not work.take_again(third)
+    assert not work.hand_out_again(third)
     assert (work.position, work.count, work.idle) == (10, 4, True)
     for offsets in ([10, 11], [14, 15]):
-        batch = work.take(9)
+        batch = work.hand_out(9)
         assert batch is not None
         assert [record.offset for record in batch.records] == offsets
         assert work.finish(batch)
@@ -105,7 +105,7 @@ def test_an_ordered_queue_runs_one_turn_at_a_time(work: ProcessQueue, pulled: Pu
     assert work.begin_turn()
     assert not work.begin_turn()
     assert not work.end_turn()
-    assert work.take(1) is not None
+    assert work.hand_out(1) is not None
     assert work.end_turn()
 
 
@@ -114,7 +114,7 @@ def test_as_many_turns_serve_a_queue_as_may(work: ProcessQueue, pulled: Pull) ->
     work.put(pulled([10]), 10, 11)
     assert [work.begin_turn(2) for _ in range(3)] == [True, True, False]
     assert not work.end_turn()
-    batch = work.take(1)
+    batch = work.hand_out(1)
     assert batch is not None
     assert work.end_turn()
     work.put(pulled([11]), 11, 12)
@@ -125,11 +125,11 @@ def test_as_many_turns_serve_a_queue_as_may(work: ProcessQueue, pulled: Pull) ->
 
 def test_a_change_is_noted_once(work: ProcessQueue, pulled: Pull) -> None:
     """A change is told once, until somebody asked how far the queue is."""
-    assert work.note()
-    assert not work.note()
+    assert work.mark_touched()
+    assert not work.mark_touched()
     work.put(pulled([]), 10, 20)
-    assert work.reached() == 20
-    assert work.note()
+    assert work.report_position() == 20
+    assert work.mark_touched()
 
 
 class AnyInterleaving(RuleBasedStateMachine):
@@ -159,9 +159,9 @@ class AnyInterleaving(RuleBasedStateMachine):
             self.next = after
 
     @rule(most=st.integers(1, 4))
-    def take(self, most: int) -> None:
+    def hand_out(self, most: int) -> None:
         """Hand out the next batch."""
-        batch = self.work.take(most)
+        batch = self.work.hand_out(most)
         if batch is not None:
             offsets = {record.offset for record in batch.records}
             assert not offsets & self.handed, "handed out twice"
@@ -187,7 +187,7 @@ class AnyInterleaving(RuleBasedStateMachine):
     def again(self) -> None:
         """Hand out once more what was put back."""
         batch = self.waiting.pop(0)
-        if self.work.take_again(batch):
+        if self.work.hand_out_again(batch):
             self.in_hand.append(batch)
         else:
             assert self.stopped

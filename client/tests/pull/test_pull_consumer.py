@@ -82,7 +82,7 @@ class Detached(PullConsumer):
         assert self._thread is not None
         owned = {**self._thread.ownership.epochs, queue: epoch}
         self._thread.ownership = Ownership(now_ms() + 600_000, owned)
-        self._book.start_work(queue, epoch, Position(0, 0))
+        self._queue_table.start_work(queue, epoch, Position(0, 0))
         return self._own(queue)
 
     def ask(self, queue: Queue, offset: int) -> "Future[PullResult]":
@@ -93,12 +93,12 @@ class Detached(PullConsumer):
 
     def take_away(self, queue: Queue) -> None:
         """Have it go."""
-        self._book.stop_work(queue, EPOCH)
+        self._queue_table.stop_work(queue, EPOCH)
 
     def fill(self, work: ProcessQueue, records: Sequence[Any]) -> None:
         """Have messages come."""
         work.put(records, records[0].offset, records[-1].offset + 1)
-        self._arrived(work, len(records))
+        self._on_messages(work, len(records))
 
     def renew(self, lease_ms: int) -> None:
         """Have the lease end so long from now."""
@@ -108,15 +108,15 @@ class Detached(PullConsumer):
     def start_pulling(self) -> None:
         """Start the pull service."""
         self._service.start()
-        self._delays.start()
+        self._timer.start()
 
     def end_pulling(self) -> None:
         """End it."""
         if self._service.is_alive():
             self._service.stop()
             self._service.join(WAIT)
-            self._delays.stop()
-            self._delays.join(WAIT)
+            self._timer.stop()
+            self._timer.join(WAIT)
 
 
 @pytest.fixture
@@ -277,7 +277,7 @@ def test_unlocked_is_not_pulled(one: Detached, source: HeldSource, queue: Queue)
     one.start_pulling()
     source.let.set()
     one.unlock(queue)
-    with pytest.raises(LifecycleError, match=r"is unlocked; lock\(\) it"):
+    with pytest.raises(LifecycleError, match=r"is unlocked; call lock\(\)"):
         one.pull(queue, 0)
     assert source.pulls == 0
     assert one.lock(queue)

@@ -12,9 +12,9 @@ def test_what_is_due_comes_in_order() -> None:
     schedule.later("b", 20)
     schedule.now("a")
     assert schedule.next_due_ms() == 0
-    assert schedule.take(10) == ["a"]
+    assert schedule.pop_due(10) == ["a"]
     assert schedule.next_due_ms() == 20
-    assert schedule.take(30) == ["b", "c"]
+    assert schedule.pop_due(30) == ["b", "c"]
     assert schedule.next_due_ms() is None
 
 
@@ -24,7 +24,7 @@ def test_a_request_due_now_overtakes_its_later_one() -> None:
     schedule.later("a", 50)
     schedule.now("a")
     schedule.now("a")
-    assert (len(schedule), schedule.take(0), schedule.take(99)) == (1, ["a"], [])
+    assert (len(schedule), schedule.pop_due(0), schedule.pop_due(99)) == (1, ["a"], [])
 
 
 def test_hasten_makes_everything_due_in_order() -> None:
@@ -32,8 +32,8 @@ def test_hasten_makes_everything_due_in_order() -> None:
     schedule: PullSchedule[str] = PullSchedule()
     schedule.later("b", 20)
     schedule.later("a", 10)
-    schedule.hasten()
-    assert schedule.take(0) == ["a", "b"]
+    schedule.make_all_due()
+    assert schedule.pop_due(0) == ["a", "b"]
 
 
 @given(
@@ -55,13 +55,13 @@ def test_each_request_comes_once_and_none_early(steps: list[tuple[str, int]]) ->
             schedule.later(number, at_ms + number)
             due.setdefault(number, at_ms + number)
         elif what == "hasten":
-            schedule.hasten()
+            schedule.make_all_due()
             due = dict.fromkeys(due, 0)
         else:
             at_ms += number
-            taken = schedule.take(at_ms)
+            taken = schedule.pop_due(at_ms)
             assert sorted(taken) == sorted(one for one, when in due.items() if when <= at_ms)
             for one in taken:
                 del due[one]
         assert len(schedule) == len(due)
-    assert sorted(schedule.take(at_ms + 5)) == sorted(due)
+    assert sorted(schedule.pop_due(at_ms + 5)) == sorted(due)

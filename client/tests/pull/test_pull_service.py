@@ -117,7 +117,7 @@ class Scene:
             self.flow,
             still_mine=lambda _queue: Epoch(1, 1) if self.mine else None,
             is_locked=lambda _queue: self.mine,
-            arrived=lambda work, count: self.arrived.put((work.queue, count)),
+            on_messages=lambda work, count: self.arrived.put((work.queue, count)),
             touched=lambda _work: None,
             failed=self.errors.put,
             observer=Corrections(),
@@ -159,7 +159,7 @@ def test_all_in_one_turn(scene: Callable[..., Scene], queue: Queue) -> None:
     assert sorted(arrived) == sorted((work.queue, 10) for work in held for _ in range(3))
     for work in held:
         offsets: list[int] = []
-        while (batch := work.take(7)) is not None:
+        while (batch := work.hand_out(7)) is not None:
             offsets += [record.offset for record in batch.records]
         assert offsets == list(range(30))
     assert one.source.followed == sorted(work.queue for work in held)
@@ -193,7 +193,7 @@ def test_a_full_queue_is_tried_again_while_others_go_on(
     )
     assert 50 <= again - tried < 1_000
     assert full.count == 20
-    batch = full.take(10)
+    batch = full.hand_out(10)
     assert batch is not None
     full.finish(batch)
     assert one.arrived.get(timeout=WAIT) == (full.queue, 10)
@@ -229,7 +229,7 @@ def test_a_refused_queue_is_asked_again_after_a_second(
     assert now_ms() - begun >= 1_000
     assert {str(error) for error in errors} == {"not yours"}
     warned = [record for record in caplog.records if record.levelname == "WARNING"]
-    assert [record.getMessage() for record in warned] == ["pulling: OSError('not yours')"]
+    assert [record.getMessage() for record in warned] == ["pulling failed: OSError('not yours')"]
     answer: Future[PullResult] = Future()
     one.service.pull(DirectPull(refused, 0, 3, 100, answer))
     with pytest.raises(OSError, match="not yours"):

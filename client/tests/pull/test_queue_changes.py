@@ -4,9 +4,9 @@ from collections.abc import Iterator
 from queue import SimpleQueue
 
 import pytest
-from fairlead_client.consume.pull.delays import Delays
 from fairlead_client.consume.pull.queue_changes import GATHER_MS, QueueChanges
 from fairlead_client.model import Epoch, Queue
+from fairlead_client.session.timer import Timer
 
 WAIT = 20.0
 ALL = {topic: tuple(Queue(topic, "main", number) for number in range(4)) for topic in "TU"}
@@ -17,12 +17,12 @@ class Scene:
     """Changes of queues that a test has, and what was told of them."""
 
     def __init__(self) -> None:
-        self.delays = Delays("test")
+        self.timer = Timer("test")
         self.mine: dict[Queue, Epoch] = {}
         self.told: SimpleQueue[Told | None] = SimpleQueue()
         self.changes = QueueChanges(
             lambda topic, every, mine: self.told.put((topic, tuple(every), tuple(mine))),
-            self.delays,
+            self.timer,
             ALL.__getitem__,
             lambda topic: sorted(one for one in self.mine.items() if one[0].topic == topic),
         )
@@ -36,9 +36,9 @@ class Scene:
 
     def heard(self) -> list[Told]:
         """Return what is told of all changes until now."""
-        if not self.delays.is_alive():
-            self.delays.start()
-        self.delays.call(GATHER_MS, lambda: self.told.put(None))
+        if not self.timer.is_alive():
+            self.timer.start()
+        self.timer.after(GATHER_MS, lambda: self.told.put(None))
         return list(iter(lambda: self.told.get(timeout=WAIT), None))
 
 
@@ -47,9 +47,9 @@ def scene() -> Iterator[Scene]:
     """A scene whose thread ends after the test."""
     one = Scene()
     yield one
-    one.delays.stop()
-    if one.delays.is_alive():
-        one.delays.join(WAIT)
+    one.timer.stop()
+    if one.timer.is_alive():
+        one.timer.join(WAIT)
 
 
 def test_once_for_each_topic(scene: Scene) -> None:

@@ -5,11 +5,11 @@ from threading import Event
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from fairlead_client.consume.pull import consumption
-from fairlead_client.consume.pull.consumption import (
-    ConcurrentConsuming,
-    Consuming,
-    OrderlyConsuming,
+from fairlead_client.consume.pull import consume_service
+from fairlead_client.consume.pull.consume_service import (
+    ConcurrentConsumeService,
+    ConsumeService,
+    OrderlyConsumeService,
 )
 from fairlead_client.consume.pull.listener import ConsumeContext, ConsumeResult
 from fairlead_client.consume.pull.process_queue import ProcessQueue
@@ -22,13 +22,13 @@ WAIT = 20.0
 SUCCESS = ConsumeResult.CONSUME_SUCCESS
 
 
-@pytest.fixture(params=[ConcurrentConsuming, OrderlyConsuming])
+@pytest.fixture(params=[ConcurrentConsumeService, OrderlyConsumeService])
 def consuming_of(
     request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch
-) -> "Callable[[Scene], Consuming]":
+) -> "Callable[[Scene], ConsumeService]":
     """Make each way of consuming in turn; what is undecided is looked at every 5 ms."""
-    monkeypatch.setattr(consumption, "UNDECIDED_MS", 5)
-    chosen = {"max_reconsume_times": None} if request.param is OrderlyConsuming else {}
+    monkeypatch.setattr(consume_service, "UNDECIDED_MS", 5)
+    chosen = {"max_reconsume_times": None} if request.param is OrderlyConsumeService else {}
     return lambda one: request.param(one.listen, **chosen, **one.common)
 
 
@@ -36,7 +36,7 @@ def test_a_lease_that_is_renewed_after_all(
     scene: "Callable[..., Scene]",
     work: ProcessQueue,
     pulled: Pull,
-    consuming_of: "Callable[[Scene], Consuming]",
+    consuming_of: "Callable[[Scene], ConsumeService]",
 ) -> None:
     """A batch that ended while the lease had run out comes again, as the same attempt."""
     one = scene(1)
@@ -63,7 +63,7 @@ def test_what_waits_while_nobody_knows(
     scene: "Callable[..., Scene]",
     work: ProcessQueue,
     pulled: Pull,
-    consuming_of: "Callable[[Scene], Consuming]",
+    consuming_of: "Callable[[Scene], ConsumeService]",
 ) -> None:
     """What came while the lease had run out is consumed when it is renewed, without a new pull."""
     one = scene(1)
@@ -72,7 +72,7 @@ def test_what_waits_while_nobody_knows(
     looked = Event()
     consuming = consuming_of(one)
     consuming.deliver(work, 2)
-    one.delays.call(20, looked.set)
+    one.timer.after(20, looked.set)
     assert looked.wait(WAIT)
     assert one.seen.empty()
     one.mine = True
@@ -83,7 +83,7 @@ def test_a_lease_that_was_lost(
     scene: "Callable[..., Scene]",
     work: ProcessQueue,
     pulled: Pull,
-    consuming_of: "Callable[[Scene], Consuming]",
+    consuming_of: "Callable[[Scene], ConsumeService]",
 ) -> None:
     """Once the queue is taken away nothing of it comes again."""
     one = scene(1)
@@ -99,7 +99,7 @@ def test_a_lease_that_was_lost(
     assert work.stop()
     one.mine = True
     looked = Event()
-    one.delays.call(20, lambda: one.workers.submit(looked.set))
+    one.timer.after(20, lambda: one.workers.submit(looked.set))
     assert looked.wait(WAIT)
     assert one.seen.get(timeout=WAIT) == ([10], 1)
     assert one.seen.empty()

@@ -31,7 +31,7 @@ class Told:
     def lines(self, number: int) -> list[str]:
         """Return what is logged on the record of this epoch, which the session has read."""
         self._caplog.clear()
-        self.log.shared(self._script.session.share, self._script.epoch(number))
+        self.log.log_share(self._script.session.share, self._script.epoch(number))
         return list(self._caplog.messages)
 
 
@@ -103,7 +103,7 @@ def test_after_a_lost_lease_the_same_queues_have_a_line(script: "Script", told: 
     """A client that lost everything with its lease says so when it has the same queues again."""
     script.add(3)
     assert len(told.lines(3)) == 1
-    told.log.lost()
+    told.log.forget()
     assert len(told.lines(4)) == 1
 
 
@@ -111,8 +111,8 @@ def test_a_broadcast_member_knows_how_many_queues_there_are(
     told: Told, caplog: pytest.LogCaptureFixture
 ) -> None:
     """A member that reads every queue knows how many there are."""
-    told.log.all_of([OTHER, Queue("payments", "main", 1)])
-    told.log.all_of([Queue("payments", "main", 1), OTHER])
+    told.log.log_all([OTHER, Queue("payments", "main", 1)])
+    told.log.log_all([Queue("payments", "main", 1), OTHER])
     [line] = caplog.messages
     assert "clientId=me, mqAllSize=2, rebalanceResultSize=2, rebalanceResultSet=[Mess" in line
     assert line.endswith("messageModel=BROADCASTING")
@@ -124,10 +124,10 @@ from fairlead_client.session.rebalance_log import RebalanceLog
 from fairlead_client.session.waiting import WaitingKind, WaitingReason
 from fairlead_client.session.waiting_log import WaitingLog
 
-RebalanceLog("orders", "me").shared([Queue("orders", "main", 0)], Epoch(1, 1))
+RebalanceLog("orders", "me").log_share([Queue("orders", "main", 0)], Epoch(1, 1))
 log, reason = WaitingLog("orders", "me"), WaitingReason(WaitingKind.TOPIC, "ordrs is not there")
 for now_ms in range(0, 130_000, 500):
-    log.look(reason, now_ms, now_ms)
+    log.update(reason, now_ms, now_ms)
 """
 
 
@@ -136,6 +136,6 @@ def test_an_application_without_a_log() -> None:
     ran = subprocess.run(
         [sys.executable, "-c", UNCONFIGURED], capture_output=True, text=True, check=True, timeout=60
     )
-    words = "me of orders waits for topic since {} s: ordrs is not there"
+    words = "me of orders has waited {} s for topic: ordrs is not there"
     assert ran.stderr.splitlines() == [words.format(seconds) for seconds in (5, 65, 125)]
     assert ran.stdout == ""

@@ -204,11 +204,11 @@ def test_only_who_is_late_is_given_up(frozen: socket.socket, made: Callable[...,
     manager = client._manager  # noqa: SLF001
     client.send(1, MetadataRequest(topics=[]))
     manager.cluster._brokers = {2: _broker(frozen, 2)}  # noqa: SLF001
-    manager.give_up_the_gone()
+    manager.give_up_removed_brokers()
     assert connection.connected
     late = time.monotonic() + WAIT_MS / 2_000
     _until(client, lambda: time.monotonic() > late)
-    manager.give_up_the_gone()
+    manager.give_up_removed_brokers()
     _until(client, lambda: bool(connection.closed))
     # By its address, although nobody knows the node any more.
     assert is_silent(Address(*frozen.getsockname()))

@@ -10,7 +10,7 @@ from typing import Final
 from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.bridges.kafka.snapshot import TopicLook, TopicSeen
 from fairlead.core.model import Route
-from fairlead.core.routes import queue_count
+from fairlead.core.topics.routes import queue_count
 from fairlead.counts import counted
 from fairlead.kafka.connection import library_options
 from fairlead.settings import KafkaSettings

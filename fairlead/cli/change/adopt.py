@@ -18,21 +18,21 @@ from fairlead.cli.change.resets import report_resets
 from fairlead.cli.change.rule_command import RuleCommand, report_outcomes, signature
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.options import GroupArgument
-from fairlead.cli.render.output import warn, write_fitting
-from fairlead.cli.render.positions import reset_answer
+from fairlead.cli.render.output import warn, write_objects
+from fairlead.cli.render.positions import place_cells
 from fairlead.counts import counted
 from fairlead.errors import RefusedError, UsageError
 from fairlead.history.formatting import queue_words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from fairlead.control.native_takeover import AdoptedQueue, Uncommitted
     from fairlead.control.queue_resets import ResetOutcome
 
 __all__ = ["adopt"]
 
-_COLUMNS = ("queue", "native", "begins_at", "why", "lag", "earliest", "latest", "answer")
+_COLUMNS = ("queue", "native", "to", "why", "lag", "earliest", "end", "answer")
 _CHOICES = ("earliest", "latest")
 
 FromOption = Annotated[
@@ -80,11 +80,8 @@ def adopt(
         if apply:
             _refuse_if_ahead(planned, both)
         outcomes = _write_resets(command, both, planned, change) if apply else {}
-        write_fitting(
-            [_row(each, outcomes.get(index)) for index, each in enumerate(planned)],
-            _COLUMNS,
-            shared.output,
-        )
+        rows = [each.document(outcomes.get(index)) for index, each in enumerate(planned)]
+        write_objects(rows, _cells, _COLUMNS, shared.output)
         _warn_of(planned)
         if not apply:
             warn("a dry run: nothing is written; --apply writes it")
@@ -238,18 +235,10 @@ def _warn_of(planned: "Sequence[AdoptedQueue]") -> None:
         )
 
 
-def _row(each: "AdoptedQueue", outcome: "ResetOutcome | None") -> dict[str, Any]:
-    position = each.place.position
+def _cells(queue: "Mapping[str, Any]") -> dict[str, Any]:
     return {
-        "queue": queue_words(each.place.queue),
-        "native": each.native,
-        "begins_at": each.begins,
-        "why": each.why,
-        "lag": each.lag,
-        "earliest": each.place.earliest,
-        "latest": each.place.latest,
-        "identity": each.place.identity,
-        "own": None if position is None else position.offset,
-        "own_told_by": each.place.told_by,
-        **reset_answer(outcome),
+        **place_cells(queue),
+        "native": queue["native_offset"],
+        "to": queue["to_offset"],
+        "why": queue["to_why"],
     }

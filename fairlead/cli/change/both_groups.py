@@ -10,6 +10,7 @@ import typer
 from fairlead.cli.names import require_group, require_topics
 from fairlead.cli.options import DataBootstrapOption
 from fairlead.cli.sources.data_cluster import data_cluster
+from fairlead.counts import listed
 from fairlead.errors import RefusedError, UsageError
 
 if TYPE_CHECKING:
@@ -140,7 +141,7 @@ def members_of(command: "RuleCommand") -> list[str]:
     Raises:
         EnvironmentMissingError: the topics cannot be read.
     """
-    from fairlead.core.membership import effective_members
+    from fairlead.core.membership.members import effective_members
     from fairlead.kafka.kafka_source import KafkaSource
     from fairlead.observed.live_group import UnknownGroupError
     from fairlead.observed.reading import read_live_group
@@ -179,5 +180,4 @@ def _names(group: "NativeGroup") -> str:
 
 def shortened(names: Sequence[str]) -> str:
     """Return the first names of many, and how many more there are."""
-    more = len(names) - _NAMED_MAX
-    return ", ".join(names[:_NAMED_MAX]) + (f" and {more} more" if more > 0 else "")
+    return listed(names, shown_max=_NAMED_MAX)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any, Final
 from fairlead.cli.errors import sentence
 from fairlead.cli.queue_flags import queue_and_value, queue_of
 from fairlead.cli.render.rule import rule_words
-from fairlead.core.quota import QUOTA_BOUNDS
 from fairlead.core.records import RuleSet
-from fairlead.core.rules import MAY_BE_NEVER, NEVER, TIMES, WORDS
+from fairlead.core.rules.group_rules import MAY_BE_NEVER, NEVER, TIMES, WORDS
+from fairlead.core.rules.quota import QUOTA_BOUNDS
 from fairlead.errors import UsageError
 
 if TYPE_CHECKING:

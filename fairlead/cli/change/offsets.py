@@ -10,7 +10,7 @@ from fairlead.cli.change.resets import checked_resets, report_resets
 from fairlead.cli.change.rule_command import signature
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.options import GroupArgument
-from fairlead.cli.render.output import warn, write_rows
+from fairlead.cli.render.output import warn, write_objects
 from fairlead.cli.sources.queue_options import QueueOptions
 from fairlead.cli.sources.source_options import SourceOptions
 from fairlead.errors import UsageError
@@ -46,17 +46,18 @@ def show_offsets(name: GroupArgument, *, queues: QueueOptions, shared: SourceOpt
     With --dump the command shows what members, bridges and operators had recorded. It does not ask
     the brokers, so an end may be old; the lag is left open where the end is too old.
     """
-    from fairlead.cli.render.positions import PLACE_COLUMNS, place_row, recorded_row
+    from fairlead.cli.render.positions import PLACE_COLUMNS, place_cells, recorded_place
 
     settings = shared.settings()
     if shared.dump is None:
         # A named queue may be shown before its group begins.
         known = not (queues.topic or queues.queue)
-        rows = [place_row(each) for each in queues.places(name, settings.kafka, known=known)]
+        places = queues.places(name, settings.kafka, known=known)
+        rows = [each.document() for each in places]
     else:
         standing, chosen = queues.recorded(name, shared, settings)
-        rows = [recorded_row(standing, each) for each in chosen]
-    write_rows(rows, PLACE_COLUMNS, shared.output)
+        rows = [recorded_place(standing, each) for each in chosen]
+    write_objects(rows, place_cells, PLACE_COLUMNS, shared.output)
 
 
 @app.command("reset")
@@ -79,7 +80,7 @@ def reset_offsets(
     bounds are brought inside. An unknown group is refused: its name is mistyped, or it is new
     (--new-group). docs/offsets.md has the details.
     """
-    from fairlead.cli.render.positions import RESET_COLUMNS, reset_row
+    from fairlead.cli.render.positions import RESET_COLUMNS, reset_cells
     from fairlead.control.queue_resets import ResetOutcome, plan_resets, write_planned
     from fairlead.control.reset_target import BadTargetError, read_target
     from fairlead.wire.topics import TopicNames
@@ -98,9 +99,9 @@ def reset_offsets(
         outcomes = [ResetOutcome(each, "not_written") for each in planned]
     control = TopicNames(settings.kafka.topic_prefix).name("control")
     rows = [
-        reset_row(outcome, reset, control) for outcome, reset in zip(outcomes, resets, strict=True)
+        outcome.document(reset, control) for outcome, reset in zip(outcomes, resets, strict=True)
     ]
-    write_rows(rows, RESET_COLUMNS, shared.output)
+    write_objects(rows, reset_cells, RESET_COLUMNS, shared.output)
     if not apply:
         warn("a dry run: nothing is written; --apply writes it")
     report_resets(outcomes, wait)

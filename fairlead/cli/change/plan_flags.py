@@ -137,7 +137,7 @@ def rules_of(picture: "Picture", given: GivenRules, unset: Iterable[str]) -> "tu
 
 def _gone(group: str, unset: Iterable[str]) -> "list[RuleSet]":
     """Read ``--unset``: a rule of the whole group, or rule=client, rule=topic/broker/3."""
-    from fairlead.core.single_rules import SINGLE_RULES
+    from fairlead.core.rules.single_rules import SINGLE_RULES
 
     names: list[str] = []
     singles: dict[str, list[str]] = {}

@@ -171,7 +171,7 @@ def _read_group(
 
 def _is_offline(live: "LiveGroup") -> bool:
     """Tell whether a group has no members but leaving ones, and waits for nobody."""
-    from fairlead.core.membership import effective_members
+    from fairlead.core.membership.members import effective_members
 
     state = live.core.state
     return not effective_members(state.members) and not state.awaited

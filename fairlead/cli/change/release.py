@@ -17,19 +17,20 @@ from fairlead.cli.change.change_options import WAIT_SECONDS, ChangeOptions, Grou
 from fairlead.cli.change.rule_command import RuleCommand, report_outcomes
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.options import GroupArgument
-from fairlead.cli.render.output import warn, write_fitting
+from fairlead.cli.render.output import warn, write_objects
+from fairlead.cli.render.positions import place_cells
 from fairlead.counts import counted
 from fairlead.errors import EnvironmentMissingError, RefusedError, UsageError
 from fairlead.history.formatting import queue_words
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from fairlead.control.native_handback import ReleasedQueue
 
 __all__ = ["release"]
 
-_COLUMNS = ("queue", "position", "told_by", "native", "lag", "earliest", "latest", "answer")
+_COLUMNS = ("queue", "position", "why", "native", "lag", "earliest", "end", "answer")
 
 ToOption = Annotated[
     str | None,
@@ -83,7 +84,7 @@ def release(
             _refuse_if_ahead(both, planned, rewind=rewind)
         refused = _commit(both, planned, rewind=rewind) if apply else {}
         rows = [_row(each, refused, written=apply) for each in planned]
-        write_fitting(rows, _COLUMNS, shared.output)
+        write_objects(rows, _cells, _COLUMNS, shared.output)
         _warn_of(planned)
         if apply:
             _require_commits_stand(both, planned, refused)
@@ -265,16 +266,8 @@ def _row(
     answer: str = "not_written" if each.verdict in ("to_write", "ahead") else each.verdict
     if written and _queue(each) in refused:
         answer = "committed" if refused[_queue(each)] is None else "refused"
-    return {
-        "queue": _queue(each),
-        "position": None if each.position is None else each.position.offset,
-        "reset": None if each.position is None else each.position.reset,
-        "told_by": each.place.told_by,
-        "native": each.native,
-        "lag": each.lag,
-        "earliest": each.place.earliest,
-        "latest": each.place.latest,
-        "identity": each.place.identity,
-        "answer": answer,
-        "refused": refused.get(_queue(each)),
-    }
+    return each.document(answer, refused.get(_queue(each)))
+
+
+def _cells(queue: "Mapping[str, Any]") -> dict[str, Any]:
+    return {**place_cells(queue), "native": queue["native_offset"]}

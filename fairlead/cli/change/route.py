@@ -10,14 +10,14 @@ import typer
 
 from fairlead.cli.change.change_options import GroupOptions
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.render.output import warn, write_rows
+from fairlead.cli.render.output import OutputFormat, warn, write_objects
 from fairlead.errors import UsageError, VerdictError
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from fairlead.control.told_offsets import Answers
-    from fairlead.core.model import Route, RouteBroker
+    from fairlead.core.model import Route
     from fairlead.core.outputs import Request
     from fairlead.settings import KafkaSettings
 
@@ -51,8 +51,9 @@ DryRunFlag = Annotated[
 ]
 COLUMNS = (
     *("topic", "broker_name", "perm", "read_queue_nums", "write_queue_nums", "addresses"),
-    *("identity", "outcome"),
+    *("identity", "answer"),
 )
+_OF_A_BROKER = ("broker_name", "perm", "read_queue_nums", "write_queue_nums", "addresses")
 _PERM_READ, _PERM_WRITE, _MASTER = 4, 2, "0"
 
 
@@ -101,7 +102,7 @@ def put_route(
     records += [record for each in answered.records for record in encode_offsets(each, names)]
     if records:
         write_records(kafka, records)
-    write_rows(_rows(changed.route, outcome), COLUMNS, shared.output)
+    _show(changed.route, shared.output, outcome)
     _warn_of_odd(changed.route)
     for group, number in answered.left.items():
         warn(f"{group}: it waits for the bounds of {number} queues; give them with --offsets")
@@ -111,7 +112,7 @@ def put_route(
 @takes_sets
 def show_route(topic: TopicArgument, *, shared: GroupOptions) -> None:
     """Show the present route of a topic; exit with 1 if there is none."""
-    write_rows(_rows(_in_force(topic, shared)), COLUMNS[:-1], shared.output)
+    _show(_in_force(topic, shared), shared.output)
 
 
 @app.command("delete")
@@ -130,7 +131,7 @@ def delete_route(
     if not dry_run:
         gone = encode_route(RouteChanged(topic, None), TopicNames(kafka.topic_prefix))
         write_records(kafka, [gone])
-    write_rows(_rows(present, "not_written" if dry_run else "deleted"), COLUMNS, shared.output)
+    _show(present, shared.output, "not_written" if dry_run else "deleted")
 
 
 def _in_force(topic: str, shared: GroupOptions) -> "Route":
@@ -221,24 +222,31 @@ def _refused(text: str) -> UsageError:
     )
 
 
-def _rows(present: "Route", outcome: str | None = None) -> list[dict[str, Any]]:
-    """Return a row for each broker, or one for a topic without any."""
-    shared: dict[str, Any] = {"topic": present.topic, "identity": present.identity}
-    shared["order_topic_conf"] = present.order_topic_conf
-    if outcome is not None:
-        shared["outcome"] = outcome
-    return [shared | _row(broker) for broker in present.brokers] or [shared]
+def _show(present: "Route", output: OutputFormat, answer: str | None = None) -> None:
+    """Write a row for each broker, or one for a topic without any."""
+    columns = COLUMNS[:-1] if answer is None else COLUMNS
+    write_objects(list(_documents(present, answer)), _cells, columns, output)
 
 
-def _row(broker: "RouteBroker") -> dict[str, Any]:
-    letters = ((_PERM_READ, "R"), (_PERM_WRITE, "W"))
-    return {
-        "broker_name": broker.broker_name,
-        "perm": "".join(letter if broker.perm & bit else "-" for bit, letter in letters),
-        "read_queue_nums": broker.read_queue_nums,
-        "write_queue_nums": broker.write_queue_nums,
-        "addresses": " ".join(f"{number}={text}" for number, text in broker.addresses.items()),
+def _documents(present: "Route", answer: str | None) -> "Iterator[dict[str, Any]]":
+    topic = {
+        "topic": present.topic,
+        "identity": present.identity,
+        "order_topic_conf": present.order_topic_conf,
+        "answer": answer,
     }
+    for broker in present.brokers:
+        yield topic | {name: getattr(broker, name) for name in _OF_A_BROKER}
+    if not present.brokers:
+        yield topic | dict.fromkeys(_OF_A_BROKER)
+
+
+def _cells(row: "Mapping[str, Any]") -> dict[str, Any]:
+    perm, addresses = row["perm"], row["addresses"] or {}
+    letters = ((_PERM_READ, "R"), (_PERM_WRITE, "W"))
+    words = None if perm is None else "".join(word if perm & bit else "-" for bit, word in letters)
+    places = " ".join(f"{number}={text}" for number, text in addresses.items())
+    return {**row, "perm": words, "addresses": places or None}
 
 
 def _warn_of_odd(present: "Route") -> None:

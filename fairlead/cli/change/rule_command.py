@@ -17,7 +17,7 @@ from fairlead.cli.change.released_group import refuse_to_end_release
 from fairlead.cli.change.unread_queues import require_readers
 from fairlead.cli.errors import sentence
 from fairlead.cli.names import require_group
-from fairlead.cli.render.output import warn, write_rows
+from fairlead.cli.render.output import warn, write_objects
 from fairlead.cli.render.rule import rule_words
 from fairlead.cli.sources.presence import require_known, require_present
 from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from fairlead.control.rules_in_force import RulesInForce
     from fairlead.control.session import RuleOutcome
     from fairlead.core.records import RuleSet
-    from fairlead.core.rules import GroupRules
+    from fairlead.core.rules.group_rules import GroupRules
     from fairlead.observed.live_group import LiveGroup
 
 __all__ = ["RuleCommand", "report_outcomes", "signature", "warn_of_idle", "why_silent"]
@@ -87,7 +87,7 @@ class RuleCommand:
             released_ok: the rules may end a release.
             leave_unread: a drain may leave queues that nobody reads.
         """
-        from fairlead.cli.render.rule import OUTCOME_COLUMNS, outcome_rows
+        from fairlead.cli.render.rule import OUTCOME_COLUMNS, outcome_cells
 
         changes, after = self.check(wanted, change)
         rules = [each.rule for each in changes if each.changes]
@@ -99,7 +99,8 @@ class RuleCommand:
         if not leave_unread and live is not None:
             require_readers(live.picture, rules)
         outcomes = self.write(changes, change)
-        write_rows(outcome_rows(outcomes, self.session.topic), OUTCOME_COLUMNS, self.output)
+        rows = [each.document(self.session.topic) for each in outcomes]
+        write_objects(rows, outcome_cells, OUTCOME_COLUMNS, self.output)
         self.warn_about(wanted, after, live)
         report_outcomes(outcomes, change.wait)
 
@@ -189,7 +190,7 @@ class RuleCommand:
 
     def _check_times(self, rules: "GroupRules") -> None:
         """Refuse times that contradict each other, as conf/ does."""
-        from fairlead.core.rules import TIMES
+        from fairlead.core.rules.group_rules import TIMES
         from fairlead.settings.contradictions import rule_contradictions
 
         times = {name: getattr(rules, name) for name in TIMES}
@@ -233,8 +234,8 @@ def report_outcomes(outcomes: Sequence["RuleOutcome"], wait: float) -> None:
     for alarm in sorted({alarm for one in decisions for alarm in one.alarms}):
         warn(f"alarm {alarm}; docs/protocol.md, section 3.14, says what it means")
     for one in decisions:
-        for topic, why in one.failures.items():
-            warn(f"{topic} cannot be allocated and keeps its owners: {why}")
+        for topic, failure in one.failures.items():
+            warn(f"{topic} cannot be allocated and keeps its owners: {failure.message}")
     for each in outcomes:
         if each.refusal is not None:
             raise VerdictError(

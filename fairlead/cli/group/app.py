@@ -20,7 +20,7 @@ from fairlead.cli.group.describe import describe
 from fairlead.cli.group.list_groups import list_groups
 from fairlead.cli.names import require_group
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.render.output import warn, write_fitting
+from fairlead.cli.render.output import warn, write_objects
 from fairlead.cli.render.rule import rule_words
 from fairlead.cli.sources.presence import require_known
 from fairlead.cli.sources.source_options import SourceOptions
@@ -121,7 +121,8 @@ def unset_rules(
 @takes_sets
 def show_rules(name: flags.RulesArgument, *, shared: SourceOptions) -> None:
     """Show the rules in force for a group: value, origin, author and reason of each."""
-    from fairlead.cli.render.rule import RULE_COLUMNS, rule_rows
+    from fairlead.cli.render.rule import RULE_COLUMNS, rule_cells
+    from fairlead.control.rule_json import rules_json
     from fairlead.control.rules_in_force import rules_in_force, shard_of_rules
     from fairlead.history.formatting import time_words
     from strategies.own_strategies import all_strategies
@@ -135,8 +136,8 @@ def show_rules(name: flags.RulesArgument, *, shared: SourceOptions) -> None:
     present = rules_in_force(rows, name, shards, strategies)
     if not present.of(name):
         require_known(name, source, strategies, settings.engine.tick_ms)
-    table = rule_rows(present, source.names.name("control"))
-    write_fitting(table, RULE_COLUMNS, shared.output, prose=("says", "because"))
+    rules = list(rules_json(present))
+    write_objects(rules, rule_cells, RULE_COLUMNS, shared.output, prose=("says", "because"))
     for refused in present.refused.values():
         rule = refused.written.rule
         warn(

@@ -8,7 +8,7 @@ import typer
 
 from fairlead.cli.completions import complete_group
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.render.output import OutputFormat, Row, warn, write_document, write_fitting
+from fairlead.cli.render.output import OutputFormat, warn, write_document, write_fitting
 from fairlead.cli.sources.absent_topics import absent_topics, untold_topics
 from fairlead.cli.sources.broker_offsets import offline_places
 from fairlead.cli.sources.data_places import data_places
@@ -122,16 +122,10 @@ def _check_one(
 
 def _with_bridges(verdict: "Verdict", standing: "GroupStanding", bridges: "Bridges") -> "Verdict":
     """Add the problems of the bridges that the group waits for."""
-    from fairlead.observed.finding import Finding
-
     concerning = bridges.about({*standing.unrouted, *standing.routes})
-    problems = (
-        Finding(row["problem"], row["for"], row["says"], row["do"]) for row in concerning.rows()
-    )
+    findings = (*verdict.findings, *concerning.findings())
     stopped = (each.words() for each in concerning.stopped)
-    return replace(
-        verdict, findings=(*verdict.findings, *problems), notes=(*verdict.notes, *stopped)
-    )
+    return replace(verdict, findings=findings, notes=(*verdict.notes, *stopped))
 
 
 def _who(standing: "GroupStanding") -> str:
@@ -183,42 +177,42 @@ def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOption
     now_ms = source.now_ms()
     verdicts = [verdict_on(name, groups, now_ms) for name in groups.names()]
     bridges = None if shared.dump is not None else _bridges(source, settings)
-    wrong_bridges = [] if bridges is None else bridges.rows()
+    wrong_bridges = [] if bridges is None else bridges.findings()
     for stopped in () if bridges is None else bridges.stopped:
         warn(stopped.words())
     if shared.dump is None:
         verdicts = _checked_again(verdicts, groups, source, settings)
     if output is OutputFormat.JSON:
         documents = [each.document() for each in verdicts]
-        bridge = wrong_bridges[0] if wrong_bridges else None
         lives = [] if bridges is None else [each.document() for each in bridges.lives]
         verdict = worst(verdicts)
-        if bridge and verdict in ("safe", "nobody"):
+        if wrong_bridges and verdict in ("safe", "nobody"):
             verdict = "problems"
-        document = {"verdict": verdict, "groups": documents, "bridge": bridge, "bridges": lives}
-        write_document(document, output)
+        problems = [each.document() for each in wrong_bridges]
+        document = {"verdict": verdict, "verdict_list": documents, "problem_list": problems}
+        write_document({**document, "bridges": lives}, output)
     elif output is OutputFormat.JSONL:
         for each in verdicts:
             write_document(each.document(), output)
-        for row in wrong_bridges:
-            write_document({"group": "*", "bridge": row}, output)
+        for finding in wrong_bridges:
+            write_document({"group": "*", "problem_list": [finding.document()]}, output)
     elif wrong_bridges or any(each.findings for each in verdicts):
+        by_group = [(each.group, each.findings) for each in verdicts]
         rows = [
-            {"group": each.group, **row}
-            for each in verdicts
-            for row in folded_findings(each.findings)
+            {"group": group, **row}
+            for group, findings in (*by_group, ("*", wrong_bridges))
+            for row in folded_findings(findings)
         ]
-        rows += [{"group": "*", **row} for row in wrong_bridges]
         write_fitting(rows, ("group", *COLUMNS), output, prose=("says", "do"))
     _end_with_verdict(verdicts, wrong_bridges, output)
 
 
 def _end_with_verdict(
-    verdicts: "Sequence[Verdict]", wrong_bridges: "Sequence[Row]", output: OutputFormat
+    verdicts: "Sequence[Verdict]", wrong_bridges: "Sequence[Finding]", output: OutputFormat
 ) -> None:
     if wrong_bridges:
         raise VerdictError(
-            f"{_BRIDGE_WORDS[wrong_bridges[0]['problem']]}, and "
+            f"{_BRIDGE_WORDS[wrong_bridges[0].problem]}, and "
             f"{counted(_number(verdicts), 'problem')} in {counted(len(verdicts), 'group')}.",
             remedy="docs/groups.md explains each problem.",
         )
@@ -309,4 +303,6 @@ def folded_findings(findings: "Iterable[Finding]") -> list[dict[str, Any]]:
         words = (each.problem, each.text, each.remedy)
         subjects.setdefault(words, []).append(each.subject)
         rows.setdefault(words, each.document())
-    return [{**row, "for": listed(subjects[words])} for words, row in rows.items()]
+    return [
+        {**row, "for": listed(subjects[words]), "do": row["remedy"]} for words, row in rows.items()
+    ]

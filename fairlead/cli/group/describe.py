@@ -1,6 +1,6 @@
 """``fairlead group describe``: the state, members and queues of one group."""
 
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -26,7 +26,6 @@ if TYPE_CHECKING:
     from fairlead.control.native_handback import GroupRelease
     from fairlead.core.model import MessageQueue
     from fairlead.kafka.topic_source import TopicSource
-    from fairlead.observed.group_standing import GroupStanding
     from fairlead.observed.positions import Place
     from fairlead.settings import Settings
 
@@ -58,7 +57,7 @@ def describe(
 
     The command writes nothing. Of a group without members it shows positions and lag.
     """
-    from fairlead.cli.render.group import engine_words, state_lines, state_rules
+    from fairlead.cli.render.group import engine_words, state_lines
     from fairlead.cli.render.member import MEMBER_COLUMNS, member_row, shown_member_columns
     from fairlead.cli.render.queue import QUEUE_COLUMNS, queue_row, shown_queue_columns
     from fairlead.kafka.caching_source import OneLook
@@ -78,8 +77,7 @@ def describe(
         warn(engine_words(standing))
     if output is OutputFormat.TABLE:
         if everything or state:
-            rules = state_rules(standing, source.names.name("control"))
-            write_pairs(state_lines(standing, rules))
+            write_pairs(state_lines(standing))
         if members or (everything and standing.members):
             rows = [member_row(each, standing.now_ms) for each in standing.members]
             columns = MEMBER_COLUMNS if members else shown_member_columns(rows)
@@ -94,14 +92,7 @@ def describe(
     elif members:
         write_rows([each.document() for each in standing.members], (), output)
     else:
-        write_document(_document(standing, source.names.name("control"), whole=everything), output)
-
-
-def _document(standing: "GroupStanding", control: str, *, whole: bool) -> dict[str, Any]:
-    from fairlead.cli.render.group import state_rules
-
-    document = standing.whole_document() if whole else standing.document()
-    return {**document, "rules": state_rules(standing, control)}
+        write_document(standing.whole_document() if everything else standing.document(), output)
 
 
 def _release(group: str, source: "TopicSource", settings: "Settings") -> "GroupRelease | None":

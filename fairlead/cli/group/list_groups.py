@@ -168,7 +168,7 @@ _KEYS: Final[Mapping[Order, Callable[[Summary], Any]]] = {
     Order.NAME: lambda each: each["group"],
     Order.LAG: lambda each: (-(each["lag_messages"] or 0), each["group"]),
     Order.MEMBERS: lambda each: (-each["members"], each["group"]),
-    Order.LAST: lambda each: (-(each["last_rebalance"] or {}).get("at_ms", 0), each["group"]),
+    Order.LAST: lambda each: (-(each["last_rebalance"] or {}).get("append_ms", 0), each["group"]),
 }
 
 
@@ -188,8 +188,7 @@ def _groups(
                     typer.echo(f"{settings.serve.url} shows {other}", err=True)
                 if not answer.get("ready", True):
                     typer.echo(f"fairlead serve is not ready: {answer.get('reason')}", err=True)
-                # An earlier version has no bridges in its answer.
-                return answer["groups"], answer.get("bridges", ()), answer["as_of_ms"]
+                return answer["groups"], answer["bridges"], answer["as_of_ms"]
             typer.echo(
                 f"serve.url: {settings.serve.url} shows {other}; reading the topics at "
                 f"{settings.kafka.bootstrap} instead",

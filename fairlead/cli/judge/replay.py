@@ -39,7 +39,7 @@ def replay(
 
         with refusing(opened):
             ready = Replay.of(opened, strategies)
-            with watching(len(ready.found.cuts)) as watch:
+            with watching(len(ready.survey.cuts)) as watch:
                 comparison = ready.run(watch)
     document = _document(ready, comparison)
     if output is OutputFormat.TABLE:

@@ -132,4 +132,4 @@ def _show(judgement: "Judgement", output: OutputFormat) -> None:
     if output is OutputFormat.TABLE:
         show_judgement(judgement)
     else:
-        write_document(judgement.document(), output)
+        write_document(judgement.to_json(), output)

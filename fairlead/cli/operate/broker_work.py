@@ -19,6 +19,7 @@ from fairlead.broker import (
     stop_recorded,
 )
 from fairlead.cli.render.output import OutputFormat, write_rows
+from fairlead.counts import counted
 from fairlead.errors import EnvironmentMissingError, RefusedError
 from fairlead.jars.progress import ConsoleProgress
 from fairlead.kafka.connection import library_options
@@ -131,7 +132,7 @@ def _start_embedded(
     ):
         begun = time.monotonic()
         nodes = kafka.size
-        _say(f"starting {nodes} {'node' if nodes == 1 else 'nodes'} in {kafka.data_dir}")
+        _say(f"starting {counted(nodes, 'node')} in {kafka.data_dir}")
         kafka.start()
         _say(f"in service after {time.monotonic() - begun:.1f} s")
         try:

@@ -71,7 +71,7 @@ def show(
     elif output is ConfigFormat.TABLE:
         _write_table(rows)
     else:
-        write_rows((row.document() for row in rows), (), OutputFormat(output.value))
+        write_rows((row.to_json() for row in rows), (), OutputFormat(output.value))
 
 
 @app.command()
@@ -92,13 +92,13 @@ def check(
     The command reads defaults, profile, files and environment as a start does. Exit code 2 if there
     are errors.
     """
-    from fairlead.settings.warnings import cautions
+    from fairlead.settings.warnings import settings_warnings
 
     examined = shared.examined(files or ())
     errors, warnings = list(examined.problems), []
     if examined.settings is not None:
         errors += _refused_rules(examined)
-        warnings = cautions(examined.settings, examined.layers)
+        warnings = settings_warnings(examined.settings, examined.layers)
     weighed = [*(("error", each) for each in errors), *(("warning", each) for each in warnings)]
     if output is OutputFormat.TABLE:
         for weight, each in weighed:
@@ -133,10 +133,12 @@ def kafka(
     ] = OutputFormat.TABLE,
 ) -> None:
     """Show the options that kafka-python and Spark get from the kafka table; secrets are stars."""
-    from fairlead.settings.kafka_options import told_options
+    from fairlead.settings.kafka_options import effective_options
 
     settings = shared.settings()
-    write_rows((each._asdict() for each in told_options(settings.kafka)), KAFKA_COLUMNS, output)
+    write_rows(
+        (each._asdict() for each in effective_options(settings.kafka)), KAFKA_COLUMNS, output
+    )
 
 
 def _examined(shared: SettingsOptions, files: "list[Path] | tuple[()]") -> "Examination":
@@ -160,13 +162,13 @@ def _of_section(rows: "list[ShownSetting]", section: str) -> "list[ShownSetting]
         UsageError: there is no such table.
     """
     from fairlead.settings.known_keys import ANY_GROUP, sections
-    from fairlead.settings.suggestions import remedy_of
+    from fairlead.settings.suggestions import suggestion_for
 
     # A group's name may have dots.
     path = tuple(section.split(".", 1) if section.startswith("group.") else section.split("."))
     known = {key[: len(path)] for key in sections()}
     if path not in {*known, ("engine", "spark")} and path[0] != "group":
-        raise UsageError(f"--section: there is no [{section}]; {remedy_of(path, {})}.")
+        raise UsageError(f"--section: there is no [{section}]; {suggestion_for(path, {})}.")
     if path == ("group", ANY_GROUP):
         path = path[:1]
     return [row for row in rows if row.key[: len(path)] == path]

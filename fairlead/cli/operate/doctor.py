@@ -54,10 +54,10 @@ def doctor(
     The command changes nothing. Exit code 1 if a check fails, 3 if no broker answers.
     docs/doctor.md has each check.
     """
-    from fairlead.doctor import Surroundings, examine_all
+    from fairlead.doctor import CheckContext, examine_all
     from fairlead.kafka import acls
     from fairlead.settings import SettingsError
-    from fairlead.settings.warnings import cautions
+    from fairlead.settings.warnings import settings_warnings
 
     given = {"engine.checkpoint": None if checkpoint is None else str(checkpoint)}
     settings_examined = shared.examined(overrides=given)
@@ -65,21 +65,21 @@ def doctor(
         raise SettingsError(settings_examined.problems)
     # The checks report in their own words what the library logs.
     logging.getLogger("kafka").setLevel(logging.CRITICAL + 1)
-    around = Surroundings(
+    context = CheckContext(
         settings_examined.settings,
-        cautions(settings_examined.settings, settings_examined.layers),
+        settings_warnings(settings_examined.settings, settings_examined.layers),
         groups or (),
         acls.Role[role.name],
     )
     begun = time.monotonic()
     examined = []
-    for each in examine_all(around):
+    for each in examine_all(context):
         examined.append(each)
         if output is OutputFormat.TABLE:
             _write(each)
     took = time.monotonic() - begun
     if output is not OutputFormat.TABLE:
-        write_rows((each.document() for each in examined), (), output)
+        write_rows((each.to_json() for each in examined), (), output)
     else:
         counts = Counter(each.answer.status.value for each in examined)
         summary = ", ".join(f"{counts[word]} {word}" for word in ("ok", "warn", "FAIL", "unknown"))

@@ -8,8 +8,9 @@ import typer
 
 from fairlead.cli.render.decision import came_between
 from fairlead.cli.render.output import OutputFormat, write_document, write_rows
-from fairlead.cli.render.rule import OUTCOME_COLUMNS, outcome_rows
+from fairlead.cli.render.rule import OUTCOME_COLUMNS, outcome_cells
 from fairlead.history.formatting import queue_words
+from fairlead.wire.decision_records import decision_names
 
 if TYPE_CHECKING:
     from fairlead.control.session import RuleOutcome
@@ -85,11 +86,11 @@ class AppliedPlan:
 
 def show_applied(done: AppliedPlan, output: OutputFormat) -> None:
     """Write the outcome of a plan to the standard output."""
-    rules = list(outcome_rows(list(done.outcomes), done.topic))
+    outcomes = [each.document(done.topic) for each in done.outcomes]
     if output is not OutputFormat.TABLE:
-        write_document(_document(done, rules), output)
+        write_document(_document(done, outcomes), output)
         return
-    write_rows(rules, OUTCOME_COLUMNS, output)
+    write_rows(map(outcome_cells, outcomes), OUTCOME_COLUMNS, output)
     rows = [
         {
             "queue": queue_words(row.queue),
@@ -117,7 +118,7 @@ def show_done(
         document = {
             **_about(saved),
             "already_applied": True,
-            "decisions": [list(each.epoch) for each in decided],
+            "led_to": decision_names(decided),
             "left": _left_lines(saved),
         }
         write_document(document, output)
@@ -169,16 +170,16 @@ def _left(changes: "Changes") -> Iterator[str]:
         )
 
 
-def _document(done: AppliedPlan, rules: list[dict[str, Any]]) -> dict[str, Any]:
+def _document(done: AppliedPlan, outcomes: list[dict[str, Any]]) -> dict[str, Any]:
     between, beside = done.strangers
     return {
         **_about(done.saved),
         "already_applied": False,
-        "rules": rules,
-        "decisions": [list(each.epoch) for each in done.decisions],
+        "outcomes": outcomes,
+        "led_to": decision_names(done.decisions),
         "came_between": between,
         "beside": beside,
-        "moves": [row.document() for row in done.rows],
+        "move_list": [row.document() for row in done.rows],
         "as_planned": not between and not done.differs and not done.held_up and not done.dry_run,
         "left": _left_lines(done.saved),
     }

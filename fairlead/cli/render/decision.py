@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 __all__ = ["came_between", "decision_line", "decision_words"]
 
 _NAMED_MAX: Final = 10
-_TOUCHING: Final = ("dropped", "gated", "granted")
 
 
 def decision_line(decision: Mapping[str, Any]) -> str:
@@ -44,13 +43,12 @@ def decision_line(decision: Mapping[str, Any]) -> str:
     return ": ".join(part for part in parts if part)
 
 
-def decision_words(decision: "DecisionRecord", now_ms: int) -> str:
+def decision_words(decision: "DecisionRecord", now_ms: int, queues_moved: int) -> str:
     """Return a decision in a sentence: its epoch, when, why, and how many queues it moved."""
-    moved = {move.queue for move in decision.moves if move.stage in _TOUCHING}
     ago = since_words(decision.written_ms, now_ms)
     why = causes_words(decision.causes, decision.triggers)
     at = time_words(decision.written_ms)
-    return f"{decision.epoch} at {at}, {ago} ago: {why}; {counted(len(moved), 'queue')} moved"
+    return f"{decision.epoch} at {at}, {ago} ago: {why}; {counted(queues_moved, 'queue')} moved"
 
 
 def came_between(decisions: "Sequence[DecisionRecord]") -> str:

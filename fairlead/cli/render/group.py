@@ -4,8 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from fairlead.cli.render.decision import decision_words
-from fairlead.cli.render.rule import unusual_rules
-from fairlead.counts import counted
+from fairlead.counts import counted, listed
 from fairlead.durations import duration_words, since_words
 from fairlead.history.formatting import epoch_words
 from fairlead.observed.phase_words import ALARMS, PHASES
@@ -25,7 +24,6 @@ __all__ = [
     "phase_shown",
     "phase_words",
     "state_lines",
-    "state_rules",
 ]
 
 Summary = Mapping[str, Any]
@@ -52,14 +50,14 @@ def group_rows(groups: Iterable[Summary], now_ms: int) -> Iterable[dict[str, Any
             "members": each["members"],
             "idle": each["members_idle"],
             "queues": each["queues"],
-            "unassigned": each["unassigned"],
-            "handover": each["draining"] + each["gated"],
+            "unassigned": each["queues_unassigned"],
+            "handover": each["queues_draining"] + each["queues_gated"],
             "lag": each["lag_messages"],
             "waiting": None if waiting is None else duration_words(waiting),
             "epoch": None if each["epoch"] is None else epoch_words(each["epoch"]),
-            "last": None if last is None else since_words(last["at_ms"], now_ms),
+            "last": None if last is None else since_words(last["append_ms"], now_ms),
             "trigger": None if last is None else ", ".join(last["triggers"]),
-            "moves": None if last is None else last["moves"],
+            "moves": None if last is None else last["queues_moved"],
             "problem": ", ".join(noticed(each)) or None,
         }
 
@@ -86,7 +84,7 @@ def engine_line(groups: Sequence[Summary]) -> str | None:
 
 def bridge_lines(bridges: Iterable[Mapping[str, Any]]) -> list[str]:
     """Return a line for each bridge that does not follow its cluster."""
-    return [f"bridge: {each['says']}" for each in bridges if each["state"] != "running"]
+    return [f"bridge: {each['says']}" for each in bridges if each["verdict"] != "running"]
 
 
 def phase_words(standing: "GroupStanding", now_ms: int) -> str:
@@ -96,14 +94,7 @@ def phase_words(standing: "GroupStanding", now_ms: int) -> str:
     return f"{standing.phase}{lasting}: {PHASES.get(standing.phase, 'a phase of a newer engine')}"
 
 
-def state_rules(standing: "GroupStanding", control: str) -> list[dict[str, Any]]:
-    """Return the rules that differ from the usual ones; ``control``: the topic's name."""
-    return list(unusual_rules(standing.live.in_force, control))
-
-
-def state_lines(
-    standing: "GroupStanding", rules: Sequence[Mapping[str, Any]]
-) -> Iterator[tuple[str, str]]:
+def state_lines(standing: "GroupStanding") -> Iterator[tuple[str, str]]:
     """Yield the state of a group: words and their texts."""
     state, now_ms = standing.document(), standing.now_ms
     yield "group", standing.name
@@ -111,10 +102,12 @@ def state_lines(
     if standing.release is not None:
         ago = since_words(standing.release.written_ms, now_ms)
         yield "released", f"{ago} ago: {standing.release.words()}"
-    yield "strategy", ", ".join(filter(None, (state["strategy"], state["mode"], state["model"])))
+    words = (state["strategy"], state["mode"], state["message_model"])
+    yield "strategy", ", ".join(filter(None, words))
     waited = f", waiting for {', '.join(state['awaited'])}" if state["awaited"] else ""
     yield "members", f"{state['members']}, {state['members_idle']} without queues{waited}"
-    counts = [f"{state[word]} {word}" for word in ("unassigned", "draining", "gated", "unsafe")]
+    what = ("unassigned", "draining", "gated", "unsafe")
+    counts = [f"{state[f'queues_{word}']} {word}" for word in what]
     topics = len({each.queue.topic for each in standing.queues})
     known = f"{len(standing.queues)} of {counted(topics, 'topic')}, {state['queues']} shared"
     yield "queues", f"{known}: {', '.join(counts)}"
@@ -123,15 +116,18 @@ def state_lines(
     yield "lag", _lag_words(standing)
     yield "converged", _converged_words(standing)
     yield "engine", engine_words(standing)
-    yield "decision", _decision_words(standing)
+    yield "decision", _decision_words(standing, state["decision"])
     for alarm in () if standing.newest is None else standing.newest.alarms:
         yield f"alarm {alarm}", ALARMS.get(alarm, "an alarm of a newer engine")
-    for topic, why in ({} if standing.newest is None else standing.newest.failures).items():
-        yield f"failure {topic}", why
-    for row in rules:
+    for topic, failure in ({} if standing.newest is None else standing.newest.failures).items():
+        yield f"failure {topic}", failure.message
+    for row in state["rules"]:
         subject = f" of {row['for']}" if row["for"] else ""
         because = f", because {row['because']}" if row.get("because") else ""
-        yield f"rule {row['rule']}{subject}", f"{row['says']} ({row['from']}, {row['by']}{because})"
+        yield (
+            f"rule {row['rule']}{subject}",
+            f"{row['says']} ({row['origin']}, {row['by']}{because})",
+        )
 
 
 def _lag_words(standing: "GroupStanding") -> str:
@@ -149,8 +145,7 @@ def _converged_words(standing: "GroupStanding") -> str:
     reasons = standing.behind
     if not reasons:
         return "yes" if standing.members else "yes, without members"
-    more = f" and {len(reasons) - _LIST_MAX} more" if len(reasons) > _LIST_MAX else ""
-    return f"no: {'; '.join(reasons[:_LIST_MAX])}{more}"
+    return f"no: {listed(reasons, '; ', _LIST_MAX)}"
 
 
 def engine_words(standing: "GroupStanding") -> str:
@@ -159,10 +154,10 @@ def engine_words(standing: "GroupStanding") -> str:
     return f"{words}: {_NO_ENGINE}" if standing.engine.silent else words
 
 
-def _decision_words(standing: "GroupStanding") -> str:
+def _decision_words(standing: "GroupStanding", head: Mapping[str, Any] | None) -> str:
     newest, epoch = standing.newest, standing.summary.epoch
-    if newest is not None:
-        return decision_words(newest, standing.now_ms)
+    if newest is not None and head is not None:
+        return decision_words(newest, standing.now_ms, head["queues_moved"])
     if epoch is None:
         return "none in the log"
     return f"{epoch_words(epoch)}; it is older than what was read"

@@ -85,9 +85,8 @@ def _by_owners(moves: "Sequence[Move]") -> Iterator[str]:
     for move in moves:
         ways.setdefault(_way(move), []).append(move)
     for way, each in ways.items():
-        number = len(each)
         queues = queues_text([move.queue for move in each])
-        yield folded(f"    {way}: {number} {'queue' if number == 1 else 'queues'}: {queues}")
+        yield folded(f"    {way}: {counted(len(each), 'queue')}: {queues}")
 
 
 def _summary(
@@ -95,7 +94,7 @@ def _summary(
 ) -> str:
     from fairlead.history.moves import moves_by_trigger
 
-    moved = sum(each.moved for each in decided)
+    moved = sum(each.queues_moved for each in decided)
     if not decided:
         what = "such move" if filtered else "queue moved"
         return f"{group}: no {what} since {time_words(since_ms)}"
@@ -104,9 +103,8 @@ def _summary(
     beside = [f"{kinds[kind]} {what}" for kind, what in words.items() if kinds[kind]]
     triggers = ", ".join(f"{each} {number}" for each, number in moves_by_trigger(decided).items())
     least = "" if filtered else f"; the least for even shares is {sum(x.least for x in decided)}"
-    decisions = "1 decision" if len(decided) == 1 else f"{len(decided)} decisions"
     return (
-        f"{group}: {moved} {'queue' if moved == 1 else 'queues'} moved by {decisions} since "
+        f"{group}: {counted(moved, 'queue')} moved by {counted(len(decided), 'decision')} since "
         f"{time_words(since_ms)}{f' ({triggers})' if triggers else ''}{least}"
         f"{''.join(f'; {each}' for each in beside)}"
     )

@@ -1,18 +1,16 @@
 """Writes results: a table for people, or JSON for programs. Nothing is cut off."""
 
-import json
-import re
 import shutil
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from enum import StrEnum
 from textwrap import TextWrapper
-from typing import Any, Final, TextIO
+from typing import Any, TextIO
 
-import orjson
 import typer
 
 from fairlead.cli.render.tables import block_lines, pair_lines, table_lines, visible
+from fairlead.json_text import json_text
 
 __all__ = [
     "OutputFormat",
@@ -23,19 +21,12 @@ __all__ = [
     "write_document",
     "write_fitting",
     "write_line",
+    "write_objects",
     "write_pairs",
     "write_rows",
 ]
 
 Row = Mapping[str, Any]
-
-_DELETE: Final = re.compile("\x7f")
-_UNSEEN: Final = re.compile(
-    "[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufe00-\ufe0f\ufeff\ufff9-\ufffb"
-    "\U000e0000-\U000e0fff]"
-)
-"""Characters that JSON leaves and `visible` escapes: controls, marks of direction, ends of lines,
-and characters without a width."""
 
 
 class OutputFormat(StrEnum):
@@ -65,22 +56,6 @@ def write_rows(rows: Iterable[Row], columns: Sequence[str], output: OutputFormat
 def write_document(document: Any, output: OutputFormat) -> None:
     """Write one document to the standard output as JSON: indented, or in one line."""
     typer.echo(json_text(document, indented=output is OutputFormat.JSON))
-
-
-def json_text(document: Any, *, indented: bool = False) -> str:
-    """Return JSON that cannot steer a terminal.
-
-    Characters that turn, hide or end a line are written as numbers; programs read the same texts.
-    """
-    written = orjson.dumps(document, option=orjson.OPT_INDENT_2 if indented else None).decode()
-    if written.isascii():
-        return _DELETE.sub(r"\\u007f", written)
-    return _UNSEEN.sub(_as_numbers, written)
-
-
-def _as_numbers(match: "re.Match[str]") -> str:
-    """Return a character as JSON writes it in ASCII: above U+FFFF as two halves."""
-    return json.dumps(match[0])[1:-1] if match[0] != "\x7f" else r"\u007f"
 
 
 def write_fitting(
@@ -119,6 +94,20 @@ def write_fitting(
         assert width is not None, "without a width every table fits"
         lines = [line for row in listed for line in block_lines(row, columns, width)]
     typer.echo("\n".join(lines))
+
+
+def write_objects(
+    objects: Sequence[Row],
+    cells: Callable[[Row], Row],
+    columns: Sequence[str],
+    output: OutputFormat,
+    prose: Collection[str] = (),
+) -> None:
+    """Write objects as JSON, or what ``cells`` makes of each as a row of a table."""
+    if output is OutputFormat.TABLE:
+        write_fitting(map(cells, objects), columns, output, prose)
+    else:
+        write_rows(objects, (), output)
 
 
 def write_pairs(pairs: Iterable[tuple[str, str]], width: int | None = None) -> None:

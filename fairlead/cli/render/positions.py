@@ -1,83 +1,59 @@
 """Positions of queues and resets of them as rows."""
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from fairlead.cli.render.refusal import refusal_row
-from fairlead.history.formatting import queue_words
+from fairlead.history.formatting import epoch_words, queue_words
 
 if TYPE_CHECKING:
-    from fairlead.control.group_offsets import QueuePlace
-    from fairlead.control.queue_resets import ResetOutcome
-    from fairlead.core.records import Reset
     from fairlead.observed.group_standing import GroupStanding
     from fairlead.observed.queue_standing import QueueStanding
 
 __all__ = [
     "PLACE_COLUMNS",
     "RESET_COLUMNS",
-    "place_row",
-    "recorded_row",
-    "reset_answer",
-    "reset_row",
+    "place_cells",
+    "recorded_place",
+    "reset_cells",
 ]
 
-PLACE_COLUMNS = ("queue", "position", "told_by", "earliest", "latest", "lag")
+PLACE_COLUMNS = ("queue", "position", "why", "earliest", "end", "lag")
 RESET_COLUMNS = ("queue", "position", "to", "skipped", "read_again", "answer", "decision")
 
 
-def place_row(place: "QueuePlace") -> dict[str, Any]:
-    """Return where a group is in one queue."""
+def place_cells(place: Mapping[str, Any]) -> dict[str, Any]:
+    """Return where a group is in a queue as a row."""
+    position = place["position"]
     return {
-        "queue": queue_words(place.queue),
-        "position": None if place.position is None else place.position.offset,
-        "reset": None if place.position is None else place.position.reset,
-        "told_by": place.told_by,
-        "earliest": place.earliest,
-        "latest": place.latest,
-        "lag": place.lag,
-        "identity": place.identity,
-        "end_is_older": False,
+        **place,
+        "queue": queue_words(place["queue"]),
+        "position": None if position is None else position[1],
+        "lag": place["lag_messages"],
     }
 
 
-def recorded_row(group: "GroupStanding", queue: "QueueStanding") -> dict[str, Any]:
-    """Return where a recorded group was in one queue, as far as it was reported."""
+def reset_cells(reset: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a reset as a row."""
+    epochs = (epoch_words(each["epoch"]) for each in reset["led_to"])
+    return {
+        **place_cells(reset),
+        "to": reset["to_offset"],
+        "skipped": reset["skipped_messages"],
+        "read_again": reset["repeated_messages"],
+        "decision": " ".join(epochs) or None,
+    }
+
+
+def recorded_place(group: "GroupStanding", queue: "QueueStanding") -> dict[str, Any]:
+    """Return where a recorded group was in a queue, as `QueuePlace` tells it of a live one."""
     place, route = queue.place, group.live.core.state.routes.get(queue.queue.topic)
     return {
-        "queue": queue_words(queue.queue),
-        "position": None if place.position is None else place.position.offset,
-        "reset": None if place.position is None else place.position.reset,
-        "told_by": place.told_by,
+        "queue": [*queue.queue],
+        "position": None if place.position is None else [*place.position],
+        "why": place.told_by,
         "earliest": place.earliest,
-        "latest": place.end,
-        "lag": place.lag,
-        "identity": None if route is None else route.identity,
+        "end": place.end,
         "end_is_older": place.end_is_older,
-    }
-
-
-def reset_row(outcome: "ResetOutcome", reset: "Reset", control: str) -> dict[str, Any]:
-    """Return what a reset does and its outcome. ``control``: the name of the control topic."""
-    ahead = outcome.planned.ahead
-    return {
-        **place_row(outcome.planned.place),
-        "to": outcome.planned.offset,
-        "skipped": None if ahead is None else max(ahead, 0),
-        "read_again": None if ahead is None else max(-ahead, 0),
-        "by": reset.by,
-        "because": reset.because,
-        "at": None if outcome.at is None else [control, *outcome.at],
-        **reset_answer(outcome),
-    }
-
-
-def reset_answer(outcome: "ResetOutcome | None") -> dict[str, Any]:
-    """Return the engine's answer to a reset; None: there is no reset."""
-    if outcome is None:
-        return {"answer": "not_written", "decision": None, "refused": None}
-    decision = outcome.decision
-    return {
-        "answer": outcome.answer,
-        "decision": None if decision is None else str(decision.epoch),
-        "refused": refusal_row(outcome.refusal),
+        "lag_messages": place.lag,
+        "identity": None if route is None else route.identity,
     }

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING, Final
 
 from fairlead.cli.render.tables import folded
+from fairlead.counts import counted
 from fairlead.history.cause_words import position_words
 from fairlead.history.formatting import (
     at_words,
@@ -34,13 +35,13 @@ _STATUS: Final = {
 
 
 def story_text(story: "QueueStory") -> str:
-    """Return the story as text, without a line feed at its end."""
+    """Return the history of a queue as text, without a line feed at its end."""
     lines = [f"{queue_words(story.queue)} of group {story.group}", *_answer(story)]
     if story.loss is not None:
         lines += ["", *_loss(story.loss, story.queue)]
-    for number, told in enumerate(story.tenures):
+    for number, owner in enumerate(story.tenures):
         is_newest = number == 0 and story.loss is None
-        lines += ["", *_tenure(told, is_newest=is_newest)]
+        lines += ["", *_tenure(owner, is_newest=is_newest)]
     if not story.tenures and story.holder.owner is not None:
         lines += ["", "  The decision that granted it is not in the log any more."]
     if story.earlier > 0:
@@ -69,15 +70,15 @@ def _answer(story: "QueueStory") -> Iterator[str]:
     yield _field("since", _since(story, holder.since_ms) + epoch)
     if story.silence is not None:
         yield _field("silent", story.silence.words())
-    for told in story.tenures:
-        position = told.tenure.position
-        if told.tenure.epoch == holder.epoch and position is not None:
-            says = position_words(told.tenure.why)
-            text = f"offset {position.offset:,} ({told.tenure.why}: {says})"
+    for owner in story.tenures:
+        position = owner.tenure.position
+        if owner.tenure.epoch == holder.epoch and position is not None:
+            says = position_words(owner.tenure.why)
+            text = f"offset {position.offset:,} ({owner.tenure.why}: {says})"
             if position.reset:
                 text += f", reset by {at_words(*story.orders_at, position.reset - 1)}"
             yield _field("from", text)
-            if told.tenure.unsafe:
+            if owner.tenure.unsafe:
                 yield _field("unsafe", "somebody else may have been working on it when it began")
 
 
@@ -102,8 +103,8 @@ def _field(name: str, text: str | None) -> str:
     return f"  {name:<8} {text}"
 
 
-def _tenure(told: "TenureTold", *, is_newest: bool) -> Iterator[str]:
-    tenure, given = told.tenure, told.tenure.given
+def _tenure(owner: "TenureTold", *, is_newest: bool) -> Iterator[str]:
+    tenure, given = owner.tenure, owner.tenure.given
     if given is None:
         before = "" if is_newest else "before: "
         yield f"  {before}{tenure.client_id}, epoch {epoch_words(tenure.epoch)}"
@@ -119,29 +120,29 @@ def _tenure(told: "TenureTold", *, is_newest: bool) -> Iterator[str]:
         if tenure.position is not None:
             offset = f"{tenure.position.offset:,}"
             yield f"    it began at offset {offset}: {position_words(tenure.why)}"
-    if told.given is not None:
+    if owner.given is not None:
         yield f"    {_decision(given)}"
-        yield from _causes(told.given, tenure.queue)
-    for led_by in reversed(told.led_by):
+        yield from _causes(owner.given, tenure.queue)
+    for led_by in reversed(owner.led_by):
         yield f"    {_decision(led_by.audit, before=True)}"
         yield from _causes(led_by, tenure.queue)
-    if told.handover is not None:
-        yield from _handover(told.handover, tenure.client_id)
+    if owner.handover is not None:
+        yield from _handover(owner.handover, tenure.client_id)
 
 
-def _causes(told: "DecisionTold", queue: "MessageQueue") -> Iterator[str]:
+def _causes(decision: "DecisionTold", queue: "MessageQueue") -> Iterator[str]:
     """Yield the causes of a decision; of many orders such as resets only that of the queue."""
-    own = {each.cause["kind"] for each in told.causes if each.cause.get("queue") == [*queue]}
+    own = {each.cause["kind"] for each in decision.causes if each.cause.get("queue") == [*queue]}
     ours = [
         each
-        for each in told.causes
+        for each in decision.causes
         if each.cause["kind"] not in own
         or each.cause.get("queue") in (None, [*queue])
         or each.check.status == "disagrees"
     ]
     for cause in ours[:_CAUSES_MAX]:
         yield from _cause(cause)
-    left, others = len(ours[_CAUSES_MAX:]), len(told.causes) - len(ours)
+    left, others = len(ours[_CAUSES_MAX:]), len(decision.causes) - len(ours)
     parts = [
         f"{left} more {'cause' if left == 1 else 'causes'}" if left else "",
         f"{others} of other queues" if others else "",
@@ -158,16 +159,16 @@ def _decision(audit: "DecisionRecord", *, before: bool = False) -> str:
         return f"and before it, at {at}, a decision that moved nothing yet ({place}), because"
     return (
         f"decision {epoch_words(audit.epoch)} at {at} under {audit.strategy} "
-        f"touched {moved} {'queue' if moved == 1 else 'queues'} ({place}), because"
+        f"touched {counted(moved, 'queue')} ({place}), because"
     )
 
 
-def _cause(told: "CauseTold") -> Iterator[str]:
-    yield f"      {told.says}"
-    at, check = told.cause.get("at"), told.check
+def _cause(cause: "CauseTold") -> Iterator[str]:
+    yield f"      {cause.says}"
+    at, check = cause.cause.get("at"), cause.check
     place = "" if at is None else f" {at_words(*at)}"
     when = "" if check.append_ms is None else f", appended {clock_words(check.append_ms)}"
-    if told.check.status == "no_record":
+    if cause.check.status == "no_record":
         yield f"        {check.text}"
     else:
         yield f"        {_STATUS[check.status]}:{place}: {check.text}{when}"

@@ -16,7 +16,7 @@ from fairlead.errors import ExitCode, UsageError
 
 if TYPE_CHECKING:
     from fairlead_proof.explorer.search import Progress, Searched
-    from fairlead_proof.explorer.world import World
+    from fairlead_proof.explorer.world import WorldBounds
 
 COLUMNS = ("world", "states", "transitions", "ends", "deepest", "cpu s", "verdict")
 ROWS_WORDS = "small, required or long"
@@ -129,11 +129,11 @@ def explore(
     worlds = _worlds(rows, given, prune=not unpruned)
     searched = _search(worlds, states_max)
     _show(searched, output)
-    if not all(each.found is None and each.whole for each in searched):
+    if not all(each.counterexample is None and each.whole for each in searched):
         raise typer.Exit(ExitCode.VERDICT_NEGATIVE)
 
 
-def _worlds(rows: str | None, given: dict[str, Any], *, prune: bool) -> tuple["World", ...]:
+def _worlds(rows: str | None, given: dict[str, Any], *, prune: bool) -> tuple["WorldBounds", ...]:
     from dataclasses import replace
 
     from fairlead_proof.explorer.rows import ROWS, Rows
@@ -149,16 +149,16 @@ def _worlds(rows: str | None, given: dict[str, Any], *, prune: bool) -> tuple["W
     return tuple(replace(world, prune=prune) for world in ROWS[Rows(rows or Rows.SMALL)])
 
 
-def _world(given: dict[str, Any]) -> "World":
-    from fairlead_proof.explorer.world import Restart, World
+def _world(given: dict[str, Any]) -> "WorldBounds":
+    from fairlead_proof.explorer.world import Restart, WorldBounds
 
     restart = given.get("restart", Restart.LOST)
     if restart not in tuple(Restart):
         raise UsageError(f"--restart: {restart!r} is unknown.", remedy="Say lost, old or intact.")
-    return World(**{**given, "restart": Restart(restart)})
+    return WorldBounds(**{**given, "restart": Restart(restart)})
 
 
-def _search(worlds: Sequence["World"], states_max: int | None) -> list["Searched"]:
+def _search(worlds: Sequence["WorldBounds"], states_max: int | None) -> list["Searched"]:
     from rich.console import Console
 
     from fairlead_proof.explorer.search import search
@@ -166,17 +166,17 @@ def _search(worlds: Sequence["World"], states_max: int | None) -> list["Searched
     console = Console(stderr=True, highlight=False)
     begun = time.monotonic()
 
-    def tell(progress: "Progress") -> None:
+    def report(progress: "Progress") -> None:
         line = f"{time.monotonic() - begun:7.1f} s  {progress.world.name}"
-        figures = f"{progress.states:,} states, {progress.open:,} of them not looked at"
+        figures = f"{progress.states:,} states, {progress.open:,} of them not expanded yet"
         console.print(f"{line}: {figures}", markup=False, soft_wrap=True)
 
     stop_once_on_signals()
     searched = []
     try:
         for world in worlds:
-            searched.append(search(world, tell, states_max=states_max))
-            if searched[-1].found is not None:
+            searched.append(search(world, report, states_max=states_max))
+            if searched[-1].counterexample is not None:
                 break
     except KeyboardInterrupt:
         typer.echo(f"interrupted; {len(searched)} worlds were searched", err=True)
@@ -190,17 +190,17 @@ def _show(searched: Sequence["Searched"], output: OutputFormat) -> None:
         return
     write_rows(map(_row, searched), COLUMNS, output)
     for each in searched:
-        if each.found is None:
+        if each.counterexample is None:
             continue
-        typer.echo(each.found.violation)
-        for number, step in enumerate(each.found.run, start=1):
+        typer.echo(each.counterexample.violation)
+        for number, step in enumerate(each.counterexample.run, start=1):
             typer.echo(f"{number:4d}  {step}")
 
 
 def _row(searched: "Searched") -> dict[str, Any]:
     verdict = "holds" if searched.whole else "given up"
-    if searched.found is not None:
-        verdict = searched.found.violation.partition(":")[0]
+    if searched.counterexample is not None:
+        verdict = searched.counterexample.violation.partition(":")[0]
     return {
         "world": searched.world.name,
         "states": f"{searched.states:,}",
@@ -213,7 +213,7 @@ def _row(searched: "Searched") -> dict[str, Any]:
 
 
 def _document(searched: "Searched") -> dict[str, Any]:
-    found = searched.found
+    counterexample = searched.counterexample
     return {
         "name": searched.world.name,
         "world": asdict(searched.world),
@@ -226,13 +226,13 @@ def _document(searched: "Searched") -> dict[str, Any]:
         "records": searched.facts,
         "cpu_seconds": round(searched.seconds, 3),
         "whole": searched.whole,
-        "violation": None if found is None else found.violation,
-        "run": None if found is None else list(found.run),
+        "violation": None if counterexample is None else counterexample.violation,
+        "run": None if counterexample is None else list(counterexample.run),
     }
 
 
 def _retell(document: dict[str, Any], output: OutputFormat) -> None:
-    from fairlead_proof.explorer.counterexample_replay import LostThreadError
+    from fairlead_proof.explorer.counterexample_replay import ImpossibleStepError
 
     try:
         world = _world(document["world"])
@@ -244,8 +244,8 @@ def _retell(document: dict[str, Any], output: OutputFormat) -> None:
         ) from error
     rows: list[dict[str, Any]] = []
     try:
-        rows.extend(_told(world, run))
-    except LostThreadError as error:
+        rows.extend(_replayed_rows(world, run))
+    except ImpossibleStepError as error:
         raise UsageError(
             f"--replay: {error}.", remedy="Search again: the code has changed since."
         ) from error
@@ -255,13 +255,13 @@ def _retell(document: dict[str, Any], output: OutputFormat) -> None:
         raise typer.Exit(ExitCode.VERDICT_NEGATIVE)
 
 
-def _told(world: "World", run: Sequence[str]) -> Iterator[dict[str, Any]]:
-    from fairlead_proof.explorer.counterexample_replay import retell
+def _replayed_rows(world: "WorldBounds", run: Sequence[str]) -> Iterator[dict[str, Any]]:
+    from fairlead_proof.explorer.counterexample_replay import replay_run
 
-    for number, told in enumerate(retell(world, run), start=1):
+    for number, replayed in enumerate(replay_run(world, run), start=1):
         yield {
             "step": number,
-            "what happens": told.step,
-            "how things stand": told.stand,
-            "violation": told.violation,
+            "what happens": replayed.step,
+            "how things stand": replayed.stand,
+            "violation": replayed.violation,
         }

@@ -9,7 +9,7 @@ from fairlead.cli.render.output import OutputFormat, write_rows
 from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
-    from fairlead_proof.pitfalls.pitfall import Pitfall, Told
+    from fairlead_proof.pitfalls.pitfall import Pitfall, PitfallRun
 
 COLUMNS = ("pitfall", "side", "owned twice", "nobody's", "read twice", "not read", "pause s")
 
@@ -31,13 +31,13 @@ def pitfalls(
     from fairlead_proof.pitfalls.document import document_of
     from fairlead_proof.pitfalls.text import text_of
 
-    told = [each.tell() for each in _chosen(PITFALLS, name)]
+    runs = [each.run() for each in _chosen(PITFALLS, name)]
     if output is not OutputFormat.TABLE:
-        write_rows([document_of(each) for each in told], (), output)
+        write_rows([document_of(each) for each in runs], (), output)
     elif name is not None:
-        typer.echo(text_of(told[0]), nl=False)
+        typer.echo(text_of(runs[0]), nl=False)
     else:
-        write_rows([row for each in told for row in _rows(each)], COLUMNS, output)
+        write_rows([row for each in runs for row in _rows(each)], COLUMNS, output)
 
 
 def _chosen(catalogue: "tuple[Pitfall, ...]", name: str | None) -> "tuple[Pitfall, ...]":
@@ -50,10 +50,10 @@ def _chosen(catalogue: "tuple[Pitfall, ...]", name: str | None) -> "tuple[Pitfal
     return chosen
 
 
-def _rows(told: "Told") -> list[dict[str, Any]]:
+def _rows(run: "PitfallRun") -> list[dict[str, Any]]:
     return [
         {
-            "pitfall": told.pitfall.name if index == 0 else "",
+            "pitfall": run.pitfall.name if index == 0 else "",
             "side": side,
             "owned twice": _for(len(made.tally.twice), made.tally.twice_ms),
             "nobody's": _for(len(made.tally.nobody), made.tally.nobody_ms),
@@ -61,7 +61,7 @@ def _rows(told: "Told") -> list[dict[str, Any]]:
             "not read": made.tally.unread,
             "pause s": f"{made.tally.longest_pause_ms / 1_000:.2f}",
         }
-        for index, (side, made) in enumerate(told.sides.items())
+        for index, (side, made) in enumerate(run.sides.items())
     ]
 
 

@@ -85,9 +85,9 @@ def _run(seed: int, schedules: int, jobs: int) -> "Campaign":
 
 def _show(campaign: "Campaign", output: OutputFormat) -> None:
     if output is not OutputFormat.TABLE:
-        write_rows([campaign.document()], (), output)
+        write_rows([campaign.to_json()], (), output)
         return
-    document = campaign.document()
+    totals = campaign.to_json()
     kinds = [
         {
             "fault": kind.replace("_", " "),
@@ -95,10 +95,10 @@ def _show(campaign: "Campaign", output: OutputFormat) -> None:
             "schedules": campaign.struck[kind],
             "%": campaign.share(kind),
         }
-        for kind in campaign.document()["faults"]  # type: ignore[attr-defined]
+        for kind in totals["faults"]  # type: ignore[attr-defined]
     ]
     write_rows(kinds, ("fault", "times", "schedules", "%"), output)
-    write_rows(_measures(campaign, document), ("measure", "figure", "least", "passed"), output)
+    write_rows(_measures(campaign, totals), ("measure", "figure", "least", "passed"), output)
     breaches = [
         {
             "seed": outcome.seed,
@@ -116,20 +116,20 @@ def _last_line(outcome: "Outcome") -> str:
     return outcome.breach[1].strip().splitlines()[-1]
 
 
-def _measures(campaign: "Campaign", document: Any) -> list[dict[str, Any]]:
+def _measures(campaign: "Campaign", totals: Any) -> list[dict[str, Any]]:
     targets = campaign.targets()
     kinds = [target for target in targets if target.name.startswith("%")]
     rarest = min(kinds, key=lambda target: target.measured)
     rows: list[dict[str, Any]] = [
         {"measure": "schedules", "figure": campaign.schedules},
-        {"measure": "virtual seconds", "figure": document["virtual_seconds"]},
+        {"measure": "virtual seconds", "figure": totals["virtual_seconds"]},
         *(
             {"measure": f"handovers, {how}", "figure": number}
-            for how, number in document["handovers"].items()
+            for how, number in totals["handovers"].items()
         ),
         {"measure": "messages read again, with a reason", "figure": campaign.repeated},
-        {"measure": "ms to come to rest, median", "figure": document["settled_ms"]["median"]},
-        {"measure": "ms to come to rest, most", "figure": document["settled_ms"]["most"]},
+        {"measure": "ms to come to rest, median", "figure": totals["settled_ms"]["median"]},
+        {"measure": "ms to come to rest, most", "figure": totals["settled_ms"]["most"]},
     ]
     for target in (*(each for each in targets if each not in kinds), rarest):
         verdict = {True: "yes", False: "no", None: "too few to tell"}[target.passed]
@@ -157,7 +157,7 @@ def _failure(seed: int) -> str:
     """Return the end of a failed schedule's story, and how to see it again."""
     from fairlead_proof.sim.schedule import run_schedule
 
-    outcome = run_schedule(seed, told=True)
+    outcome = run_schedule(seed, keep_story=True)
     rule, detail = outcome.breach or ("NOT REPEATED", "the schedule does not fail when told")
     lines = [
         f"seed {seed}, {_version()}: {rule}",
@@ -190,7 +190,7 @@ def _version() -> str:
 def _tell(seed: int, output: OutputFormat) -> None:
     from fairlead_proof.sim.schedule import run_schedule
 
-    outcome = run_schedule(seed, told=True)
+    outcome = run_schedule(seed, keep_story=True)
     if output is OutputFormat.TABLE:
         for line in outcome.story:
             typer.echo(line)

@@ -5,7 +5,12 @@ from functools import cache
 from typing import Any, Final, cast
 from zoneinfo import ZoneInfo
 
-from fairlead.core.consume_from_where import CONSUME_FROM_WHERE, Consumer, Look, pull_from_where
+from fairlead.core.positions.consume_from_where import (
+    CONSUME_FROM_WHERE,
+    Consumer,
+    Look,
+    pull_from_where,
+)
 from fairlead_proof.conformance.consume_timestamp import parse_consume_timestamp
 from fairlead_proof.conformance.fields import BadCaseError, CaseError, number_of, text_of, word_of
 

@@ -1,4 +1,1 @@
-"""Exhaustive search of small worlds: the real core and the real client session, every order.
-
-ADR 0111 gives the reasons.
-"""
+"""Searches small worlds of the real core and client session in every order (ADR 0111)."""

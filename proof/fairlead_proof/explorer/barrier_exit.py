@@ -1,13 +1,12 @@
-"""How an engine comes out of a barrier: what it has read by then, and whom it took for dead.
+"""The exit of an engine from a barrier: what it has read by then, and which members it calls dead.
 
-Inside a barrier an engine tells nobody anything, so nobody sees what it has read so far. What it
-reads stays in the log, and who has stopped stays so: it may as well read everything in the moment
-in which it passes. So the whole passage is one step of the world, for each of its outcomes.
+Inside a barrier an engine writes nothing, so nobody sees what it has read. The log keeps what it
+reads, and a stopped client stays stopped: the engine may as well read everything at the moment of
+its exit. So the whole exit is one step of the world, for each outcome.
 
-What is gathered in a barrier may come in any order; here it comes in one. The acknowledgements of
-those who live are read as far as they are written: before one is, nothing may pass. Of everything
-else each part is read or not. Worlds that are not pruned take each of these steps by itself, in
-every order.
+The order in which an engine reads inside a barrier does not matter; here there is one order. It
+reads every written acknowledgement of a live client, because nothing may pass before; it reads any
+other record or not. Unpruned worlds take each of these steps by itself, in every order.
 """
 
 from collections.abc import Callable, Iterator
@@ -17,13 +16,13 @@ from typing import NamedTuple
 
 from fairlead.core.model import MemberKey
 from fairlead.core.records import Claims, Heartbeat, Leave, Progress, Release, Reset
-from fairlead_proof.explorer.engine_half import EngineHalf
-from fairlead_proof.explorer.environment import Around, Seen
+from fairlead_proof.explorer.engines import Engines
+from fairlead_proof.explorer.environment import Environment, Seen
 from fairlead_proof.explorer.facts import Fact, bits
 from fairlead_proof.explorer.steps import Kind, Step
 from fairlead_proof.explorer.world import life_of, member_key
 
-__all__ = ["Passing"]
+__all__ = ["BarrierExit"]
 
 Name = tuple[int, int, tuple[Seen, ...], tuple[str, ...]]
 
@@ -31,43 +30,43 @@ IN_ORDER: tuple[type, ...] = (Reset, Heartbeat, Claims, Leave, Release, Progress
 
 
 class _Stage(NamedTuple):
-    """One thing on the way: None if it is not possible; ``must``: no passage goes without it."""
+    """One step of an exit: None if impossible; ``must``: every exit needs it."""
 
     take: Callable[[int], Step | None]
     must: bool
 
 
 @dataclass(slots=True)
-class Passing:
-    """The outcomes of each passage that was searched."""
+class BarrierExit:
+    """The outcomes of every searched exit."""
 
-    engines: EngineHalf
+    engines: Engines
     known: dict[Name, tuple[tuple[Step, ...], bool]] = field(default_factory=dict)
 
-    def ends(self, state: int, around: Around) -> tuple[Step, ...]:
+    def ends(self, state: int, environment: Environment) -> tuple[Step, ...]:
         """Return a step for each state in which an engine can leave its barrier now.
 
-        A defect of the core on the way is a step too. None at all: something is still missing.
+        A defect of the core is a step too. No step: something is still missing.
         """
-        return self._searched(state, around)[0]
+        return self._searched(state, environment)[0]
 
-    def stays(self, state: int, around: Around) -> bool:
-        """Whether an engine that has read everything there is does not leave its barrier."""
-        return self._searched(state, around)[1]
+    def stays(self, state: int, environment: Environment) -> bool:
+        """Whether an engine that has read everything stays in its barrier."""
+        return self._searched(state, environment)[1]
 
-    def _searched(self, state: int, around: Around) -> tuple[tuple[Step, ...], bool]:
-        facts = around.facts & self.engines.facts.for_engines
-        name = (state, facts, around.clients, around.targets)
+    def _searched(self, state: int, environment: Environment) -> tuple[tuple[Step, ...], bool]:
+        facts = environment.facts & self.engines.facts.for_engines
+        name = (state, facts, environment.clients, environment.targets)
         known = self.known.get(name)
         if known is None:
-            known = self.known[name] = self._search(state, around)
+            known = self.known[name] = self._search(state, environment)
         return known
 
-    def _search(self, state: int, around: Around) -> tuple[tuple[Step, ...], bool]:
+    def _search(self, state: int, environment: Environment) -> tuple[tuple[Step, ...], bool]:
         found: dict[tuple[int, int, Kind], Step] = {}
         paths: dict[int, tuple[str, ...]] = {state: ()}
         thorough = state
-        for stage in self._stages(state, around):
+        for stage in self._stages(state, environment):
             fresh: dict[int, tuple[str, ...]] = {}
             for inner, path in paths.items():
                 step = stage.take(inner)
@@ -88,46 +87,46 @@ class Passing:
     def _grants(self, state: int) -> bool:
         return self.engines.states[state].granting
 
-    def _stages(self, state: int, around: Around) -> Iterator[_Stage]:
-        """Yield what may be read and concluded, in one order, the last tick at the end."""
+    def _stages(self, state: int, environment: Environment) -> Iterator[_Stage]:
+        """Yield what the engine may read and conclude, in one order, the last tick at the end."""
         engines = self.engines
-        living = {client.member for client in around.clients if not client.stopped}
+        living = {client.member for client in environment.clients if not client.stopped}
 
         def word(inner: int) -> Step | None:
-            known = engines.states[inner].targets == around.targets
-            return None if known else engines.word(inner, around.targets)
+            known = engines.states[inner].targets == environment.targets
+            return None if known else engines.word(inner, environment.targets)
 
-        # The operator's words stand before everything else.
+        # The operator's records come before everything else.
         recovering = engines.states[state].recovering
         yield _Stage(word, must=engines.states[state].group is None)
         if recovering:
-            # It tells nothing but that the wait begins.
-            yield _Stage(around.tick, must=True)
-        numbers = self._in_order(around.facts)
+            # This tick only begins the wait.
+            yield _Stage(environment.tick, must=True)
+        numbers = self._in_order(environment.facts)
         first = [number for number in numbers if self._is_first(number, living)]
-        # One without a state may miss them until it has waited.
+        # An engine without a state may miss them until it has waited.
         yield _Stage(partial(self._read_all, first), must=not recovering)
         for number in numbers:
             if number not in first:
                 fact = engines.facts.known[number]
                 must = _is_reset(fact) or (fact.sender in living and _acks(fact))
                 yield _Stage(partial(self._read, number), must)
-        for client in around.clients:
+        for client in environment.clients:
             for life in range(1, life_of(client.member) + 1):
                 member = member_key(client.member.client_id, life)
-                yield _Stage(partial(_lapsed, around, member), must=False)
-        yield _Stage(around.tick, must=True)
+                yield _Stage(partial(_lapsed, environment, member), must=False)
+        yield _Stage(environment.tick, must=True)
 
     def _is_first(self, number: int, living: set[MemberKey]) -> bool:
-        """Whether a fact is the first heartbeat of somebody who lives."""
+        """Whether a fact is the first heartbeat of a live client."""
         fact = self.engines.facts.known[number]
         assert fact.arrival is not None
         return fact.sender in living and isinstance(fact.arrival.record, Heartbeat)
 
     def _in_order(self, facts: int) -> list[int]:
-        """Return the facts by kind; of progress to one position on one queue any one will do."""
+        """Return the facts by kind; of progress with the same positions only one."""
         known = self.engines.facts.known
-        # By their words: numbers are given as facts are met, which differs in a run done again.
+        # Sort by text: the numbers of facts differ between a search and a replay.
         numbers = sorted(
             bits(facts & self.engines.facts.for_engines), key=lambda number: known[number].text
         )
@@ -137,7 +136,7 @@ class Passing:
         return sorted(found.values(), key=lambda number: _place(known[number]))
 
     def _read(self, number: int, state: int) -> Step | None:
-        if not self.engines.look(state, 1 << number):
+        if not self.engines.effective(state, 1 << number):
             return None
         return self.engines.reads[state][number]
 
@@ -175,5 +174,5 @@ def _told_by(fact: Fact) -> object:
     return tuple((entry.queue, entry.position) for entry in fact.arrival.record.queues)
 
 
-def _lapsed(around: Around, member: MemberKey, state: int) -> Step | None:
-    return around.lapse(state, member)
+def _lapsed(environment: Environment, member: MemberKey, state: int) -> Step | None:
+    return environment.lapse(state, member)

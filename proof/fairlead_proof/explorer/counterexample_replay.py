@@ -1,63 +1,71 @@
-"""A run of a world step by step, as the search found it, done again with the real code."""
+"""Replays a run of a world step by step with the real code."""
 
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
 from fairlead_proof.explorer.facts import epoch_text, position_text
-from fairlead_proof.explorer.world import World
-from fairlead_proof.explorer.world_state import CLIENTS, ENGINE, JUDGE, NONE, ZOMBIE, Joint, Moment
+from fairlead_proof.explorer.state_space import (
+    CLIENTS,
+    ENGINE,
+    JUDGE,
+    NONE,
+    ZOMBIE,
+    Moment,
+    StateSpace,
+)
+from fairlead_proof.explorer.world import WorldBounds
 
-__all__ = ["LostThreadError", "Told", "retell"]
+__all__ = ["ImpossibleStepError", "ReplayedStep", "replay_run"]
 
 
-class LostThreadError(Exception):
-    """A step of the run cannot be taken: the code is another than the one that was searched."""
+class ImpossibleStepError(Exception):
+    """A step of the run is impossible: the code differs from the searched code."""
 
 
-class Told(NamedTuple):
-    """One step of a run, and how things stand after it."""
+class ReplayedStep(NamedTuple):
+    """One step of a run, and the world's state after it."""
 
     step: str
     stand: str
     violation: str | None
 
 
-def retell(world: World, run: Sequence[str]) -> Iterator[Told]:
-    """Yield each step of a run again.
+def replay_run(world: WorldBounds, run: Sequence[str]) -> Iterator[ReplayedStep]:
+    """Yield each step of a run with the state after it.
 
     Raises:
-        LostThreadError: the next step is not among those that can be taken.
+        ImpossibleStepError: the next step is not possible.
     """
-    joint = Joint(world)
-    moment = joint.begin()
+    space = StateSpace(world)
+    moment = space.begin()
     for number, label in enumerate(run, start=1):
-        for each in joint.nexts(moment):
+        for each in space.nexts(moment):
             if each.label == label:
                 moment = each.to
-                yield Told(label, stand(joint, moment), each.violation)
+                yield ReplayedStep(label, stand(space, moment), each.violation)
                 break
         else:
             message = f"step {number} is not possible here: {label}"
-            raise LostThreadError(message)
+            raise ImpossibleStepError(message)
 
 
-def stand(joint: Joint, moment: Moment) -> str:
-    """Return in words who works on what, and whom the engines think of."""
+def stand(space: StateSpace, moment: Moment) -> str:
+    """Return in words who works on what, and the chains of the engines."""
     words = []
     for number in moment[CLIENTS:]:
-        client = joint.clients.states[number]
+        client = space.clients.states[number]
         works = ", ".join(f"{queue}@{epoch_text(epoch)}" for queue, epoch in client.works)
         name = client.member.incarnation
         waits = " and waits" if client.waits else ""
         words.append(f"{name} {'is gone' if client.stopped else works or 'idle'}{waits}")
-    words += [_engine(joint, moment[index]) for index in (ENGINE, ZOMBIE) if moment[index] != NONE]
-    done = joint.ghosts[moment[JUDGE]].processed
+    words += [_engine(space, moment[index]) for index in (ENGINE, ZOMBIE) if moment[index] != NONE]
+    done = space.oracles[moment[JUDGE]].processed
     words.append(f"processed {', '.join(map(position_text, done))}")
     return "; ".join(words)
 
 
-def _engine(joint: Joint, number: int) -> str:
-    engine = joint.engines.states[number]
+def _engine(space: StateSpace, number: int) -> str:
+    engine = space.engines.states[number]
     name = f"engine {engine.generation}"
     if engine.group is None:
         return f"{name} knows nothing"

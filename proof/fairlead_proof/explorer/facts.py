@@ -1,6 +1,6 @@
-"""The records that were written, as facts: each has a number, a set of them is a set of bits.
+"""The written records as facts: each has a number, and a set of facts is a set of bits.
 
-A fact never goes away. It may be read late, in any order and again, by each of its readers.
+A fact stays for ever. Each of its readers may read it late, in any order and again.
 """
 
 from collections.abc import Hashable, Iterator
@@ -20,7 +20,7 @@ from fairlead.core.records import (
     Release,
     Reset,
 )
-from fairlead_proof.sim.wire_shim import released, told
+from fairlead_proof.sim.wire_shim import event_of, released
 
 __all__ = ["Fact", "Facts", "bits", "epoch_text", "position_text"]
 
@@ -32,16 +32,16 @@ Holding = tuple[MessageQueue, MemberKey, Epoch]
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A record and how its readers see it. ``text`` is what a story calls it."""
+    """A record and how its readers see it. ``text`` is its name in a run."""
 
     text: str
     arrival: Arrival | None = None
-    """What the engine reads; None: it does not read this."""
+    """What the engine reads; None: it ignores this."""
     event: on.Event | None = None
-    """What clients read; None: they do not read this."""
+    """What clients read; None: they ignore this."""
     sender: MemberKey | None = None
     reader: MemberKey | None = None
-    """The one client that it is for; None: for all."""
+    """The one client that reads it; None: all do."""
     gates: frozenset[Holding] = frozenset()
     """The grants whose releases it waits for."""
     holding: Holding | None = None
@@ -58,8 +58,8 @@ class Facts:
     for_engines: int = 0
     for_clients: int = 0
     lasting: int = 0
-    """What tells an engine something even if it knows of no grant: who is there, who left, and that
-    somebody got beyond the first message."""
+    """Facts that matter to an engine without any grant: members, leaves, and positions beyond the
+    first message."""
     unread: int = 0
     """Progress: nothing waits for it."""
     gated: int = 0
@@ -68,21 +68,21 @@ class Facts:
     releases: dict[Holding, int] = field(default_factory=dict)
     """The releases of each grant."""
     of_member: dict[MemberKey, int] = field(default_factory=dict)
-    """What each member has sent that engines read."""
+    """The facts of each member that engines read."""
 
     def sent(self, record: GroupRecord) -> int:
-        """Return the bit of what a client has written."""
+        """Return the bit of a client's record."""
         bit = self._bit(record)
         return bit if bit is not None else self._add(record, _fact_of_sent(record))
 
     def written(self, output: Assignment | Notice) -> int:
-        """Return the bit of what an engine has told a client."""
-        event = told(output)
+        """Return the bit of an engine's record to a client."""
+        event = event_of(output)
         bit = self._bit(event)
         return bit if bit is not None else self._add(event, _fact_of_written(output, event))
 
     def wanted(self, reset: Reset, number: int) -> int:
-        """Return the bit of the operator's reset; ``number``: how many came before it."""
+        """Return the bit of an operator's reset; ``number``: how many came before it."""
         name = (reset, number)
         bit = self._bit(name)
         if bit is not None:
@@ -144,17 +144,17 @@ def bits(facts: int) -> Iterator[int]:
 
 
 def epoch_text(epoch: tuple[int, int]) -> str:
-    """Return an epoch as stories write it."""
+    """Return an epoch as text."""
     return f"{epoch[0]}.{epoch[1]}"
 
 
 def position_text(position: tuple[int, int]) -> str:
-    """Return a position as stories write it; a reset is named if there was one."""
+    """Return a position as text, with its reset if there is one."""
     return f"{position[1]}" if position[0] == 0 else f"{position[0]}:{position[1]}"
 
 
 def arrival_of(record: GroupRecord, offset: int = 0) -> Arrival:
-    """Return a record at no particular place: but for resets nothing depends on where it stands."""
+    """Return a record as an arrival; its offset matters only for resets."""
     return Arrival(Source("explored", 0, offset, 0), 0, record)
 
 

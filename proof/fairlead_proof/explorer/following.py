@@ -1,4 +1,4 @@
-"""The strategy of the worlds that are searched: a queue goes where the operator points."""
+"""The strategy of the searched worlds: a queue goes to the client that the operator names."""
 
 from typing import Any
 
@@ -10,12 +10,12 @@ FOLLOWING = "FOLLOWING"
 
 
 class Following:
-    """Each queue goes to the client that the option ``targets`` names; else to the first there."""
+    """Gives each queue to its client in the option ``targets``, or else to the first one there."""
 
     name = FOLLOWING
 
     def allocate(self, request: AllocationRequest) -> Allocation:
-        """Return the operator's will, as far as those he names are there."""
+        """Return the operator's targets, as far as these clients are there."""
         named = request.options["targets"]
         topics: dict[str, dict[str, tuple[Any, ...]]] = {}
         for topic, queues in request.queues.items():

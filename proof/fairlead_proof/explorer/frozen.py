@@ -1,4 +1,4 @@
-"""A value as something that can be compared, hashed and put in order of its keys."""
+"""Turns a value into an image that can be compared, hashed and sorted."""
 
 from dataclasses import fields, is_dataclass
 from functools import cache
@@ -12,15 +12,15 @@ _PLAIN = frozenset({int, str, bool, float, NoneType})
 
 
 Images = dict[int, tuple[Any, Any]]
-"""The identity of an immutable value -> the value, which keeps its identity its own, its image."""
+"""id() of an immutable value -> (the value, which keeps the id valid; its image)."""
 
 
 def frozen(value: Any, without: frozenset[str] = frozenset(), known: Images | None = None) -> Any:
     """Return a hashable image of a value; equal images mean equal values.
 
-    Mappings become pairs in the order of their keys, dataclasses tuples of their fields. Fields
-    named in ``without`` are left out, of dataclasses at any depth. ``known`` are the images of
-    immutable dataclasses that were met with the same ``without``; those met now are added.
+    Mappings become pairs in the order of their keys, dataclasses tuples of their fields, at any
+    depth without the fields in ``without``. ``known`` caches the images of immutable dataclasses
+    for the same ``without``.
     """
     kind: Any = type(value)
     if kind in _PLAIN:
@@ -46,7 +46,7 @@ def frozen(value: Any, without: frozenset[str] = frozenset(), known: Images | No
 
 @cache
 def _names(kind: type, without: frozenset[str]) -> tuple[str, ...] | None:
-    """Return the fields of a dataclass that are not left out; None: it is something else."""
+    """Return the remaining fields of a dataclass; None: it is no dataclass."""
     if not is_dataclass(kind):
         return None
     return tuple(each.name for each in fields(kind) if each.name not in without)

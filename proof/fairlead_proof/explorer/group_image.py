@@ -1,9 +1,8 @@
-"""What the engine remembers of the group: set to one moment, and its image in the name of a state.
+"""Images of the engine's group state, without times.
 
-Time does not pass in the worlds that are searched. All times are set to one value, and with them
-what only counts or only tells people; a lapse is made by taking one member's last heartbeat into
-the far past. What is set to one value is left out of the image: two groups with one image make the
-same decision on every record.
+Time does not pass in the searched worlds. So all times, counters and texts for people are set to
+one value and left out of the image; a lapse puts one member's last heartbeat into the far past. Two
+groups with the same image decide alike on every record.
 """
 
 from dataclasses import fields, replace
@@ -27,13 +26,13 @@ SETTLED: dict[str, Any] = {
     "weights": {},
     "growing_since_ms": None,
 }
-"""Fields of a group's state that are times, or in which only time is kept, and their one value."""
+"""Fields of a group's state that only hold times, and their one value."""
 
 SAME_IN_ALL = frozenset({"group", "routes", "liveness"})
-"""Fields that are the same in all states, or follow from the members when all times are one."""
+"""Fields that are the same in all states, or follow from the members without times."""
 
 _ALIVE = Liveness(0, 1)
-_BURIED = Tombstone(FAR_MS, lapsed=True, told=True)
+_BURIED = Tombstone(FAR_MS, lapsed=True, notified=True)
 
 _KEPT = tuple(
     each.name for each in fields(GroupState) if each.name not in SAME_IN_ALL | SETTLED.keys()
@@ -43,7 +42,7 @@ _WITHOUT = frozenset({"why"})
 
 
 def settled(state: GroupState) -> GroupState:
-    """Return the state with every time at one value, and without words for people."""
+    """Return the state with every time at one value, and without texts for people."""
     barrier = state.barrier
     if barrier is not None:
         marked = None if barrier.marked_ms is None else 0
@@ -59,13 +58,13 @@ def settled(state: GroupState) -> GroupState:
 
 
 def aged(state: GroupState, member: MemberKey) -> GroupState:
-    """Return the state as it is when a member's last heartbeat was read long ago."""
+    """Return the state with a member's last heartbeat in the far past."""
     liveness = {**state.liveness, member: Liveness(LONG_AGO_MS, 1)}
     return replace(state, liveness=liveness)
 
 
 def _undated(value: QueueState) -> QueueState:
-    """Return a queue without the times of its drops that were made overdue."""
+    """Return a queue without the times of its overdue drops."""
     late = [*value.chain, *value.overtaken]
     if not any(grant.dropped_ms == LONG_AGO_MS for grant in late):
         return value
@@ -80,16 +79,16 @@ def _undated(value: QueueState) -> QueueState:
 
 
 def doubted(state: GroupState, member: MemberKey) -> GroupState:
-    """Return the state as it is when a member's digest has differed for long."""
+    """Return the state with a member whose digest has differed for long."""
     differing = Liveness(0, 1, disagrees_since_ms=LONG_AGO_MS, healed_ms=LONG_AGO_MS)
     liveness = {**state.liveness, member: differing}
     return replace(state, liveness=liveness)
 
 
 def overdue(state: GroupState, member: MemberKey) -> GroupState | None:
-    """Return the state as it is when a member has not answered its drops for long.
+    """Return the state with overdue drops of a member.
 
-    None: it has answered them all, or is known to be mute.
+    None: the member has answered all drops, or the engine knows that it is mute.
     """
     late = {
         queue: replace(value, chain=tuple(_overdue(grant, member) for grant in value.chain))
@@ -108,7 +107,7 @@ def _overdue(grant: Grant, member: MemberKey) -> Grant:
 
 
 def heard(state: GroupState, clock_ms: int) -> GroupState:
-    """Return the state as it is when every member's heartbeat was read at this moment."""
+    """Return the state with a heartbeat of every member at this moment."""
     return replace(state, liveness={key: Liveness(clock_ms, 1) for key in state.members})
 
 

@@ -1,8 +1,7 @@
-"""What a client's session remembers: a quick copy, and its image in the name of a state.
+"""Quick copies and images of a client session's memory, without times.
 
-Time does not pass in the worlds that are searched, so every time is set to one value, and with it
-what only counts or only tells people. What is set to one value is left out of the image: two
-sessions with one image answer every event alike.
+Time does not pass in the searched worlds, so all times, counters and texts for people are set to
+one value and left out of the image. Two sessions with the same image answer every event alike.
 """
 
 from collections import Counter, deque
@@ -10,7 +9,7 @@ from copy import copy
 from dataclasses import fields
 from typing import Any
 
-from fairlead_client.session.assignment_assembler import PartAssembler
+from fairlead_client.session.assignment_assembler import AssignmentAssembler
 from fairlead_client.session.memory import Memory, QueueMemory, SessionSettings
 from fairlead_client.session.records import Release
 from fairlead_client.session.seen_releases import SeenReleases
@@ -20,7 +19,7 @@ from fairlead_proof.explorer.frozen import frozen
 __all__ = ["FOREVER_MS", "SAME_IN_ALL", "SETTLED", "copied", "image", "settle"]
 
 FOREVER_MS = 10**9
-"""Longer than anything takes: what would be due by then is never due by itself."""
+"""Later than everything: an event at this time never becomes due."""
 
 SETTLED: dict[str, Any] = {
     "now_ms": 0,
@@ -36,7 +35,7 @@ SETTLED: dict[str, Any] = {
     "asked_ms": 0,
     "refused_ms": 0,
 }
-"""Fields of a session's memory that are times, or only sent along or told, and their one value."""
+"""Fields of a session's memory that hold times, or only serve records and people."""
 
 SETTLED_OF_QUEUES: dict[str, Any] = {
     "drain_since_ms": 0,
@@ -46,19 +45,19 @@ SETTLED_OF_QUEUES: dict[str, Any] = {
     "handed": None,
     "due_ms": 0,
 }
-"""The same of a queue's memory: times, what is measured, was sent, or spares a commit."""
+"""The same for a queue's memory: times, measures, and what was sent or committed."""
 
 SAME_IN_ALL = frozenset(
     {"settings", "subscriptions", "parts", "counts", "error", "actions", "signals", "seen"}
 )
-"""Fields that hold the same in all sessions between two events, or are looked at beside."""
+"""Fields that are the same in all sessions between two events, or checked separately."""
 
 _LEFT_OUT = SAME_IN_ALL.union(SETTLED, SETTLED_OF_QUEUES)
 _KEPT = tuple(each.name for each in fields(Memory) if each.name not in _LEFT_OUT)
 
 
 def settings_of(group: str, client_id: str, process: Any, subscriptions: Any) -> SessionSettings:
-    """Return settings under which nothing is due by time alone, and progress at once."""
+    """Return settings under which only progress is due, at once."""
     return SessionSettings(
         group,
         client_id,
@@ -76,7 +75,7 @@ def settings_of(group: str, client_id: str, process: Any, subscriptions: Any) ->
 
 
 def settle(memory: Memory) -> None:
-    """Set everything that is no part of the image to its one value."""
+    """Set everything outside the image to its one value."""
     for name, value in SETTLED.items():
         setattr(memory, name, value)
     for queue in memory.queues.values():
@@ -89,7 +88,7 @@ def settle(memory: Memory) -> None:
 
 
 def image(memory: Memory) -> Any:
-    """Return what a settled session remembers, as a hashable value."""
+    """Return the memory of a settled session as a hashable value."""
     seen = [
         (queue.queue, holder, memory.seen.find(queue.queue, holder))
         for queue in memory.queues.values()
@@ -101,14 +100,14 @@ def image(memory: Memory) -> Any:
 
 
 def copied(memory: Memory) -> Memory:
-    """Return a copy that can go on without changing the original."""
+    """Return a copy that can change without changing the original."""
     fresh = copy(memory)
     for each in fields(memory):
         value = getattr(memory, each.name)
         if isinstance(value, dict):
             held = {key: _copied(entry) for key, entry in value.items()}
             setattr(fresh, each.name, Counter(held) if isinstance(value, Counter) else held)
-    fresh.actions, fresh.signals, fresh.parts = [], deque(), PartAssembler()
+    fresh.actions, fresh.signals, fresh.parts = [], deque(), AssignmentAssembler()
     fresh.seen = _seen_by_gates(memory)
     return fresh
 
@@ -118,9 +117,9 @@ def _copied(entry: Any) -> Any:
 
 
 def _seen_by_gates(memory: Memory) -> SeenReleases:
-    """Keep of the releases that were read those that a present gate waits for.
+    """Return only the releases that a present gate waits for.
 
-    A client may forget any other, and may read it again at any time.
+    A client may forget any other release, and may read it again at any time.
     """
     seen = SeenReleases()
     for queue in memory.queues.values():
@@ -132,5 +131,5 @@ def _seen_by_gates(memory: Memory) -> SeenReleases:
 
 
 def works_of(queues: dict[Any, QueueMemory]) -> tuple[QueueMemory, ...]:
-    """Return the queues that are worked on, in order."""
+    """Return the queues under work, in order."""
     return tuple(queues[name] for name in sorted(queues) if queues[name].works)

@@ -1,13 +1,13 @@
-"""What nobody in a world knows, but its judge: how far each queue was really processed."""
+"""The judge's knowledge of a world: how far each queue is really processed."""
 
 from typing import NamedTuple, TypeVar
 
 from fairlead.core.model import NOTHING, Epoch, Position
 from fairlead_proof.explorer.facts import FIRST, position_text
 from fairlead_proof.explorer.steps import Cost, Effect
-from fairlead_proof.explorer.world import Restart, World
+from fairlead_proof.explorer.world import Restart, WorldBounds
 
-__all__ = ["Ghost", "first_ghost", "moved", "spent", "unfollowed"]
+__all__ = ["Oracle", "first_oracle", "moved", "spent", "unfollowed"]
 
 Value = TypeVar("Value")
 
@@ -22,22 +22,22 @@ _BOUNDS = {
     Cost.MUTE: "mutes",
     Cost.RECORD: "lost",
 }
-"""What is left of each cost."""
+"""The bound that each cost uses up."""
 
 
-class Ghost(NamedTuple):
-    """The judge's memory, and what is left of the world's bounds."""
+class Oracle(NamedTuple):
+    """The judge's knowledge, and the rest of the world's bounds."""
 
     processed: tuple[Position, ...]
-    """Of each queue how far it was really processed, from the newest reset on that was followed."""
+    """Per queue, how far it is really processed since the newest followed reset."""
     asked: tuple[tuple[Position, ...], ...]
-    """Of each queue the positions that an operator asked for."""
+    """Per queue, the operator's resets."""
     started: tuple[Epoch, ...]
-    """Of each queue the highest epoch under which anybody started."""
+    """Per queue, the highest epoch under which a client started."""
     clean: bool
-    """Whether nothing has happened that excuses a repetition."""
+    """Whether nothing excuses a repetition yet."""
     targets: tuple[str, ...]
-    """The operator's newest word."""
+    """The operator's newest targets."""
     moves: int
     deaths: int
     losses: int
@@ -47,9 +47,9 @@ class Ghost(NamedTuple):
     lost: int
 
 
-def first_ghost(world: World) -> Ghost:
-    """Return the memory of a judge who has seen nothing yet."""
-    return Ghost(
+def first_oracle(world: WorldBounds) -> Oracle:
+    """Return the judge's knowledge at the beginning."""
+    return Oracle(
         (FIRST,) * world.queues,
         ((),) * world.queues,
         (NOTHING,) * world.queues,
@@ -65,65 +65,65 @@ def first_ghost(world: World) -> Ghost:
     )
 
 
-def spent(ghost: Ghost, cost: Cost, world: World) -> Ghost | None:
-    """Return what is left after a step that uses up a bound; None: there is nothing left of it."""
+def spent(oracle: Oracle, cost: Cost, world: WorldBounds) -> Oracle | None:
+    """Return the knowledge after a step that uses up a bound; None: the bound is used up."""
     bound = _BOUNDS.get(cost)
     if bound is None:
-        return ghost
-    left = getattr(ghost, bound)
+        return oracle
+    left = getattr(oracle, bound)
     if not left:
         return None
-    # What nobody remembers is read again; and what a driver that was replaced takes for dead it
-    # may take so before it has read its last release.
+    # A lost state repeats messages; a replaced driver may call a client dead before it has read
+    # that client's last release.
     forgets = world.restart is Restart.LOST or world.zombie
     excused = cost is Cost.DEATH or (cost is Cost.LOSS and forgets)
-    return ghost._replace(**{bound: left - 1}, clean=ghost.clean and not excused)
+    return oracle._replace(**{bound: left - 1}, clean=oracle.clean and not excused)
 
 
 def moved(
-    ghost: Ghost, effects: tuple[Effect, ...], who: str, *, overtaken: bool
-) -> tuple[Ghost, str | None]:
-    """Return the judge's memory after a client's step, and what was violated by it.
+    oracle: Oracle, effects: tuple[Effect, ...], who: str, *, overtaken: bool
+) -> tuple[Oracle, str | None]:
+    """Return the judge's knowledge after a client's step, and the violation, if any.
 
-    Who was overtaken may start late: under an older epoch, beside its successor.
+    An overtaken client may start late: under an older epoch, beside its successor.
     """
     for effect in effects:
-        queue, processed = effect.queue, ghost.processed[effect.queue]
+        queue, processed = effect.queue, oracle.processed[effect.queue]
         if effect.started is None:
-            done = _with(ghost.processed, queue, max(processed, effect.position))
-            ghost = ghost._replace(processed=done)
+            done = _with(oracle.processed, queue, max(processed, effect.position))
+            oracle = oracle._replace(processed=done)
             continue
-        late = overtaken and effect.started <= ghost.started[queue]
-        verdict = None if late else _start(ghost, effect, effect.started)
-        newest = max(ghost.started[queue], effect.started)
-        ghost = ghost._replace(started=_with(ghost.started, queue, newest))
+        late = overtaken and effect.started <= oracle.started[queue]
+        verdict = None if late else _start(oracle, effect, effect.started)
+        newest = max(oracle.started[queue], effect.started)
+        oracle = oracle._replace(started=_with(oracle.started, queue, newest))
         if effect.position.reset > processed.reset:
-            ghost = ghost._replace(processed=_with(ghost.processed, queue, effect.position))
+            oracle = oracle._replace(processed=_with(oracle.processed, queue, effect.position))
         if verdict is not None:
-            return ghost, f"{verdict} (queue {queue}, {who})"
-    return ghost, None
+            return oracle, f"{verdict} (queue {queue}, {who})"
+    return oracle, None
 
 
-def _start(ghost: Ghost, effect: Effect, epoch: Epoch) -> str | None:
-    processed, newest = ghost.processed[effect.queue], ghost.started[effect.queue]
+def _start(oracle: Oracle, effect: Effect, epoch: Epoch) -> str | None:
+    processed, newest = oracle.processed[effect.queue], oracle.started[effect.queue]
     if epoch <= newest:
         return f"EPOCH: a start under {epoch} after one under {newest}"
     at, done = position_text(effect.position), position_text(processed)
     if effect.position.reset > processed.reset:
-        wanted = effect.position in ghost.asked[effect.queue]
+        wanted = effect.position in oracle.asked[effect.queue]
         return None if wanted else f"RESETLOST: a start at {at}, which nobody asked for"
     if effect.position.reset < processed.reset:
         return f"RESETLOST: a start at {at}, where a reset was followed and {done} reached"
     if effect.position > processed:
         return f"HOLE: a start at {at}, where {done} is the first not processed"
-    if effect.position < processed and ghost.clean:
+    if effect.position < processed and oracle.clean:
         return f"DUP: a start at {at}, where all below {done} is processed"
     return None
 
 
-def unfollowed(ghost: Ghost) -> str | None:
-    """Return which reset nobody has followed; None: the newest of each queue was."""
-    for queue, (asked, processed) in enumerate(zip(ghost.asked, ghost.processed, strict=True)):
+def unfollowed(oracle: Oracle) -> str | None:
+    """Return the text about an unfollowed reset; None: the newest of each queue is followed."""
+    for queue, (asked, processed) in enumerate(zip(oracle.asked, oracle.processed, strict=True)):
         if asked and asked[-1].reset > processed.reset:
             return f"nobody has followed the reset of queue {queue} to {position_text(asked[-1])}"
     return None

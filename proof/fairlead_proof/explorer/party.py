@@ -1,7 +1,7 @@
-"""What the clients of a world and its engines have in common: numbered states, remembered steps.
+"""The common base of a world's clients and engines: numbered states and remembered steps.
 
-A state is numbered when it is met first. What a fact leads to in it is computed once, when somebody
-asks.
+A state gets its number when the search first reaches it. The effect of a fact on a state is
+computed once, on demand.
 """
 
 from abc import ABC, abstractmethod
@@ -11,17 +11,17 @@ from typing import Any, Generic, NamedTuple, TypeVar
 
 from fairlead_proof.explorer.facts import Facts, bits
 from fairlead_proof.explorer.steps import Step
-from fairlead_proof.explorer.world import World
+from fairlead_proof.explorer.world import WorldBounds
 
-__all__ = ["DEAF", "WAITS", "Half", "Read"]
+__all__ = ["DEAF", "WAITS", "Party", "Read"]
 
 State = TypeVar("State")
 
 
 class Read(NamedTuple):
-    """What a fact means to a state.
+    """The effect of a fact on a state.
 
-    ``step``: what reading it leads to, None: nothing. ``alive``: it may yet have an effect, now or
+    ``step``: the step of reading it; None: no effect. ``alive``: it may have an effect now or
     later.
     """
 
@@ -34,39 +34,39 @@ WAITS = Read(None, alive=True)
 
 
 @dataclass(slots=True)
-class Half(ABC, Generic[State]):
-    """All states of one kind that were met, and the steps between them."""
+class Party(ABC, Generic[State]):
+    """All reached states of one kind, and the steps between them."""
 
-    world: World
+    world: WorldBounds
     facts: Facts
     states: list[State] = field(default_factory=list)
     reads: list[dict[int, Step]] = field(default_factory=list)
-    """Of each state what follows from reading a fact, for those that have an effect."""
+    """Per state, the steps of reading facts with an effect."""
     alive: list[int] = field(default_factory=list)
-    """Of each state the facts looked at that may yet have an effect, now or later."""
+    """Per state, the examined facts that may have an effect now or later."""
     _numbers: dict[Any, int] = field(default_factory=dict)
-    _looked: list[int] = field(default_factory=list)
-    """Of each state the facts of which it is known whether they have an effect."""
+    _examined: list[int] = field(default_factory=list)
+    """Per state, the examined facts."""
     _effective: list[int] = field(default_factory=list)
 
     @abstractmethod
     def readable(self) -> int:
-        """Return the facts that this half reads at all."""
+        """Return the facts that this party reads at all."""
 
     @abstractmethod
     def read(self, state: int, number: int) -> Read:
-        """Return what a fact means to a state; this runs the real code."""
+        """Return the effect of a fact on a state, by running the real code."""
 
-    def look(self, state: int, facts: int) -> int:
-        """Return those of the facts that have an effect in this state."""
-        unknown = facts & ~self._looked[state]
+    def effective(self, state: int, facts: int) -> int:
+        """Return the facts among these that have an effect on this state."""
+        unknown = facts & ~self._examined[state]
         if unknown:
             for number in bits(unknown & self.readable()):
-                self._look(state, number)
+                self._examine(state, number)
         return facts & self._effective[state]
 
     def numbered(self, name: Any, make: Callable[[], State]) -> int:
-        """Return the number of the state of this name, made if it was not met before."""
+        """Return the number of the state with this name; create the state if it is new."""
         known = self._numbers.get(name)
         if known is not None:
             return known
@@ -74,13 +74,13 @@ class Half(ABC, Generic[State]):
         self.states.append(make())
         self.reads.append({})
         self.alive.append(0)
-        self._looked.append(0)
+        self._examined.append(0)
         self._effective.append(0)
         return number
 
-    def _look(self, state: int, number: int) -> None:
+    def _examine(self, state: int, number: int) -> None:
         bit = 1 << number
-        self._looked[state] |= bit
+        self._examined[state] |= bit
         step, alive = self.read(state, number)
         if step is not None:
             self.reads[state][number] = step

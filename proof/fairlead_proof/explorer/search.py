@@ -1,7 +1,7 @@
-"""The search itself: breadth first over all moments of a world, so that the first find is shortest.
+"""The search: breadth first over all moments of a world, so the first violation has a shortest run.
 
-Besides looking for a violation it keeps the graph of all steps, and checks that every moment leads
-to a settled one: a moment without a fair step must be settled, and no steps may go in a circle.
+It also keeps the graph of all steps, and checks that every moment leads to a settled one: a moment
+without a fair step must be settled, and no steps may form a cycle.
 """
 
 import time
@@ -9,18 +9,18 @@ from array import array
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from fairlead_proof.explorer.world import World
-from fairlead_proof.explorer.world_state import ENGINE, Joint, Moment
+from fairlead_proof.explorer.state_space import ENGINE, Moment, StateSpace
+from fairlead_proof.explorer.world import WorldBounds
 
-__all__ = ["Found", "Progress", "Searched", "search"]
+__all__ = ["Counterexample", "Progress", "Searched", "search"]
 
-TELL_EVERY_STATES = 5_000
+REPORT_EVERY_STATES = 5_000
 NOBODY = 2**32 - 1
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
-    """A violation, and the shortest run that leads to it."""
+class Counterexample:
+    """A violation, and the shortest run to it."""
 
     violation: str
     run: tuple[str, ...]
@@ -28,9 +28,9 @@ class Found:
 
 @dataclass(frozen=True, slots=True)
 class Searched:
-    """What the search of one world gave. ``found`` None: every moment keeps every promise."""
+    """The result of a search. ``counterexample`` None: every moment keeps every promise."""
 
-    world: World
+    world: WorldBounds
     states: int
     transitions: int
     ends: int
@@ -42,15 +42,15 @@ class Searched:
     engine_states: int
     facts: int
     whole: bool
-    """Whether every state was looked at: no violation and no limit ended the search."""
-    found: Found | None = None
+    """Whether the search expanded every state, without a violation or a limit."""
+    counterexample: Counterexample | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
     """How far a search is."""
 
-    world: World
+    world: WorldBounds
     states: int
     open: int
     transitions: int
@@ -58,9 +58,9 @@ class Progress:
 
 @dataclass(slots=True)
 class _Graph:
-    """All moments that were met, by number, and the steps between them."""
+    """All reached moments, by number, and the steps between them."""
 
-    joint: Joint
+    space: StateSpace
     numbers: dict[Moment, int] = field(default_factory=dict)
     moments: list[Moment] = field(default_factory=list)
     parents: "array[int]" = field(default_factory=lambda: array("L"))
@@ -69,7 +69,7 @@ class _Graph:
     targets: "array[int]" = field(default_factory=lambda: array("L"))
 
     def meet(self, moment: Moment, parent: int, label: str) -> int:
-        """Return a moment's number; a new one remembers how it was first reached."""
+        """Return a moment's number; a new moment keeps its first step."""
         number = self.numbers.setdefault(moment, len(self.moments))
         if number == len(self.moments):
             self.moments.append(moment)
@@ -87,37 +87,39 @@ class _Graph:
 
 
 def search(
-    world: World,
-    tell: Callable[[Progress], None] | None = None,
+    world: WorldBounds,
+    report: Callable[[Progress], None] | None = None,
     *,
-    looked: Callable[[Joint, Moment], None] | None = None,
+    on_moment: Callable[[StateSpace, Moment], None] | None = None,
     states_max: int | None = None,
 ) -> Searched:
-    """Search a world; stop at the first violation, or when so many states were met.
+    """Search a world; stop at the first violation, or at ``states_max`` states.
 
-    ``looked`` is told every moment that is looked at.
+    ``on_moment`` gets every moment that the search expands.
     """
     begun = time.process_time()
-    graph = _Graph(Joint(world))
-    graph.meet(graph.joint.begin(), NOBODY, "")
-    found, ends = None, 0
+    graph = _Graph(StateSpace(world))
+    graph.meet(graph.space.begin(), NOBODY, "")
+    counterexample, ends = None, 0
     number = 0
-    while number < len(graph.moments) and found is None:
+    while number < len(graph.moments) and counterexample is None:
         if states_max is not None and len(graph.moments) > states_max:
             break
-        if tell is not None and number % TELL_EVERY_STATES == 0:
+        if report is not None and number % REPORT_EVERY_STATES == 0:
             open_states = len(graph.moments) - number
-            tell(Progress(world, len(graph.moments), open_states, len(graph.targets)))
-        if looked is not None:
-            looked(graph.joint, graph.moments[number])
-        found, settled = _expand(graph, number)
+            report(Progress(world, len(graph.moments), open_states, len(graph.targets)))
+        if on_moment is not None:
+            on_moment(graph.space, graph.moments[number])
+        counterexample, settled = _expand(graph, number)
         ends += settled
         number += 1
-    whole = found is None and number == len(graph.moments)
+    whole = counterexample is None and number == len(graph.moments)
     if whole:
         circle = _circle(graph)
         if circle is not None:
-            found = Found("CYCLE: fair steps go round for ever", graph.run_to(circle))
+            counterexample = Counterexample(
+                "CYCLE: fair steps go round for ever", graph.run_to(circle)
+            )
     return Searched(
         world,
         len(graph.moments),
@@ -125,38 +127,38 @@ def search(
         ends,
         len(graph.run_to(len(graph.moments) - 1)),
         time.process_time() - begun,
-        len(graph.joint.clients.states),
-        len(graph.joint.engines.states),
-        len(graph.joint.facts.known),
+        len(graph.space.clients.states),
+        len(graph.space.engines.states),
+        len(graph.space.facts.known),
         whole,
-        found,
+        counterexample,
     )
 
 
-def _expand(graph: _Graph, number: int) -> tuple[Found | None, bool]:
-    """Meet everything that can happen next; tell what is violated, and whether it is an end."""
+def _expand(graph: _Graph, number: int) -> tuple[Counterexample | None, bool]:
+    """Reach all next moments; return a violation, if any, and whether this moment is an end."""
     moment = graph.moments[number]
     graph.first_step.append(len(graph.targets))
     fair = others = False
-    for each in graph.joint.nexts(moment):
+    for each in graph.space.nexts(moment):
         if each.violation is not None:
-            return Found(each.violation, (*graph.run_to(number), each.label)), False
+            return Counterexample(each.violation, (*graph.run_to(number), each.label)), False
         if each.to == moment:
             continue
         fair = fair or each.fair
         others = others or (each.fair and each.to[ENGINE] == moment[ENGINE])
         graph.targets.append(graph.meet(each.to, number, each.label))
-    missing = None if others else graph.joint.stays(moment)
+    missing = None if others else graph.space.stays(moment)
     if fair and missing is None:
         return None, False
-    missing = missing or graph.joint.unsettled(moment)
+    missing = missing or graph.space.unsettled(moment)
     if missing is not None:
-        return Found(f"STUCK: {missing}", graph.run_to(number)), False
+        return Counterexample(f"STUCK: {missing}", graph.run_to(number)), False
     return None, True
 
 
 def _circle(graph: _Graph) -> int | None:
-    """Return a moment that lies on a circle of steps, or behind one; None: there is none."""
+    """Return a moment on or behind a cycle of steps; None: there is no cycle."""
     first, targets, count = graph.first_step, graph.targets, len(graph.moments)
     first.append(len(targets))
     incoming = array("L", bytes(array("L").itemsize * count))

@@ -1,4 +1,4 @@
-"""One step of one part of a world, and what it does besides moving that part."""
+"""One step of one part of a world, and its other effects."""
 
 from enum import IntEnum
 from typing import NamedTuple
@@ -9,23 +9,23 @@ __all__ = ["Cost", "Effect", "Kind", "Step"]
 
 
 class Kind(IntEnum):
-    """Whether a step must come some time, or may."""
+    """Whether a step must happen at some time, or may."""
 
     FAIR = 0
-    """It comes if it can for long enough: a group must converge by these alone."""
+    """It happens if it stays possible: a group must converge by fair steps alone."""
     CHANCE = 1
-    """It may come: a release that a gated client reads, progress, a message that is processed."""
+    """It may happen: a gated client reads a release, a client makes progress."""
     DEFECT = 2
-    """The real code raised: a violation by itself."""
+    """The real code raised an exception, which is a violation."""
 
 
 class Cost(IntEnum):
-    """Which bound of the world a step uses up."""
+    """The bound of the world that a step uses up."""
 
     NOTHING = 0
     MOVE = 1
     DEATH = 2
-    """Without a word: messages may be repeated from here on."""
+    """A crash or a lost lease: messages may be repeated from here on."""
     LEAVE = 3
     LOSS = 4
     COMEBACK = 5
@@ -35,7 +35,7 @@ class Cost(IntEnum):
 
 
 class Effect(NamedTuple):
-    """What a client's step does to a queue: it starts at a position, or processes up to one."""
+    """A client's effect on a queue: it starts at a position, or processes up to one."""
 
     queue: int
     started: Epoch | None
@@ -43,7 +43,7 @@ class Effect(NamedTuple):
 
 
 class Step(NamedTuple):
-    """A step of one client or engine: to which of its states, and what it writes."""
+    """A step of one client or engine: its next state, and the facts that it writes."""
 
     label: str
     to: int
@@ -52,8 +52,8 @@ class Step(NamedTuple):
     effects: tuple[Effect, ...] = ()
     cost: Cost = Cost.NOTHING
     detail: object = None
-    """Of a move the new targets, of a reset the queue and the position that is asked for."""
+    """For a move the new targets; for a reset the queue and the position."""
 
     def matters(self, state: int, facts: int) -> bool:
-        """Whether it leads from this state elsewhere, writes what is not there, or breaks."""
+        """Whether it changes the state, writes a new fact, or is a defect."""
         return self.to != state or bool(self.facts & ~facts) or self.kind is Kind.DEFECT

@@ -1,24 +1,23 @@
-"""Two clients that work on one queue at once, and when the engine's own word excuses them."""
+"""Finds two clients that work on one queue at once, unless the engine marked the queue unsafe."""
 
 from collections.abc import Collection, Sequence
 
-from fairlead_proof.explorer.client_half import ClientState
+from fairlead_proof.explorer.clients import ClientState
 from fairlead_proof.explorer.facts import Holding
-from fairlead_proof.explorer.world import World
+from fairlead_proof.explorer.world import WorldBounds
 
 __all__ = ["two_owners"]
 
 
 def two_owners(
-    world: World, overtaken: Collection[Holding], clients: Sequence[ClientState]
+    world: WorldBounds, overtaken: Collection[Holding], clients: Sequence[ClientState]
 ) -> str | None:
-    """Return who works on one queue at once although nobody was told not to wait; None: nobody.
+    """Return the text about two owners of one queue without an excuse; None: there are none.
 
     Args:
         world: its bounds.
-        overtaken: the grants that the engine waits for no more: as long as there are any of a
-            queue, it marks what it grants of it as unsafe. Nobody ordered may be among them, nor
-            work beside one.
+        overtaken: the grants that the engine no longer waits for. While a queue has one, the engine
+            marks its grants unsafe. An ordered client may be neither overtaken nor beside one.
         clients: all of them.
     """
     for number, queue in enumerate(world.message_queues):

@@ -1,4 +1,4 @@
-"""How large a world is that is searched, and the names of those who live in it."""
+"""The bounds of a searched world, and the names of its clients and queues."""
 
 from dataclasses import dataclass
 from enum import StrEnum
@@ -16,7 +16,7 @@ from fairlead.core.model import (
 )
 from fairlead.core.records import Heartbeat, OffsetsKnown, QueueOffsets
 
-__all__ = ["GROUP", "Restart", "World"]
+__all__ = ["GROUP", "Restart", "WorldBounds"]
 
 GROUP = "orders"
 TOPIC = "orders"
@@ -26,30 +26,34 @@ PROCESS_START_MS = 1
 
 
 class Restart(StrEnum):
-    """With which state a driver starts that takes over from another."""
+    """The state with which a new driver starts."""
 
     LOST = "lost"
-    """With none: the checkpoint is gone."""
+    """No state: the checkpoint is gone."""
     OLD = "old"
-    """With one that is older than what was written."""
+    """A state older than the written records."""
     INTACT = "intact"
-    """With the newest one."""
+    """The newest state."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class World:
+class WorldBounds:
     """The bounds of one search. Within them everything happens in every order.
 
-    ``moves``: how often an operator aims a queue at another client, after the first target.
-    ``deaths``: how many clients crash, leave or lose their lease. ``losses``: how often another
-    driver starts, with the state that ``restart`` says. ``offsets``: how many messages a queue has.
-    ``comebacks``: how many incarnations follow one that lost its lease. ``resets``: how often an
-    operator moves the start of a queue, back to its first message or behind its last. ``zombie``:
-    the old driver goes on beside the new one, until it reads a tick of it. ``mutes``: how often a
-    client is found mute, under the rule that queues are taken from who is. ``lost``: how many
-    assignments are lost for good; then every digest is heard. ``eager``: the group hands over
-    without waiting. ``ordered``: the first client wants its messages in order. A world in which
-    the engine need not wait is called unsafe: two may work on one queue where the engine marks it.
+    Attributes:
+        moves: how often an operator aims a queue at another client, after the first target.
+        deaths: how many clients crash, leave or lose their lease.
+        losses: how often another driver starts, with the state of ``restart``.
+        offsets: how many messages a queue has.
+        cap: how many unresolved grants a queue may have.
+        comebacks: how many incarnations follow one that lost its lease.
+        resets: how often an operator resets a queue to its first message or behind its last.
+        mutes: how often an engine finds a client mute and forces its queues from it.
+        lost: how many assignments are lost for good; then the engine compares every digest.
+        eager: the group hands over without waiting. With this or ``mutes`` two clients may work on
+            a queue that the engine marks unsafe.
+        ordered: the first client wants its messages in order.
+        zombie: the old driver goes on beside the new one, until it reads a tick of it.
     """
 
     clients: int = 3
@@ -68,11 +72,11 @@ class World:
     zombie: bool = False
     restart: Restart = Restart.LOST
     prune: bool = True
-    """Whether records that can never again have an effect are left out of the states."""
+    """Whether states leave out records that can never have an effect again."""
 
     @property
     def name(self) -> str:
-        """The world in the words of the tables: cap, clients, queues, bounds."""
+        """The name of the world in tables: cap, clients, queues, bounds."""
         bounds = f"{self.moves}/{self.deaths}/{self.losses}/{self.offsets}"
         words = [f"K={self.cap}", f"{self.clients} clients", f"{self.queues} queues", bounds]
         if self.comebacks:
@@ -118,7 +122,7 @@ class World:
 
     @property
     def offsets_known(self) -> OffsetsKnown:
-        """What a bridge answers: the bounds of each queue, and that nothing was committed."""
+        """A bridge's answer: the bounds of each queue, without commits."""
         known = tuple(
             QueueOffsets(queue, 0, self.offsets, None, None) for queue in self.message_queues
         )
@@ -126,17 +130,17 @@ class World:
 
 
 def member_key(client_id: str, life: int) -> MemberKey:
-    """Return the member that a client is in one of its lives."""
+    """Return the member key of one incarnation of a client."""
     return MemberKey(client_id, f"{client_id}.{life}")
 
 
 def life_of(member: MemberKey) -> int:
-    """Return which life of its client a member is."""
+    """Return the number of a member's incarnation."""
     return int(member.incarnation.rpartition(".")[2])
 
 
 def process_of(client_id: str) -> Process:
-    """Return the process of a client, the same in all of its lives."""
+    """Return the process of a client, the same for all incarnations."""
     return Process(PROCESS_START_MS, client_id)
 
 

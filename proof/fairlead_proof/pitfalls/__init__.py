@@ -1,4 +1,1 @@
-"""RocketMQ's own way of sharing queues beside ours: what went wrong there, told side by side.
-
-ADR 0152 gives the reasons.
-"""
+"""Compares RocketMQ's way of sharing queues with ours, on histories that went wrong (ADR 0152)."""

@@ -1,4 +1,4 @@
-"""All pitfalls, in the order in which they are told."""
+"""All pitfalls, in the order of docs/pitfalls.md."""
 
 from fairlead_proof.pitfalls.handovers import HANDOVERS
 from fairlead_proof.pitfalls.members import MEMBERS

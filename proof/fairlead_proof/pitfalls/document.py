@@ -1,18 +1,18 @@
-"""A story as a document of plain values, for programs."""
+"""Turns a run of a pitfall into JSON values."""
 
 from dataclasses import asdict
 from typing import Any
 
-from fairlead_proof.pitfalls.history import said
-from fairlead_proof.pitfalls.pitfall import Side, Told
+from fairlead_proof.pitfalls.history import event_text
+from fairlead_proof.pitfalls.pitfall import PitfallRun, Side
 from fairlead_proof.pitfalls.text import trouble_lines
 
 __all__ = ["document_of"]
 
 
-def document_of(told: Told) -> dict[str, Any]:
-    """Return the story; times in milliseconds, queues as [topic, broker name, queue id]."""
-    pitfall = told.pitfall
+def document_of(run: PitfallRun) -> dict[str, Any]:
+    """Return the run; times in milliseconds, queues as [topic, broker name, queue id]."""
+    pitfall = run.pitfall
     return {
         "name": pitfall.name,
         "title": pitfall.title,
@@ -21,9 +21,9 @@ def document_of(told: Told) -> dict[str, Any]:
         "seen": list(pitfall.seen),
         "from_ms": pitfall.from_ms,
         "to_ms": pitfall.to_ms,
-        "history": [{"at_ms": each.at_ms, "what": said(each)} for each in pitfall.history],
+        "history": [{"at_ms": each.at_ms, "what": event_text(each)} for each in pitfall.history],
         "troubles": list(trouble_lines(pitfall)),
-        "sides": {name.lower(): _side(side) for name, side in told.sides.items()},
+        "sides": {name.lower(): _side(side) for name, side in run.sides.items()},
     }
 
 

@@ -1,4 +1,4 @@
-"""Pitfalls of handing over: nobody waits for anybody, and offsets travel by themselves."""
+"""Pitfalls of handovers: nobody waits for the former owner, and offsets travel separately."""
 
 from fairlead_proof.pitfalls.history import Joins, Killed
 from fairlead_proof.pitfalls.pitfall import Pitfall

@@ -1,4 +1,4 @@
-"""What happens to the members of a group and its topics, the same on both sides of a story."""
+"""The events of a group and its topics, the same on both sides of a run."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -13,14 +13,14 @@ __all__ = [
     "Leaves",
     "Played",
     "Unsubscribes",
+    "event_text",
     "play",
-    "said",
 ]
 
 
 @dataclass(frozen=True, slots=True)
 class Joins:
-    """A process starts to consume; its client id is its own name unless one is given."""
+    """A process starts to consume; without a client id its name is the id."""
 
     at_ms: int
     process: str
@@ -30,7 +30,7 @@ class Joins:
 
 @dataclass(frozen=True, slots=True)
 class Leaves:
-    """A process is shut down as it should be."""
+    """A process shuts down properly."""
 
     at_ms: int
     process: str
@@ -46,7 +46,7 @@ class Killed:
 
 @dataclass(frozen=True, slots=True)
 class Freezes:
-    """Nothing of a process runs for so long; its connections stay open."""
+    """A process stands still for a while; its connections stay open."""
 
     at_ms: int
     process: str
@@ -55,7 +55,7 @@ class Freezes:
 
 @dataclass(frozen=True, slots=True)
 class Unsubscribes:
-    """A process wants one topic no more, and goes on with the others."""
+    """A process unsubscribes from one topic, and keeps the others."""
 
     at_ms: int
     process: str
@@ -64,7 +64,7 @@ class Unsubscribes:
 
 @dataclass(frozen=True, slots=True)
 class Grows:
-    """A topic has so many queues from now on, on each of its brokers."""
+    """A topic grows to this many queues on each of its brokers."""
 
     at_ms: int
     topic: str
@@ -75,7 +75,7 @@ Event = Joins | Leaves | Killed | Freezes | Unsubscribes | Grows
 
 
 class Played(Protocol):
-    """A side of a story: it lets events happen at their time."""
+    """A side of a run, which lets events happen at their time."""
 
     def at(self, event: Event) -> None:
         """Plan an event."""
@@ -87,8 +87,8 @@ def play(history: Iterable[Event], side: Played) -> None:
         side.at(event)
 
 
-def said(event: Event) -> str:
-    """Say an event in a few words, without its time."""
+def event_text(event: Event) -> str:
+    """Return an event in a few words, without its time."""
     match event:
         case Joins():
             named = event.client_id or event.process

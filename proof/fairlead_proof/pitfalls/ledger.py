@@ -1,7 +1,7 @@
-"""Who worked on which queue from when to when, and what follows from it.
+"""Who worked on which queue from when to when, and the counts that follow from it.
 
-Both sides of a story write the same ledger. It decides nothing: what it tells is counted from the
-tenures alone, within the time that is watched.
+Both sides of a run write the same ledger. It counts from the tenures alone, within the watched
+time.
 """
 
 from collections import Counter
@@ -15,19 +15,23 @@ from fairlead_proof.pitfalls.tenure import Tenure, end_of
 __all__ = ["PAUSE_MS", "Ledger", "Tally"]
 
 PAUSE_MS = 1_000
-"""A queue that nobody works on for longer counts as nobody's; less is the pause of a handover."""
+"""A queue without an owner for longer counts as nobody's; a shorter gap is a handover's pause."""
 
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What came of a story. Queues are named as they are, times are sums over all queues.
+    """The counts of one side. Times are sums over all queues.
 
-    ``twice``: queues that two processes worked on at one moment, and ``twice_ms`` for how long.
-    ``nobody``: queues that nobody worked on for longer than PAUSE_MS, ``nobody_ms`` for how long.
-    ``read_twice``: messages begun with again; ``unread``: messages that nobody had begun with at
-    the end. ``moves``: how often a queue went from one process to another. ``longest_pause_ms``:
-    the longest time in which a queue had nobody, PAUSE_MS or not. ``told``: notifications, or
-    assignments, that were sent to clients.
+    Attributes:
+        twice: queues that two processes worked on at one moment.
+        twice_ms: for how long.
+        nobody: queues without an owner for longer than PAUSE_MS.
+        nobody_ms: for how long.
+        read_twice: messages that a process began again.
+        unread: messages that nobody had begun at the end.
+        moves: how often a queue went from one process to another.
+        longest_pause_ms: the longest time without an owner of any queue, PAUSE_MS or not.
+        told: notifications, or assignments, that clients got.
     """
 
     twice: tuple[MessageQueue, ...]
@@ -43,26 +47,26 @@ class Tally:
 
 @dataclass(slots=True)
 class Ledger:
-    """The tenures of a story, its lines, and when something was sent to a client."""
+    """The tenures of one side, its lines, and the times at which something was sent to a client."""
 
     tenures: list[Tenure] = field(default_factory=list)
     lines: list[tuple[int, str]] = field(default_factory=list)
-    told_ms: list[int] = field(default_factory=list)
+    sent_ms: list[int] = field(default_factory=list)
 
     def begin(
         self, queue: MessageQueue, process: str, offset: int, at_ms: int, reads_from_ms: int
     ) -> Tenure:
-        """A process takes a queue for its own, and reads from an offset."""
+        """Begin the tenure of a process that takes a queue and reads from an offset."""
         tenure = Tenure(queue, process, at_ms, offset, reads_from_ms)
         self.tenures.append(tenure)
         return tenure
 
-    def end(self, tenure: Tenure, at_ms: int) -> None:
-        """A process works on a queue no more."""
+    def close(self, tenure: Tenure, at_ms: int) -> None:
+        """End the tenure of a process that stops working on a queue."""
         tenure.stop_ms = at_ms if tenure.stop_ms is None else min(tenure.stop_ms, at_ms)
         tenure.end_ms = at_ms
 
-    def tell(self, at_ms: int, line: str) -> None:
+    def add_line(self, at_ms: int, line: str) -> None:
         """Write a line of the story."""
         self.lines.append((at_ms, line))
 
@@ -81,7 +85,7 @@ class Ledger:
         return Counter(process for queue in queues for process in self.owners(queue, at_ms))
 
     def tally(self, queues: Iterable[MessageQueue], from_ms: int, to_ms: int) -> Tally:
-        """Count what came of the time from ``from_ms`` to ``to_ms``."""
+        """Return the counts of the time from ``from_ms`` to ``to_ms``."""
         twice: list[MessageQueue] = []
         nobody: list[MessageQueue] = []
         twice_ms = nobody_ms = longest_ms = read_twice = unread = moves = 0
@@ -108,7 +112,7 @@ class Ledger:
             unread,
             moves,
             longest_ms,
-            sum(from_ms <= at_ms <= to_ms for at_ms in self.told_ms),
+            sum(from_ms <= at_ms <= to_ms for at_ms in self.sent_ms),
         )
 
     def _of(self, queue: MessageQueue) -> list[Tenure]:
@@ -131,7 +135,7 @@ class Ledger:
         yield begin_ms, to_ms, before
 
     def _read(self, queue: MessageQueue, at_ms: int) -> tuple[int, int]:
-        """Return how many messages were begun with again, and how many at all, at this time."""
+        """Return how many messages were begun again, and how many begun at all, by this time."""
         spans = sorted(
             (tenure.offset, tenure.begun(min(at_ms, _ended(tenure, at_ms))))
             for tenure in self._of(queue)

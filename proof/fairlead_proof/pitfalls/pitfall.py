@@ -1,4 +1,4 @@
-"""One pitfall: a history that goes wrong under RocketMQ, with what makes it go wrong."""
+"""One pitfall: a history that goes wrong under RocketMQ, and the reason."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from fairlead_proof.pitfalls.rocketmq.times import RELEASE_4_9, Times
 from fairlead_proof.pitfalls.rocketmq.world import RocketmqWorld
 from fairlead_proof.pitfalls.scene import Scene
 
-__all__ = ["OURS", "ROCKETMQ", "Pitfall", "Side", "Told"]
+__all__ = ["OURS", "ROCKETMQ", "Pitfall", "PitfallRun", "Side"]
 
 ROCKETMQ = "RocketMQ"
 OURS = "Fairlead"
@@ -20,14 +20,18 @@ OURS = "Fairlead"
 
 @dataclass(frozen=True, slots=True)
 class Pitfall:
-    """A story that is told under RocketMQ and under ours.
+    """A history to run under RocketMQ and under ours.
 
-    ``wrong`` says what RocketMQ does, ``right`` why it does not happen here. ``history`` is the
-    same on both sides; ``network`` is what goes wrong between RocketMQ's clients and brokers. The
-    time from ``from_ms`` to ``to_ms`` is watched. ``seen``: issues, as
-    owner/repository#number, in which RocketMQ's users tell of it.
-    ``somebody_dies``: queues of who is dead or stands still have nobody until that is noticed, on
-    both sides; everywhere else ours has no such queue.
+    Attributes:
+        wrong: what RocketMQ does.
+        right: why it does not happen here.
+        history: the events, the same on both sides.
+        network: what goes wrong between RocketMQ's clients and brokers.
+        from_ms: the watched time begins here.
+        to_ms: it ends here.
+        seen: issues of RocketMQ's users about it, as owner/repository#number.
+        somebody_dies: on both sides the queues of a dead or frozen client have no owner until the
+            group notices; otherwise ours has no such queue.
     """
 
     name: str
@@ -45,7 +49,7 @@ class Pitfall:
 
     @property
     def queues(self) -> tuple[MessageQueue, ...]:
-        """All queues that the story has at its end, in RocketMQ's order."""
+        """All queues at the end, in RocketMQ's order."""
         grown = {each.topic: each.queues for each in self.history if isinstance(each, Grows)}
         return tuple(
             queue
@@ -54,12 +58,12 @@ class Pitfall:
         )
 
     def _there(self) -> list[str]:
-        """Return the processes that are there at the end, in the order of their joining."""
+        """Return the processes that remain at the end, in the order of their joining."""
         gone = {each.process for each in self.history if isinstance(each, Leaves | Killed)}
         joined = [each.process for each in self.history if isinstance(each, Joins)]
         return [process for process in joined if process not in gone]
 
-    def tell(self) -> "Told":
+    def run(self) -> "PitfallRun":
         """Run the history on both sides."""
         theirs, ours = RocketmqWorld(self.scene, self.network, self.times), OurWorld(self.scene)
         sides: dict[str, Side] = {}
@@ -70,12 +74,12 @@ class Pitfall:
             shares = world.ledger.shares(self.queues, self.to_ms - 1)
             per_client = tuple(shares.get(process, 0) for process in self._there())
             sides[name] = Side(world.ledger, tally, per_client)
-        return Told(self, sides)
+        return PitfallRun(self, sides)
 
 
 @dataclass(frozen=True, slots=True)
 class Side:
-    """What one side made of a story. ``per_client``: how many queues each has at the end."""
+    """The result of one side. ``per_client``: how many queues each client has at the end."""
 
     ledger: Ledger
     tally: Tally
@@ -83,8 +87,8 @@ class Side:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A pitfall, told on both sides, by their names."""
+class PitfallRun:
+    """A pitfall and the results of both sides, by their names."""
 
     pitfall: Pitfall
     sides: Mapping[str, Side]

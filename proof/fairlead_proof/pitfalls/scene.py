@@ -1,4 +1,4 @@
-"""Where a story takes place: brokers, topics with their queues, and how the group shares them."""
+"""The scene of a run: brokers, topics with their queues, and how the group shares them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,10 +11,10 @@ __all__ = ["Scene"]
 
 @dataclass(frozen=True, slots=True)
 class Scene:
-    """Brokers by name, and for each topic how many queues it has on each of them.
+    """Brokers by name, and each topic's number of queues on each broker.
 
-    ``settle_ms``: the rule of that name, which our side has and RocketMQ's has not. ``here``: our
-    side's strategy where another one is the remedy; "": the same.
+    ``settle_ms``: the rule of that name, which only our side has. ``here``: our side's strategy if
+    another strategy is the remedy; "": the same as RocketMQ's.
     """
 
     queues: Mapping[str, int]
@@ -26,7 +26,7 @@ class Scene:
     here: str = ""
 
     def queues_of(self, topic: str, each: int | None = None) -> tuple[MessageQueue, ...]:
-        """Return a topic's queues in RocketMQ's order; ``each``: so many on each broker instead."""
+        """Return a topic's queues in RocketMQ's order; ``each`` overrides the number per broker."""
         number = self.queues[topic] if each is None else each
         return tuple(
             MessageQueue(topic, broker, queue_id)
@@ -35,7 +35,7 @@ class Scene:
         )
 
     def name_of(self, queue: MessageQueue) -> str:
-        """Return how a story calls a queue: q3; with its broker or topic where there are more."""
+        """Return the short name of a queue: q3, with its broker or topic if there are several."""
         short = f"q{queue.queue_id}"
         if len(self.brokers) > 1:
             short = f"{queue.broker_name.removeprefix('broker-')}/{short}"

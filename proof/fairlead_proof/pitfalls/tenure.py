@@ -1,7 +1,7 @@
-"""One process at work on one queue, and which of its messages it has read.
+"""One process at work on one queue, and the messages that it has read.
 
-Every queue gets ten messages a second. A reader takes what is there, a hundred a second at most,
-and works on each for a fifth of a second: so about two are in its hands at any time.
+Every queue gets ten messages a second. A reader begins at most a hundred a second, and works on
+each for a fifth of a second: so it has about two in hand at any time.
 """
 
 from dataclasses import dataclass
@@ -14,10 +14,10 @@ MESSAGE_EVERY_MS = 100
 """A queue gets a message this often."""
 
 READ_EVERY_MS = 10
-"""A reader that lags behind begins with the next message after so long."""
+"""A reader that lags behind begins the next message after this time."""
 
 WORK_MS = 200
-"""So long a message is worked on."""
+"""How long a reader works on a message."""
 
 
 def end_of(at_ms: int) -> int:
@@ -27,10 +27,10 @@ def end_of(at_ms: int) -> int:
 
 @dataclass(slots=True)
 class Tenure:
-    """From when a process takes a queue for its own until it does no more.
+    """The time from which a process owns a queue, by its own view, until it stops.
 
-    ``offset`` is where it begins, ``reads_from_ms`` when. From ``stop_ms`` it begins with no
-    further message; from ``end_ms`` it does not work on the queue at all.
+    It begins at ``offset`` at ``reads_from_ms``. From ``stop_ms`` on it begins no further message;
+    from ``end_ms`` on it does not work on the queue at all.
     """
 
     queue: MessageQueue
@@ -42,12 +42,12 @@ class Tenure:
     end_ms: int | None = None
 
     def begun(self, at_ms: int) -> int:
-        """Return the offset behind the last message that it had begun with at this time."""
+        """Return the offset after the last message that it had begun by this time."""
         until_ms = at_ms if self.stop_ms is None else min(at_ms, self.stop_ms)
         worked_ms = max(0, until_ms - self.reads_from_ms)
         reached = self.offset + worked_ms // READ_EVERY_MS
         return max(self.offset, min(end_of(until_ms), reached))
 
     def processed(self, at_ms: int) -> int:
-        """Return the lowest offset that was not processed at this time."""
+        """Return the lowest unprocessed offset at this time."""
         return max(self.offset, self.begun(at_ms - WORK_MS))

@@ -1,13 +1,13 @@
-"""A story as text: what goes wrong, the history, the picture, the counts and both courses."""
+"""A run as text: what goes wrong, the history, the picture, the counts and both courses."""
 
 from collections.abc import Iterator, Sequence
 from textwrap import wrap
 
 from fairlead.core.model import MessageQueue
-from fairlead_proof.pitfalls.history import said
+from fairlead_proof.pitfalls.history import event_text
 from fairlead_proof.pitfalls.ledger import PAUSE_MS
 from fairlead_proof.pitfalls.picture import LEGEND, picture
-from fairlead_proof.pitfalls.pitfall import OURS, ROCKETMQ, Pitfall, Side, Told
+from fairlead_proof.pitfalls.pitfall import OURS, ROCKETMQ, Pitfall, PitfallRun, Side
 from fairlead_proof.pitfalls.rocketmq.network import FOR_EVER_MS, Trouble
 
 __all__ = ["count_lines", "counts", "text_of", "trouble_lines"]
@@ -21,13 +21,13 @@ _CALLS = {
 }
 
 
-def text_of(told: Told) -> str:
-    """Return the whole story, with a line break at its end."""
-    return "\n".join(_lines(told)) + "\n"
+def text_of(run: PitfallRun) -> str:
+    """Return the whole text, with a line break at its end."""
+    return "\n".join(_lines(run)) + "\n"
 
 
-def _lines(told: Told) -> Iterator[str]:
-    pitfall = told.pitfall
+def _lines(run: PitfallRun) -> Iterator[str]:
+    pitfall = run.pitfall
     yield f"{pitfall.title} ({pitfall.name})"
     yield ""
     for side, words in ((ROCKETMQ, pitfall.wrong), (OURS, pitfall.right)):
@@ -35,14 +35,14 @@ def _lines(told: Told) -> Iterator[str]:
     yield ""
     yield "What happens"
     for event in pitfall.history:
-        yield f"  {_seconds(event.at_ms)} {said(event)}"
+        yield f"  {_seconds(event.at_ms)} {event_text(event)}"
     yield from (f"  under RocketMQ: {line}" for line in trouble_lines(pitfall))
     yield ""
-    yield from picture(told)
+    yield from picture(run)
     yield f"{'':20}{LEGEND}"
     yield ""
-    yield from count_lines(told)
-    for side, made in told.sides.items():
+    yield from count_lines(run)
+    for side, made in run.sides.items():
         yield ""
         yield f"{side}, from {pitfall.from_ms / 1_000:g} s"
         for at_ms, line in made.ledger.lines:
@@ -55,7 +55,7 @@ def _seconds(at_ms: int) -> str:
 
 
 def trouble_lines(pitfall: Pitfall) -> Iterator[str]:
-    """Say what goes wrong between RocketMQ's clients and brokers, one line each."""
+    """Yield what goes wrong between RocketMQ's clients and brokers, one line each."""
     yield from (_trouble(each) for each in pitfall.network.troubles)
     for process, from_ms, broker in pitfall.network.asks:
         yield f"{process} asks {broker} for the consumer ids from {from_ms / 1_000:g} s"
@@ -71,10 +71,10 @@ def _trouble(trouble: Trouble) -> str:
     return f"{what}{to}: {late}{since}{until}"
 
 
-def counts(told: Told) -> list[tuple[str, str, str]]:
+def counts(run: PitfallRun) -> list[tuple[str, str, str]]:
     """Return the counts as (what, under RocketMQ, under ours)."""
-    tallies = [told.sides[side].tally for side in (ROCKETMQ, OURS)]
-    queues = told.pitfall
+    tallies = [run.sides[side].tally for side in (ROCKETMQ, OURS)]
+    queues = run.pitfall
     rows = [
         ("queues owned twice", [_named(queues, each.twice) for each in tallies]),
         ("  queue seconds", [f"{each.twice_ms / 1_000:.1f}" for each in tallies]),
@@ -83,7 +83,7 @@ def counts(told: Told) -> list[tuple[str, str, str]]:
         ("messages read twice", [str(each.read_twice) for each in tallies]),
         ("messages not read", [str(each.unread) for each in tallies]),
         ("queues moved", [str(each.moves) for each in tallies]),
-        ("queues of each client", [_numbers(told.sides[side]) for side in (ROCKETMQ, OURS)]),
+        ("queues of each client", [_numbers(run.sides[side]) for side in (ROCKETMQ, OURS)]),
         ("sent to clients about it", [str(each.told) for each in tallies]),
         (
             "longest pause of a queue",
@@ -102,9 +102,9 @@ def _numbers(side: Side) -> str:
     return " ".join(str(number) for number in side.per_client)
 
 
-def count_lines(told: Told) -> Iterator[str]:
+def count_lines(run: PitfallRun) -> Iterator[str]:
     """Yield the counts as a table."""
-    rows = counts(told)
+    rows = counts(run)
     width = max(len(theirs) for _, theirs, _ in rows)
     yield f"{'':28}{ROCKETMQ:{max(width, len(ROCKETMQ))}}  {OURS}"
     for what, theirs, ours in rows:

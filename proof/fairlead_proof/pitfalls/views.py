@@ -1,4 +1,4 @@
-"""Pitfalls of views: every client shares by itself, and not all see the same members or queues."""
+"""Pitfalls of views: each client shares alone, and clients see different members or queues."""
 
 from fairlead_proof.pitfalls.history import Grows, Joins
 from fairlead_proof.pitfalls.pitfall import Pitfall

@@ -1,4 +1,4 @@
-"""What the world of RocketMQ and that of the engine share: a history in virtual time."""
+"""The common base of RocketMQ's world and the engine's: a history in virtual time."""
 
 from abc import ABC, abstractmethod
 from functools import partial
@@ -8,15 +8,15 @@ from fairlead_proof.pitfalls.ledger import Ledger
 from fairlead_proof.pitfalls.scene import Scene
 from fairlead_proof.sim.timeline import Timeline
 
-__all__ = ["World"]
+__all__ = ["PitfallWorld"]
 
 
-class World(ABC):
-    """Runs a history, and writes what came of it into a ledger.
+class PitfallWorld(ABC):
+    """Runs a history, and writes the ledger.
 
     Attributes:
-        scene: where it takes place.
-        timeline: what is still to happen, and when.
+        scene: brokers, topics and strategy.
+        timeline: future events and their times.
         ledger: who worked on which queue.
     """
 

@@ -1,4 +1,1 @@
-"""The real engine and the real client session on a virtual clock, with no process between them.
-
-ADR 0110 gives the reasons.
-"""
+"""The simulator: the real engine and client session on a virtual clock (ADR 0110)."""

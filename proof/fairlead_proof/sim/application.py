@@ -1,4 +1,4 @@
-"""An application that reads the queues it was given: what it works on, how fast, how it stops."""
+"""An application that reads its queues: what it works on, how fast, and how it stops."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -11,7 +11,7 @@ from fairlead_proof.sim.chance import Chance
 __all__ = ["Application", "Host", "Observer", "Work"]
 
 SLOWLY_MS = 300
-"""So long at most an application usually takes to stop."""
+"""An application usually takes at most this long to stop."""
 
 
 class Host(Protocol):
@@ -23,14 +23,14 @@ class Host(Protocol):
 
     @property
     def application(self) -> "Application":
-        """The application that it has by now."""
+        """Its application."""
 
     def owns(self, work: "Work") -> bool:
         """Tell whether the application may still process messages of this work."""
 
 
 class Observer(Protocol):
-    """Who looks on and judges."""
+    """Observes clients, and judges them."""
 
     def started(self, client: "Host", work: "Work") -> None:
         """Work on a queue begins."""
@@ -41,19 +41,19 @@ class Observer(Protocol):
     def ended(self, client: "Host", work: "Work") -> None:
         """The work on a queue is over."""
 
-    def look(self, client: "Host") -> None:
-        """A process has had a turn."""
+    def turn_taken(self, client: "Host") -> None:
+        """A process has run its turn."""
 
     def handler_finished(self, work: "Work", offset: int) -> None:
-        """A handler that was left behind has processed everything below this offset."""
+        """An abandoned handler has processed everything below this offset."""
 
 
 @dataclass(slots=True)
 class Work:
     """The work on one queue under one epoch.
 
-    ``begin`` is where it began and ``offset`` the next message. ``told``: the offset that the
-    session knows. ``stops_ms``: when it will have stopped; None: nobody asked it to.
+    ``begin`` is where it began and ``offset`` the next message. ``reported``: the offset that the
+    session knows. ``stops_ms``: when it will have stopped; None: nobody has asked it to stop.
     """
 
     queue: Queue
@@ -61,7 +61,7 @@ class Work:
     incarnation: str
     begin: Position
     offset: int
-    told: int
+    reported: int
     stops_ms: int | None = None
 
 
@@ -70,7 +70,7 @@ class Application:
 
     Attributes:
         works: queue -> its work.
-        slow_ms: how long stopping takes longer than usual, the next few times.
+        slow_ms: how much longer it takes to stop, the next few times.
     """
 
     def __init__(self, host: "Host", chance: Chance, observer: Observer) -> None:
@@ -88,7 +88,7 @@ class Application:
         self._observer.started(self._host, work)
 
     def stop(self, queue: Queue, epoch: Epoch, now_ms: int) -> int | None:
-        """Be asked to stop; return when it will be done, None if there is no such work."""
+        """Begin to stop; return when it will have stopped, None if there is no such work."""
         work = self.works.get(queue)
         if work is None or work.epoch != epoch:
             return None
@@ -101,14 +101,14 @@ class Application:
         return work.stops_ms
 
     def stopped(self, now_ms: int) -> Iterator[Work]:
-        """Yield the works that have stopped by now; the message in hand was finished first."""
+        """Yield the works that have stopped by now, after the message in hand."""
         for queue in [queue for queue, work in self.works.items() if work.stops_ms is not None]:
             work = self.works[queue]
             if work.stops_ms is not None and work.stops_ms <= now_ms:
                 yield work
 
     def finish(self, work: Work, *, in_hand: int) -> None:
-        """Let the message in hand be processed, and the work be over."""
+        """Process the message in hand, and end the work."""
         if in_hand:
             work.offset += in_hand
             self._observer.processed(self._host, work)
@@ -116,7 +116,7 @@ class Application:
         self._observer.ended(self._host, work)
 
     def abandon(self, queue: Queue, epoch: Epoch) -> Work | None:
-        """Be left behind with a message in hand; return the work."""
+        """Abandon the work with a message in hand, and return it."""
         work = self.works.get(queue)
         if work is None or work.epoch != epoch:
             return None
@@ -125,12 +125,12 @@ class Application:
         return work
 
     def process(self, work: Work, most: int) -> None:
-        """Process up to so many messages of a queue."""
+        """Process at most this many messages of a queue."""
         work.offset += self._chance.below(most + 1)
         self._observer.processed(self._host, work)
 
     def die(self) -> None:
-        """End with everything in hand."""
+        """End at once, with messages in hand."""
         for work in self.works.values():
             self._observer.ended(self._host, work)
         self.works.clear()

@@ -1,4 +1,4 @@
-"""A bridge that answers the engine's requests, and tells of changed routes: late at times."""
+"""A bridge that answers the engine's requests and publishes routes, at times late."""
 
 from collections import deque
 from typing import Protocol
@@ -17,15 +17,15 @@ from fairlead_proof.sim.kafka import Kafka
 from fairlead_proof.sim.scenario import Scenario
 from fairlead_proof.sim.timeline import Timeline
 
-__all__ = ["Bridge", "Surroundings"]
+__all__ = ["Bridge", "BridgeEnvironment"]
 
 LIMITS = WireLimits(1)
 NAMES = TopicNames()
 ANSWER_MS = (10, 200)
 
 
-class Surroundings(Protocol):
-    """What a bridge lives in."""
+class BridgeEnvironment(Protocol):
+    """The environment of a bridge."""
 
     timeline: Timeline
     chance: Chance
@@ -33,19 +33,20 @@ class Surroundings(Protocol):
     data: DataPlane
     scenario: Scenario
 
-    def tell(self, who: str, what: str, *values: object) -> None:
-        """Write one line of the story."""
+    def narrate(self, who: str, what: str, *values: object) -> None:
+        """Add a line to the story."""
 
 
 class Bridge:
     """Reads requests and the data plane; writes routes and offsets.
 
     Attributes:
-        away_until_ms: until when it answers nothing and tells nothing.
-        late_ms: by how much its next answers are late, and how many of them.
+        away_until_ms: until then it answers and publishes nothing.
+        late_ms: by how much its next answers are late.
+        late_answers: how many answers are late.
     """
 
-    def __init__(self, world: Surroundings) -> None:
+    def __init__(self, world: BridgeEnvironment) -> None:
         self._world = world
         self.away_until_ms = 0
         self.late_ms = 0
@@ -55,7 +56,7 @@ class Bridge:
         world.kafka.partition("requests").followers.append(self._asked)
 
     def publish(self, topic: Topic) -> None:
-        """Tell the engine of a topic's present route."""
+        """Publish a topic's present route."""
         route = topic.route if topic.readable else None
         self._send([encode_route(RouteChanged(topic.name, route), NAMES)])
 
@@ -78,10 +79,10 @@ class Bridge:
 
     def _known(self, queue: MessageQueue) -> QueueOffsets:
         data, now_ms = self._world.data, self._world.timeline.now_ms
-        return QueueOffsets(queue, 0, data.end(queue, now_ms), self._committed(queue), None)
+        return QueueOffsets(queue, 0, data.end_offset(queue, now_ms), self._committed(queue), None)
 
     def _committed(self, queue: MessageQueue) -> Position | None:
-        """Return what the group has committed in the queue's present life, or in none it names."""
+        """Return the group's commit for the queue's present identity, or for none named."""
         data = self._world.data
         identity, position = data.committed.get(queue, (None, None))
         return position if identity in (None, data.topics[queue.topic].identity) else None
@@ -92,7 +93,7 @@ class Bridge:
         if self.late_answers:
             self.late_answers -= 1
             wait_ms += self.late_ms
-        # What a bridge writes stands in the order in which it wrote it.
+        # The log keeps the order in which a bridge writes.
         self._busy_ms = max(self._busy_ms, world.timeline.now_ms + wait_ms)
         self._unsent.append(records)
 

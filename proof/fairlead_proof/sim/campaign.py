@@ -1,7 +1,7 @@
-"""Many schedules, run one after the other or beside each other, and judged as a whole.
+"""Runs many schedules, in turn or in parallel, and judges them as a whole.
 
-A campaign in which little goes wrong proves little. So it is measured as well: half of the
-schedules must have so many faults and handovers, and each kind must strike in so many of them.
+A campaign with few faults proves little. So it has targets: the median schedule needs enough faults
+and handovers, and each kind of fault must strike in enough schedules.
 """
 
 from collections import Counter
@@ -19,13 +19,13 @@ FAULTS_MIN = 8
 HANDOVERS_MIN = 20
 SHARE_MIN_PERCENT = 5
 JUDGED_FROM = 200
-"""Fewer schedules than this say little about how often something happens."""
+"""Fewer schedules than this do not show how often something happens."""
 CHUNK = 10
 
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """One measure of how much happened. ``passed`` None: there were too few schedules to tell."""
+    """One measure of how much happened. ``passed`` None: too few schedules to judge."""
 
     name: str
     measured: float
@@ -35,7 +35,7 @@ class Target:
 
 @dataclass(slots=True)
 class Campaign:
-    """What came of the schedules that were run so far."""
+    """The sums of all schedules so far."""
 
     schedules: int = 0
     lasted_ms: int = 0
@@ -50,7 +50,7 @@ class Campaign:
     _moves: list[int] = field(default_factory=list)
 
     def add(self, outcome: Outcome) -> None:
-        """Count one schedule."""
+        """Add the outcome of one schedule."""
         self.schedules += 1
         self.lasted_ms += outcome.lasted_ms
         self.starts += outcome.starts
@@ -71,7 +71,7 @@ class Campaign:
         return min(self.breaches, key=lambda outcome: outcome.seed, default=None)
 
     def targets(self) -> list[Target]:
-        """Return how much happened, against how much has to."""
+        """Return each measure with the least that it must reach."""
         enough = self.schedules >= JUDGED_FROM
         measured = [
             ("faults in a schedule, median", median(self._faults or [0]), FAULTS_MIN),
@@ -86,16 +86,16 @@ class Campaign:
         ]
 
     def share(self, kind: str) -> float:
-        """Return in how many of a hundred schedules something of this kind happened."""
+        """Return the percentage of schedules in which this kind happened."""
         return round(100 * self.struck[kind] / self.schedules, 1) if self.schedules else 0.0
 
     @property
     def passed(self) -> bool:
-        """Whether no promise was broken, and enough happened to tell."""
+        """Whether no schedule broke a promise, and every target is reached."""
         return not self.breaches and all(target.passed is not False for target in self.targets())
 
-    def document(self) -> Mapping[str, object]:
-        """Return everything as one JSON object."""
+    def to_json(self) -> Mapping[str, object]:
+        """Return the sums as a JSON object."""
         return {
             "schedules": self.schedules,
             "passed": self.passed,
@@ -139,7 +139,7 @@ def run_campaign(seed: int, schedules: int, jobs: int) -> Iterator[Outcome]:
             yield run_schedule(seed + number)
         return
     firsts = range(seed, seed + schedules, CHUNK)
-    # A process that is forked from one with threads may stand still for ever.
+    # A process that is forked from one with threads may hang for ever.
     with ProcessPoolExecutor(jobs, mp_context=get_context("spawn")) as pool:
         runs = [
             pool.submit(_run_some, first, min(CHUNK, seed + schedules - first)) for first in firsts

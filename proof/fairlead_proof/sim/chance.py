@@ -1,4 +1,4 @@
-"""The one source of chance of a schedule: a seed draws the same numbers in every process."""
+"""The one random source of a schedule: a seed draws the same numbers in every process."""
 
 from collections.abc import Sequence
 from random import Random
@@ -31,7 +31,7 @@ class Chance:
         return self._unit() < probability
 
     def pick(self, choices: Sequence[_Any]) -> _Any:
-        """Return one of the choices; each is as likely as the others."""
+        """Return one of the choices; all are equally likely."""
         return choices[int(self._unit() * len(choices))]
 
     def weighed(self, choices: Sequence[tuple[_Any, int]]) -> _Any:

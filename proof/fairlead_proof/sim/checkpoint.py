@@ -1,4 +1,4 @@
-"""What Spark keeps between batches: the cut that is planned, and states of the past."""
+"""What Spark keeps between batches: the planned cut, and past states."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from fairlead.codec.stored import StoredShard
 __all__ = ["KEPT", "Checkpoint", "Saved"]
 
 KEPT = 12
-"""So many committed batches are kept; an older checkpoint may be put back."""
+"""The checkpoint keeps this many committed batches, so that an older one can be put back."""
 
 Ends = Mapping[str, int]
 """Suffix of an input topic -> the offset up to which it is read."""
@@ -16,7 +16,7 @@ Ends = Mapping[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Saved:
-    """What one committed batch left behind. ``stored`` None: no row was read yet."""
+    """The result of one committed batch. ``stored`` None: no row was read yet."""
 
     ends: Ends
     stored: StoredShard | None
@@ -24,9 +24,9 @@ class Saved:
 
 @dataclass(slots=True)
 class Checkpoint:
-    """A folder. ``planned`` is the entry of the offset log that has no commit yet.
+    """A checkpoint folder. ``planned`` is the entry of the offset log without a commit.
 
-    ``owner``: the generation of the driver that planned last; another that finds it there stops.
+    ``owner``: the generation of the driver that planned last; an older driver that finds it stops.
     """
 
     saved: list[Saved] = field(default_factory=lambda: [Saved({}, None)])
@@ -39,22 +39,22 @@ class Checkpoint:
         return self.saved[-1]
 
     def can_go_back(self, back: int) -> bool:
-        """Tell whether so many batches are kept."""
+        """Tell whether the checkpoint keeps a state this many batches back."""
         return back < len(self.saved)
 
     def commit(self, saved: Saved) -> None:
-        """Keep a batch; the oldest of many is forgotten."""
+        """Add a batch; forget the oldest beyond the limit."""
         self.saved.append(saved)
         self.planned = None
         del self.saved[:-KEPT]
 
     def copied(self, back: int) -> "Checkpoint":
-        """Return a copy as it was so many batches ago."""
+        """Return a copy of the state this many batches back."""
         planned = self.planned if back == 0 else None
         return Checkpoint(self.saved[: max(1, len(self.saved) - back)], planned)
 
     def put_back(self, back: int) -> None:
-        """Become as it was so many batches ago."""
+        """Go back by this many batches."""
         if back:
             del self.saved[max(1, len(self.saved) - back) :]
             self.planned = None

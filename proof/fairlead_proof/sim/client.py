@@ -1,7 +1,7 @@
-"""One client process: the real session of the client library, real bytes, and an application.
+"""One client process: the client library's real session, real bytes, and an application.
 
-It does what the library's transport does, without threads and without waiting: events into the
-session, the session's actions out to the broker, the data plane and the application.
+It replaces the library's transport without threads and waits: it passes events to the session, and
+the session's actions to the broker, the data plane and the application.
 """
 
 from dataclasses import dataclass, field
@@ -33,7 +33,7 @@ from fairlead_proof.sim.producer import Answer, Producer, Weather
 from fairlead_proof.sim.scenario import Scenario
 from fairlead_proof.sim.timeline import Timeline
 
-__all__ = ["ASSIGNMENTS_PARTITIONS", "Client", "Surroundings"]
+__all__ = ["ASSIGNMENTS_PARTITIONS", "Client", "ClientEnvironment"]
 
 ASSIGNMENTS_PARTITIONS = 4
 PROCESSED_MOST = 3
@@ -42,8 +42,8 @@ CATCH_UP_MS = 300
 COMMIT_MS = 40
 
 
-class Surroundings(Protocol):
-    """What every client lives in."""
+class ClientEnvironment(Protocol):
+    """The environment of a client."""
 
     timeline: Timeline
     chance: Chance
@@ -53,23 +53,23 @@ class Surroundings(Protocol):
 
     @property
     def judge(self) -> Observer:
-        """Who looks on."""
+        """The observer."""
 
-    def tell(self, who: str, what: str, *values: object) -> None:
-        """Write one line of the story."""
+    def narrate(self, who: str, what: str, *values: object) -> None:
+        """Add a line to the story."""
 
     def note(self, kind: str) -> None:
-        """Something of this kind has just happened."""
+        """Count something of this kind."""
 
 
 @dataclass(slots=True)
 class Client:
     """A process from its start to its end.
 
-    ``mute``: it heartbeats and reads, but answers no drop. ``error``: what closed it.
+    ``mute``: it heartbeats and reads, but answers no drop. ``error``: the reason why it closed.
     """
 
-    world: Surroundings
+    world: ClientEnvironment
     who: Identification
     machine: Machine = field(init=False)
     session: Session = field(init=False)
@@ -153,35 +153,35 @@ class Client:
 
     # What happens to the process.
     def crash(self) -> None:
-        """Die without a word; what is on its way to the broker still arrives."""
-        self.world.tell(self.name, "is killed")
+        """Die at once; records on their way to the broker still arrive."""
+        self.world.narrate(self.name, "is killed")
         self._end()
 
     def freeze(self, wait_ms: int) -> None:
-        """Stand still for so long."""
-        self.world.tell(self.name, "is frozen for", wait_ms, "ms")
+        """Stand still for this time."""
+        self.world.narrate(self.name, "is frozen for", wait_ms, "ms")
         self.machine.freeze(wait_ms)
 
     def leave(self) -> None:
-        """Be closed by its application."""
-        self.world.tell(self.name, "is asked to leave")
+        """Leave: its application closes it."""
+        self.world.narrate(self.name, "is asked to leave")
         self._post(0, on.LeaveRequested())
 
     def subscribe(self, topics: tuple[str, ...]) -> None:
         """Subscribe to other topics."""
         self.topics = topics
-        self.world.tell(self.name, "subscribes to", *topics)
+        self.world.narrate(self.name, "subscribes to", *topics)
         version = self.world.timeline.now_ms + 2
         subscriptions = tuple(Subscription(topic, sub_version=version) for topic in topics)
         self._post(0, on.SubscriptionChanged(subscriptions))
 
     def speak(self) -> None:
-        """Be mute no longer."""
+        """Stop being mute."""
         self.mute = False
         self.machine.wake_at(self.world.timeline.now_ms)
 
     def read_again(self) -> bool:
-        """Let an old record be read once more; tell whether there was one."""
+        """Read an old record once more; tell whether there was one."""
         event = self.following.read_again()
         if event is not None:
             self._post(0, event)
@@ -220,7 +220,7 @@ class Client:
             max(lease_ms * 2 // 5, 600),
         )
         self.incarnation = world.chance.uuid()
-        world.tell(self.name, "begins incarnation", self.incarnation[:8])
+        world.narrate(self.name, "begins incarnation", self.incarnation[:8])
         self._handle(on.Started(self.incarnation, self.following.generation))
         self._plan()
 
@@ -244,7 +244,7 @@ class Client:
             self._work()
         if self.alive:
             self._handle(on.TimePassed())
-        self.world.judge.look(self)
+        self.world.judge.turn_taken(self)
         if self.alive:
             self._plan()
 
@@ -267,19 +267,19 @@ class Client:
             self._worked_ms = now_ms
             for work in application.works.values():
                 if work.stops_ms is None and self.owns(work):
-                    left = world.data.end(MessageQueue(*work.queue), now_ms) - work.offset
+                    left = world.data.end_offset(MessageQueue(*work.queue), now_ms) - work.offset
                     if left > 0:
                         application.process(work, min(left, PROCESSED_MOST))
         for work in list(application.works.values()):
-            if work.told < work.offset:
-                work.told = work.offset
-                end = world.data.end(MessageQueue(*work.queue), now_ms)
+            if work.reported < work.offset:
+                work.reported = work.offset
+                end = world.data.end_offset(MessageQueue(*work.queue), now_ms)
                 self._handle(on.ProgressMade(work.queue, work.epoch, work.offset, end))
         if not self.mute:
             for work in application.stopped(now_ms):
                 in_hand = world.chance.below(2) if self.owns(work) else 0
                 application.finish(work, in_hand=in_hand)
-                end = world.data.end(MessageQueue(*work.queue), now_ms)
+                end = world.data.end_offset(MessageQueue(*work.queue), now_ms)
                 self._handle(on.WorkStopped(work.queue, work.epoch, work.offset, end))
 
     def _plan(self) -> None:
@@ -295,7 +295,7 @@ class Client:
                     machine.wake_at(work.stops_ms)
 
     def _post(self, wait_ms: int, event: on.Event) -> None:
-        """Put an event into the inbox; it is taken at a turn."""
+        """Put an event into the inbox; a later turn handles it."""
         at_ms = self.world.timeline.now_ms + wait_ms
         self._posted += 1
         heappush(self._inbox, (at_ms, self._posted, event))
@@ -317,7 +317,7 @@ class Client:
     def _send(self, message: Message) -> None:
         assert self._producer is not None, "only an incarnation sends"
         if message.suffix == "releases":
-            self.world.tell(self.name, "releases", *message.named)
+            self.world.narrate(self.name, "releases", *message.named)
 
         def answer(known: bool) -> None:  # noqa: FBT001 - the producer's word for the outcome
             event = message.appended if known else message.failed
@@ -329,22 +329,22 @@ class Client:
         if message.handed_to is not None:
             number = partition_of_client(group, message.handed_to, ASSIGNMENTS_PARTITIONS)
             sent.append((kafka.partition("handovers", number), None))
-        for partition, told in self.world.chance.shuffled(sent):
-            self._producer.send(partition, group.encode(), message.values, told)
+        for partition, asker in self.world.chance.shuffled(sent):
+            self._producer.send(partition, group.encode(), message.values, asker)
 
     def _obey(self, action: act.Action) -> None:
         application = self.application
         match action:
             case act.StartWork(queue, epoch, position):
-                self.world.tell(self.name, "starts", queue, epoch, position)
+                self.world.narrate(self.name, "starts", queue, epoch, position)
                 application.start(queue, epoch, self.incarnation, position)
             case act.StopWork(queue, epoch):
-                self.world.tell(self.name, "is to stop", queue, epoch)
+                self.world.narrate(self.name, "is to stop", queue, epoch)
                 self._stop(queue, epoch)
             case act.AbandonWork(queue, epoch):
                 self._abandon(queue, epoch)
             case act.StopEverything(reason, work):
-                self.world.tell(self.name, "stops everything:", reason)
+                self.world.narrate(self.name, "stops everything:", reason)
                 for queue, epoch in work:
                     self._stop(queue, epoch)
             case act.CommitProgress():
@@ -353,11 +353,11 @@ class Client:
                 self._catch_up()
             case act.Stopped(error):
                 self.error = error
-                self.world.tell(self.name, "is closed", error or "")
+                self.world.narrate(self.name, "is closed", error or "")
                 self._end()
             case _:
                 assert isinstance(action, act.ReportNotice)
-                self.world.tell(self.name, "reads a notice:", action.code)
+                self.world.narrate(self.name, "reads a notice:", action.code)
 
     def _stop(self, queue: Queue, epoch: Epoch) -> None:
         done_ms = self.application.stop(queue, epoch, self.world.timeline.now_ms)
@@ -367,17 +367,17 @@ class Client:
             self.machine.wake_at(done_ms)
 
     def _abandon(self, queue: Queue, epoch: Epoch) -> None:
-        self.world.tell(self.name, "is forced to release", queue, epoch)
+        self.world.narrate(self.name, "is forced to release", queue, epoch)
         work = self.application.abandon(queue, epoch)
         if work is None:
             return
-        # A handler that was left behind may still finish the message that it has.
+        # An abandoned handler may still finish the message in its hand.
         offset = work.offset + 1
         wait_ms = self.world.chance.between(100, 2_000)
         self.world.timeline.after(wait_ms, lambda: self.world.judge.handler_finished(work, offset))
 
     def _commit(self, action: act.CommitProgress) -> None:
-        """Commit to the data plane; a commit that fails may have been kept all the same."""
+        """Commit to the data plane; the data plane may keep a commit and report a failure."""
         world = self.world
         failed = self.commits_fail > 0 or not world.kafka.up
         self.commits_fail = max(0, self.commits_fail - 1)

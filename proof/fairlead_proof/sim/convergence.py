@@ -1,31 +1,31 @@
-"""The end of a schedule: faults stop, and the group must come to rest, whole, within a bound."""
+"""The end of a schedule: faults stop, and the whole group must come to rest within a bound."""
 
 from fairlead_client.model import Queue
 from fairlead_client.session.states import SessionState
 
 from fairlead.codec.shard import open_shard
 from fairlead_proof.sim.violation import BreachError
-from fairlead_proof.sim.world import TOPIC, World
+from fairlead_proof.sim.world import TOPIC, SimulatedWorld
 
 __all__ = ["heal", "settle"]
 
 LOOKS_EVERY_MS = 250
 HEAL_BACK_OFF_MS = 32_000
-"""A member that was told again four times in vain waits so long for the next time."""
+"""After four heals in vain a member waits this long for the next."""
 REQUEST_BACK_OFF_MS = 16_000
 QUIET_MS = 1_500
 GRACE_MS = 7_000
 """The longest restart grace and settle window together."""
 
 
-def heal(world: World) -> None:
-    """Let nothing go wrong any more."""
-    world.tell("operator", "lets everything heal")
+def heal(world: SimulatedWorld) -> None:
+    """End all faults."""
+    world.narrate("operator", "lets everything heal")
     world.kafka.up = True
     world.bridge.away_until_ms = world.bridge.late_answers = 0
     topic = world.data.topics[TOPIC]
     if not topic.readable:
-        world.make_anew(topic, topic.queues or world.scenario.queues)
+        world.recreate(topic, topic.queues or world.scenario.queues)
     elif topic.readable < topic.queues:
         world.resize(topic, topic.queues)
     for rule, subject in [key for key in world.rules if key[0] in ("drain", "pause")]:
@@ -45,20 +45,20 @@ def heal(world: World) -> None:
     world.start_if_none()
 
 
-def settle(world: World) -> int:
-    """Wait until the group has been at rest for a while; return how long it took to come to rest.
+def settle(world: SimulatedWorld) -> int:
+    """Wait until the group has been at rest for a while; return how long it took.
 
-    At rest means: every queue has its owner, the engine waits for nothing, and nothing was written
-    for so long that everybody who died has been noticed.
+    At rest means: every queue has an owner, the engine waits for nothing, and it has written
+    nothing for long enough to notice every death.
 
     Raises:
-        BreachError: it is not at rest within the bound.
+        BreachError: the group is not at rest within the bound.
     """
     begun_ms = rested_ms = world.timeline.now_ms
     bound_ms, quiet_ms = bound(world), world.scenario.gone_ms + QUIET_MS
     while True:
         if not world.living:
-            # Who was left was leaving.
+            # The last client was leaving.
             world.join()
         before = world.judge.grants.written
         world.timeline.run_until(world.timeline.now_ms + LOOKS_EVERY_MS)
@@ -67,7 +67,7 @@ def settle(world: World) -> int:
         if missing is not None or world.judge.grants.written != before:
             rested_ms = now_ms
         if now_ms - rested_ms >= quiet_ms:
-            world.tell("group", "has been at rest since", rested_ms, "ms")
+            world.narrate("group", "has been at rest since", rested_ms, "ms")
             return rested_ms - begun_ms
         if now_ms - begun_ms > bound_ms + quiet_ms:
             raise BreachError(
@@ -75,8 +75,8 @@ def settle(world: World) -> int:
             )
 
 
-def bound(world: World) -> int:
-    """Return how long coming to rest may take, in milliseconds."""
+def bound(world: SimulatedWorld) -> int:
+    """Return how long the group may take to come to rest, in milliseconds."""
     scenario = world.scenario
     return (
         2 * scenario.gone_ms
@@ -87,8 +87,8 @@ def bound(world: World) -> int:
     )
 
 
-def unsettled(world: World) -> str | None:
-    """Return what is not at rest yet; None: everything is."""
+def unsettled(world: SimulatedWorld) -> str | None:
+    """Return what is not at rest yet; None: everything is at rest."""
     for client in world.living:
         if client.session.state is not SessionState.RUNNING:
             return f"{client.name} is {client.session.state.value}"
@@ -107,14 +107,14 @@ def unsettled(world: World) -> str | None:
         return f"nobody works on {sorted(wanted - owned)}"
     if owned - wanted:
         return f"somebody works on {sorted(owned - wanted)}"
-    unfollowed = [queue for queue in world.judge.passages.unfollowed() if queue in wanted]
+    unfollowed = [queue for queue in world.judge.start_checks.unfollowed() if queue in wanted]
     if unfollowed:
         return f"nobody has followed the newest reset of {unfollowed}"
     phase = _phase(world)
     return None if phase == "stable" else f"the engine's group is in the phase {phase}"
 
 
-def _phase(world: World) -> str:
+def _phase(world: SimulatedWorld) -> str:
     stored = world.checkpoint.newest.stored
     if stored is None:
         return "unknown"

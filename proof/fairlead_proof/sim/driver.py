@@ -1,9 +1,8 @@
 """One driver of the engine: batches as Spark cuts, runs, writes and commits them.
 
-The cut is fixed first and stands in the checkpoint; then the shard runs over its rows; then its
-records are written, one after the other; then the batch is committed. A driver may die between any
-two of these, and another one runs the same cut again. What runs is the real shard machine, from
-stored bytes to bytes.
+It writes the cut to the checkpoint, runs the shard over the rows, writes the records one by one,
+and commits the batch. It may die between any two of these steps, and another driver runs the same
+cut again. The shard machine is the real one, from stored bytes to bytes.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
@@ -15,7 +14,7 @@ import orjson
 
 from fairlead.codec.stored import StoredShard
 from fairlead.core.records import Generation, Tick
-from fairlead.core.rules import EngineRules
+from fairlead.core.rules.group_rules import EngineRules
 from fairlead.engine.context import ShardContext, ShardResult
 from fairlead.engine.seals import seal_of
 from fairlead.engine.shard import run_shard
@@ -33,7 +32,7 @@ from fairlead_proof.sim.timeline import Happening, Timeline
 from fairlead_proof.sim.violation import BreachError
 from strategies.registry import STRATEGIES
 
-__all__ = ["Death", "Driver", "Judge", "Surroundings"]
+__all__ = ["Death", "Driver", "DriverEnvironment", "Judge"]
 
 WINDOWED = ("heartbeats", "releases")
 INPUTS = ("control", "routes", "offsets", "releases", "heartbeats")
@@ -48,7 +47,7 @@ WAITS_MS = 200
 
 
 class Death(StrEnum):
-    """Where in a batch a driver dies."""
+    """The step of a batch at which a driver dies."""
 
     BEFORE_SINK = "before_sink"
     PARTLY_WRITTEN = "partly_written"
@@ -56,10 +55,10 @@ class Death(StrEnum):
 
 
 class Judge(Protocol):
-    """Who looks on and judges."""
+    """Observes drivers, and judges them."""
 
     def engine_started(self, stored: StoredShard | None) -> None:
-        """A driver begins from this state."""
+        """A driver starts from this state."""
 
     def written(
         self,
@@ -68,11 +67,11 @@ class Judge(Protocol):
         records: Sequence[OutgoingRecord],
         decided: Sequence[OutgoingRecord],
     ) -> None:
-        """The driver has just appended these records, of those that it had decided on."""
+        """The driver has just appended ``records``, some or all of ``decided``."""
 
 
-class Surroundings(Protocol):
-    """What every driver lives in."""
+class DriverEnvironment(Protocol):
+    """The environment of a driver."""
 
     timeline: Timeline
     chance: Chance
@@ -81,17 +80,17 @@ class Surroundings(Protocol):
 
     @property
     def story(self) -> Story | None:
-        """What is told to people; None: nothing is."""
+        """The story for people; None: nobody asked for it."""
 
     @property
     def judge(self) -> Judge:
-        """Who looks on."""
+        """The judge."""
 
-    def tell(self, who: str, what: str, *values: object) -> None:
-        """Write one line of the story."""
+    def narrate(self, who: str, what: str, *values: object) -> None:
+        """Add a line to the story."""
 
     def note(self, kind: str) -> None:
-        """Something of this kind has just happened."""
+        """Count something of this kind."""
 
     def died(self) -> None:
         """A driver has died by itself."""
@@ -99,7 +98,7 @@ class Surroundings(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Batch:
-    """A batch under way: from where to where, the state before it, its rows."""
+    """A batch under way: its bounds, the state before it, its rows."""
 
     begin: Ends
     ends: Ends
@@ -111,14 +110,13 @@ class Batch:
 class Driver:
     """One process of the engine, from its start to its end.
 
-    ``death``: where in its next batch that writes anything it dies. ``retries``: how many tasks run
-    twice. ``loses``: how many of its next records get lost on their way to the client. ``deaf``:
-    it hears of the claims of others only when it has read their ticks, and written its batch.
-    ``slow_ms``: how much longer its next batch takes. ``ticks_late_ms``: by how much its next ticks
-    are late.
+    Attributes:
+        deaf: it learns of other drivers' claims only from their ticks, after its own batch.
+        death: the step at which it dies, in its next batch that writes anything.
+        loses: how many of its next records get lost on their way to the client.
     """
 
-    world: Surroundings
+    world: DriverEnvironment
     checkpoint: Checkpoint
     number: int
     deaf: bool = False
@@ -134,7 +132,7 @@ class Driver:
     begin: Mapping[str, Mapping[int, int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        """Start the process; it claims a generation when it has come up."""
+        """Start the process, which claims a generation a little later."""
         self.world.timeline.after(self.world.chance.between(*START_MS), self._claim)
 
     @property
@@ -143,18 +141,18 @@ class Driver:
         return f"driver-{self.generation or '?'}"
 
     def kill(self) -> None:
-        """End at once, wherever it is."""
+        """End at once, at whatever step."""
         if self.alive:
-            self.world.tell(self.name, "is killed")
+            self.world.narrate(self.name, "is killed")
             self.alive = False
 
     def freeze(self, wait_ms: int) -> None:
-        """Stand still for so long."""
-        self.world.tell(self.name, "is frozen for", wait_ms, "ms")
+        """Stand still for this time."""
+        self.world.narrate(self.name, "is frozen for", wait_ms, "ms")
         self.stands_until_ms = max(self.stands_until_ms, self.world.timeline.now_ms + wait_ms)
 
     def _runs(self, again: Happening) -> bool:
-        """Tell whether the process runs now; a frozen one does this step when it is thawed."""
+        """Tell whether the process runs now; a frozen one repeats the step after its thaw."""
         if not self.alive:
             return False
         now_ms = self.world.timeline.now_ms
@@ -177,13 +175,13 @@ class Driver:
         generations = world.kafka.partition("generations")
         ends = {suffix: world.kafka.partition(suffix).end for suffix in WINDOWED}
         self.generation = world.kafka.append(generations, claim.key, claim.value).offset + 1
-        world.tell(self.name, "has claimed its generation")
+        world.narrate(self.name, "has claimed its generation")
         generations.followers.append(self._superseded)
         wait_ms = world.chance.between(1, 20)
         world.timeline.after(wait_ms, lambda: self._mark(ends))
 
     def _mark(self, ends: Ends) -> None:
-        """Append the first tick; without a state, find out from where to read."""
+        """Append the first tick; without a state, find the offsets to read from."""
         if not self._runs(lambda: self._mark(ends)):
             return
         world, kafka = self.world, self.world.kafka
@@ -197,10 +195,10 @@ class Driver:
         self._plan()
 
     def _begin_without_state(self, ends: Ends, marked_ms: int) -> None:
-        """Read a window before the marker, and never begin behind what stood before the claim.
+        """Read a window before the marker, which begins at the latest at the claim.
 
-        The window of the longest lease there is would be the whole log of a schedule. Who keeps the
-        group's lease needs one of lease and margin only.
+        The window for the longest possible lease is a schedule's whole log. For the group's own
+        lease, lease and margin are enough.
         """
         scenario = self.world.scenario
         shortest_ms = scenario.lease_ms + scenario.margin_ms
@@ -214,7 +212,7 @@ class Driver:
         self.checkpoint.saved[:] = [Saved(begin, None)]
         self.checkpoint.planned = None
         self.world.note("engine_without_state")
-        self.world.tell(self.name, "has no state and reads from", begin)
+        self.world.narrate(self.name, "has no state and reads from", begin)
 
     def _superseded(self, record: RawRecord) -> None:
         if record.offset + 1 > self.generation and not self.deaf:
@@ -223,7 +221,7 @@ class Driver:
 
     def _yield(self) -> None:
         if self._runs(self._yield):
-            self.world.tell(self.name, "has been superseded and stops")
+            self.world.narrate(self.name, "has been superseded and stops")
             self.alive = False
 
     def _tick(self) -> None:
@@ -238,18 +236,18 @@ class Driver:
         timeline.after(self.world.scenario.tick_ms, self._tick)
 
     def _pulse(self) -> None:
-        # A tick that is on its way arrives, whatever becomes of its driver.
+        # A tick on its way arrives even if its driver dies.
         kafka = self.world.kafka
         if kafka.up:
             kafka.append(kafka.partition("heartbeats"), None, encode_tick(Tick(self.generation)))
 
     def _plan(self) -> None:
-        """Fix the cut of the next batch, unless one stands in the checkpoint already."""
+        """Fix the cut of the next batch, unless the checkpoint already has one."""
         if not self._runs(self._plan):
             return
         checkpoint, timeline = self.checkpoint, self.world.timeline
         if checkpoint.owner > self.generation:
-            self.world.tell(self.name, "finds another query in its checkpoint and stops")
+            self.world.narrate(self.name, "finds another query in its checkpoint and stops")
             self.alive = False
             return
         checkpoint.owner = self.generation
@@ -266,7 +264,7 @@ class Driver:
         timeline.after(wait_ms, lambda: self._run(batch))
 
     def _ends(self, begin: Ends) -> Ends:
-        """Ask where each topic ends. They are asked one after the other, and so at times differ."""
+        """Ask for the end of each topic; at times one answer is older than the others."""
         kafka, chance = self.world.kafka, self.world.chance
         ends = {suffix: kafka.partition(suffix).end for suffix in INPUTS}
         if chance.happens(0.1):
@@ -283,7 +281,7 @@ class Driver:
 
     @property
     def context(self) -> ShardContext:
-        """What the shard is run under."""
+        """The context in which the shard runs."""
         scenario = self.world.scenario
         rules = EngineRules(
             self.generation,
@@ -306,7 +304,7 @@ class Driver:
 
     @property
     def _secret(self) -> str:
-        """What its first tick shows, and nobody has seen before."""
+        """The secret that its first tick reveals."""
         return f"{self.number:064x}"
 
     def _run(self, batch: Batch) -> None:
@@ -324,13 +322,13 @@ class Driver:
         self._write(batch, result)
 
     def _run_twice(self, batch: Batch, first: ShardResult) -> None:
-        """Let the task die after some of its records, and run again: other order, same bytes."""
+        """Let the task die after some records, and check that a second run gives the same bytes."""
         again = run_shard(batch.stored, self.world.chance.shuffled(batch.rows), self.context)
         if (again.stored, again.records) != (first.stored, first.records):
             raise BreachError("REPLAY", f"{self.name}: the same cut gave other bytes")
         self.world.note("task_run_twice")
         some = self.world.chance.below(len(first.records) + 1)
-        self.world.tell(self.name, "runs a task twice after", some, "records")
+        self.world.narrate(self.name, "runs a task twice after", some, "records")
         self._append(batch, first.records, some)
 
     def _write(self, batch: Batch, result: ShardResult) -> None:
@@ -343,7 +341,8 @@ class Driver:
                 Death.AFTER_SINK: len(records),
             }[death]
             self._append(batch, records, written)
-            self.world.tell(self.name, "dies", death.value, written, "of", len(records), "records")
+            words = "dies", death.value, written, "of", len(records), "records"
+            self.world.narrate(self.name, *words)
             self.world.note(f"engine_dies_{death.value}")
             self.alive = False
             self.world.died()
@@ -353,7 +352,7 @@ class Driver:
         self.world.timeline.after(wait_ms, lambda: self._commit(batch, result))
 
     def _append(self, batch: Batch, decided: Sequence[OutgoingRecord], count: int) -> None:
-        """Write so many of the records that a batch has led to."""
+        """Write the first ``count`` records of a batch."""
         kafka, records = self.world.kafka, decided[:count]
         for record in self._kept(records):
             suffix = NAMES.suffix(record.topic)
@@ -365,7 +364,7 @@ class Driver:
         self.world.judge.written(self, batch, records, decided)
 
     def _tell_decision(self, value: bytes) -> None:
-        """Say in the story what was decided, and why."""
+        """Add a decision and its reason to the story."""
         decision = orjson.loads(value)
         moves = [
             f"{move['stage']} {move['queue'][0]}/{move['queue'][2]} {move['client_id']}"
@@ -376,15 +375,15 @@ class Driver:
         phase, alarms = decision["state"]["phase"], " ".join(decision["alarms"])
         words = why, f"-> {phase}", alarms, "; ".join(moves)
         epoch = (decision["epoch"][0], decision["epoch"][1])
-        self.world.tell(self.name, "decides", epoch, *(word for word in words if word))
+        self.world.narrate(self.name, "decides", epoch, *(word for word in words if word))
 
     def _kept(self, records: Sequence[OutgoingRecord]) -> Iterator[OutgoingRecord]:
-        """Yield the records that are not lost on their way."""
+        """Yield the records that do not get lost on their way."""
         for record in records:
             if self.loses and NAMES.suffix(record.topic) == "assignments" and record.value:
                 self.loses -= 1
                 self.world.note("record_lost")
-                self.world.tell(self.name, "loses a record to", record.key)
+                self.world.narrate(self.name, "loses a record to", record.key)
             else:
                 yield record
 
@@ -393,7 +392,7 @@ class Driver:
             return
         checkpoint = self.checkpoint
         if checkpoint.owner != self.generation:
-            self.world.tell(self.name, "finds another query in its checkpoint and stops")
+            self.world.narrate(self.name, "finds another query in its checkpoint and stops")
             self.alive = False
             return
         checkpoint.commit(Saved(batch.ends, result.stored))

@@ -1,16 +1,16 @@
-"""What goes wrong with clients, or just happens to them. Each tells whether it did happen."""
+"""Faults and changes of clients. Each function tells whether it happened."""
 
 from fairlead_client.session.states import SessionState
 
 from fairlead_proof.sim.client import Client
-from fairlead_proof.sim.world import OTHER_TOPIC, TOPIC, World
+from fairlead_proof.sim.world import OTHER_TOPIC, TOPIC, SimulatedWorld
 
 __all__ = ["OF_CLIENTS"]
 
 CLIENTS_MAX = 7
 
 
-def _awake(world: World) -> list[Client]:
+def _awake(world: SimulatedWorld) -> list[Client]:
     """Return the processes that run now and have joined."""
     return [
         client
@@ -19,7 +19,7 @@ def _awake(world: World) -> list[Client]:
     ]
 
 
-def client_joins(world: World) -> bool:
+def client_joins(world: SimulatedWorld) -> bool:
     """A new process starts."""
     if len(world.living) >= CLIENTS_MAX:
         return False
@@ -27,7 +27,7 @@ def client_joins(world: World) -> bool:
     return True
 
 
-def client_leaves(world: World) -> bool:
+def client_leaves(world: SimulatedWorld) -> bool:
     """A process is closed by its application."""
     awake = _awake(world)
     if len(awake) < 2:  # noqa: PLR2004 - somebody shall stay
@@ -36,7 +36,7 @@ def client_leaves(world: World) -> bool:
     return True
 
 
-def client_crashes(world: World) -> bool:
+def client_crashes(world: SimulatedWorld) -> bool:
     """A process is killed."""
     living = world.living
     if len(living) < 2:  # noqa: PLR2004 - somebody shall stay
@@ -45,7 +45,7 @@ def client_crashes(world: World) -> bool:
     return True
 
 
-def client_restarts(world: World) -> bool:
+def client_restarts(world: SimulatedWorld) -> bool:
     """A process is killed, and started again under its client id."""
     awake = _awake(world)
     if not awake:
@@ -58,7 +58,7 @@ def client_restarts(world: World) -> bool:
     return True
 
 
-def _paused(world: World, permille: int) -> bool:
+def _paused(world: SimulatedWorld, permille: int) -> bool:
     awake = _awake(world)
     if not awake:
         return False
@@ -67,22 +67,22 @@ def _paused(world: World, permille: int) -> bool:
     return True
 
 
-def client_paused_within_lease(world: World) -> bool:
+def client_paused_within_lease(world: SimulatedWorld) -> bool:
     """A process stands still for half a lease."""
     return _paused(world, 500)
 
 
-def client_paused_past_lease(world: World) -> bool:
+def client_paused_past_lease(world: SimulatedWorld) -> bool:
     """A process stands still for one and a half leases."""
     return _paused(world, 1_500)
 
 
-def client_paused_for_long(world: World) -> bool:
+def client_paused_for_long(world: SimulatedWorld) -> bool:
     """A process stands still for three leases."""
     return _paused(world, 3_000)
 
 
-def client_id_used_twice(world: World) -> bool:
+def client_id_used_twice(world: SimulatedWorld) -> bool:
     """Another process starts under the client id of one that runs."""
     awake = _awake(world)
     if not awake or len(world.living) >= CLIENTS_MAX:
@@ -92,7 +92,7 @@ def client_id_used_twice(world: World) -> bool:
     return True
 
 
-def client_reads_nothing(world: World) -> bool:
+def client_reads_nothing(world: SimulatedWorld) -> bool:
     """The reader of a process is stuck for longer than a third of the lease."""
     awake = _awake(world)
     if not awake:
@@ -100,17 +100,17 @@ def client_reads_nothing(world: World) -> bool:
     client, lease_ms = world.chance.pick(awake), world.scenario.lease_ms
     wait_ms = world.chance.between(lease_ms // 2, lease_ms * 3 // 2)
     client.following.stuck_until_ms = world.timeline.now_ms + wait_ms
-    world.tell(client.name, "reads nothing for", wait_ms, "ms")
+    world.narrate(client.name, "reads nothing for", wait_ms, "ms")
     return True
 
 
-def client_reads_again(world: World) -> bool:
+def client_reads_again(world: SimulatedWorld) -> bool:
     """A process reads an old assignment once more."""
     awake = _awake(world)
     return bool(awake) and world.chance.pick(awake).read_again()
 
 
-def client_is_mute(world: World) -> bool:
+def client_is_mute(world: SimulatedWorld) -> bool:
     """A process stops nothing for a while, although it heartbeats."""
     awake = [client for client in _awake(world) if not client.mute]
     if not awake:
@@ -119,13 +119,13 @@ def client_is_mute(world: World) -> bool:
     wait_ms = world.chance.between(2_000, 8_000)
     if world.scenario.on_mute == "force":
         wait_ms += world.scenario.drain_deadline_ms + world.scenario.lease_ms
-    world.tell(client.name, "is mute for", wait_ms, "ms")
+    world.narrate(client.name, "is mute for", wait_ms, "ms")
     client.mute = True
     world.timeline.after(wait_ms, client.speak)
     return True
 
 
-def application_slow(world: World) -> bool:
+def application_slow(world: SimulatedWorld) -> bool:
     """An application takes up to two seconds to stop."""
     awake = _awake(world)
     if not awake:
@@ -135,7 +135,7 @@ def application_slow(world: World) -> bool:
     return True
 
 
-def application_past_deadline(world: World) -> bool:
+def application_past_deadline(world: SimulatedWorld) -> bool:
     """An application takes longer to stop than the drain deadline allows."""
     awake = [client for client in _awake(world) if client.application.works]
     if not awake or world.scenario.client_deadline_ms > DEADLINE_SHORT_MS:
@@ -150,7 +150,7 @@ def application_past_deadline(world: World) -> bool:
 DEADLINE_SHORT_MS = 6_000
 
 
-def subscription_changes(world: World) -> bool:
+def subscription_changes(world: SimulatedWorld) -> bool:
     """A process subscribes to another topic as well, or no longer."""
     awake = _awake(world)
     if not awake:
@@ -160,7 +160,7 @@ def subscription_changes(world: World) -> bool:
     return True
 
 
-def commits_fail(world: World) -> bool:
+def commits_fail(world: SimulatedWorld) -> bool:
     """The data plane refuses a few commits, or keeps them and does not say so."""
     awake = _awake(world)
     if not awake or not world.scenario.commits:

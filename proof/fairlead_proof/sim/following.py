@@ -1,4 +1,4 @@
-"""How one client reads: its assignments, what is handed to it, the generations; late at times."""
+"""How one client reads its assignments, handovers and generations, at times late."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -20,8 +20,8 @@ SELDOM_MS = (60, 600)
 
 
 @dataclass(slots=True)
-class Place:
-    """How far one partition was read."""
+class ReadPosition:
+    """How far a client has read one partition."""
 
     partition: Partition
     offset: int
@@ -31,9 +31,8 @@ class Following:
     """One client's reader.
 
     Attributes:
-        stuck_until_ms: until when it reads nothing.
-        generation: the newest generation that it read.
-        read_ms: when it will have read what was appended.
+        stuck_until_ms: until then it reads nothing.
+        generation: the newest generation that it has read.
     """
 
     def __init__(
@@ -45,40 +44,40 @@ class Following:
         group, client_id = member
         number = partition_of_client(group, client_id, partitions)
         assignments = kafka.partition("assignments", number)
-        self._assignments = Place(assignments, assignments.end)
+        self._assignments = ReadPosition(assignments, assignments.end)
         numbers = {number, partition_of_client(group, "", partitions)}
         handovers = [kafka.partition("handovers", other) for other in sorted(numbers)]
-        self._handovers = tuple(Place(partition, partition.end) for partition in handovers)
-        self._generations = Place(kafka.partition("generations"), 0)
+        self._handovers = tuple(ReadPosition(partition, partition.end) for partition in handovers)
+        self._generations = ReadPosition(kafka.partition("generations"), 0)
         self.stuck_until_ms = 0
         self.generation = 0
 
     @property
-    def places(self) -> tuple[Place, ...]:
-        """Every partition that is followed."""
+    def places(self) -> tuple[ReadPosition, ...]:
+        """Every partition that it follows."""
         return (self._generations, self._assignments, *self._handovers)
 
     def concerns(self, record: RawRecord) -> bool:
-        """Tell whether a record that was just appended is to be read by this client."""
+        """Tell whether this client must read a record that was just appended."""
         if record.topic != self._assignments.partition.topic:
             return True
         return decode_key(record.key or b"") == self._member
 
     def delay_ms(self) -> int:
-        """Return how long the next record takes to be read."""
+        """Return the time until it reads the next record."""
         least, most = OFTEN_MS if self._chance.happens(0.9) else SELDOM_MS
         return self._chance.between(least, most)
 
     def read(self) -> Iterator[on.Event]:
-        """Yield what was appended since the last time; at times not everything yet.
+        """Yield the new records, at times not all of them.
 
-        The topics are read in any order: nothing may rest on it.
+        It reads the topics in any order: nothing may depend on it.
         """
         for place in self._chance.shuffled(self.places):
             yield from self._read(place, whole=self._chance.happens(0.95))
 
     def read_to_end(self) -> Iterator[on.Event]:
-        """Yield what is left of generations and assignments."""
+        """Yield the rest of generations and assignments."""
         for place in self.places[:2]:
             yield from self._read(place, whole=True)
 
@@ -93,10 +92,10 @@ class Following:
         return self._event(self._chance.pick(mine)) if mine else None
 
     def at_end(self) -> bool:
-        """Tell whether everything was read."""
+        """Tell whether it has read everything."""
         return all(place.offset == place.partition.end for place in self.places)
 
-    def _read(self, place: Place, *, whole: bool) -> Iterator[on.Event]:
+    def _read(self, place: ReadPosition, *, whole: bool) -> Iterator[on.Event]:
         end = place.partition.end
         if place.offset == end or not self._kafka.up:
             return

@@ -1,6 +1,6 @@
-"""What the engine has written: every grant once, to a member that may have it, past nobody.
+"""Judges the engine's grants: each once, to a member that may have it, and with every gate.
 
-Looked at as each record is appended, with the eyes of somebody who knows what every client does.
+It judges each record as it is appended, and knows what every client does.
 """
 
 from collections.abc import Mapping
@@ -22,12 +22,12 @@ Holder = tuple[str, Pair]
 
 @dataclass(slots=True)
 class Routes:
-    """Routes as they were written: topic -> (offset, identity, readable queues), oldest first."""
+    """The written routes: topic -> (offset, identity, readable queues), oldest first."""
 
     written: dict[str, list[tuple[int, str, int]]] = field(default_factory=dict)
 
     def at(self, topic: str, end: int) -> tuple[str, int]:
-        """Return (identity, readable queues) that stood up to an offset of the routes topic."""
+        """Return (identity, readable queues) as of an offset of the routes topic."""
         for offset, identity, readable in reversed(self.written.get(topic, ())):
             if offset < end:
                 return identity, readable
@@ -38,9 +38,8 @@ class Routes:
 class Grant:
     """One epoch of one queue.
 
-    ``routes_end``: how far its engine had read the routes. ``lost``: no state that still counts
-    knows of it, so what is reported under it may not be heard. ``floor`` is set once it was written
-    with an empty list.
+    ``routes_end``: how far its engine had read the routes. ``lost``: no state in force knows it, so
+    the engine may ignore reports under it. ``floor`` is set once an add of it had no gates.
     """
 
     incarnation: str
@@ -53,7 +52,7 @@ class Grant:
 
 @dataclass(slots=True)
 class Grants:
-    """Every grant that was ever written.
+    """Every written grant.
 
     ``subscribed``: incarnation -> (offset of its heartbeat, topics), oldest first.
     """
@@ -130,7 +129,7 @@ class Grants:
         return grant
 
     def restarted(self, newest: Pair) -> None:
-        """An engine starts from a state whose newest decision is this one."""
+        """Mark the grants that a restarted engine does not know: those above its newest epoch."""
         for (_, epoch), grant in self.known.items():
             if epoch > newest:
                 grant.lost = True

@@ -1,4 +1,4 @@
-"""Which of a schedule's processes a client is."""
+"""The identification of a client process in a schedule."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ __all__ = ["Identification"]
 
 @dataclass(frozen=True, slots=True)
 class Identification:
-    """Which process it is: its client id, its number among all processes, its topics."""
+    """The client id of a process, its number among all processes, and its topics."""
 
     client_id: str
     number: int

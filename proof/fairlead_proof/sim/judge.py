@@ -1,4 +1,4 @@
-"""Looks on, at every step, and fails a schedule that breaks a promise."""
+"""Observes every step, and fails a schedule that breaks a promise."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Protocol
@@ -10,7 +10,7 @@ from fairlead.codec.group import decode_group
 from fairlead.codec.shard import open_shard
 from fairlead.codec.stored import StoredShard
 from fairlead.core.model import MessageQueue
-from fairlead.core.offsets import ROCKETMQ
+from fairlead.core.positions.first_position import ROCKETMQ
 from fairlead.wire.raw import OutgoingRecord, RawRecord
 from fairlead.wire.topics import TopicNames
 from fairlead_proof.sim.application import Host, Work
@@ -19,7 +19,7 @@ from fairlead_proof.sim.grants import Grant, Grants
 from fairlead_proof.sim.kafka import Kafka
 from fairlead_proof.sim.reports import Reports
 from fairlead_proof.sim.scenario import Scenario
-from fairlead_proof.sim.start_checks import Passages
+from fairlead_proof.sim.start_checks import StartChecks
 from fairlead_proof.sim.tenures import Tenures
 from fairlead_proof.sim.timeline import Timeline
 from fairlead_proof.sim.violation import BreachError
@@ -27,18 +27,18 @@ from fairlead_proof.sim.violation import BreachError
 if TYPE_CHECKING:
     from fairlead_proof.sim.driver import Batch, Driver
 
-__all__ = ["Judge", "Surroundings"]
+__all__ = ["Judge", "JudgedWorld"]
 
 NAMES = TopicNames()
 ASSIGNMENTS = NAMES.name("assignments")
 DECISIONS = NAMES.name("decisions")
 HEARTBEAT = b'{"v":1,"kind":"heartbeat"'
 BOUNDS_LATE = b" new queues were not told within "
-"""What a decision says that has waited for the bounds of a grown topic in vain."""
+"""The reason in a decision that waited in vain for the bounds of a grown topic."""
 
 
-class Surroundings(Protocol):
-    """What is judged."""
+class JudgedWorld(Protocol):
+    """The parts of the world that the judge needs."""
 
     timeline: Timeline
     kafka: Kafka
@@ -46,21 +46,21 @@ class Surroundings(Protocol):
     scenario: Scenario
 
     def note(self, kind: str) -> None:
-        """Something of this kind has just happened."""
+        """Count something of this kind."""
 
 
 class Judge:
-    """The promises of the handover, kept against what every process really does."""
+    """Judges the promises of the handover against what every process really does."""
 
-    def __init__(self, world: Surroundings, loose: Collection[str] = ()) -> None:
-        """Look on; where work on ``loose`` topics begins is not judged."""
+    def __init__(self, world: JudgedWorld, loose: Collection[str] = ()) -> None:
+        """Observe the world; the start of work on ``loose`` topics is not judged."""
         self._world = world
         self.tenures = Tenures(exclusive=world.scenario.mode != "eager")
         self.reports = Reports(self._counts)
-        self.passages = Passages()
+        self.start_checks = StartChecks()
         self.grants = Grants(self.reports, self.tenures)
         self._late: set[Queue] = set()
-        self._anew: set[Queue] = set()
+        self._recreated: set[Queue] = set()
         self._loose = frozenset(loose)
         self._lost = False
         self._lawless: set[Queue] = set()
@@ -80,23 +80,23 @@ class Judge:
         if grant.identity != self._identity(work.queue):
             return
         if work.queue.topic in self._loose or work.queue in self._lawless:
-            # Nobody may have subscribed to it for a while: the engine forgets such a topic.
-            self.passages.anywhere(work)
+            # The engine forgets a topic without subscribers.
+            self.start_checks.anywhere(work)
             return
-        if work.queue not in self.passages.done:
-            self.passages.first(client.name, work, self._first_starts(work.queue))
+        if work.queue not in self.start_checks.done:
+            self.start_checks.first(client.name, work, self._first_starts(work.queue))
             return
         floor = self._floor(work.queue, grant)
         if self._was_hidden(work.queue, grant):
             floor = (0, 0)
-            if work.begin.reset < self.passages.done[work.queue][0]:
-                # Its reset is forgotten too, and may be found again after a loss.
+            if work.begin.reset < self.start_checks.done[work.queue][0]:
+                # The engine forgot its reset too, and may find it again after a loss.
                 self._lawless.add(work.queue)
                 return
-        self.passages.next(client.name, work, floor)
+        self.start_checks.next(client.name, work, floor)
 
     def _was_hidden(self, queue: Queue, grant: Grant) -> bool:
-        """Tell whether the engine may have forgotten where a queue is: it could not be read."""
+        """Tell whether the engine may have forgotten a queue's position, since it was hidden."""
         if queue not in self._hidden:
             return False
         if grant.routes_end > (self._hidden[queue] or grant.routes_end):
@@ -105,7 +105,7 @@ class Judge:
         return True
 
     def _floor(self, queue: Queue, grant: Grant) -> tuple[int, int]:
-        """Return the position below which a queue must not be read again."""
+        """Return the position below which nobody may read a queue again."""
         if self._unsafe(queue):
             return (0, 0)
         floor = grant.floor
@@ -120,18 +120,18 @@ class Judge:
         self.handler_finished(work, work.offset)
 
     def handler_finished(self, work: Work, offset: int) -> None:
-        """Everything below this offset is processed, by work that may be over."""
+        """Everything below this offset is processed, perhaps by work that has ended."""
         if self._of_present_life(work.queue, work.epoch):
-            self.passages.processed(work.queue, work.begin.reset, offset)
+            self.start_checks.processed(work.queue, work.begin.reset, offset)
 
     def ended(self, client: Host, work: Work) -> None:
         """The work on a queue is over."""
         self.tenures.ended(client, work)
 
-    def look(self, client: Host) -> None:
-        """Look whether anybody else works on what this client works on."""
+    def turn_taken(self, client: Host) -> None:
+        """Check that no other client works on this client's queues."""
         for queue in client.application.works:
-            self.tenures.look(queue)
+            self.tenures.check_owners(queue)
 
     def _of_present_life(self, queue: Queue, epoch: tuple[int, int]) -> bool:
         grant = self.grants.known.get((queue, epoch))
@@ -144,17 +144,17 @@ class Judge:
         return self._world.data.topics[queue.topic].identity
 
     def _first_starts(self, queue: Queue) -> list[tuple[int, int]]:
-        """Return the ranges in which a queue may begin that nobody has read."""
+        """Return the ranges in which an unread queue may start."""
         world = self._world
         topic = world.data.topics[queue.topic]
         held = topic.first_ends.get(queue.queue_id, 0)
-        grown, anew = queue in self._late, queue in self._anew
+        grown, anew = queue in self._late, queue in self._recreated
         low = (grown and world.scenario.start_policy != ROCKETMQ) or (anew and not grown)
         if world.scenario.consume_from == "first_offset" or low:
             return [(0, 0)]
-        # Of a topic that was made anew and grown nobody knows which of it the engine has read.
+        # After recreation and growth, nobody knows which of the two the engine has read.
         late = [(0, 0)] if self._lost or anew else []
-        return [*late, (held, world.data.end(MessageQueue(*queue), world.timeline.now_ms))]
+        return [*late, (held, world.data.end_offset(MessageQueue(*queue), world.timeline.now_ms))]
 
     # What the world does.
     def grown(self, topic: Topic, first: int) -> None:
@@ -162,14 +162,14 @@ class Judge:
         self._late.update(Queue(*topic.queue(number)) for number in range(first, topic.queues))
 
     def hidden(self, topic: Topic, first: int) -> None:
-        """Queues from this number on cannot be read for a while."""
+        """Queues from this number on are unreadable for a while."""
         for number in range(first, topic.queues):
             queue = Queue(*topic.queue(number))
             self._hidden[queue] = None
-            if queue in self._anew:
-                # If nobody has read it, it comes back as one that is added.
+            if queue in self._recreated:
+                # If nobody has read it, it returns as a new queue.
                 self._late.add(queue)
-            self.passages.asked.pop(queue, None)
+            self.start_checks.asked.pop(queue, None)
 
     def engine_started(self, stored: StoredShard | None) -> None:
         """An engine starts from this state."""
@@ -181,16 +181,16 @@ class Judge:
                 newest = max(newest, decode_group(slot.body, slot.liveness, slot.group).epoch)
         self.grants.restarted(newest)
 
-    def made_anew(self, topic: Topic) -> None:
-        """The topic has begun another life."""
-        for queue in [queue for queue in self.passages.done if queue.topic == topic.name]:
-            self.passages.forget(queue)
+    def recreated(self, topic: Topic) -> None:
+        """The topic was recreated."""
+        for queue in [queue for queue in self.start_checks.done if queue.topic == topic.name]:
+            self.start_checks.forget(queue)
             self.reports.forget(queue)
         for queue in [queue for queue in self._hidden if queue.topic == topic.name]:
             del self._hidden[queue]
         self._lawless = {queue for queue in self._lawless if queue.topic != topic.name}
         self._late = {queue for queue in self._late if queue.topic != topic.name}
-        self._anew.update(Queue(*queue) for queue in topic.readable_queues())
+        self._recreated.update(Queue(*queue) for queue in topic.readable_queues())
 
     # What stands in the log.
     def _heartbeats(self, record: RawRecord) -> None:
@@ -227,9 +227,9 @@ class Judge:
         records: Sequence[OutgoingRecord],
         decided: Sequence[OutgoingRecord],
     ) -> None:
-        """A driver has appended some of what a batch led to, or all.
+        """A driver has appended some or all records of a batch.
 
-        An add may be there before the decision that calls it unsafe.
+        An add may come before the decision that calls it unsafe.
         """
         newest = driver.generation == self._world.kafka.partition("generations").end
         for record in decided if records else ():
@@ -246,7 +246,7 @@ class Judge:
                 self.grants.assignment(record.value, batch.ends, newest=newest)
 
     def _mark_unsafe(self, value: bytes) -> None:
-        """Take note of queues that the engine says may have two owners."""
+        """Note the queues that may have two owners, as the engine says."""
         moves = orjson.loads(value)["moves"]
         self.tenures.unsafe.update(Queue(*move["queue"]) for move in moves if move.get("unsafe"))
 

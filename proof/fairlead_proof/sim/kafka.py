@@ -1,7 +1,7 @@
-"""A small Kafka: ordered partitions of records that the broker stamps as it appends them.
+"""A small Kafka: ordered partitions, whose records the broker dates as it appends them.
 
-The broker's clock may jump, and the broker may be away for a while; what it has appended stays.
-Nothing here knows what the bytes mean.
+The broker's clock may jump, and the broker may be away for a while; appended records stay. The
+bytes of a record have no meaning here.
 """
 
 from collections.abc import Callable
@@ -13,11 +13,11 @@ from fairlead_proof.sim.timeline import Timeline
 __all__ = ["CLOCK_BEGIN_MS", "Kafka", "Partition"]
 
 CLOCK_BEGIN_MS = 1_780_000_000_000
-"""What the broker's clock shows when a schedule begins."""
+"""The broker's clock at the beginning of a schedule."""
 
 
 class Partition:
-    """One partition. A record that compaction has taken away is None at its offset."""
+    """One partition. Compaction replaces a record by None."""
 
     def __init__(self, topic: str, number: int) -> None:
         self.topic = topic
@@ -31,11 +31,11 @@ class Partition:
         return len(self.records)
 
     def between(self, begin: int, end: int) -> list[RawRecord]:
-        """Return the records that still stand between two offsets."""
+        """Return the remaining records between two offsets."""
         return [record for record in self.records[begin:end] if record is not None]
 
     def compact(self) -> int:
-        """Keep the newest record of each key alone; return how many were taken away."""
+        """Keep only the newest record of each key; return how many were removed."""
         newest: dict[bytes | None, int] = {}
         for offset, record in enumerate(self.records):
             if record is not None:
@@ -53,7 +53,7 @@ class Kafka:
 
     Attributes:
         up: whether it answers.
-        skew_ms: how far its clock is ahead of where it began, beside the time that passed.
+        skew_ms: the sum of the jumps of its clock.
     """
 
     def __init__(self, timeline: Timeline) -> None:

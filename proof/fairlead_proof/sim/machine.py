@@ -1,4 +1,4 @@
-"""The machine of one client: a clock that drifts, and times at which nothing of it runs."""
+"""The machine of one client: a drifting clock, and times at which it is frozen."""
 
 from collections.abc import Callable
 
@@ -8,11 +8,11 @@ __all__ = ["Machine"]
 
 
 class Machine:
-    """Wakes one process, early enough for what it waits for and never while it is frozen.
+    """Wakes one process in time for its next event, and never while it is frozen.
 
     Attributes:
         alive: whether the process has not died.
-        stands_until_ms: until when it is frozen, in true time.
+        stands_until_ms: it is frozen until then, in true time.
     """
 
     def __init__(
@@ -28,7 +28,7 @@ class Machine:
 
     @property
     def local_ms(self) -> int:
-        """What the machine's own clock shows."""
+        """The time on the machine's own clock."""
         return self._begin_ms + self._timeline.now_ms * self._rate // 1_000
 
     @property
@@ -41,7 +41,7 @@ class Machine:
         return -(-(local_ms - self._begin_ms) * 1_000 // self._rate)
 
     def wake_at(self, at_ms: int) -> None:
-        """Let the process have a turn at this time, or sooner."""
+        """Give the process a turn at this time, or sooner."""
         at_ms = max(at_ms, self._timeline.now_ms, self.stands_until_ms)
         if self._timeline.now_ms <= self._wakes_ms <= at_ms:
             return
@@ -58,7 +58,7 @@ class Machine:
         self._turn()
 
     def freeze(self, wait_ms: int) -> None:
-        """Let nothing of the process run for so long."""
+        """Freeze the process for this time."""
         self.stands_until_ms = max(self.stands_until_ms, self._timeline.now_ms + wait_ms)
         self.wake_at(self.stands_until_ms)
 

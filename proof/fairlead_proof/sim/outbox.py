@@ -1,4 +1,4 @@
-"""What a session wants written, as the bytes that the client library makes of it."""
+"""Turns the session's actions into the client library's bytes."""
 
 from dataclasses import dataclass
 
@@ -11,9 +11,9 @@ __all__ = ["Message", "Outbox"]
 
 @dataclass(frozen=True, slots=True)
 class Message:
-    """Records for one topic, and what their writer hears of them; ``named`` is for the story.
+    """Records for one topic, and the events after success or failure; ``named`` is for the story.
 
-    ``handed_to``: the client that a release is told to beside the engine; "": the whole group.
+    ``handed_to``: the client that gets a copy of a release; "": the whole group.
     """
 
     suffix: str
@@ -31,7 +31,7 @@ class Outbox:
         self._encoder = encoder
 
     def message(self, action: act.Action, local_ms: int) -> Message | None:
-        """Return what an action writes, None for an action that writes nothing.
+        """Return the message of an action; None: it writes nothing.
 
         Args:
             action: of the session.

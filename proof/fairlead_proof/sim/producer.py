@@ -1,8 +1,8 @@
-"""How one writer's records reach the broker: in order, one request at a time, perhaps twice.
+"""Sends one writer's records to the broker: in order, one request at a time, perhaps twice.
 
-A request that is on its way is appended whatever becomes of its writer. An answer may be lost: then
-the writer sends again, and the record stands in the log twice; or it gives up, and calls a failure
-what was appended all the same.
+A request on its way is appended even if its writer dies. If an answer is lost, the writer sends
+again, and the log has the record twice; or it gives up and reports a failure although the record is
+appended.
 """
 
 from collections import deque
@@ -19,15 +19,15 @@ __all__ = ["Answer", "Producer", "Weather"]
 RETRY_MS = 200
 
 Answer = Callable[[bool], None]
-"""Takes whether the records are known to be in the log."""
+"""Called with whether the records are known to be in the log."""
 
 
 class Host(Protocol):
-    """What a producer must know of the machine that it runs on."""
+    """What a producer needs to know of its process."""
 
     @property
     def stands_until_ms(self) -> int:
-        """Until when nothing of the process runs."""
+        """Until then the process is frozen."""
 
     @property
     def alive(self) -> bool:
@@ -48,7 +48,7 @@ class Request:
 
 @dataclass(slots=True)
 class Weather:
-    """What the network does to a writer's next requests; each number is used up as it happens."""
+    """Network faults of a writer's next requests; each number counts down as it strikes."""
 
     note: Callable[[str], None]
     lost_answers: int = 0
@@ -84,13 +84,13 @@ class Producer:
         values: tuple[bytes | None, ...],
         answer: Answer | None,
     ) -> None:
-        """Send records, one behind the other; the answer comes later, if anybody asks for it."""
+        """Send records in order; call ``answer`` later, if there is one."""
         self._waiting.append(Request(partition, key, values, self._timeline.now_ms, answer))
         if not self._busy:
             self._next()
 
     def close(self) -> None:
-        """Send nothing more; what is on its way may still arrive."""
+        """Send nothing more; requests on their way may still arrive."""
         self._closed = True
         self._waiting.clear()
 

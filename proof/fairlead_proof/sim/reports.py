@@ -1,6 +1,7 @@
-"""What stands in the log of how far each queue was processed, and from which offset on it was read.
+"""The reported positions of each queue in the log.
 
-A successor must not start below what the engine had read of it, nor above what was processed.
+A successor must start neither below the position that the engine had read, nor above the processed
+messages.
 """
 
 from collections.abc import Callable, Mapping
@@ -11,7 +12,7 @@ from fairlead_client.model import Queue
 
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["Report", "Reports"]
+__all__ = ["LoggedPosition", "Reports"]
 
 PROGRESS = b'{"v":1,"kind":"progress"'
 RELEASE = b'{"v":1,"kind":"release"'
@@ -19,8 +20,8 @@ Pair = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
-    """A position that somebody reported, and where it stands in the log."""
+class LoggedPosition:
+    """A reported position, and its place in the log."""
 
     suffix: str
     offset: int
@@ -31,19 +32,19 @@ class Report:
 
 @dataclass(slots=True)
 class Reports:
-    """Positions by queue, and releases by whose they are.
+    """Positions by queue, and releases by holder.
 
-    ``counts``: whether what is reported of a queue under an epoch is of the queue's present life,
-    and can be heard.
+    ``counts``: tells whether reports of a queue under an epoch are of the present identity, and
+    whether the engine accepts them.
     """
 
     counts: Callable[[Queue, Pair], bool]
-    _queues: dict[Queue, list[Report]] = field(default_factory=dict)
+    _queues: dict[Queue, list[LoggedPosition]] = field(default_factory=dict)
     _gone: dict[str, Mapping[str, int]] = field(default_factory=dict)
     _releases: dict[tuple[Queue, str, Pair], Pair] = field(default_factory=dict)
 
     def appended_heartbeats(self, record: RawRecord) -> None:
-        """Take note of progress."""
+        """Note progress."""
         value = record.value
         if value is None or not value.startswith(PROGRESS):
             return
@@ -51,13 +52,13 @@ class Reports:
         incarnation = read["incarnation"]
         for entry in read["queues"]:
             queue, epoch = Queue(*entry["queue"]), _pair(entry["epoch"])
-            report = Report(
+            report = LoggedPosition(
                 "heartbeats", record.offset, epoch, _pair(entry["position"]), incarnation
             )
             self._queues.setdefault(queue, []).append(report)
 
     def appended_releases(self, record: RawRecord) -> tuple[Queue, Pair] | None:
-        """Take note of a release; return whose it is if it has a position."""
+        """Note a release; return its queue and epoch if it has a position."""
         if record.value is None or not record.value.startswith(RELEASE):
             return None
         read = orjson.loads(record.value)
@@ -69,22 +70,22 @@ class Reports:
             _pair(read["position"]),
         )
         self._releases[queue, read["incarnation"], epoch] = position
-        report = Report("releases", record.offset, epoch, position, read["incarnation"])
+        report = LoggedPosition("releases", record.offset, epoch, position, read["incarnation"])
         self._queues.setdefault(queue, []).append(report)
         return queue, epoch
 
     def forget(self, queue: Queue) -> None:
-        """Positions of a queue mean nothing any more, or are forgotten with good reason."""
+        """Forget the positions of a queue."""
         self._queues.pop(queue, None)
         for key in [key for key in self._releases if key[0] == queue]:
             del self._releases[key]
 
     def gone(self, incarnation: str, ends: Mapping[str, int]) -> None:
-        """An incarnation was taken for gone by these offsets: what it says later is not heard."""
+        """Ignore an incarnation from these offsets on, where the engine called it dead."""
         self._gone.setdefault(incarnation, ends)
 
     def known(self, queue: Queue, ends: Mapping[str, int]) -> Pair:
-        """Return the greatest position of a queue that was reported, and heard, up to here."""
+        """Return the greatest position of a queue that the engine accepted, up to these offsets."""
         known = [
             report.position
             for report in self._queues.get(queue, ())

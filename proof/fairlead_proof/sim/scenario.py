@@ -1,8 +1,8 @@
-"""The circumstances of one schedule, drawn once: times, sizes, strategy, how far clocks drift."""
+"""The parameters of one schedule, drawn once: times, sizes, strategy, clock drift."""
 
 from dataclasses import dataclass, replace
 
-from fairlead.core.rules import GroupRules
+from fairlead.core.rules.group_rules import GroupRules
 from fairlead_proof.sim.chance import Chance
 
 __all__ = ["Scenario", "draw_scenario"]
@@ -13,12 +13,12 @@ SWITCH_MS = (0, 500, 2_000)
 
 @dataclass(frozen=True, slots=True)
 class Scenario:
-    """What stays the same all through a schedule. Times in milliseconds.
+    """The constants of a schedule. Times are in milliseconds.
 
-    ``drift_permille``: by how much a client's clock may run faster or slower. ``chain_cap``: how
-    many unresolved grants a queue may have. ``client_deadline_ms``: the drain deadline of the
-    clients, which may be longer than what the group's rule allows them. ``switch_ms``: how long a
-    topic that grows waits for the bounds of its new queues, in two of three schedules.
+    ``drift_permille``: how much faster or slower a client's clock may run. ``chain_cap``: how many
+    unresolved grants a queue may have. ``client_deadline_ms``: the clients' drain deadline, which
+    may exceed the group's rule. ``switch_ms``: how long a growing topic waits for the bounds of its
+    new queues; 0 in one of three schedules.
     """
 
     group: str
@@ -45,7 +45,7 @@ class Scenario:
 
     @property
     def rules(self) -> GroupRules:
-        """The rules of a group that has none of its own."""
+        """The rules of a group without its own."""
         return GroupRules(
             strategy=self.strategy,
             lease_ms=self.lease_ms,
@@ -59,15 +59,15 @@ class Scenario:
 
     @property
     def gone_ms(self) -> int:
-        """How long after its last sign of life a member is taken for dead, and a little more."""
+        """Time from a member's last heartbeat to its death in the engine, and a little more."""
         return self.lease_ms + self.margin_ms + 2 * self.tick_ms
 
 
 def draw_scenario(chance: Chance) -> Scenario:
-    """Draw the circumstances of a schedule.
+    """Draw the parameters of a schedule.
 
-    The margin bears one forward jump of the broker's clock within a lease (two tick periods) and
-    the drift of the client's clock, and not much more: what is too short shows.
+    The margin covers one forward jump of the broker's clock within a lease (two tick periods) and
+    the drift of the client's clock, and hardly more, so that too short margins show.
     """
     lease_ms = chance.pick((3_000, 4_000, 6_000, 10_000))
     tick_ms = chance.pick((500, 1_000))
@@ -95,7 +95,7 @@ def draw_scenario(chance: Chance) -> Scenario:
         on_mute="force" if impatient else "wait",
         client_deadline_ms=30_000 if impatient else drain_deadline_ms,
     )
-    # Of what is drawn already: one draw more would change the life of every seed.
+    # Computed from earlier draws: another draw would change the schedule of every seed.
     rocketmq = (drawn.clients + drawn.queues + drawn.faults) % 5 == 0
     return replace(
         drawn,

@@ -1,4 +1,4 @@
-"""One schedule: a life of a group drawn from a seed, judged at every step, then left to settle."""
+"""One schedule: a history drawn from a seed, judged at every step until the group rests."""
 
 import gc
 import traceback
@@ -12,11 +12,11 @@ from fairlead_proof.sim.faults_of_engine import OF_ENGINE
 from fairlead_proof.sim.faults_of_kafka import OF_KAFKA
 from fairlead_proof.sim.story import Story
 from fairlead_proof.sim.violation import BreachError
-from fairlead_proof.sim.world import World
+from fairlead_proof.sim.world import SimulatedWorld
 
 __all__ = ["KINDS", "Outcome", "run_schedule"]
 
-Injection = Callable[[World], bool | None]
+Injection = Callable[[SimulatedWorld], bool | None]
 
 CATALOGUE: tuple[tuple[Injection, int], ...] = (*OF_CLIENTS, *OF_KAFKA, *OF_ENGINE, *CHANGES)
 
@@ -26,7 +26,7 @@ KINDS = (
     "bounds_not_told_in_time",
     *(inject.__name__ for inject, _ in CATALOGUE),
 )
-"""Every kind of thing that can happen."""
+"""Every kind of fault or change."""
 
 BEGIN_MS = 3_500
 PAUSE_MS = (300, 2_500)
@@ -35,7 +35,7 @@ TRIES = 5
 
 @dataclass(frozen=True, slots=True)
 class Outcome:
-    """What a schedule came to. ``breach``: the rule that was broken, and how; None: none was."""
+    """The result of a schedule. ``breach``: the broken rule, and how; None: none is broken."""
 
     seed: int
     breach: tuple[str, str] | None
@@ -49,7 +49,7 @@ class Outcome:
 
     @property
     def faults(self) -> int:
-        """How often something went wrong or was changed."""
+        """How many faults and changes there were."""
         return sum(self.happened.values())
 
     @property
@@ -58,39 +58,39 @@ class Outcome:
         return sum(self.handovers.values())
 
 
-def run_schedule(seed: int, *, told: bool = False) -> Outcome:
+def run_schedule(seed: int, *, keep_story: bool = False) -> Outcome:
     """Run the schedule of a seed.
 
     Args:
         seed: the same seed gives the same schedule, in every process.
-        told: whether the story is kept.
+        keep_story: whether to keep the story.
     """
-    story = Story() if told else None
+    story = Story() if keep_story else None
     collects = gc.isenabled()
-    # A schedule is short and its objects are freed by the end of it; looking for cycles is not.
+    # A schedule is short and frees its objects at its end; the cycle collector would cost more.
     gc.disable()
     try:
-        world = World(seed, story)
+        world = SimulatedWorld(seed, story)
         breach, settled_ms = _live(world)
     finally:
         if collects:
             gc.enable()
     if story is not None and breach is not None:
-        world.tell("judge", breach[0], breach[1])
+        world.narrate("judge", breach[0], breach[1])
     return Outcome(
         seed,
         breach,
         {kind: number for kind in KINDS if (number := world.happened[kind])},
         dict(sorted(world.judge.tenures.handovers.items())),
         world.judge.tenures.starts,
-        world.judge.passages.repeated,
+        world.judge.start_checks.repeated,
         world.timeline.now_ms,
         settled_ms,
         tuple(story.lines) if story is not None else (),
     )
 
 
-def _live(world: World) -> tuple[tuple[str, str] | None, int | None]:
+def _live(world: SimulatedWorld) -> tuple[tuple[str, str] | None, int | None]:
     try:
         _begin(world)
         for _ in range(world.scenario.faults):
@@ -100,11 +100,11 @@ def _live(world: World) -> tuple[tuple[str, str] | None, int | None]:
         return None, settle(world)
     except BreachError as error:
         return (error.rule, error.detail), None
-    except Exception:  # noqa: BLE001 - whatever a part raises is a defect that its seed repeats
+    except Exception:  # noqa: BLE001 - any exception is a defect that the seed repeats
         return ("DEFECT", traceback.format_exc()), None
 
 
-def _begin(world: World) -> None:
+def _begin(world: SimulatedWorld) -> None:
     """Start the engine and the first clients."""
     world.start_driver()
     for _ in range(world.scenario.clients):
@@ -112,12 +112,12 @@ def _begin(world: World) -> None:
     world.timeline.run_until(BEGIN_MS)
 
 
-def _let_something_happen(world: World) -> None:
+def _let_something_happen(world: SimulatedWorld) -> None:
     for _ in range(TRIES):
         inject = world.chance.weighed(CATALOGUE)
         happened = inject(world)
         if happened:
             world.note(inject.__name__)
-            world.tell("fate", inject.__name__)
+            world.narrate("fate", inject.__name__)
         if happened is not False:
             return

@@ -1,4 +1,4 @@
-"""Where work on a queue begins, against what was processed: no hole, no needless repetition."""
+"""Checks the start of work on a queue against the processed messages: no hole, no repetition."""
 
 from dataclasses import dataclass, field
 
@@ -7,18 +7,20 @@ from fairlead_client.model import Queue
 from fairlead_proof.sim.application import Work
 from fairlead_proof.sim.violation import BreachError
 
-__all__ = ["Passages"]
+__all__ = ["StartChecks"]
 
 Pair = tuple[int, int]
 
 
 @dataclass(slots=True)
-class Passages:
-    """How far each queue is processed in its present life: (reset, offset).
+class StartChecks:
+    """How far each queue is processed in its present identity.
 
-    ``resets``: queue -> number of an operator's reset -> the offset that it asks for; ``asked``:
-    queue -> the newest of them, as long as it must be followed. ``repeated``: how many messages
-    were read again, each time for a reason.
+    Attributes:
+        done: queue -> (reset, offset).
+        resets: queue -> number of an operator's reset -> its offset.
+        asked: queue -> the newest reset, while somebody must follow it.
+        repeated: how many messages were read again for a good reason.
     """
 
     done: dict[Queue, Pair] = field(default_factory=dict)
@@ -27,12 +29,12 @@ class Passages:
     repeated: int = 0
 
     def reset(self, queue: Queue, number: int, offset: int) -> None:
-        """An operator wants a queue to be read from an offset on."""
+        """Note an operator's reset of a queue to an offset."""
         self.resets.setdefault(queue, {})[number] = offset
         self.asked[queue] = number
 
     def first(self, name: str, work: Work, allowed: list[Pair]) -> None:
-        """Work on a queue begins that nobody has read: within one of these ranges."""
+        """Check the first start on a queue: it must lie in one of these ranges."""
         offset = work.begin.offset
         if work.begin.reset:
             self._follow(name, work)
@@ -44,7 +46,7 @@ class Passages:
             )
 
     def next(self, name: str, work: Work, floor: Pair) -> None:
-        """Work begins on a queue that was read; it may go back to ``floor`` and no further."""
+        """Check a later start: it may go back to ``floor`` and no further."""
         done, begin = self.done[work.queue], tuple(work.begin)
         if begin[0] > done[0]:
             self._follow(name, work)
@@ -62,11 +64,11 @@ class Passages:
         self.repeated += done[1] - begin[1]
 
     def anywhere(self, work: Work) -> None:
-        """Work begins where nobody can say whether it should."""
+        """Accept a start that cannot be checked."""
         self.done[work.queue] = (work.begin.reset, work.begin.offset)
 
     def _follow(self, name: str, work: Work) -> None:
-        """Work begins where an operator wants it."""
+        """Check a start at an operator's reset."""
         number, offset = work.begin
         wanted = self.resets.get(work.queue, {}).get(number)
         if wanted != offset:
@@ -76,7 +78,7 @@ class Passages:
         self.done[work.queue] = (number, offset)
 
     def processed(self, queue: Queue, reset: int, offset: int) -> None:
-        """Everything of a queue below this offset is processed, after this reset."""
+        """Note that everything below this offset is processed, after this reset."""
         done = self.done.get(queue)
         if done is not None and done[0] == reset:
             self.done[queue] = max(done, (reset, offset))
@@ -90,6 +92,6 @@ class Passages:
         ]
 
     def forget(self, queue: Queue) -> None:
-        """The queue has begun another life."""
+        """Forget a queue whose topic was recreated."""
         self.done.pop(queue, None)
         self.asked.pop(queue, None)

@@ -1,4 +1,4 @@
-"""What happened in a schedule, line by line, for people; kept only when somebody asks for it."""
+"""The story of a schedule, line by line, for people; kept only on request."""
 
 from collections.abc import Iterable
 
@@ -11,8 +11,8 @@ class Story:
     def __init__(self) -> None:
         self.lines: list[str] = []
 
-    def tell(self, at_ms: int, who: str, words: Iterable[object]) -> None:
-        """Write one line."""
+    def add(self, at_ms: int, who: str, words: Iterable[object]) -> None:
+        """Add a line."""
         self.lines.append(f"{at_ms / 1_000:9.3f} s  {who:<12} {' '.join(map(_worded, words))}")
 
     def last(self, lines: int) -> list[str]:

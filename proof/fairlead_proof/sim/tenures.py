@@ -1,7 +1,7 @@
-"""Who works on which queue, as only somebody outside of time can see it.
+"""Who works on which queue at each moment of the virtual time.
 
-Two processes that could process messages of one queue at one moment are the breach that must never
-be; a start under an epoch that is not newer is the other.
+It finds two breaches: two processes that may process messages of one queue at one moment, and a
+start under an epoch that is not newer.
 """
 
 from collections import Counter
@@ -18,13 +18,13 @@ class Tenures:
     """Every work on every queue.
 
     Attributes:
-        handovers: how often a queue went from one process to another, by how the former let go.
+        handovers: how often a queue changed its process, by how the former owner ended.
         starts: how often work began.
-        unsafe: queues that the engine has said may have two owners.
+        unsafe: queues that may have two owners, as the engine says.
     """
 
     def __init__(self, *, exclusive: bool) -> None:
-        """Look on; without ``exclusive`` any queue may have two owners."""
+        """Begin; without ``exclusive`` any queue may have two owners."""
         self._exclusive = exclusive
         self.unsafe: set[Queue] = set()
         self._working: dict[Queue, list[tuple[Host, Work]]] = {}
@@ -35,7 +35,7 @@ class Tenures:
         self.starts = 0
 
     def started(self, client: Host, work: Work) -> None:
-        """Work begins: nobody else may be working, and nobody newer may have worked."""
+        """Begin work: nobody else may be working, and nobody newer may have worked."""
         self.starts += 1
         queue = work.queue
         newest = self._newest.get(queue)
@@ -53,13 +53,13 @@ class Tenures:
             raise BreachError("GONE", f"{client.name} starts {queue} after {why}")
         self._newest[queue] = (work.epoch, client.name)
         self._working.setdefault(queue, []).append((client, work))
-        self.look(queue)
+        self.check_owners(queue)
 
     def _judged(self, queue: Queue) -> bool:
         return self._exclusive and queue not in self.unsafe
 
     def must_wait(self, queue: Queue) -> "list[tuple[Host, Work]]":
-        """Return whom a successor has to wait for: who may process messages of a queue now."""
+        """Return the owners that a successor must wait for."""
         return self.owners(queue) if self._judged(queue) else []
 
     def ended(self, client: Host, work: Work) -> None:
@@ -71,7 +71,7 @@ class Tenures:
         self._clean.add((queue, epoch))
 
     def gone(self, incarnation: str, why: str) -> None:
-        """The engine has forgotten an incarnation: it must have stopped."""
+        """Check that an incarnation that the engine forgot has stopped."""
         self._gone[incarnation] = why
         for queue in self._working:
             for client, work in self.owners(queue):
@@ -79,10 +79,10 @@ class Tenures:
                     raise BreachError("GONE", f"{client.name} works on {queue} in spite of {why}")
 
     def owners(self, queue: Queue) -> "list[tuple[Host, Work]]":
-        """Return who may process messages of a queue now."""
+        """Return the processes that may process messages of a queue now."""
         return [pair for pair in self._working.get(queue, ()) if pair[0].owns(pair[1])]
 
-    def look(self, queue: Queue) -> None:
+    def check_owners(self, queue: Queue) -> None:
         """Raise if two processes may work on a queue."""
         working = self._working.get(queue, ())
         if len(working) < 2 or not self._judged(queue):  # noqa: PLR2004 - two owners are the breach

@@ -1,4 +1,4 @@
-"""Virtual time: what happens next, and when. Nothing here asks a real clock."""
+"""Virtual time: the next events and their times. Nothing here reads a real clock."""
 
 from collections.abc import Callable
 from heapq import heappop, heappush
@@ -23,16 +23,16 @@ class Timeline:
         self._due: list[tuple[int, int, Happening]] = []
 
     def at(self, at_ms: int, happening: Happening) -> None:
-        """Plan a happening; one that should have happened already happens next."""
+        """Plan a happening; a time in the past means next."""
         self._planned += 1
         heappush(self._due, (max(at_ms, self.now_ms), self._planned, happening))
 
     def after(self, wait_ms: int, happening: Happening) -> None:
-        """Plan a happening so long from now."""
+        """Plan a happening after this time."""
         self.at(self.now_ms + wait_ms, happening)
 
     def run_until(self, end_ms: int) -> None:
-        """Let everything happen that is due up to this time, and move the present to it."""
+        """Run everything due up to this time, and move the present to it."""
         due = self._due
         while due and due[0][0] <= end_ms:
             self.now_ms, _, happening = heappop(due)

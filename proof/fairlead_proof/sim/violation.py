@@ -1,4 +1,4 @@
-"""What a schedule is failed for."""
+"""The error that fails a schedule."""
 
 __all__ = ["BreachError"]
 

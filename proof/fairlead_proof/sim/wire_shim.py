@@ -1,7 +1,7 @@
-"""Between the engine's words and the client's, which share no code: what the wire does otherwise.
+"""Converts between the engine's types and the client's, which share no code, in place of the wire.
 
-Values cross unchanged; nothing is encoded, so nothing here checks the wire's form. A drop names no
-successor: here every client may read every release, at any time or never.
+It encodes nothing, so it does not check the wire format. A drop names no successor: here every
+client may read every release, at any time or never.
 """
 
 from fairlead_client import model as words
@@ -11,11 +11,11 @@ from fairlead_client.session import records as read
 
 from fairlead.core import model, outputs, records
 
-__all__ = ["claim", "progress", "released", "told"]
+__all__ = ["claim", "event_of", "progress", "released"]
 
 
-def told(output: outputs.Assignment | outputs.Notice) -> on.Event:
-    """Return what a client reads when the engine has written this."""
+def event_of(output: outputs.Assignment | outputs.Notice) -> on.Event:
+    """Return the client's event for an output of the engine."""
     member = output.member
     if isinstance(output, outputs.Notice):
         return on.NoticeRead(

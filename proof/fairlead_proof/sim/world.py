@@ -1,4 +1,4 @@
-"""Everything of one schedule in one place: the log, the data, the processes, who looks on."""
+"""The world of one schedule: the log, the data, the processes and the judge."""
 
 from collections import Counter
 
@@ -22,7 +22,7 @@ from fairlead_proof.sim.scenario import draw_scenario
 from fairlead_proof.sim.story import Story
 from fairlead_proof.sim.timeline import Timeline
 
-__all__ = ["OTHER_TOPIC", "TOPIC", "World"]
+__all__ = ["OTHER_TOPIC", "TOPIC", "SimulatedWorld"]
 
 NAMES = TopicNames()
 TOPIC = "orders"
@@ -31,16 +31,16 @@ OTHER_QUEUES = 3
 HELD = 1_000
 
 
-class World:
-    """A group of clients, its engine, and all that is between them.
+class SimulatedWorld:
+    """A group of clients, its engine, and everything between them.
 
     Attributes:
-        clients: every process that ever was, dead ones too.
-        drivers: likewise.
-        checkpoint: the folder that the newest driver works in.
-        rules: the rules of the group that are set: (rule, subject) -> value.
-        happened: how often what went wrong, or was changed.
-        next_jump_ms: before this the broker's clock must not jump ahead again.
+        clients: every process, dead ones too.
+        drivers: every driver, dead ones too.
+        checkpoint: the folder of the newest driver.
+        rules: the group's rules in force: (rule, subject) -> value.
+        happened: how often each fault or change happened.
+        next_jump_ms: the broker's clock must not jump ahead again before this.
     """
 
     def __init__(self, seed: int, story: Story | None = None) -> None:
@@ -62,10 +62,10 @@ class World:
         self.data.make(TOPIC, self.scenario.queues, HELD, 0)
         self.data.make(OTHER_TOPIC, OTHER_QUEUES, HELD, 0)
 
-    def tell(self, who: str, what: str, *values: object) -> None:
-        """Write one line of the story, if anybody wants to read it."""
+    def narrate(self, who: str, what: str, *values: object) -> None:
+        """Add a line to the story, if there is one."""
         if self.story is not None:
-            self.story.tell(self.timeline.now_ms, who, (what, *values))
+            self.story.add(self.timeline.now_ms, who, (what, *values))
 
     @property
     def living(self) -> list[Client]:
@@ -89,13 +89,13 @@ class World:
         )
         client = Client(self, who)
         self.clients.append(client)
-        self.tell(client.name, "starts")
+        self.narrate(client.name, "starts")
         if who.drift_permille and not self.happened["client_clock_drifts"]:
             self.note("client_clock_drifts")
         return client
 
     def join_again(self, client_id: str, topics: tuple[str, ...]) -> None:
-        """Start a process under a client id that was used before, unless one of it runs."""
+        """Start a process under a former client id, unless one of that id runs."""
         if all(client.who.client_id != client_id for client in self.living):
             self.join(client_id, topics)
 
@@ -104,25 +104,25 @@ class World:
         self.checkpoint = checkpoint or self.checkpoint
         driver = Driver(self, self.checkpoint, len(self.drivers) + 1)
         self.drivers.append(driver)
-        self.tell("operator", "starts an engine")
+        self.narrate("operator", "starts an engine")
         return driver
 
     def start_if_none(self) -> None:
-        """Start an engine unless one runs, or comes up, that no other has superseded."""
+        """Start an engine unless one of the newest generation runs or starts."""
         newest = self.kafka.partition("generations").end
         if not any(one.alive and one.generation in (0, newest) for one in self.drivers):
             self.start_driver()
 
     def died(self) -> None:
-        """A driver has died by itself: somebody starts another one soon."""
+        """Start another engine soon: a driver has died by itself."""
         self.timeline.after(self.chance.between(100, 2_000), self.start_if_none)
 
     def note(self, kind: str) -> None:
-        """Something of this kind has just happened."""
+        """Count something of this kind."""
         self.happened[kind] += 1
 
     def resize(self, topic: Topic, readable: int) -> None:
-        """Let so many queues of a topic be readable; more than there are make new ones."""
+        """Set how many queues of a topic are readable; add queues if it has fewer."""
         if readable < topic.readable:
             self.judge.hidden(topic, readable)
         if readable > topic.queues:
@@ -130,41 +130,41 @@ class World:
             self.data.grow(topic, readable, 0, self.timeline.now_ms)
             self.judge.grown(topic, first)
         topic.readable = readable
-        self.tell("topic", topic.name, "has", readable, "queues that can be read")
+        self.narrate("topic", topic.name, "has", readable, "queues that can be read")
         self.bridge.publish(topic)
 
-    def make_anew(self, topic: Topic, queues: int) -> None:
-        """Delete a topic and make another one of its name."""
-        self.data.make_anew(topic, queues, self.timeline.now_ms)
-        self.judge.made_anew(topic)
-        self.tell("topic", topic.name, "is made anew, with", queues, "queues")
+    def recreate(self, topic: Topic, queues: int) -> None:
+        """Delete a topic and create another one of its name."""
+        self.data.recreate(topic, queues, self.timeline.now_ms)
+        self.judge.recreated(topic)
+        self.narrate("topic", topic.name, "is made anew, with", queues, "queues")
         self.bridge.publish(topic)
 
     def reset(self, queue: MessageQueue, offset: int) -> None:
-        """Write an operator's wish that a queue be read from an offset on."""
+        """Write an operator's reset of a queue to an offset."""
         identity = self.data.topics[queue.topic].identity
         wanted = Reset(self.scenario.group, queue, offset, "simulator", identity=identity)
         reset = encode_reset(wanted, NAMES, 1)
         control = self.kafka.partition("control")
         number = self.kafka.append(control, reset.key, reset.value).offset + 1
-        self.tell("operator", "resets", queue, "to", (number, offset))
-        self.judge.passages.reset(Queue(*queue), number, offset)
+        self.narrate("operator", "resets", queue, "to", (number, offset))
+        self.judge.start_checks.reset(Queue(*queue), number, offset)
 
     def set_timing(self, name: str, milliseconds: int) -> None:
-        """Change one time of the group's rules, and leave the others as they are."""
+        """Change one time of the group's rules, and keep the others."""
         present = self.rules.get(("timing", ()), {})
         assert isinstance(present, dict), "times are an object"
         self.set_rule("timing", (), {**present, name: milliseconds})
 
     def set_rule(self, rule: str, subject: tuple[str, ...], value: object) -> None:
-        """Write a rule of the group to the log; None removes it."""
+        """Write a rule of the group to the log; the value None removes it."""
         key = (rule, subject)
         if value is None:
             self.rules.pop(key, None)
         else:
             self.rules[key] = value
         record = RuleSet(self.scenario.group, rule, subject, value, "simulator")
-        self.tell("operator", "sets", rule, "/".join(subject), "to", value)
+        self.narrate("operator", "sets", rule, "/".join(subject), "to", value)
         self.kafka.append(
             self.kafka.partition("control"),
             rule_key(self.scenario.group, rule, subject),

@@ -223,7 +223,7 @@ OWNERS = (
             serve("fairlead_group_phase", group="new", phase="waiting_for_route"): "1x200",
             serve("fairlead_group_members_idle", **ORDERS): "2x200",
             serve("fairlead_group_members_idle", group="news"): "2x200",
-            serve("fairlead_group_info", group="news", model="broadcasting"): "1x200",
+            serve("fairlead_group_info", group="news", message_model="broadcasting"): "1x200",
             serve("fairlead_group_members_idle", group="billing"): "2x200",
             serve("fairlead_group_phase", group="billing", phase="paused"): "1x200",
         },

@@ -5,17 +5,17 @@ import sys
 from collections.abc import Mapping
 from typing import Any
 
-from fairlead_proof.explorer.counterexample_replay import retell
+from fairlead_proof.explorer.counterexample_replay import replay_run
 from fairlead_proof.explorer.search import search
-from fairlead_proof.explorer.world import Restart, World
+from fairlead_proof.explorer.world import Restart, WorldBounds
 
 
-def world_of(bounds: Mapping[str, Any]) -> World:
+def world_of(bounds: Mapping[str, Any]) -> WorldBounds:
     """Return the world of these bounds."""
     given = dict(bounds)
     if "restart" in given:
         given["restart"] = Restart(given["restart"])
-    return World(**given)
+    return WorldBounds(**given)
 
 
 def explored(bounds: dict[str, Any], states_max: int) -> dict[str, Any]:
@@ -23,10 +23,10 @@ def explored(bounds: dict[str, Any], states_max: int) -> dict[str, Any]:
     world = world_of(bounds)
     searched = search(world, states_max=states_max)
     told: dict[str, Any] = {"world": world.name, "states": searched.states, "whole": searched.whole}
-    if searched.found is not None:
-        run = searched.found.run
-        assert len(list(retell(world, run))) == len(run), "a run can be told again"
-        told |= {"violation": searched.found.violation, "run": run}
+    if searched.counterexample is not None:
+        run = searched.counterexample.run
+        assert len(list(replay_run(world, run))) == len(run), "a run can be told again"
+        told |= {"violation": searched.counterexample.violation, "run": run}
     return told
 
 

@@ -160,11 +160,11 @@ def _what_it_is() -> Panel:
         "none",
         no_value="no such group",
     )
-    info = of_groups("fairlead_group_info", "strategy", "mode", "model")
+    info = of_groups("fairlead_group_info", "strategy", "mode", "message_model")
     columns = [
         Column("Strategy", f"{info}", label="strategy"),
         Column("Mode", label="mode"),
-        Column("Model", label="model"),
+        Column("Model", label="message_model"),
         Column("Group", label="group"),
     ]
     return table(face, columns, Place(7, 6))
@@ -223,10 +223,10 @@ def _on_their_way() -> Panel:
         " Of all queues, those without owner.",
         "none",
     )
-    moving = of_groups("fairlead_group_queues_in_handover", "phase")
+    moving = of_groups("fairlead_group_queues_in_handover", "state")
     free = of_groups("fairlead_group_queues_unassigned", "topic")
     questions = [
-        Question(f"sum by (phase) ({moving})", "{{phase}}"),
+        Question(f"sum by (state) ({moving})", "{{state}}"),
         Question(f"sum({free})", "no owner"),
     ]
     return lines(face, questions, _HALF)
@@ -262,14 +262,14 @@ def _mishaps() -> Panel:
     face = Face(
         "What went wrong",
         "What should not happen, in each step of time; and queues that started without a known"
-        " position, by the policy that said where.",
+        " position, by what said where.",
         "none",
     )
-    fallbacks = of_groups("fairlead_offset_fallbacks_total", "policy").grown()
+    fallbacks = of_groups("fairlead_offset_fallbacks_total", "why").grown()
     questions = [
         Question(or_zero(f"sum({of_groups(metric).grown()})"), legend) for metric, legend in MISHAPS
     ]
-    started = Question(f"sum by (policy) ({fallbacks})", "started at {{policy}}")
+    started = Question(f"sum by (why) ({fallbacks})", "started at {{why}}")
     return bars(face, [*questions, started], Place(24))
 
 
@@ -320,7 +320,7 @@ def single_queues() -> Row:
     return Row("Its queues (groups that serve.queue_series names)", [_queues(), _queue_lag()])
 
 
-_QUEUE: Final = ("topic", "broker", "queue")
+_QUEUE: Final = ("topic", "broker_name", "queue_id")
 _NOT_NAMED: Final = "serve.queue_series does not name this group"
 
 
@@ -334,8 +334,8 @@ def _queues() -> Panel:
     since = of_groups("fairlead_queue_owner_since_timestamp_seconds", *_QUEUE)
     columns = [
         Column("Topic", label="topic"),
-        Column("Broker", label="broker"),
-        Column("Queue", label="queue", width=80),
+        Column("Broker", label="broker_name"),
+        Column("Queue", label="queue_id", width=80),
         Column("Owned for", f"time() - {since}", unit="s", width=120),
         Column(
             "Lag", f"{of_groups('fairlead_queue_lag_messages', *_QUEUE)}", unit="short", width=100
@@ -358,5 +358,5 @@ def _queue_lag() -> Panel:
         no_value=_NOT_NAMED,
     )
     lag = of_groups("fairlead_queue_lag_messages", *_QUEUE)
-    question = Question(most(10, lag.at), "{{topic}}/{{broker}}/{{queue}}")
+    question = Question(most(10, lag.at), "{{topic}}/{{broker_name}}/{{queue_id}}")
     return lines(face, [question], _HALF)

@@ -1,4 +1,1 @@
-"""Message model BROADCASTING: every member reads every queue, and keeps its offsets itself.
-
-ADR 0144 gives the reasons.
-"""
+"""Message model BROADCASTING: every member reads every queue, with its own offsets (ADR 0144)."""

@@ -1,13 +1,13 @@
-"""What broadcasting members of every kind have in common: they read all queues for themselves."""
+"""The common part of broadcasting members: each reads all queues for itself."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import ClassVar
 
-from fairlead_client.consume.broadcast.broadcast_runner import BroadcastKeeper
+from fairlead_client.consume.broadcast.broadcast_runner import BroadcastRunner
 from fairlead_client.consume.broadcast.offset_file import OffsetFile
-from fairlead_client.consume.broadcast.passive_session import Bystander
+from fairlead_client.consume.broadcast.passive_application import PassiveApplication
 from fairlead_client.consume.member import Member
 from fairlead_client.errors import SettingsError
 from fairlead_client.model import Epoch, Queue, Subscription
@@ -17,80 +17,80 @@ from fairlead_client.transport.session_thread import SessionThread
 
 
 class BroadcastMember(Member):
-    """A member whose work comes from the routes instead of the engine. Mixed into another kind."""
+    """A mixin for members whose queues come from the routes instead of the engine."""
 
     MESSAGE_MODEL: ClassVar[str] = "broadcasting"
     _file: OffsetFile
-    _keeper: BroadcastKeeper | None
+    _runner: BroadcastRunner | None
 
     def _reader(self) -> Application:
-        """Return what reads the queues."""
+        """Return the application's side, which reads the queues."""
         raise NotImplementedError
 
-    def _answer_to(self, keeper: BroadcastKeeper) -> None:
-        """Let what reads the queues answer to the keeper."""
+    def _connect_reader(self, runner: BroadcastRunner) -> None:
+        """Let the application's side answer to the runner."""
         raise NotImplementedError
 
     def _keep_offsets_in(self, folder: str | Path) -> None:
-        """Say where the offsets are kept.
+        """Set the folder of the offsets.
 
         Raises:
-            SettingsError: a setting that makes no sense for a member that shares nothing.
+            SettingsError: a setting does not fit a broadcasting member.
         """
         if self._settings.client_id is None:
             raise SettingsError(
                 "client_id",
-                "is not given, and this member's offsets are kept under it",
-                "give one that stays over restarts, such as the host's name",
+                "is missing, and names this member's file of offsets",
+                "give one that stays the same after a restart, such as the host's name",
             )
         if self._settings.commit_offsets:
             raise SettingsError(
                 "commit_offsets", "is on in a broadcasting group", "leave it out: offsets are local"
             )
         self._file = OffsetFile(folder, self._settings.group, self.client_id)
-        self._keeper = None
+        self._runner = None
 
     @property
     def assigned(self) -> Mapping[Queue, Epoch]:
-        """The queues that are read now."""
-        return {} if self._keeper is None or self._forked else self._keeper.epochs
+        """The queues that the member reads now, each with its epoch."""
+        return {} if self._runner is None or self._forked else self._runner.epochs
 
     @property
     def _last_failure(self) -> Failure | None:
-        kept = None if self._keeper is None else self._keeper.last_failure
+        kept = None if self._runner is None else self._runner.last_failure
         return super()._last_failure or kept
 
     def _epoch_of(self, queue: Queue) -> Epoch | None:
-        return None if self._keeper is None or self._forked else self._keeper.epoch_of(queue)
+        return None if self._runner is None or self._forked else self._runner.epoch_of(queue)
 
     def start(self) -> None:
-        """Read the file, join the group, and begin with every queue of the topics.
+        """Read the offset file, join the group, and begin to read every queue of the topics.
 
         Raises:
-            StartFailedError: `__cause__` is an OffsetFileError if the file cannot be used.
+            StartFailedError: `__cause__` is an OffsetFileError if the file is not usable.
         """
         self._check_fork()
         try:
             super().start()
         except BaseException:
-            self._end_keeper()
+            self._end_runner()
             raise
-        if self._keeper is not None and not self._stopping:
-            self._keeper.start()
+        if self._runner is not None and not self._stopping:
+            self._runner.start()
 
     def close(self, timeout_ms: int | None = None) -> None:
-        """Leave the group; the offsets are in the file when this returns."""
+        """Leave the group; when this returns, the offsets are in the file."""
         super().close(timeout_ms)
         if self._thread is not None and not self._thread.ended.is_set():
             return
         if not self._is_consuming_here():
-            self._end_keeper()
-        elif self._keeper is not None:
-            # It waits for the very messages that the caller has in hand.
-            self._keeper.stop()
+            self._end_runner()
+        elif self._runner is not None:
+            # The runner waits for messages that this very thread has in hand.
+            self._runner.stop()
 
     def _is_consuming_here(self) -> bool:
-        """Whether the caller is a thread that has messages in hand."""
+        """Whether the calling thread has messages in hand."""
         return False
 
     def subscribe(self, topics: Sequence[str | Subscription]) -> None:
@@ -100,18 +100,18 @@ class BroadcastMember(Member):
             SettingsError: as for the setting `topics`.
         """
         super().subscribe(topics)
-        if self._keeper is not None:
-            self._keeper.subscribe([entry.topic for entry in self._subscribed])
+        if self._runner is not None:
+            self._runner.subscribe([entry.topic for entry in self._subscribed])
 
     def _application(self) -> Application:
-        return Bystander(self._session_ended)
+        return PassiveApplication(self._session_ended)
 
     def _new_thread(self) -> SessionThread:
-        local, told = self._file.open()
-        # Here the client itself looks up where that is.
+        local, problem = self._file.open()
+        # The client itself looks up the offset of this time.
         begins_at_ms = self._settings.begins_at_ms(self._identity.process.start_ms)
         settings = replace(self._settings, consume_timestamp_ms=begins_at_ms)
-        self._keeper = BroadcastKeeper(
+        self._runner = BroadcastRunner(
             settings,
             self.client_id,
             self._reader(),
@@ -119,22 +119,22 @@ class BroadcastMember(Member):
             local=local,
             observer=self._observer,
         )
-        self._keeper.last_failure = None if told is None else Failure.now(told)
+        self._runner.last_failure = None if problem is None else Failure.now(problem)
         thread = super()._new_thread()
-        self._answer_to(self._keeper)
+        self._connect_reader(self._runner)
         return thread
 
     def _session_ended(self) -> None:
-        if self._keeper is not None:
-            self._keeper.stop()
+        if self._runner is not None:
+            self._runner.stop()
 
-    def _end_keeper(self) -> None:
-        if self._keeper is None:
+    def _end_runner(self) -> None:
+        if self._runner is None:
             return
-        self._keeper.stop()
-        if self._keeper.ident is None:
-            # The start has failed: nobody else lets go of the file.
+        self._runner.stop()
+        if self._runner.ident is None:
+            # The start has failed, so the runner does not close the file.
             self._file.close()
             self._reader().closed()
         else:
-            self._keeper.join()
+            self._runner.join()

@@ -1,4 +1,4 @@
-"""Follows the routes for one member of a broadcasting group, and keeps how far it has read."""
+"""The thread of a broadcasting member: it follows the routes and keeps the member's offsets."""
 
 import logging
 from collections import defaultdict
@@ -22,7 +22,7 @@ from fairlead_client.model import Epoch, Position, Queue
 from fairlead_client.routes.topic_route import TopicRoute
 from fairlead_client.session.application import Application
 from fairlead_client.session.events import Event, WorkStopped
-from fairlead_client.session.failure import Failure
+from fairlead_client.session.failure import Failure, FailureLog
 from fairlead_client.session.observer import Observer
 from fairlead_client.session.rebalance_log import RebalanceLog
 from fairlead_client.settings.client_settings import Settings
@@ -31,7 +31,7 @@ from fairlead_client.transport.route_reader import RouteReader
 logger = logging.getLogger(__name__)
 
 RETRY_SECONDS: Final = 1.0
-"""A queue whose offsets could not be looked up is not begun, least of all at a guess."""
+"""When to look up the offsets of a queue again; without them the queue does not begin."""
 TURN_SECONDS: Final = 0.1
 
 
@@ -42,19 +42,19 @@ class _Tenure:
     stopping: bool = False
 
 
-class BroadcastKeeper(Thread):
+class BroadcastRunner(Thread):
     """Starts and stops every queue of the topics, and writes the member's offsets to its file.
 
-    There is no handover: nobody else's work depends on these queues. So there is no lease either,
-    and the epochs only tell one tenure of a queue from the next.
+    There is no handover and no lease, because nobody else's work depends on these queues. The
+    epochs only distinguish one tenure of a queue from the next.
 
     Args:
-        settings: what the application chose.
-        client_id: who the member is.
-        application: takes the work, and is told on this thread.
-        offset_file: open.
-        local: what the file holds.
-        observer: is told how many queues are read.
+        settings: the client's settings.
+        client_id: the member's id.
+        application: the application's side, which reads the queues; this thread calls it.
+        offset_file: the open file.
+        local: the content of the file.
+        observer: receives the number of queues.
     """
 
     def __init__(
@@ -83,13 +83,14 @@ class BroadcastKeeper(Thread):
         self._reader = RouteReader(settings, client_id, self._route_read)
         self._bounds = QueueBounds(settings, client_id)
         self._changed = Condition()
-        self._look_at = True
+        self._routes_changed = True
         self._again_at = inf
         self._stopping = False
         self._numbers = count(1)
+        self._failures = FailureLog(logger)
         self.last_failure: Failure | None = None
 
-    # From any thread.
+    # Any thread calls these.
     def subscribe(self, topics: Sequence[str]) -> None:
         """Read these topics from now on."""
         with self._changed:
@@ -97,13 +98,13 @@ class BroadcastKeeper(Thread):
             self._wake()
 
     def epoch_of(self, queue: Queue) -> Epoch | None:
-        """Return the epoch of a queue that is read, else None."""
+        """Return the epoch of a queue that the member reads, else None."""
         tenure = self._tenures.get(queue)
         return None if tenure is None else tenure.epoch
 
     @property
     def epochs(self) -> Mapping[Queue, Epoch]:
-        """The queues that are read."""
+        """The queues that the member reads."""
         with self._changed:
             return {
                 queue: tenure.epoch
@@ -112,7 +113,7 @@ class BroadcastKeeper(Thread):
             }
 
     def report(self, event: Event) -> None:
-        """Take what the application says of its work."""
+        """Note an event of the application's work."""
         if isinstance(event, WorkStopped):
             with self._changed:
                 self._note(event.queue, event.epoch, event.offset)
@@ -122,21 +123,21 @@ class BroadcastKeeper(Thread):
                 self._wake()
 
     def stop(self) -> None:
-        """Stop every queue, keep the offsets, end soon."""
+        """Stop every queue, write the offsets, and end soon."""
         with self._changed:
             self._stopping = True
             self._wake()
 
-    # The thread.
+    # Its own thread does the rest.
     def run(self) -> None:
-        """Serve until stopped; whatever fails is told and tried again."""
+        """Serve until stopped; after an error, try again."""
         self._reader.start()
         next_write = monotonic() + self._settings.commit_ms / 1_000
         try:
             while not self._stopping:
                 if self._is_due():
                     self._follow()
-                    self._tell_queues()
+                    self._report_queues()
                 self._take_progress()
                 if monotonic() >= next_write:
                     next_write = monotonic() + self._settings.commit_ms / 1_000
@@ -147,40 +148,40 @@ class BroadcastKeeper(Thread):
             self._end()
 
     def _is_due(self) -> bool:
-        """Whether the routes are known, and say something new or left something over."""
+        """Whether the routes are known, and have changed or left queues to start again."""
         if not self._reader.ready.is_set():
             return False
-        return self._look_at or monotonic() >= self._again_at
+        return self._routes_changed or monotonic() >= self._again_at
 
     def _follow(self) -> None:
-        """Do what the routes say; what fails is tried again."""
+        """Start and stop queues as the routes say; try again what fails."""
         self._again_at = inf
         with self._changed:
-            self._look_at = False
+            self._routes_changed = False
             held = {queue: tenure.identity for queue, tenure in self._tenures.items()}
             try:
                 plan = self._planner.plan(self._topics, self._routes, held, self._offsets)
             except FairleadClientError as error:
-                self._tell(error)
+                self._report_failure(error)
                 return
         self._stop_queues(plan)
         by_topic: dict[str, list[QueueStart]] = defaultdict(list)
         with self._changed:
             for start in plan.start:
-                # One that still stops is begun again when it has.
+                # A queue that still stops begins again afterwards.
                 if start.queue not in self._tenures:
                     by_topic[start.queue.topic].append(start)
         for starts in by_topic.values():
             try:
                 self._start_queues(starts)
             except KafkaError as error:
-                self._tell(error)
+                self._report_failure(error)
                 self._again_at = monotonic() + RETRY_SECONDS
 
-    def _tell_queues(self) -> None:
+    def _report_queues(self) -> None:
         queues = self.epochs
         self._observer.owned(len(queues))
-        self._rebalances.all_of(queues)
+        self._rebalances.log_all(queues)
 
     def _stop_queues(self, plan: QueuePlan) -> None:
         with self._changed:
@@ -192,7 +193,7 @@ class BroadcastKeeper(Thread):
             ]
         for queue, former in abandoned:
             if former is not None:
-                # Its messages are gone with the topic that it was of.
+                # Its messages are gone with its former topic.
                 self._application.abandon_work(queue, former.epoch)
         for queue, tenure in stopped:
             tenure.stopping = True
@@ -201,17 +202,18 @@ class BroadcastKeeper(Thread):
     def _start_queues(self, starts: Sequence[QueueStart]) -> None:
         bounds = self._bounds.look_up([start.queue for start in starts])
         for start in starts:
-            found = bounds[start.queue]
-            offset = start_offset(found, start.stored, self._settings.consume_from, late=start.late)
+            offset = start_offset(
+                bounds[start.queue], start.stored, self._settings.consume_from, late=start.late
+            )
             if start.stored is not None and offset != start.stored:
                 logger.warning(
-                    "%s has no offset %d any more; it is read from %d",
+                    "%s no longer has offset %d; reading from %d",
                     start.queue,
                     start.stored,
                     offset,
                 )
             self._offsets[start.queue] = LocalOffset(offset, start.identity)
-        # Before the first message: whoever is killed now must not begin at another end.
+        # Before the first message: after a kill, the member must not start at a newer end.
         self._write()
         for start in starts:
             epoch = Epoch(0, next(self._numbers))
@@ -221,7 +223,7 @@ class BroadcastKeeper(Thread):
             self._application.start_work(start.queue, epoch, Position(0, offset))
 
     def _take_progress(self) -> None:
-        for made in self._application.take_progress():
+        for made in self._application.collect_progress():
             with self._changed:
                 self._note(made.queue, made.epoch, made.offset)
 
@@ -238,13 +240,13 @@ class BroadcastKeeper(Thread):
         try:
             self._file.write(LocalOffsets(self._local.group, self._local.client_id, offsets))
         except OSError as error:
-            self._tell(error)
+            self._report_failure(error)
             self._observer.commit_failed()
             return
         self._written = offsets
 
     def _end(self) -> None:
-        """Let what is in hand be finished, keep where each queue is, and let go."""
+        """Wait for messages in hand, write the offsets, and close everything."""
         for queue, tenure in list(self._tenures.items()):
             self._application.stop_work(queue, tenure.epoch)
         limit = self._settings.close_timeout_ms / 1_000
@@ -269,10 +271,9 @@ class BroadcastKeeper(Thread):
                 self._wake()
 
     def _wake(self) -> None:
-        self._look_at = True
+        self._routes_changed = True
         self._changed.notify_all()
 
-    def _tell(self, error: Exception) -> None:
-        if self.last_failure is None or repr(error) != repr(self.last_failure.error):
-            logger.warning("broadcasting: %s: %s", type(error).__name__, error)
+    def _report_failure(self, error: Exception) -> None:
+        self._failures.log(repr(error), "broadcasting failed: %s: %s", type(error).__name__, error)
         self.last_failure = Failure.now(error)

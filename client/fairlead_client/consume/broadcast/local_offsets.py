@@ -1,4 +1,4 @@
-"""How far one member has read each queue, as the text of its own file."""
+"""The offsets of one broadcasting member, as the text of its file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,13 +8,19 @@ import orjson
 
 from fairlead_client.errors import MalformedRecordError
 from fairlead_client.model import Queue
+from fairlead_client.session.record_object import (
+    is_whole_number,
+    optional_text_field,
+    text_field,
+    whole_number_field,
+)
 
 VERSION = 1
 
 
 @dataclass(frozen=True, slots=True)
 class LocalOffset:
-    """The next offset to read; `identity` is the life of its topic, None: not told."""
+    """The next offset to read; `identity` is its topic's identity, None if unknown."""
 
     offset: int
     identity: str | None = None
@@ -30,7 +36,7 @@ class LocalOffsets:
 
 
 def encode_local_offsets(local: LocalOffsets) -> bytes:
-    """Return the text of the file, the queues in order."""
+    """Return the text of the file, with the queues in order."""
     return orjson.dumps(
         {
             "v": VERSION,
@@ -49,7 +55,7 @@ def decode_local_offsets(text: bytes) -> LocalOffsets:
     """Read the text of a file.
 
     Raises:
-        MalformedRecordError: names the first field that is not as it was written.
+        MalformedRecordError: a field is damaged; the error names it.
     """
     try:
         body = orjson.loads(text)
@@ -64,33 +70,18 @@ def decode_local_offsets(text: bytes) -> LocalOffsets:
     for at, entry in enumerate(entries):
         queue, offset = _entry(entry, f"offsets[{at}]")
         if queue in offsets:
-            raise MalformedRecordError(f"offsets[{at}].queue", "stands twice")
+            raise MalformedRecordError(f"offsets[{at}].queue", "appears twice")
         offsets[queue] = offset
-    return LocalOffsets(_text(body, "group"), _text(body, "client_id"), offsets)
+    return LocalOffsets(text_field(body, "group"), text_field(body, "client_id"), offsets)
 
 
 def _entry(entry: Any, path: str) -> tuple[Queue, LocalOffset]:
     if not isinstance(entry, dict):
         raise MalformedRecordError(path, "is no object")
     match entry.get("queue"):
-        case [str(topic), str(broker_name), int(queue_id)] if _is_number(queue_id):
+        case [str(topic), str(broker_name), int(queue_id)] if is_whole_number(queue_id):
             queue = Queue(topic, broker_name, queue_id)
         case _:
             raise MalformedRecordError(f"{path}.queue", "is not [topic, broker name, queue id]")
-    offset, identity = entry.get("offset"), entry.get("identity")
-    if not isinstance(offset, int) or not _is_number(offset):
-        raise MalformedRecordError(f"{path}.offset", "is missing or no whole number from 0 on")
-    if not isinstance(identity, str | None):
-        raise MalformedRecordError(f"{path}.identity", "is no text")
-    return queue, LocalOffset(offset, identity)
-
-
-def _is_number(value: Any) -> bool:
-    return isinstance(value, int) and not isinstance(value, bool) and value >= 0
-
-
-def _text(body: dict[str, Any], name: str) -> str:
-    value = body.get(name)
-    if not isinstance(value, str):
-        raise MalformedRecordError(name, "is missing or no text")
-    return value
+    offset = whole_number_field(entry, "offset", f"{path}.")
+    return queue, LocalOffset(offset, optional_text_field(entry, "identity", f"{path}."))

@@ -1,4 +1,4 @@
-"""The file with one member's offsets: locked while it lives, and never half written."""
+"""The file of one member's offsets, locked while the member runs and never half written."""
 
 import fcntl
 import logging
@@ -26,16 +26,15 @@ NAME_MAX: Final = 100
 
 
 class OffsetFile:
-    """`<folder>/<client id>/<group>.json`, with the version before it as `….json.bak`.
+    """`<folder>/<client id>/<group>.json`, with the former version as `….json.bak`.
 
-    A write is a new file that takes the place of the old one when all of it is on the disk, so
-    whatever kills the process leaves one or the other. For one process at a time: the second of one
-    client id and group is refused.
+    A write creates a new file, which replaces the old one when all of it is on the disk. So a kill
+    leaves one version or the other. Only one process at a time may use a client id and group.
 
     Args:
-        folder: where the files of all members on this machine stand; made if it is not there.
+        folder: the folder for the members of this machine; created if it does not exist.
         group: the group.
-        client_id: the member; the same after a restart, or nothing is found.
+        client_id: the member's id, which must stay the same after a restart.
     """
 
     def __init__(self, folder: str | Path, group: str, client_id: str) -> None:
@@ -50,12 +49,12 @@ class OffsetFile:
         """Lock the file and read it.
 
         Returns:
-            What it holds, nothing if there is none; and what was wrong with it, if its text was
-            not as it was written: then it was kept aside, and what holds is the version before it.
+            The offsets, empty without a file; and an error if the file was damaged. Then this keeps
+            the damaged file aside, and the offsets are those of the former version.
 
         Raises:
-            OffsetFileError: another process has it; it cannot be read or written; or neither it nor
-                the version before it is as it was written, which stays as it is.
+            OffsetFileError: another process uses the file, it cannot be read or written, or both it
+                and the former version are damaged.
         """
         try:
             self.path.parent.mkdir(parents=True, exist_ok=True)
@@ -76,17 +75,17 @@ class OffsetFile:
             except OSError as error:
                 self.close()
                 raise OffsetFileError(
-                    str(self.path), f"cannot be mended: {error}", "give a folder with room"
+                    str(self.path), f"cannot be repaired: {error}", "give a folder with free space"
                 ) from error
             except BaseException:
                 self.close()
                 raise
 
     def write(self, local: LocalOffsets) -> None:
-        """Put these offsets in the place of the old ones, for sure.
+        """Replace the old offsets by these, safely on the disk.
 
         Raises:
-            OSError: they could not be written; the old ones stand.
+            OSError: the write failed; the old offsets stay.
         """
         self._put(local, keeps_backup=True)
 
@@ -106,13 +105,13 @@ class OffsetFile:
             os.close(folder)
 
     def close(self) -> None:
-        """Let others have it."""
+        """Unlock the file."""
         if self._lock is not None:
             self._lock.close()
             self._lock = None
 
     def _take_lock(self) -> None:
-        # Not the file itself: each write makes it another one.
+        # The lock is a separate file, because each write replaces the file itself.
         lock = self.path.with_name(f"{self.path.name}.lock").open("ab")
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -139,23 +138,23 @@ class OffsetFile:
         except (OSError, MalformedRecordError):
             raise OffsetFileError(
                 str(self.path),
-                f"is not as it was written ({broken}), nor is the version before it",
-                "mend it, or move it away to begin where consume_from says",
+                f"is damaged ({broken}), and so is the former version",
+                "repair it, or move it away to begin where consume_from says",
             ) from broken
         aside = self.path.with_name(f"{self.path.name}.broken-{time_ns()}")
         shutil.copyfile(self.path, aside)
-        # At once: a start that fails now must find it again, and not nothing.
+        # At once: if this start fails, the next one must find these offsets.
         self._put(local)
-        told = OffsetFileError(
+        problem = OffsetFileError(
             str(self.path),
-            f"was not as it was written ({broken}) and is now {aside.name}",
-            "the version before it holds: its last messages are read again",
+            f"was damaged ({broken}) and is now {aside.name}",
+            "the member uses the former version and reads its last messages again",
         )
-        logger.error("%s", told)
-        return local, told
+        logger.error("%s", problem)
+        return local, problem
 
     def _keep_backup(self) -> None:
-        """Keep the version before; where there are no hard links there is none."""
+        """Keep the former version as a hard link, if the file system has hard links."""
         link = self.path.with_name(f"{self.path.name}.link")
         with suppress(OSError):
             link.unlink(missing_ok=True)
@@ -164,7 +163,7 @@ class OffsetFile:
 
 
 def _file_name(text: str) -> str:
-    """Return a name for any text, readable, legal everywhere, and of no other text."""
+    """Return a unique, readable file name for any text."""
     name = quote(text, safe="").replace(".", "%2E", 1) if text[:1] == "." else quote(text, safe="")
     if len(name) <= NAME_MAX:
         return name

@@ -1,4 +1,4 @@
-"""Which queues a member of a broadcasting group reads: all readable ones of its topics."""
+"""Plans which queues a broadcasting member reads: all readable queues of its topics."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from fairlead_client.routes.topic_route import TopicRoute
 
 @dataclass(frozen=True, slots=True)
 class QueueStart:
-    """A queue to begin to read.
+    """A queue to start.
 
     Attributes:
         queue: the queue.
-        identity: the life of its topic.
-        stored: the member's own offset in that life; None: it has none.
-        late: whether the queue came after the member first read the topic.
+        identity: the identity of its topic.
+        stored: the member's own offset under that identity; None if it has none.
+        late: whether the queue was added after the member first read the topic.
     """
 
     queue: Queue
@@ -28,7 +28,7 @@ class QueueStart:
 
 @dataclass(frozen=True, slots=True)
 class QueuePlan:
-    """What is to change: queues to stop, those to forget at once, and those to start."""
+    """The changes to make: queues to stop, to abandon at once, and to start."""
 
     stop: tuple[Queue, ...] = ()
     abandon: tuple[Queue, ...] = ()
@@ -36,17 +36,17 @@ class QueuePlan:
 
 
 class QueuePlanner:
-    """Compares what a member reads with what its topics have.
+    """Compares the queues that a member reads with those of its topics.
 
-    A topic without a route is not read, and its offsets stay: the route may come back. Only a route
-    that tells another life of the topic makes an offset void. So does nothing else.
+    A member does not read a topic without a route, but keeps its offsets, since the route may come
+    back. Only a route with another identity of the topic makes an offset void.
 
     Args:
-        known: the offsets that the member had when it began.
+        known: the member's offsets at its start.
     """
 
     def __init__(self, known: Mapping[Queue, LocalOffset]) -> None:
-        # What a topic had when it was first seen; None: it was read before this member began.
+        # The first known queues of a topic; None: the member read it before its last restart.
         self._first: dict[str, frozenset[tuple[Queue, str | None]] | None] = {
             queue.topic: None for queue in known
         }
@@ -58,16 +58,16 @@ class QueuePlanner:
         held: Mapping[Queue, str | None],
         offsets: Mapping[Queue, LocalOffset],
     ) -> QueuePlan:
-        """Return what is to change.
+        """Return the changes to make.
 
         Args:
-            topics: what the member subscribes to.
-            routes: the routes known, without those of deleted topics.
-            held: the queues that it reads, and of which life of their topics.
-            offsets: its own offsets.
+            topics: the member's topics.
+            routes: the known routes, without deleted topics.
+            held: the queues that the member reads, with their topics' identities.
+            offsets: the member's own offsets.
 
         Raises:
-            RouteError: a route that has too many queues.
+            RouteError: a route has too many queues.
         """
         wanted: dict[Queue, str | None] = {}
         for topic in topics:
@@ -89,9 +89,9 @@ class QueuePlanner:
             ),
         )
 
-    def _start(self, queue: Queue, identity: str | None, told: LocalOffset | None) -> QueueStart:
-        # An offset that names no life counts in whatever life there is.
-        holds = told is not None and told.identity in (None, identity)
+    def _start(self, queue: Queue, identity: str | None, stored: LocalOffset | None) -> QueueStart:
+        # An offset without an identity counts for any identity.
+        holds = stored is not None and stored.identity in (None, identity)
         first = self._first[queue.topic]
         late = first is None or (queue, identity) not in first
-        return QueueStart(queue, identity, told.offset if told and holds else None, late)
+        return QueueStart(queue, identity, stored.offset if stored and holds else None, late)

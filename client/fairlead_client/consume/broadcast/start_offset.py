@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """What a queue holds.
+    """The bounds of a queue.
 
     Attributes:
-        least: the first offset kept.
-        end: the next one to be written, looked up before `for_time`.
-        for_time: the first whose message is not older than the group's timestamp; None: there is
-            no such message, or no timestamp.
+        least: the first offset that the queue still has.
+        end: the next offset to be written, looked up before `for_time`.
+        for_time: the first offset with a message not older than the group's timestamp; None: no
+            such message, or no timestamp.
     """
 
     least: int
@@ -22,16 +22,16 @@ class Bounds:
 def start_offset(bounds: Bounds, stored: int | None, consume_from: str, *, late: bool) -> int:
     """Return the next offset to read.
 
-    Source: RebalancePushImpl#computePullFromWhere over LocalFileOffsetStore. What differs: a stored
-    offset that the queue no longer has is the next one it has, not a pull that fails; and a queue
-    that came to a topic which this member reads already begins at its beginning, where RocketMQ's
-    members skip what was written before they saw it.
+    Source: RebalancePushImpl#computePullFromWhere over LocalFileOffsetStore, with two differences.
+    A stored offset that the queue no longer has becomes the nearest one, instead of a failed pull.
+    A queue added to a topic that this member already reads starts at its beginning; RocketMQ's
+    members skip the messages written before they saw the queue.
 
     Args:
-        bounds: what the queue holds.
-        stored: the member's own offset in this life of the topic.
+        bounds: the bounds of the queue.
+        stored: the member's own offset under this identity of the topic.
         consume_from: `first_offset`, `last_offset` or `timestamp`.
-        late: whether the queue came after the member first read the topic.
+        late: whether the queue was added after the member first read the topic.
     """
     if stored is not None:
         return min(max(stored, bounds.least), max(bounds.end, bounds.least))

@@ -1,4 +1,1 @@
-"""The pull service: what pulls messages ahead, what holds it back, and who consumes them.
-
-ADR 0137 gives the reasons.
-"""
+"""The pull service, its flow control, and the threads that consume pulled messages (ADR 0137)."""

@@ -1,27 +1,27 @@
-"""What becomes of a message that could not be consumed: a port."""
+"""The interface that keeps failed messages for another attempt."""
 
 from typing import Final, Protocol
 
 from fairlead_client.message import Message
 
 BY_ATTEMPT: Final = 0
-"""The delay level grows with the attempts."""
+"""A delay level that grows with the attempts."""
 DEAD_LETTER: Final = -1
-"""The message is not tried again."""
+"""No further attempt: the dead-letter topic."""
 
 
 class FailedMessages(Protocol):
-    """Keeps failed messages for another attempt later. Called on the threads that consume."""
+    """Keeps failed messages for a later attempt. The consuming threads call it."""
 
     def send_back(self, message: Message, attempt: int, delay: int) -> None:
-        """Keep the message, so that the group gets it again; return when that is sure.
+        """Keep the message for the group; return when it is safely stored.
 
         Args:
-            message: the message, as it was handed to the listener.
-            attempt: how often this client has handed it out, the time that failed included. How
-                often it was tried before it came here, its headers say.
-            delay: RocketMQ's delay level: 1 and more name one, BY_ATTEMPT, DEAD_LETTER.
+            message: the message, as the listener got it.
+            attempt: how often this client has handed it out, including the failed time. The
+                message's headers say how often others tried it before.
+            delay: RocketMQ's delay level: a level from 1 on, BY_ATTEMPT or DEAD_LETTER.
 
         Raises:
-            Exception: it is not sure that the message is kept; it is consumed here again later.
+            Exception: the message may not be stored; the consumer consumes it again later.
         """

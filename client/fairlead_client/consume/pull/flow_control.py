@@ -1,4 +1,4 @@
-"""When a queue is not pulled, although it could be (RocketMQ's DefaultMQPushConsumerImpl)."""
+"""Flow control: when the client does not pull a queue (RocketMQ's DefaultMQPushConsumerImpl)."""
 
 import logging
 from collections import Counter
@@ -20,8 +20,8 @@ MIB: Final = 1024 * 1024
 LOGGED_EVERY: Final = 1_000
 
 
-class Gate(Enum):
-    """What holds a pull request back."""
+class HoldReason(Enum):
+    """Why the client does not pull a queue now."""
 
     MESSAGES = "messages"
     SIZE = "size"
@@ -31,19 +31,19 @@ class Gate(Enum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FlowLimits:
-    """How much of a queue may be pulled and not consumed; RocketMQ's names in snake case.
+    """Limits of pulled messages that are not consumed yet; RocketMQ's names in snake case.
 
     Attributes:
-        pull_threshold_for_queue: messages of one queue; more hold it back.
-        pull_threshold_size_for_queue: whole MiB of one queue; more hold it back.
-        consume_concurrently_max_span: offsets between the first and the last message that are not
-            consumed, of queues that are consumed concurrently.
-        pull_threshold_for_topic: messages of all queues together, shared out among the queues
-            held, of a retry topic one for all its delays; None: no such limit.
-        pull_threshold_size_for_topic: whole MiB likewise.
+        pull_threshold_for_queue: the most messages of one queue.
+        pull_threshold_size_for_queue: the most whole MiB of one queue.
+        consume_concurrently_max_span: the most offsets between the first and the last message of a
+            queue that are not consumed; not used for ordered groups.
+        pull_threshold_for_topic: the most messages of all queues together, divided among the
+            queues held; all delays of a retry topic count as one queue. None: no limit.
+        pull_threshold_size_for_topic: the same in whole MiB.
 
     Raises:
-        SettingsError: a limit below 1.
+        SettingsError: a limit is below 1.
     """
 
     pull_threshold_for_queue: int = 1_000
@@ -53,20 +53,20 @@ class FlowLimits:
     pull_threshold_size_for_topic: int | None = None
 
     def __post_init__(self) -> None:
-        """Check each."""
+        """Check the limits."""
         check_types(self)
         for name in self.__slots__:
             value = getattr(self, name)
             if value is not None and value < 1:
-                raise SettingsError(name, f"{value} is no limit", "1 or more")
+                raise SettingsError(name, f"{value} is not a valid limit", "give 1 or more")
 
 
 class FlowControl:
-    """Tests each pull request against the gates, and counts what each holds back.
+    """Tests each pull request against the limits, and counts what each holds back.
 
     Args:
-        limits: how much may be cached.
-        ordered: whether queues are consumed in order: then the span is no gate.
+        limits: how much the client may cache.
+        ordered: whether the group consumes in order; then the span has no limit.
     """
 
     def __init__(self, limits: FlowLimits, *, ordered: bool) -> None:
@@ -74,28 +74,28 @@ class FlowControl:
         self._ordered = ordered
         self._messages = limits.pull_threshold_for_queue
         self._mib = limits.pull_threshold_size_for_queue
-        self._counts: Counter[Gate] = Counter()
+        self._counts: Counter[HoldReason] = Counter()
 
     @property
     def counts(self) -> Mapping[str, int]:
-        """How often each gate held a request back."""
-        return {gate.value: self._counts[gate] for gate in Gate}
+        """How often each reason held a request back."""
+        return {reason.value: self._counts[reason] for reason in HoldReason}
 
     @property
     def messages(self) -> int:
-        """The limit of messages of one queue now."""
+        """The present limit of messages of one queue."""
         return self._messages
 
     @property
     def size_mib(self) -> int:
-        """The limit of MiB of one queue now."""
+        """The present limit of one queue in MiB."""
         return self._mib
 
     def share_out(self, held: Iterable[Queue]) -> None:
-        """The client holds these queues now, of all topics: limits of a topic are shared.
+        """Divide the limits of a topic among the queues that the client holds now.
 
-        A retry topic has a queue here for each delay where RocketMQ has one: together they count
-        as one, so that joining it leaves a topic's limit as it was.
+        A retry topic has a queue for each delay, where RocketMQ has one queue. All delays together
+        count as one queue, so that reading the retry topic does not lower the limits.
         """
         limits = self._limits
         own = Counter(queue.topic.startswith(RETRY_PREFIX) for queue in held)
@@ -105,37 +105,37 @@ class FlowControl:
         if queues and limits.pull_threshold_size_for_topic is not None:
             self._mib = max(1, limits.pull_threshold_size_for_topic // queues)
 
-    def hold_back(self, work: ProcessQueue, *, locked: bool) -> Gate | None:
-        """Return the gate that holds a queue back now, counted; None: it may be pulled.
+    def hold_back(self, work: ProcessQueue, *, locked: bool) -> HoldReason | None:
+        """Return why a queue is not pulled now, and count it; None: the client may pull it.
 
         Args:
-            work: what is cached of the queue.
-            locked: whether the client holds the queue's lock, which is its lease, and has not let
-                go of it by `unlock`.
+            work: the cached messages of the queue.
+            locked: whether the client holds the queue's lock, which is its lease, and has not
+                called `unlock`.
         """
-        gate = self._gate(work, locked=locked)
-        if gate is not None:
-            self._counts[gate] += 1
-            if self._counts[gate] % LOGGED_EVERY == 1:
+        reason = self._hold_reason(work, locked=locked)
+        if reason is not None:
+            self._counts[reason] += 1
+            if self._counts[reason] % LOGGED_EVERY == 1:
                 logger.warning(
-                    "%s of %s holds pulling back, for the %d. time: %d messages, %d bytes, span %d",
-                    gate.value,
+                    "not pulling %s because of its %s (count %d): %d messages, %d bytes, span %d",
                     work.queue,
-                    self._counts[gate],
+                    reason.value,
+                    self._counts[reason],
                     work.count,
                     work.size_bytes,
                     work.span,
                 )
-        return gate
+        return reason
 
-    def _gate(self, work: ProcessQueue, *, locked: bool) -> Gate | None:
+    def _hold_reason(self, work: ProcessQueue, *, locked: bool) -> HoldReason | None:
         if work.count > self._messages:
-            return Gate.MESSAGES
+            return HoldReason.MESSAGES
         if work.size_bytes // MIB > self._mib:
-            return Gate.SIZE
+            return HoldReason.SIZE
         if not locked:
-            return Gate.LOCK
-        # A span costs a lock; it cannot be long while there is nothing.
+            return HoldReason.LOCK
+        # `span` takes a lock; without messages it is 0.
         if self._ordered or not work.count:
             return None
-        return Gate.SPAN if work.span > self._limits.consume_concurrently_max_span else None
+        return HoldReason.SPAN if work.span > self._limits.consume_concurrently_max_span else None

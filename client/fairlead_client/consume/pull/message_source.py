@@ -1,4 +1,4 @@
-"""Where messages are pulled from: a port; Kafka is the one shipped."""
+"""The interface of a source of messages; the library has one for Kafka."""
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,14 +20,15 @@ class PullStatus(Enum):
 
 @dataclass(frozen=True, slots=True)
 class PullResult:
-    """What one pull brought.
+    """The result of one pull.
 
     Attributes:
-        records: those that the subscription wants, in order; some only if FOUND.
-        next_offset: where to pull next. OFFSET_ILLEGAL: the beginning for an offset below it, the
-            end for one beyond it; never the beginning for an offset beyond the end.
+        status: how the pull ended.
+        next_offset: where to pull next. With OFFSET_ILLEGAL, the queue's beginning for an offset
+            below it, and its end for an offset beyond it.
+        records: the messages that the subscription wants, in order; only with FOUND.
         end: the next offset to be written, if the source knows it.
-        error: why this queue could not be pulled, while others may be; it is asked for again later.
+        error: why this queue could not be pulled; the client asks for it again later.
     """
 
     status: PullStatus
@@ -38,49 +39,52 @@ class PullResult:
 
 
 class MessageSource(Protocol):
-    """Pulls for many queues at once. Called on one thread, the pull service's, but for `check`."""
+    """Pulls messages of many queues at once. Only the pull service's thread calls it, but `check`.
+
+    Any thread may call `check`.
+    """
 
     def connect(self) -> None:
-        """Connect, if that takes time: before the first pull, and again until it succeeds.
+        """Connect before the first pull; the client calls it again until it succeeds.
 
         Raises:
-            Exception: not connected; it is tried again.
+            Exception: not connected; the client tries again.
         """
 
     def check(self, subscriptions: Iterable[Subscription]) -> None:
-        """Refuse what cannot be evaluated, before anybody learns of it. Called on any thread.
+        """Check that the source can evaluate these filters, before the client subscribes.
 
         Raises:
-            SettingsError: an expression that the source cannot evaluate.
+            SettingsError: the source cannot evaluate an expression.
         """
 
     def subscribe(self, subscriptions: Iterable[Subscription]) -> None:
-        """From now on these filters hold.
+        """Use these filters from now on.
 
         Raises:
-            SettingsError: an expression that the source cannot evaluate.
+            SettingsError: the source cannot evaluate an expression.
         """
 
     def follow(self, queues: Collection[Queue]) -> None:
-        """These queues are held, and no others: connections and buffers of others may go."""
+        """Note that the client holds exactly these queues; forget buffers of others."""
 
     def pull(
         self, offsets: Mapping[Queue, int], wait_ms: int, most: int | None = None
     ) -> Mapping[Queue, PullResult]:
-        """Long poll for all of these queues, which are followed.
+        """Pull these queues, all of them followed, and wait for messages if there are none.
 
         Args:
-            offsets: the offset from which on each is pulled.
-            wait_ms: how long to wait when there is nothing.
-            most: messages at most; None: as many as the source likes.
+            offsets: the offset to pull from, for each queue.
+            wait_ms: the longest wait.
+            most: the most messages; None: the source decides.
 
         Returns:
-            An answer for one queue at least, unless the time is over; a queue that is not among
-            them has nothing to tell yet.
+            Results of at least one queue, unless the time is over. A queue without a result has
+            nothing new.
 
         Raises:
-            Exception: none could be pulled; all are asked for again later.
+            Exception: the source could pull no queue; the client asks again later.
         """
 
     def close(self) -> None:
-        """Let go of connections."""
+        """Close the connections."""

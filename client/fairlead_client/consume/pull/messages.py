@@ -1,4 +1,4 @@
-"""The messages of one batch; each is made when somebody looks at it."""
+"""The messages of one batch, each created at its first use."""
 
 from collections.abc import Iterator, Sequence
 from typing import overload
@@ -12,8 +12,8 @@ class Messages(Sequence[Message]):
 
     Args:
         queue: the queue.
-        epoch: the fencing token under which they are handed out.
-        records: the messages as they were pulled.
+        epoch: the fencing token under which the consumer hands them out.
+        records: the messages as pulled.
     """
 
     __slots__ = ("epoch", "queue", "records")
@@ -24,11 +24,11 @@ class Messages(Sequence[Message]):
         self.records = records
 
     def __len__(self) -> int:
-        """Return how many there are."""
+        """Return the number of messages."""
         return len(self.records)
 
     def __iter__(self) -> Iterator[Message]:
-        """Make one after another."""
+        """Yield the messages, one after another."""
         queue, epoch = self.queue, self.epoch
         for record in self.records:
             yield message_of(queue, epoch, record)
@@ -38,18 +38,18 @@ class Messages(Sequence[Message]):
     @overload
     def __getitem__(self, index: slice) -> "Messages": ...
     def __getitem__(self, index: int | slice) -> "Message | Messages":
-        """Return one, or some of them."""
+        """Return one message, or some of them."""
         if isinstance(index, slice):
             return Messages(self.queue, self.epoch, self.records[index])
         return message_of(self.queue, self.epoch, self.records[index])
 
     def __repr__(self) -> str:
-        """Name the queue and how many."""
+        """Return the number and the queue."""
         return f"<{len(self)} messages of {self.queue}>"
 
 
 def message_of(queue: Queue, epoch: Epoch, record: Record) -> Message:
-    """Return a message of a queue as it is handed out under an epoch."""
+    """Return the message of a record, under an epoch of its queue."""
     return Message(
         queue,
         record.offset,

@@ -1,23 +1,27 @@
-"""What was pulled of one queue and is not consumed yet (RocketMQ's ProcessQueue).
+"""The pulled messages of one queue that are not consumed yet (RocketMQ's ProcessQueue).
 
-Accounts are kept by the batch: one pulled list is put in, slices of it are taken in the order of
-their offsets and finished in any order. The position is the lowest offset not consumed.
+It counts by batches: it takes pulled lists, and hands out slices of them in the order of their
+offsets, which may finish in any order. The position is the lowest offset not consumed.
 """
 
 from collections import deque
 from collections.abc import Sequence
 from threading import Lock
+from typing import Final
 
 from fairlead_client.message import Record
 from fairlead_client.model import Epoch, Queue
 
+UNDECIDED_MS: Final = 100
+"""How often the client checks what became of a queue whose lease ran out."""
+
 
 class Batch:
-    """Messages that are consumed together: those of one queue, one after another.
+    """Consecutive messages of one queue that are consumed together.
 
     Attributes:
-        attempt: how often they were handed out here, the present time included; a time that did not
-            count is left out.
+        attempt: how often they were handed out here, including the present time. A time that did
+            not count is left out.
     """
 
     __slots__ = ("attempt", "doubt", "finished", "in_hand", "records", "size_bytes", "work")
@@ -33,25 +37,25 @@ class Batch:
 
     @property
     def doubtful(self) -> bool:
-        """Whether the application heard meanwhile that the queue is not its, and left it out."""
+        """Whether the application heard meanwhile that it does not own the queue."""
         return self.doubt is not self.work.doubt
 
 
 def body_bytes(records: Sequence[Record]) -> int:
-    """Return how many bytes the bodies of these records have."""
+    """Return the total size of the records' bodies in bytes."""
     return sum([len(record.value or b"") for record in records])
 
 
 class ProcessQueue:
-    """The book of one queue under one epoch. From any thread; no call waits.
+    """One queue under one epoch. Any thread may call it; no call waits.
 
-    A dropped queue hands out nothing and counts nothing any more. A stopping one hands out
-    nothing, and counts what is in hand until it is finished.
+    A stopping queue hands out no more batches, but counts those in hand until they are finished. A
+    dropped queue hands out nothing, and nothing counts.
 
     Args:
         queue: the queue.
         epoch: the fencing token of this tenure.
-        offset: where it begins: never what an earlier tenure knew.
+        offset: where it begins; nothing of an earlier tenure is used.
     """
 
     def __init__(self, queue: Queue, epoch: Epoch, offset: int) -> None:
@@ -60,7 +64,7 @@ class ProcessQueue:
         self.end: int | None = None
         self.last_pull_ms: int | None = None
         self.stopping_since: float | None = None
-        # Another one after each answer to the application that the queue is not its.
+        # A new object each time the application hears that it does not own the queue.
         self.doubt = object()
         self._lock = Lock()
         self._next_offset = offset
@@ -72,26 +76,26 @@ class ProcessQueue:
         self._stopping = False
         self._dropped = False
         self._turns = 0
-        self._noted = False
+        self._touched = False
 
     @property
     def next_offset(self) -> int:
-        """The offset that is pulled next."""
+        """The next offset to pull."""
         return self._next_offset
 
     @property
     def count(self) -> int:
-        """How many messages are pulled and not consumed."""
+        """The number of messages pulled and not consumed."""
         return self._count
 
     @property
     def size_bytes(self) -> int:
-        """How many bytes the bodies of these have."""
+        """The size of their bodies in bytes."""
         return self._bytes
 
     @property
     def stopping(self) -> bool:
-        """Whether nothing more is pulled and handed out."""
+        """Whether the queue is no longer pulled and handed out."""
         return self._stopping
 
     @property
@@ -101,13 +105,13 @@ class ProcessQueue:
 
     @property
     def position(self) -> int:
-        """The lowest offset not consumed: the first remaining, or where pulling goes on."""
+        """The lowest offset not consumed, or the next one to pull."""
         with self._lock:
             return self._position()
 
     @property
     def span(self) -> int:
-        """How far the first and the last message that are not consumed lie apart."""
+        """The distance from the first to the last message that is not consumed, in offsets."""
         with self._lock:
             if not self._count:
                 return 0
@@ -117,12 +121,12 @@ class ProcessQueue:
             return last[-1].offset - first[0].offset
 
     def put(self, records: Sequence[Record], asked: int, next_offset: int) -> bool:
-        """Take in what was pulled; False when it is not wanted any more: stopped, or sought away.
+        """Store pulled records; False if the queue has stopped, or has moved to another offset.
 
         Args:
-            records: in order, none below `asked`; none: only the offset moves.
-            asked: the offset from which they were pulled.
-            next_offset: where to pull next, behind all of them.
+            records: the records in order, none below `asked`; empty: only the offset moves.
+            asked: the offset they were pulled from.
+            next_offset: the next offset to pull, behind all of them.
         """
         size = body_bytes(records)
         with self._lock:
@@ -136,7 +140,7 @@ class ProcessQueue:
             return True
 
     def seek(self, offset: int) -> None:
-        """Go on from another offset: what is cached or in hand is forgotten, and counts no more."""
+        """Continue at another offset; cached messages and those in hand no longer count."""
         with self._lock:
             for batch in self._taken:
                 batch.in_hand, batch.finished = False, True
@@ -145,8 +149,8 @@ class ProcessQueue:
             self._count = self._bytes = self._in_hand = 0
             self._next_offset = offset
 
-    def take(self, most: int) -> Batch | None:
-        """Hand out the next messages; None when there are none, or not any more."""
+    def hand_out(self, most: int) -> Batch | None:
+        """Hand out the next messages; None if there are none, or the queue has stopped."""
         with self._lock:
             if not self._waiting or self._stopping or self._dropped:
                 return None
@@ -161,8 +165,8 @@ class ProcessQueue:
             self._in_hand += 1
             return batch
 
-    def take_again(self, batch: Batch) -> bool:
-        """Hand out once more what was put back; False when it is not to be consumed any more."""
+    def hand_out_again(self, batch: Batch) -> bool:
+        """Hand out a put-back batch once more; False if nobody may consume it any more."""
         with self._lock:
             if self._stopping or self._dropped or batch.in_hand or batch.finished:
                 return False
@@ -173,7 +177,7 @@ class ProcessQueue:
             return True
 
     def finish(self, batch: Batch) -> bool:
-        """This batch is consumed; False when that does not count: dropped, or not in hand."""
+        """Note that a batch is consumed; False if it was dropped or is not in hand."""
         with self._lock:
             if not batch.in_hand:
                 return False
@@ -192,7 +196,10 @@ class ProcessQueue:
             return True
 
     def put_back(self, batch: Batch, remaining: Sequence[Record] | None = None) -> bool:
-        """Of a batch only these are not consumed; None: all of it. False as for `finish`."""
+        """Take a batch back, of which only `remaining` is not consumed; False as for `finish`.
+
+        None: the whole batch remains.
+        """
         with self._lock:
             if not batch.in_hand:
                 return False
@@ -208,7 +215,7 @@ class ProcessQueue:
             return True
 
     def recall(self) -> None:
-        """Take back all that is in hand and was put back: it is handed out again, in its order."""
+        """Take back all batches in hand or put back, to hand them out again in order."""
         with self._lock:
             for batch in reversed(self._taken):
                 if not batch.finished:
@@ -220,25 +227,25 @@ class ProcessQueue:
                 self._discard_waiting()
 
     def stop(self) -> bool:
-        """Hand out nothing more; return whether nothing is in hand."""
+        """Hand out no more batches; return whether none is in hand."""
         with self._lock:
             self._stopping = True
             self._discard_waiting()
             return self._in_hand == 0
 
     def drop(self) -> None:
-        """Nothing counts any more: what is finished from now on is consumed again elsewhere."""
+        """Let nothing count from now on: others will consume the messages again."""
         with self._lock:
             self._dropped = True
             self._discard_waiting()
 
     @property
     def idle(self) -> bool:
-        """Whether nothing is in hand."""
+        """Whether no batch is in hand."""
         return self._in_hand == 0
 
     def begin_turn(self, most: int = 1) -> bool:
-        """Begin to serve the queue; False when so many do already, or there is nothing."""
+        """Begin to serve the queue; False if `most` threads do so, or no message waits."""
         with self._lock:
             if self._turns >= most or not self._waiting or self._stopping or self._dropped:
                 return False
@@ -246,22 +253,22 @@ class ProcessQueue:
             return True
 
     def end_turn(self) -> bool:
-        """End serving the queue; False when more came meanwhile: the turn goes on."""
+        """Stop serving the queue; False if more messages came meanwhile, and the turn goes on."""
         with self._lock:
             if self._waiting and not (self._stopping or self._dropped):
                 return False
             self._turns -= 1
             return True
 
-    def note(self) -> bool:
-        """Note that something changed; whether nobody did since `noted` was asked."""
-        noted, self._noted = self._noted, True
-        return not noted
+    def mark_touched(self) -> bool:
+        """Note a change; return whether it is the first since `report_position`."""
+        touched, self._touched = self._touched, True
+        return not touched
 
-    def reached(self) -> int:
-        """Return the position, and let changes be noted anew."""
+    def report_position(self) -> int:
+        """Return the position, and forget the change."""
         with self._lock:
-            self._noted = False
+            self._touched = False
             return self._position()
 
     def _position(self) -> int:

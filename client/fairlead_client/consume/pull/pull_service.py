@@ -1,7 +1,7 @@
-"""The pull service: one thread that pulls for all queues of a client, fairly.
+"""The pull service: one thread that pulls all queues of a client, fairly.
 
-Each queue has one pull request, due now or later. A turn takes all that are due, holds back what
-a gate holds back, and asks the source for the rest at once.
+Each queue has one pull request, due now or later. In each turn the service takes all due requests,
+holds back some of them, and asks the source for the rest at once.
 """
 
 import logging
@@ -20,7 +20,9 @@ from fairlead_client.consume.pull.pull_schedule import PullSchedule
 from fairlead_client.errors import ClientClosedError, LifecycleError
 from fairlead_client.model import Epoch, Queue, Subscription
 from fairlead_client.session.clock import now_ms
+from fairlead_client.session.failure import FailureLog
 from fairlead_client.session.observer import Observer
+from fairlead_client.transport.offset_correction import report_correction
 
 logger = logging.getLogger(__name__)
 
@@ -28,13 +30,13 @@ FLOW_CONTROL_MS: Final = 50
 SUSPENDED_MS: Final = 1_000
 EXCEPTION_MS: Final = 1_000
 WAIT_MS: Final = 100
-"""A poll cannot be woken: so long at most until a queue that was added is asked for."""
-REST_MS: Final = 1_000
+"""The longest pull. It cannot be woken, so an added queue may wait this long."""
+IDLE_WAIT_MS: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True, eq=False)
 class DirectPull:
-    """One pull that the application asked for itself; nothing of it is cached."""
+    """One pull that the application asked for; its messages are not cached."""
 
     work: ProcessQueue
     offset: int
@@ -47,16 +49,15 @@ class PullService(Thread):
     """Pulls until it is stopped.
 
     Args:
-        source: where messages come from; used on this thread alone, but for what
-            connects it and `check`.
-        flow: the gates.
-        still_mine: the epoch under which a queue is this client's now.
-        is_locked: whether the client may pull a queue: its own, and not unlocked.
-        arrived: told of a queue into which messages were put, and how many.
-        touched: told of a queue whose position may have moved.
-        failed: told of each error.
-        observer: told of corrected offsets.
-        ahead: whether queues are pulled before the application asks, see `pull_ahead`.
+        source: where messages come from; only this thread uses it, except for `check`.
+        flow: the flow control.
+        still_mine: returns the epoch under which the client owns a queue now.
+        is_locked: whether the client may pull a queue: it owns it, and has not unlocked it.
+        on_messages: called with a queue that got messages, and their number.
+        touched: called with a queue whose position may have moved.
+        failed: called with each error.
+        observer: receives corrected and skipped offsets.
+        ahead: whether the service pulls queues before the application asks, see `pull_ahead`.
     """
 
     def __init__(
@@ -66,7 +67,7 @@ class PullService(Thread):
         *,
         still_mine: Callable[[Queue], Epoch | None],
         is_locked: Callable[[Queue], bool],
-        arrived: Callable[[ProcessQueue, int], None],
+        on_messages: Callable[[ProcessQueue, int], None],
         touched: Callable[[ProcessQueue], None],
         failed: Callable[[Exception], None],
         observer: Observer,
@@ -77,7 +78,7 @@ class PullService(Thread):
         self._flow = flow
         self._still_mine = still_mine
         self._is_locked = is_locked
-        self._arrived = arrived
+        self._on_messages = on_messages
         self._touched = touched
         self._failed = failed
         self._observer = observer
@@ -89,19 +90,19 @@ class PullService(Thread):
         self._subscriptions: tuple[Subscription, ...] | None = None
         self._suspended = False
         self._ahead = ahead
-        self._hasten = False
+        self._pull_now = False
         self._followed = True
         self._over = False
-        self._said = ""
-        self._said_of: dict[Queue, str] = {}
+        self._failures = FailureLog(logger)
+        self._queue_failures: dict[Queue, FailureLog] = {}
         self.counts: Counter[str] = Counter()
 
     @property
     def suspended(self) -> bool:
-        """Whether nothing is pulled; queues and lease stay."""
+        """Whether the service pulls nothing until `resume`."""
         return self._suspended
 
-    # From any thread.
+    # Any thread calls these.
     def add(self, work: ProcessQueue) -> None:
         """Pull this queue from now on, until it is dropped or stops."""
         with self._changed:
@@ -109,7 +110,7 @@ class PullService(Thread):
             self._changed.notify()
 
     def pull(self, request: DirectPull) -> None:
-        """Do one pull; its answer says what came of it."""
+        """Do one pull; the request's future gets the result."""
         with self._changed:
             if self._over:
                 request.answer.set_exception(ClientClosedError("this consumer is closed"))
@@ -118,24 +119,24 @@ class PullService(Thread):
             self._changed.notify()
 
     def check(self, subscriptions: Iterable[Subscription]) -> None:
-        """Have the source refuse filters that it cannot evaluate.
+        """Check that the source can evaluate these filters.
 
         Raises:
-            SettingsError: it cannot.
+            SettingsError: the source cannot evaluate a filter.
         """
         self._source.check(subscriptions)
 
     def subscribe(self, subscriptions: Iterable[Subscription]) -> None:
-        """These filters hold from the next pull on."""
+        """Use these filters from the next pull on."""
         with self._changed:
             self._subscriptions = tuple(subscriptions)
             self._changed.notify()
 
     def pull_ahead(self) -> None:
-        """Pull queues from now on without being asked."""
+        """Pull queues ahead from now on."""
         if not self._ahead:
             with self._changed:
-                self._ahead = self._hasten = True
+                self._ahead = self._pull_now = True
                 self._changed.notify()
 
     def suspend(self) -> None:
@@ -146,7 +147,7 @@ class PullService(Thread):
         """Pull again, at once."""
         with self._changed:
             self._suspended = False
-            self._hasten = True
+            self._pull_now = True
             self._changed.notify()
 
     def stop(self) -> None:
@@ -155,18 +156,18 @@ class PullService(Thread):
             self._over = True
             self._changed.notify()
 
-    # On its own thread.
+    # Its own thread does the rest.
     def run(self) -> None:
-        """Pull until stopped; whatever fails is tried again."""
+        """Pull until stopped; after an error, try again."""
         try:
             self._connect()
             while not self._over:
                 try:
                     self._turn()
-                except Exception as error:  # noqa: BLE001 - whatever it is, the thread goes on
-                    self._tell(error)
-                    self._rest()
-                    # The turn had taken out those that were due.
+                except Exception as error:  # noqa: BLE001 - the thread must go on
+                    self._report_failure(error)
+                    self._pause()
+                    # The failed turn has removed the due requests from the schedule.
                     for work in self._held.values():
                         self._schedule.now(work)
         finally:
@@ -181,45 +182,45 @@ class PullService(Thread):
         while not self._over:
             try:
                 self._source.connect()
-            except Exception as error:  # noqa: BLE001 - whatever it is, it is told and tried again
-                self._tell(error)
-                self._rest()
+            except Exception as error:  # noqa: BLE001 - any error is reported and tried again
+                self._report_failure(error)
+                self._pause()
             else:
                 return
 
-    def _rest(self) -> None:
+    def _pause(self) -> None:
         with self._changed:
             self._changed.wait_for(lambda: self._over, EXCEPTION_MS / 1_000)
 
     def _turn(self) -> None:
-        self._take_in()
-        for request in self._take_direct():
+        self._apply_changes()
+        for request in self._take_direct_pulls():
             self._answer(request)
         at_ms = now_ms()
         asked: dict[ProcessQueue, int] = {}
-        for work in self._schedule.take(at_ms):
+        for work in self._schedule.pop_due(at_ms):
             if self._admit(work, at_ms):
                 asked[work] = work.next_offset
         due_ms = self._schedule.next_due_ms()
-        left_ms = REST_MS if due_ms is None else max(0, due_ms - at_ms)
+        left_ms = IDLE_WAIT_MS if due_ms is None else max(0, due_ms - at_ms)
         if asked:
             self._pull(asked, min(left_ms, WAIT_MS))
             return
         with self._changed:
-            if not (self._added or self._direct or self._hasten or self._over):
+            if not (self._added or self._direct or self._pull_now or self._over):
                 self._changed.wait(left_ms / 1_000)
 
-    def _take_in(self) -> None:
+    def _apply_changes(self) -> None:
         with self._changed:
             added, self._added = self._added, []
-            hasten, self._hasten = self._hasten, False
+            pull_now, self._pull_now = self._pull_now, False
             subscriptions, self._subscriptions = self._subscriptions, None
         if subscriptions is not None:
             self._subscribe(subscriptions)
         gone = [queue for queue, work in self._held.items() if work.stopping or work.dropped]
         for queue in gone:
             del self._held[queue]
-            self._said_of.pop(queue, None)
+            self._queue_failures.pop(queue, None)
         for work in added:
             self._held[work.queue] = work
             self._schedule.now(work)
@@ -229,16 +230,16 @@ class PullService(Thread):
         if not self._followed:
             self._source.follow(self._held.keys())
             self._followed = True
-        if hasten:
-            self._schedule.hasten()
+        if pull_now:
+            self._schedule.make_all_due()
 
     def _subscribe(self, subscriptions: Iterable[Subscription]) -> None:
         try:
             self._source.subscribe(subscriptions)
-        except Exception as error:  # noqa: BLE001 - a source of the application's; the old ones hold
-            self._tell(error)
+        except Exception as error:  # noqa: BLE001 - the source may be the application's own
+            self._report_failure(error)
 
-    def _take_direct(self) -> list[DirectPull]:
+    def _take_direct_pulls(self) -> list[DirectPull]:
         if not self._direct:
             return []
         with self._changed:
@@ -246,7 +247,7 @@ class PullService(Thread):
         return taken
 
     def _admit(self, work: ProcessQueue, at_ms: int) -> bool:
-        """Whether a queue is pulled in this turn; otherwise it is dropped, or due later."""
+        """Return whether to pull a queue in this turn; if not, it is due later or gone."""
         if not self._holds(work):
             return False
         if not self._ahead:
@@ -260,7 +261,7 @@ class PullService(Thread):
             self._schedule.later(work, at_ms + FLOW_CONTROL_MS)
             return False
         if self._still_mine(work.queue) != work.epoch:
-            # The lease is over, or the session is about to say so.
+            # The lease is over, or the session will stop the queue soon.
             self._schedule.later(work, at_ms + EXCEPTION_MS)
             return False
         return True
@@ -273,25 +274,26 @@ class PullService(Thread):
             results = self._source.pull(
                 {work.queue: offset for work, offset in asked.items()}, wait_ms
             )
-        except Exception as error:  # noqa: BLE001 - whatever a source raises is told, and tried again
-            self._tell(error)
+        except Exception as error:  # noqa: BLE001 - any error is reported and tried again
+            self._report_failure(error)
             due_ms = now_ms() + EXCEPTION_MS
             for work in asked:
                 self._schedule.later(work, due_ms)
             return
-        self._said = ""
+        self._failures.clear()
         for work, offset in asked.items():
             result = results.get(work.queue)
             if result is not None and result.error is not None:
-                self._tell_of(work.queue, result.error)
+                failures = self._queue_failures.setdefault(work.queue, FailureLog(logger))
+                self._report_failure(result.error, failures)
                 self._schedule.later(work, now_ms() + EXCEPTION_MS)
                 continue
             if result is not None:
-                self._said_of.pop(work.queue, None)
-                self._take(work, offset, result)
+                self._queue_failures.pop(work.queue, None)
+                self._store_result(work, offset, result)
             self._schedule.now(work)
 
-    def _take(self, work: ProcessQueue, offset: int, result: PullResult) -> None:
+    def _store_result(self, work: ProcessQueue, offset: int, result: PullResult) -> None:
         if result.status is PullStatus.OFFSET_ILLEGAL:
             self._correct(work, offset, result.next_offset)
         elif result.status is PullStatus.NO_MATCHED_MSG:
@@ -301,16 +303,16 @@ class PullService(Thread):
             work.end = result.end
             moved = True
         if result.records or moved:
-            self._tell_gaps(work, offset, result)
+            self._report_gaps(work, offset, result)
             if not work.put(result.records, offset, result.next_offset):
                 return
             if result.records:
-                self._arrived(work, len(result.records))
+                self._on_messages(work, len(result.records))
         if moved:
             self._touched(work)
 
-    def _tell_gaps(self, work: ProcessQueue, offset: int, result: PullResult) -> None:
-        """Tell of the offsets that the source passed over: nothing wanted stands there."""
+    def _report_gaps(self, work: ProcessQueue, offset: int, result: PullResult) -> None:
+        """Report the offsets that the source skipped, because nobody wants their messages."""
         if result.status is PullStatus.OFFSET_ILLEGAL:
             return
         for begin, end in pairwise(
@@ -321,13 +323,13 @@ class PullService(Thread):
 
     def _correct(self, work: ProcessQueue, offset: int, corrected: int) -> None:
         self.counts["offsets_illegal"] += 1
-        logger.warning("offset %d of %s is illegal; on from %d", offset, work.queue, corrected)
-        self._observer.offset_corrected(work.queue, work.epoch, offset, corrected)
+        report_correction(self._observer, work.queue, work.epoch, offset, corrected)
 
     def _answer(self, request: DirectPull) -> None:
         work = request.work
         if not self._holds(work) or self._still_mine(work.queue) != work.epoch:
-            request.answer.set_exception(ClientClosedError(f"{work.queue} is not this client's"))
+            lost = ClientClosedError(f"this client does not own {work.queue}")
+            request.answer.set_exception(lost)
             return
         if not self._is_locked(work.queue):
             request.answer.set_exception(LifecycleError(f"{work.queue} was unlocked meanwhile"))
@@ -338,7 +340,7 @@ class PullService(Thread):
             result = results.get(work.queue, PullResult(PullStatus.NO_NEW_MSG, request.offset))
             if result.status is PullStatus.OFFSET_ILLEGAL:
                 self._correct(work, request.offset, result.next_offset)
-        except Exception as error:  # noqa: BLE001 - the application's to judge
+        except Exception as error:  # noqa: BLE001 - the application gets any error
             request.answer.set_exception(error)
             return
         if result.error is not None:
@@ -346,18 +348,8 @@ class PullService(Thread):
             return
         request.answer.set_result(result)
 
-    def _tell_of(self, queue: Queue, error: Exception) -> None:
-        """Tell why one queue cannot be pulled, while others may be."""
-        again = self._said_of.get(queue) == repr(error)
-        self._said_of[queue] = repr(error)
-        self._note(error, again=again)
-
-    def _tell(self, error: Exception) -> None:
-        again = repr(error) == self._said
-        self._said = repr(error)
-        self._note(error, again=again)
-
-    def _note(self, error: Exception, *, again: bool) -> None:
-        logger.log(logging.DEBUG if again else logging.WARNING, "pulling: %r", error)
+    def _report_failure(self, error: Exception, failures: FailureLog | None = None) -> None:
+        """Report an error, of one queue if its log is given."""
+        (failures or self._failures).log(repr(error), "pulling failed: %r", error)
         self.counts["failed_pulls"] += 1
         self._failed(error)

@@ -1,1 +1,1 @@
-"""Messages that could not be consumed: when they come back, and when they do no more (ADR 0141)."""
+"""Failed messages: when they come back, and when they go to the dead-letter topic (ADR 0141)."""

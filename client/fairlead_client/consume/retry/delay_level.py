@@ -1,4 +1,4 @@
-"""RocketMQ's delay levels, and which queue of a retry topic each has."""
+"""RocketMQ's delay levels, and the queues of a retry topic for each level."""
 
 from typing import Final
 
@@ -13,17 +13,17 @@ DELAYS_MS: Final = tuple(
 """Level 1, 2, … 18 in milliseconds (MessageStoreConfig.messageDelayLevel)."""
 LEVELS: Final = len(DELAYS_MS)
 FIRST_RETRY_LEVEL: Final = 3
-"""The level of a message that failed once; one more each time."""
+"""The level of a message that failed once; each further failure adds one."""
 
 
 def level_of(reconsume_times: int, named: int) -> int:
-    """Return how long a message waits, as a level from 1 to 18.
+    """Return a message's delay level, from 1 to 18.
 
     Source: AbstractSendMessageProcessor#consumerSendMsgBack (5.x).
 
     Args:
         reconsume_times: how often it came back before.
-        named: the level that the application wants; 0: it grows with the times.
+        named: the level that the application chose; 0: it grows with `reconsume_times`.
     """
     return min(named or FIRST_RETRY_LEVEL + reconsume_times, LEVELS)
 
@@ -34,16 +34,16 @@ def delay_ms(level: int) -> int:
 
 
 def queue_of_level(level: int, queues: int, spread: int) -> int:
-    """Return which queue of a retry topic holds messages of a level.
+    """Return the queue of a retry topic for a message of this level.
 
-    Each level has queues of its own, as in RocketMQ's schedule topic, so that all that stand in one
-    are due in the order in which they came. In a topic of fewer queues than levels neighbouring
-    levels share one.
+    Each level has its own queues, as in RocketMQ's schedule topic, so messages of one queue are due
+    in the order of their arrival. If the topic has fewer queues than levels, neighbouring levels
+    share one.
 
     Args:
         level: 1 to 18.
-        queues: how many the topic has.
-        spread: any number; equal ones get the same of the level's queues.
+        queues: the number of the topic's queues.
+        spread: any number; equal numbers get the same queue of the level.
     """
     of_each = queues // LEVELS
     if not of_each:

@@ -1,7 +1,7 @@
-"""What becomes of a message that failed: the next attempt or the dead-letter topic.
+"""Where a failed message goes: to its next attempt or to the dead-letter topic.
 
-A message that comes back is the same message: key, body and headers as they were. Beside them
-stand, as headers, where it came from first, how often it came back and when it is due.
+A message that comes back keeps its key, body and headers. More headers say where it came from
+first, how often it came back, and when it is due.
 """
 
 from collections.abc import Sequence
@@ -33,20 +33,21 @@ OURS: Final = frozenset(
     }
 )
 Headers = Sequence[tuple[str, bytes | None]]
-"""Kafka has null values too, whatever a client library says of their type."""
+"""A header's value may be null on Kafka, although kafka-python's type says otherwise."""
 
 
 @dataclass(frozen=True, slots=True)
 class Redelivery:
-    """What the headers of a message that came back say.
+    """The headers of a message that came back.
 
     Attributes:
-        reconsume_times: how often it came back, this time included (getReconsumeTimes).
-        origin: the queue that it came from first: its real topic.
+        reconsume_times: how often it came back, including this time (getReconsumeTimes).
+        origin: the queue it came from first, of its real topic.
         origin_offset: its offset there.
-        origin_timestamp_ms: when it was made.
-        delay_level: how long it was to wait; None in a dead-letter topic.
-        due_ms: until when, in ms since 1970 by the clock of whoever sent it back; None as above.
+        origin_timestamp_ms: when it was created, in ms since 1970.
+        delay_level: its delay level; None in a dead-letter topic.
+        due_ms: when it is due, in ms since 1970 by the sender's clock; None in a dead-letter
+            topic.
     """
 
     reconsume_times: int
@@ -58,7 +59,7 @@ class Redelivery:
 
     @property
     def message_id(self) -> str:
-        """One name of the message, the same at every attempt (ORIGIN_MESSAGE_ID)."""
+        """The message's name, the same at every attempt (ORIGIN_MESSAGE_ID)."""
         return f"{self.origin.topic}-{self.origin.queue_id}@{self.origin_offset}"
 
 
@@ -68,10 +69,10 @@ class SentBack:
 
     Attributes:
         topic: the group's retry topic, or its dead-letter topic.
-        headers: all of them, those of the application first; a null value is an empty one, since
-            Kafka's producer takes no null.
-        value: the body; empty where it and the key are null, which the producer does not take.
-        redelivery: what ours say.
+        headers: all headers, the application's first; a null value becomes empty, because
+            kafka-python's producer takes no null.
+        value: the body; empty instead of null if the key is null too, for the same reason.
+        redelivery: the meaning of our headers.
     """
 
     topic: str
@@ -81,38 +82,38 @@ class SentBack:
 
     @property
     def is_dead(self) -> bool:
-        """Whether it is not tried again."""
+        """Whether it goes to the dead-letter topic."""
         return self.redelivery.delay_level is None
 
 
 def redelivery_of(headers: Headers) -> Redelivery | None:
-    """Return what the headers say of a message that came back; None: it did not, or they do not.
+    """Return what the headers say of a message that came back; None if it did not come back.
 
-    Of a header that stands twice the last one counts; one without a value is not there.
+    Of two headers with one name the last one counts. A header without a value does not count.
     """
-    told = {name: value for name, value in headers if name in OURS and value is not None}
+    values = {name: value for name, value in headers if name in OURS and value is not None}
     try:
         return Redelivery(
-            _number(told[RECONSUME_TIMES]),
+            _number(values[RECONSUME_TIMES]),
             Queue(
-                told[ORIGIN_TOPIC].decode(),
-                told[ORIGIN_BROKER].decode(),
-                _number(told[ORIGIN_QUEUE_ID]),
+                values[ORIGIN_TOPIC].decode(),
+                values[ORIGIN_BROKER].decode(),
+                _number(values[ORIGIN_QUEUE_ID]),
             ),
-            _number(told[ORIGIN_OFFSET]),
-            _number(told[ORIGIN_TIMESTAMP]),
-            None if DELAY_LEVEL not in told else _number(told[DELAY_LEVEL]),
-            None if DUE not in told else _number(told[DUE]),
+            _number(values[ORIGIN_OFFSET]),
+            _number(values[ORIGIN_TIMESTAMP]),
+            None if DELAY_LEVEL not in values else _number(values[DELAY_LEVEL]),
+            None if DUE not in values else _number(values[DUE]),
         )
     except (KeyError, ValueError):
         return None
 
 
 def reconsume_limit(max_reconsume_times: int, *, ordered: bool) -> int | None:
-    """Return how often a message may come back; None: without an end.
+    """Return how often a message may come back; None: without limit.
 
     Args:
-        max_reconsume_times: what the application says; -1: 16, and no limit for ordered groups.
+        max_reconsume_times: the application's choice; -1: 16, and no limit for ordered groups.
         ordered: whether the group consumes in order.
     """
     if max_reconsume_times != BY_DEFAULT:
@@ -123,58 +124,58 @@ def reconsume_limit(max_reconsume_times: int, *, ordered: bool) -> int | None:
 def send_back(
     message: Message, attempt: int, delay: int, *, group: str, limit: int | None, now_ms: int
 ) -> SentBack:
-    """Decide where a message goes that failed.
+    """Decide where a failed message goes.
 
-    Source: AbstractSendMessageProcessor#consumerSendMsgBack (5.x): a negative delay level, or as
-    many attempts as allowed, lead to the dead-letter topic.
+    Source: AbstractSendMessageProcessor#consumerSendMsgBack (5.x). A message goes to the
+    dead-letter topic after a negative delay level, or after all allowed attempts.
 
     Args:
-        message: as it was handed out.
-        attempt: how often it was handed out where it is, the failed time included.
-        delay: RocketMQ's delay level; 0: by the number of attempts; negative: no more attempt.
-        group: whose it is.
-        limit: how often it may come back; None: without an end.
-        now_ms: the time, in ms since 1970.
+        message: the message, as the consumer handed it out.
+        attempt: how often this consumer has handed it out, including the failed time.
+        delay: RocketMQ's delay level; 0: by the number of attempts; negative: no more attempts.
+        group: the group that failed to consume it.
+        limit: how often it may come back; None: without limit.
+        now_ms: the time in ms since 1970.
     """
     before = None
     if message.queue.topic == retry_topic(group):
-        # Another topic's headers are of another group's attempts.
+        # On any other topic the headers count another group's attempts.
         before = redelivery_of(message.headers)
     times = (0 if before is None else before.reconsume_times) + attempt - 1
     origin = (message.queue, message.offset, message.timestamp_ms)
     if before is not None:
         origin = (before.origin, before.origin_offset, before.origin_timestamp_ms)
     if delay < 0 or (limit is not None and times >= limit):
-        topic, told = dead_letter_topic(group), Redelivery(times, *origin)
+        topic, redelivery = dead_letter_topic(group), Redelivery(times, *origin)
     else:
         level = level_of(times, delay)
         topic = retry_topic(group)
-        told = Redelivery(times + 1, *origin, level, now_ms + delay_ms(level))
+        redelivery = Redelivery(times + 1, *origin, level, now_ms + delay_ms(level))
     own = tuple((name, value or b"") for name, value in message.headers if name not in OURS)
     value = b"" if message.key is None and message.value is None else message.value
-    return SentBack(topic, (*own, *_headers(told)), value, told)
+    return SentBack(topic, (*own, *_headers(redelivery)), value, redelivery)
 
 
-def _headers(told: Redelivery) -> tuple[tuple[str, bytes], ...]:
-    said = {
-        RECONSUME_TIMES: told.reconsume_times,
-        ORIGIN_TOPIC: told.origin.topic,
-        ORIGIN_BROKER: told.origin.broker_name,
-        ORIGIN_QUEUE_ID: told.origin.queue_id,
-        ORIGIN_OFFSET: told.origin_offset,
-        ORIGIN_TIMESTAMP: told.origin_timestamp_ms,
-        ORIGIN_MESSAGE_ID: told.message_id,
-        DELAY_LEVEL: told.delay_level,
-        DUE: told.due_ms,
+def _headers(redelivery: Redelivery) -> tuple[tuple[str, bytes], ...]:
+    values = {
+        RECONSUME_TIMES: redelivery.reconsume_times,
+        ORIGIN_TOPIC: redelivery.origin.topic,
+        ORIGIN_BROKER: redelivery.origin.broker_name,
+        ORIGIN_QUEUE_ID: redelivery.origin.queue_id,
+        ORIGIN_OFFSET: redelivery.origin_offset,
+        ORIGIN_TIMESTAMP: redelivery.origin_timestamp_ms,
+        ORIGIN_MESSAGE_ID: redelivery.message_id,
+        DELAY_LEVEL: redelivery.delay_level,
+        DUE: redelivery.due_ms,
     }
-    return tuple((name, str(value).encode()) for name, value in said.items() if value is not None)
+    return tuple((name, str(value).encode()) for name, value in values.items() if value is not None)
 
 
 def _number(value: bytes) -> int:
-    """Read a header's number.
+    """Return a header's number.
 
     Raises:
-        ValueError: it is none, or negative.
+        ValueError: it is no number, or negative.
     """
     text = value.decode("ascii")
     if not text.isdigit():

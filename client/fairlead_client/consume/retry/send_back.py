@@ -1,4 +1,4 @@
-"""Writes failed messages to the retry and dead-letter topics of their group, on Kafka."""
+"""Writes failed messages to their group's retry and dead-letter topics on Kafka."""
 
 import logging
 from collections.abc import Collection
@@ -15,6 +15,7 @@ from fairlead_client.consume.retry.redelivery import SentBack, reconsume_limit, 
 from fairlead_client.errors import SendBackError
 from fairlead_client.message import Message
 from fairlead_client.session.clock import now_ms, wall_ms
+from fairlead_client.session.failure import FailureLog
 from fairlead_client.session.topic_names import kafka_topic, retry_topic
 from fairlead_client.settings.client_settings import Settings
 from fairlead_client.transport.connection import close_in_background, connect, producer_options
@@ -24,32 +25,30 @@ from fairlead_client.transport.requester import Requester
 logger = logging.getLogger(__name__)
 
 METADATA_WAIT_MS: Final = 1_000
-"""So long a thread that consumes waits to learn of a topic that may not be there yet."""
+"""How long a consuming thread waits for the partitions of a topic that may not exist yet."""
 MAKING_WAIT_MS: Final = 5_000
-"""So long it waits for a bridge to make the topic that it has asked for."""
+"""How long it waits for a bridge to create the topic."""
 VAIN_MS: Final = 60_000
-"""After a wait in vain nobody waits for a bridge for so long, so that other queues go on."""
+"""After a wait in vain nobody waits for a bridge for this long, so that other queues go on."""
 REQUEST_BYTES_MAX: Final = 100 * 1_024 * 1_024
-"""As much as a broker takes at once (socket.request.max.bytes). What it took before it may take
-again: how big a message may be is the topic's to say, not this client's.
-"""
+"""The broker's limit of one request (socket.request.max.bytes). The topic limits the size of a
+message, not this client."""
 
 
 class KafkaFailedMessages:
-    """Keeps failed messages in Kafka: in the group's retry topic, in the end in its DLQ.
+    """Keeps failed messages on Kafka, in the group's retry topic and at last in its DLQ.
 
-    A message counts as kept when all replicas in sync have it. Only then may its offset be passed:
-    a process that is killed between the two has the message twice, never not at all.
+    A message is kept when all replicas in sync have it, and only then does the consumer pass its
+    offset. A process that is killed in between leaves the message twice, never not at all.
 
-    The two topics need not be there: with the first message that cannot be written the bridges are
-    asked to make them, and waited for. So they are when a topic takes no message any more, because
-    its group was forgotten.
+    If a topic does not exist, or takes no messages because its group was forgotten, this asks the
+    bridges to create both topics, and waits for them.
 
     Args:
-        settings: where to connect to, and whose messages they are.
-        client_id: what the connection is called.
-        max_reconsume_times: how often a message may come back; -1: 16, and in ordered groups
-            without an end.
+        settings: the client's settings.
+        client_id: the client's id, which names the connection.
+        max_reconsume_times: how often a message may come back; -1: 16, and without limit in
+            ordered groups.
     """
 
     def __init__(self, settings: Settings, client_id: str, max_reconsume_times: int = -1) -> None:
@@ -60,21 +59,21 @@ class KafkaFailedMessages:
         self._producer: KafkaProducer | None = None
         self._closed = False
         self._requester = Requester(settings, client_id, settings.group)
-        # To connect may take its time.
+        # A connection may take long.
         self._asking = ThreadPoolExecutor(1, "fairlead-send-back-asking")
-        self._asking_failed = ""
+        self._asking_failures = FailureLog(logger)
         self._in_vain_ms: int | None = None
 
     def send_back(self, message: Message, attempt: int, delay: int) -> None:
-        """Keep the message, so that the group gets it again; return when that is sure.
+        """Keep the message for the group; return when it is safely stored.
 
         Args:
-            message: as it was handed out.
-            attempt: how often it was handed out where it is, the failed time included.
+            message: the message, as the consumer handed it out.
+            attempt: how often this consumer has handed it out, including the failed time.
             delay: RocketMQ's delay level; 0: by the number of attempts; negative: to the DLQ.
 
         Raises:
-            SendBackError: it is not sure that the message is kept.
+            SendBackError: the message may not be stored.
         """
         group = self._settings.group
         back = send_back(message, attempt, delay, group=group, limit=self._limit, now_ms=wall_ms())
@@ -96,11 +95,11 @@ class KafkaFailedMessages:
                 f"{back.redelivery.message_id} was not written to {back.topic}: {lack}"
             ) from lack
         except (KafkaError, AssertionError) as error:
-            # Of a topic that went just now, or is closed, the next attempt is to know more.
+            # The topic may be gone or closed: have it created before the next attempt.
             self._ask()
             raise SendBackError(
                 f"{back.redelivery.message_id} was not written to {back.topic}: {error!r};"
-                " is the topic there, and its max.message.bytes large enough?"
+                " check that the topic exists, and that its max.message.bytes is large enough"
             ) from error
         if back.is_dead:
             logger.warning(
@@ -111,7 +110,7 @@ class KafkaFailedMessages:
             )
 
     def close(self) -> None:
-        """Close the connection, in the background: what is under way may still be kept."""
+        """Close the connection in the background, so that unfinished writes may still succeed."""
         with self._lock:
             self._closed = True
         self._disconnect()
@@ -121,13 +120,13 @@ class KafkaFailedMessages:
     def _disconnect(self) -> None:
         with self._lock:
             producer, self._producer = self._producer, None
-        # It waits for what is unanswered, and whoever is here must not.
+        # A close waits for answers, and this thread must not.
         close_in_background(producer, self._settings.lease_ms, "fairlead-send-back-close")
 
     def _connected(self) -> KafkaProducer:
         with self._lock:
             if self._closed:
-                raise SendBackError("this client is closed; the message is read again elsewhere")
+                raise SendBackError("this client is closed; another one reads the message again")
             if self._producer is None:
                 options = producer_options(self._settings, self._client_id)
                 options["max_block_ms"] = METADATA_WAIT_MS
@@ -136,17 +135,17 @@ class KafkaFailedMessages:
             return self._producer
 
     def _partition(self, producer: KafkaProducer, name: str, back: SentBack) -> int | None:
-        """Return where the message waits; None in the DLQ: by its key."""
+        """Return the partition where the message waits; None: the DLQ's partition of its key."""
         level = back.redelivery.delay_level
         try:
             partitions = self._partitions(producer, name)
         except KafkaTimeoutError:
             self._in_vain_ms = now_ms()
-            # It would go on asking for the topic that is not there, many times a second.
+            # Otherwise the producer asks for the missing topic many times a second.
             self._disconnect()
             raise
         except TopicAuthorizationFailedError:
-            # Of a topic that may not be seen it keeps in mind that it may not.
+            # Otherwise the producer remembers that it may not see the topic.
             self._disconnect()
             raise
         if level is None:
@@ -154,10 +153,10 @@ class KafkaFailedMessages:
         return queue_of_level(level, len(partitions), back.redelivery.origin_offset)
 
     def _partitions(self, producer: KafkaProducer, name: str) -> Collection[int]:
-        """Return a topic's partitions; if it is not there have it made, and wait for it.
+        """Return a topic's partitions; have a missing topic created, and wait for it.
 
         Raises:
-            KafkaTimeoutError: it is not there.
+            KafkaTimeoutError: the topic does not exist.
         """
         begun_ms, in_vain_ms = now_ms(), self._in_vain_ms
         is_vain = in_vain_ms is not None and begun_ms < in_vain_ms + VAIN_MS
@@ -171,14 +170,12 @@ class KafkaFailedMessages:
 
     def _ask(self) -> None:
         """Ask the bridges for the group's topics, in the background."""
-        with suppress(RuntimeError):  # when it was closed
+        with suppress(RuntimeError):  # the client is closed
             self._asking.submit(self._ask_now)
 
     def _ask_now(self) -> None:
         topic = retry_topic(self._settings.group)
         try:
             self._requester.ask(topic, "retry")
-        except Exception as error:  # noqa: BLE001 - it is asked again with the next message
-            if self._asking_failed != str(error):
-                self._asking_failed = str(error)
-                logger.warning("asking for %s: %s", topic, error)
+        except Exception as error:  # noqa: BLE001 - the next message asks again
+            self._asking_failures.log(str(error), "cannot ask the bridges for %s: %s", topic, error)

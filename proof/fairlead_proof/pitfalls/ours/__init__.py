@@ -1,1 +1,1 @@
-"""The same histories under the engine's own core, with clients that keep the protocol's rules."""
+"""The same histories under the engine's own core, with clients that follow the protocol."""

@@ -1,8 +1,8 @@
-"""One consumer of ours, as the protocol's page tells it: what it does with adds, drops, releases.
+"""A consumer of ours: how it handles adds, drops and releases, by the protocol.
 
-It keeps the rules of `docs/protocol.md` §4.3 on one life of one process: a gated add starts when
-everybody in its list has released; a drop stops the queue after the messages in hand, and releases
-it at the offset behind them.
+It follows `docs/protocol.md` §4.3 within one incarnation: a gated add starts when everybody in its
+list has released; a drop stops the queue after the messages in hand, and releases it at the offset
+behind them.
 """
 
 from collections.abc import Callable
@@ -10,21 +10,21 @@ from dataclasses import dataclass, field
 from functools import partial
 from typing import Protocol
 
-from fairlead.core.digest import digest
 from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue, Position, Process
 from fairlead.core.outputs import Add, After, Assignment, Drop
+from fairlead.core.publishing.digest import digest
 from fairlead.core.records import GroupRecord, QueueProgress, Release
 from fairlead_proof.pitfalls.ledger import Ledger
 from fairlead_proof.pitfalls.scene import Scene
 from fairlead_proof.pitfalls.tenure import WORK_MS, Tenure, end_of
 
-__all__ = ["GROUP", "Consumer", "Surroundings"]
+__all__ = ["GROUP", "Consumer", "ConsumerEnvironment"]
 
 GROUP = "orders"
 
 
-class Surroundings(Protocol):
-    """What a consumer lives in."""
+class ConsumerEnvironment(Protocol):
+    """The environment of a consumer."""
 
     ledger: Ledger
     scene: Scene
@@ -50,17 +50,20 @@ class _Running:
 
 @dataclass(slots=True)
 class Consumer:
-    """One life of one process.
+    """One incarnation of one process.
 
-    ``current``: what it works on; ``gates``: the newest add of each queue that it has not started;
-    ``top`` and ``started``: the highest epoch that it started or dropped, and that it started.
+    Attributes:
+        current: the queues that it works on.
+        gates: the newest add of each queue that it has not started.
+        top: per queue, the highest epoch that it started or dropped.
+        started: per queue, the highest epoch that it started.
     """
 
     process: str
     key: MemberKey
     born: Process
     topics: list[str]
-    around: Surroundings
+    environment: ConsumerEnvironment
     current: dict[MessageQueue, _Running] = field(default_factory=dict)
     gates: dict[MessageQueue, Add] = field(default_factory=dict)
     top: dict[MessageQueue, Epoch] = field(default_factory=dict)
@@ -85,7 +88,7 @@ class Consumer:
     @property
     def progress(self) -> tuple[QueueProgress, ...]:
         """How far it has come on each queue."""
-        now_ms = self.around.now_ms
+        now_ms = self.environment.now_ms
         return tuple(
             QueueProgress(
                 queue, one.epoch, Position(0, one.tenure.processed(now_ms)), end_of(now_ms)
@@ -93,11 +96,11 @@ class Consumer:
             for queue, one in sorted(self.current.items())
         )
 
-    def obey(self, told: Assignment) -> None:
-        """Do what an assignment says: drops first."""
-        for drop in told.drop:
+    def obey(self, assignment: Assignment) -> None:
+        """Carry out an assignment, drops first."""
+        for drop in assignment.drop:
             self._drop(drop)
-        for add in told.add:
+        for add in assignment.add:
             self._add(add)
 
     def _add(self, add: Add) -> None:
@@ -115,40 +118,40 @@ class Consumer:
             position = max(gate.position, add.position)
             add = Add(queue, add.epoch, position, add.why, after, add.identity)
         self.gates[queue] = add
-        self.look(queue)
+        self.start_if_released(queue)
 
-    def look(self, queue: MessageQueue) -> None:
+    def start_if_released(self, queue: MessageQueue) -> None:
         """Start a queue if everybody before has released it."""
         gate = self.gates.get(queue)
         if gate is None or queue in self.current or not self.alive:
             return
         position = gate.position
         for after in gate.after:
-            released = self.around.releases.get(after, {})
+            released = self.environment.releases.get(after, {})
             if queue not in released:
                 return
-            told = released[queue]
-            if told is not None:
-                position = max(position, told)
+            reached = released[queue]
+            if reached is not None:
+                position = max(position, reached)
                 break
         self._start(gate, position)
 
     def _start(self, gate: Add, position: Position) -> None:
-        queue, now_ms = gate.queue, self.around.now_ms
+        queue, now_ms = gate.queue, self.environment.now_ms
         del self.gates[queue]
         self.started[queue] = self.top[queue] = gate.epoch
-        ledger, name = self.around.ledger, self.around.scene.name_of(queue)
+        ledger, name = self.environment.ledger, self.environment.scene.name_of(queue)
         tenure = ledger.begin(queue, self.process, position.offset, now_ms, now_ms)
         self.current[queue] = _Running(gate.epoch, tenure)
         epoch = f"{gate.epoch.generation}.{gate.epoch.number}"
-        ledger.tell(now_ms, f"{self.process} starts {name} at {position.offset}, epoch {epoch}")
+        ledger.add_line(now_ms, f"{self.process} starts {name} at {position.offset}, epoch {epoch}")
 
     def _drop(self, drop: Drop) -> None:
         queue, running = drop.queue, self.current.get(drop.queue)
         if running is not None and running.epoch == drop.epoch:
             if running.word == "held":
                 running.word = "draining"
-                self.around.later(drop.linger_ms, self.process, partial(self.drain, queue))
+                self.environment.later(drop.linger_ms, self.process, partial(self.drain, queue))
             return
         if drop.epoch <= self.started.get(queue, NOTHING):
             return
@@ -163,24 +166,24 @@ class Consumer:
         running = self.current.get(queue)
         if running is None or not self.alive or running.tenure.stop_ms is not None:
             return
-        running.tenure.stop_ms = self.around.now_ms
-        self.around.later(WORK_MS, self.process, partial(self.release, queue))
+        running.tenure.stop_ms = self.environment.now_ms
+        self.environment.later(WORK_MS, self.process, partial(self.release, queue))
 
     def release(self, queue: MessageQueue) -> None:
-        """The work on a queue has stopped: say where."""
+        """Stop the work on a queue, and release it with its offset."""
         if queue not in self.current or not self.alive:
             return
-        now_ms, running = self.around.now_ms, self.current.pop(queue)
-        self.around.ledger.end(running.tenure, now_ms)
+        now_ms, running = self.environment.now_ms, self.current.pop(queue)
+        self.environment.ledger.close(running.tenure, now_ms)
         offset = running.tenure.begun(now_ms)
-        name = self.around.scene.name_of(queue)
-        self.around.ledger.tell(now_ms, f"{self.process} stops {name} at {offset}")
+        name = self.environment.scene.name_of(queue)
+        self.environment.ledger.add_line(now_ms, f"{self.process} stops {name} at {offset}")
         self._say_release(queue, running.epoch, Position(0, offset))
-        self.look(queue)
+        self.start_if_released(queue)
 
     def _say_release(self, queue: MessageQueue, epoch: Epoch, position: Position | None) -> None:
         last = self.last_started if self.leaving else None
-        self.around.send("releases", Release(GROUP, self.key, queue, epoch, position, last))
+        self.environment.send("releases", Release(GROUP, self.key, queue, epoch, position, last))
 
     def leave(self) -> None:
         """Start nothing more, and release everything after the messages in hand."""
@@ -192,22 +195,23 @@ class Consumer:
             self.drain(queue)
 
     def stop(self) -> None:
-        """Stop at once, and forget all: it died, or its lease has ended."""
+        """Stop at once and forget everything: the process died, or its lease has ended."""
         for running in self.current.values():
             if running.tenure.end_ms is None:
-                self.around.ledger.end(running.tenure, self.around.now_ms)
+                self.environment.ledger.close(running.tenure, self.environment.now_ms)
         self.current, self.gates, self.alive = {}, {}, False
 
     def stand_still(self) -> None:
-        """Nothing runs from now on."""
+        """Freeze: nothing runs from now on."""
         for running in self.current.values():
-            self.around.ledger.end(running.tenure, self.around.now_ms)
+            self.environment.ledger.close(running.tenure, self.environment.now_ms)
 
     def go_on(self) -> None:
         """Go on within the lease."""
-        now_ms = self.around.now_ms
+        now_ms = self.environment.now_ms
         for queue, running in self.current.items():
             offset = running.tenure.begun(now_ms)
-            running.tenure = self.around.ledger.begin(queue, self.process, offset, now_ms, now_ms)
+            ledger = self.environment.ledger
+            running.tenure = ledger.begin(queue, self.process, offset, now_ms, now_ms)
             if running.word == "draining":
                 running.tenure.stop_ms = now_ms

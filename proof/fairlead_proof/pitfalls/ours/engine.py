@@ -1,15 +1,16 @@
-"""The engine's core on a log of its own: records are appended, and stepped over in batches.
+"""Runs the engine's core over a log in memory, batch by batch.
 
-It is the function that the streaming job runs; only Spark and Kafka are left out.
+The streaming job runs the same function; only Spark and Kafka are missing here.
 """
 
 from dataclasses import dataclass, field
 
 from fairlead.core.invariants import check
 from fairlead.core.model import Source
+from fairlead.core.moment import Moment
 from fairlead.core.outputs import Output
 from fairlead.core.records import Arrival, GroupRecord
-from fairlead.core.rules import EngineRules, Moment
+from fairlead.core.rules.group_rules import EngineRules
 from fairlead.core.state import GroupState
 from fairlead.core.step import due_ms, step
 from strategies.registry import STRATEGIES
@@ -18,14 +19,14 @@ __all__ = ["GENERATION", "Engine"]
 
 GENERATION = 1
 SWITCH_MS = 2_000
-"""So long a topic that grows waits for the bounds of its new queues, as in conf/default.toml."""
+"""How long a growing topic waits for the bounds of its new queues, as in conf/default.toml."""
 
 _TOPICS = ("control", "routes", "offsets", "releases", "heartbeats")
 
 
 @dataclass(slots=True)
 class Engine:
-    """One group's state, and what was appended for it and not read yet."""
+    """One group's state, and the records that it has not read yet."""
 
     state: GroupState | None = None
     rules: EngineRules = field(
@@ -42,7 +43,7 @@ class Engine:
         self._waiting.append(Arrival(Source(topic, 0, offset, now_ms), now_ms, record))
 
     def batch(self, now_ms: int) -> tuple[Output, ...]:
-        """Step over all that was appended since the last batch; return what the engine writes."""
+        """Read all records since the last batch; return what the engine writes."""
         if not self._waiting and (self.state is None or due_ms(self.state, self.rules) > now_ms):
             return ()
         arrivals = sorted(

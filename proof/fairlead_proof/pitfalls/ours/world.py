@@ -34,13 +34,13 @@ from fairlead_proof.pitfalls.history import (
     Killed,
     Leaves,
     Unsubscribes,
-    said,
+    event_text,
 )
 from fairlead_proof.pitfalls.ours.consumer import GROUP, Consumer
 from fairlead_proof.pitfalls.ours.engine import GENERATION, Engine
 from fairlead_proof.pitfalls.scene import Scene
 from fairlead_proof.pitfalls.tenure import end_of
-from fairlead_proof.pitfalls.world import World
+from fairlead_proof.pitfalls.world import PitfallWorld
 
 __all__ = ["BATCH_MS", "HEARTBEAT_MS", "LEASE_MS", "TRIP_MS", "OurWorld"]
 
@@ -57,15 +57,15 @@ _READ_WRITE = 6
 _IDENTITY = "one"
 
 
-class OurWorld(World):
-    """Runs a history under the engine, and writes what came of it into a ledger.
+class OurWorld(PitfallWorld):
+    """Runs a history under the engine, and writes the ledger.
 
     ``late_ms``: process -> how much later its assignments and others' releases reach it.
 
     Attributes:
-        consumers: by process, each in its newest life.
-        releases: who has released what, as everybody reads it.
-        consumer_type: what its consumers are.
+        consumers: the newest incarnation of each process.
+        releases: every release, as all consumers read it.
+        consumer_type: the class of its consumers.
     """
 
     consumer_type = Consumer
@@ -90,7 +90,7 @@ class OurWorld(World):
 
     # What happens to the group.
     def _happen(self, event: Event) -> None:
-        self.ledger.tell(self.now_ms, said(event))
+        self.ledger.add_line(self.now_ms, event_text(event))
         match event:
             case Joins():
                 self._join(event)
@@ -120,11 +120,11 @@ class OurWorld(World):
         self._every(PROGRESS_MS, PROGRESS_MS, partial(self._progress, consumer), consumer)
 
     def _again(self, consumer: Consumer) -> None:
-        """Stop everything and start a new life; the process is the same."""
+        """Stop everything and start a new incarnation of the same process."""
         consumer.stop()
         client_id, life = consumer.key.client_id, int(consumer.key.incarnation[-1]) + 1
         key = MemberKey(client_id, f"{consumer.process}-{life}")
-        self.ledger.tell(self.now_ms, f"{consumer.process} starts anew: its lease has ended")
+        self.ledger.add_line(self.now_ms, f"{consumer.process} starts anew: its lease has ended")
         again = self.consumer_type(consumer.process, key, consumer.born, consumer.topics, self)
         self._begin(again)
 
@@ -153,7 +153,7 @@ class OurWorld(World):
         )
         self.send("routes", RouteChanged(topic, Route(topic, _IDENTITY, brokers)))
 
-    # What everybody does by himself.
+    # What each consumer does by itself.
     def _every(
         self, wait_ms: int, period_ms: int, what: Callable[[], None], consumer: Consumer
     ) -> None:
@@ -194,7 +194,7 @@ class OurWorld(World):
 
     # What travels.
     def send(self, topic: str, record: GroupRecord) -> None:
-        """Append a record; the engine and, of a release, the consumers read it a trip later."""
+        """Append a record; the engine reads it a trip later, and consumers read releases."""
         self.timeline.after(TRIP_MS, partial(self._append, topic, record))
 
     def _append(self, topic: str, record: GroupRecord) -> None:
@@ -203,7 +203,7 @@ class OurWorld(World):
             of = After(record.member, record.epoch)
             self.releases.setdefault(of, {})[record.queue] = record.position
             for consumer in self.consumers.values():
-                self._reach(consumer, partial(consumer.look, record.queue))
+                self._reach(consumer, partial(consumer.start_if_released, record.queue))
 
     def _reach(self, consumer: Consumer, what: Callable[[], None]) -> None:
         """Let a consumer read something, unless its life ends before."""
@@ -216,7 +216,7 @@ class OurWorld(World):
         self.later(TRIP_MS + late_ms, consumer.process, reached)
 
     def later(self, wait_ms: int, process: str, what: Callable[[], None]) -> None:
-        """Let a process do something after so long, or when it stands still no longer."""
+        """Let a process do something after this time, or as soon as it runs again."""
 
         def turn() -> None:
             until_ms = self._frozen_until_ms.get(process, 0)
@@ -235,7 +235,7 @@ class OurWorld(World):
     def _written(self, output: Output) -> None:
         match output:
             case Assignment():
-                self.ledger.told_ms.append(self.now_ms)
+                self.ledger.sent_ms.append(self.now_ms)
                 consumer = self._of(output.member)
                 if consumer is not None:
                     self._reach(consumer, partial(consumer.obey, output))
@@ -247,7 +247,7 @@ class OurWorld(World):
                 why = ", ".join(output.triggers) or "nothing moves"
                 summary = f"{output.state.phase}, {output.state.unassigned} unassigned"
                 alarms = "".join(f", alarm {alarm}" for alarm in output.alarms)
-                self.ledger.tell(self.now_ms, f"engine decides: {why} ({summary}{alarms})")
+                self.ledger.add_line(self.now_ms, f"engine decides: {why} ({summary}{alarms})")
 
     def _of(self, key: MemberKey) -> Consumer | None:
         found = (each for each in self.consumers.values() if each.key == key)
@@ -261,7 +261,7 @@ class OurWorld(World):
             self._reach(consumer, partial(self._again, consumer))
         elif notice.winner is not None and notice.winner > consumer.born:
             said_why = f"{consumer.process} is told: {notice.message}"
-            self.ledger.tell(self.now_ms, said_why)
+            self.ledger.add_line(self.now_ms, said_why)
             self._reach(consumer, partial(self._leave, consumer))
 
     def _answer(self, request: Request) -> None:

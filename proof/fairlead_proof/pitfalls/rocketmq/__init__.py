@@ -1,1 +1,1 @@
-"""A small model of RocketMQ's own way: every client decides for itself, from what it sees."""
+"""A small model of RocketMQ: every client decides for itself, by what it sees."""

@@ -1,7 +1,7 @@
-"""One broker: the consumer ids that it knows, whom it notifies, its locks and stored offsets.
+"""A broker of RocketMQ: its consumer ids, notifications, locks and stored offsets.
 
 Source: ConsumerManager, ClientHousekeepingService, DefaultConsumerIdsChangeListener,
-ConsumerOffsetManager. Each broker knows only the clients that it hears itself.
+ConsumerOffsetManager. Each broker knows only the clients whose heartbeats it gets.
 """
 
 from collections.abc import Callable
@@ -14,7 +14,7 @@ from fairlead_proof.pitfalls.rocketmq.times import Times
 __all__ = ["Broker"]
 
 Notify = Callable[["Broker", str], None]
-"""Sends one process that the broker's consumer ids have changed."""
+"""Notifies one process that the broker's consumer ids have changed."""
 
 
 @dataclass(slots=True)
@@ -38,23 +38,23 @@ class Broker:
 
     @property
     def client_ids(self) -> list[str] | None:
-        """Every connection's client id, neither sorted nor without doubles; None: no such group."""
+        """The client id of every connection, unsorted, with duplicates; None: no such group."""
         return [client_id for client_id, _ in self.channels.values()] or None
 
     def heartbeat(self, process: str, client_id: str, now_ms: int) -> None:
-        """Count a heartbeat; a new connection is told to everybody."""
+        """Count a heartbeat; notify everybody of a new connection."""
         new = process not in self.channels
         self.channels[process] = (client_id, now_ms)
         if new:
             self._notify_all()
 
     def close(self, process: str) -> None:
-        """A connection is unregistered, or has broken: the others are told."""
+        """Remove an unregistered or broken connection, and notify the others."""
         if self.channels.pop(process, None) is not None:
             self._notify_all()
 
     def scan(self, now_ms: int) -> None:
-        """Forget connections without a heartbeat; nobody is told.
+        """Forget connections without a heartbeat, and notify nobody.
 
         Source: ConsumerManager#scanNotActiveChannel. The close event finds nothing any more.
         """

@@ -1,7 +1,7 @@
-"""One push consumer of RocketMQ: it works out its own share from what it sees itself.
+"""A push consumer of RocketMQ: it computes its own share from what it sees itself.
 
-Source: RebalanceService, RebalanceImpl, RebalancePushImpl, MQClientInstance. Nothing in here looks
-at another consumer: all that it knows comes from the broker that it asks and from its own route.
+Source: RebalanceService, RebalanceImpl, RebalancePushImpl, MQClientInstance. It knows nothing of
+other consumers: everything comes from the broker that it asks and from its own route.
 """
 
 from dataclasses import dataclass, field
@@ -20,14 +20,14 @@ __all__ = ["Calls", "Consumer"]
 
 
 class Calls(Protocol):
-    """What a consumer can ask of the brokers."""
+    """The calls of a consumer to the brokers."""
 
     @property
     def now_ms(self) -> int:
         """The present."""
 
     def look_up(self, consumer: "Consumer") -> list[str] | None:
-        """Return the consumer ids as one broker knows them; None: it failed."""
+        """Return the consumer ids as one broker knows them; None: the call failed."""
 
     def lock(self, consumer: "Consumer", queue: MessageQueue) -> bool:
         """Ask for the lock of a queue."""
@@ -46,8 +46,8 @@ class Calls(Protocol):
 class Consumer:
     """One process.
 
-    ``table``: the queues that it takes for its own, each with its tenure; None while the stored
-    offset is asked for. ``routes``: topic -> how many queues it has, as this process saw it last.
+    ``table``: the queues that it owns by its own view, each with its tenure; None while it asks for
+    the stored offset. ``routes``: topic -> its number of queues, as this process last saw it.
     """
 
     process: str
@@ -64,7 +64,7 @@ class Consumer:
     runs: int = 0
 
     def rebalance(self) -> int:
-        """Share every topic anew; return after how many milliseconds to do so again.
+        """Share every topic again; return the milliseconds until the next time.
 
         Source: RebalanceImpl#doRebalance, #rebalanceByTopic.
         """
@@ -73,7 +73,7 @@ class Consumer:
         for topic in list(self.topics):
             client_ids = self.calls.look_up(self)
             if client_ids is None:
-                # It counts as a run that went well: the next try is the next tick.
+                # RocketMQ counts it as a successful run: the next try is the next tick.
                 continue
             try:
                 retry_ms = self._apply(topic, self._share(topic, client_ids))
@@ -96,7 +96,7 @@ class Consumer:
         return list(dealing(self.client_id))
 
     def _apply(self, topic: str, target: list[MessageQueue]) -> int | None:
-        """Drop what is no more ours, take what is new; return when to try a refused lock again.
+        """Drop lost queues, take new ones; return when to try a refused lock again.
 
         Source: RebalanceImpl#updateProcessQueueTableInRebalance.
         """
@@ -115,7 +115,7 @@ class Consumer:
         return self.times.lock_retry_ms if failed else None
 
     def _drop(self, queue: MessageQueue) -> None:
-        """Stop, and send the offset; what is in hand is read again by the next one.
+        """Stop, and send the offset; the next owner reads the messages in hand again.
 
         Source: RebalancePushImpl#removeUnnecessaryMessageQueue.
         """
@@ -126,7 +126,7 @@ class Consumer:
             self.calls.unlock(self, queue)
 
     def _truncate(self) -> None:
-        """Drop queues of topics that are not subscribed; no offset is sent, no lock given back.
+        """Drop queues of unsubscribed topics, without sending offsets or giving locks back.
 
         Source: RebalanceImpl#truncateMessageQueueNotMyTopic.
         """
@@ -136,8 +136,8 @@ class Consumer:
     def _end(self, queue: MessageQueue) -> Tenure | None:
         tenure = self.table.pop(queue)
         if tenure is not None and tenure.end_ms is None:
-            self.ledger.end(tenure, self.calls.now_ms)
-            self.ledger.tell(
+            self.ledger.close(tenure, self.calls.now_ms)
+            self.ledger.add_line(
                 self.calls.now_ms,
                 f"{self.process} stops {self.scene.name_of(queue)} at "
                 f"{tenure.processed(self.calls.now_ms)}",
@@ -145,13 +145,14 @@ class Consumer:
         return tenure
 
     def pull(self, queue: MessageQueue, offset: int) -> None:
-        """Begin to pull a queue at its stored offset, unless it was dropped meanwhile."""
+        """Begin to pull a queue at its stored offset, unless the consumer has dropped it."""
         if self.table.get(queue, 0) is not None:
             return
         now_ms = self.calls.now_ms
         begins_ms = now_ms + self.times.first_pull_ms
         self.table[queue] = self.ledger.begin(queue, self.process, offset, now_ms, begins_ms)
-        self.ledger.tell(now_ms, f"{self.process} starts {self.scene.name_of(queue)} at {offset}")
+        name = self.scene.name_of(queue)
+        self.ledger.add_line(now_ms, f"{self.process} starts {name} at {offset}")
 
     def flush(self) -> None:
         """Send the offsets of all queues (MQClientInstance#persistAllConsumerOffset)."""
@@ -165,13 +166,13 @@ class Consumer:
             self.calls.lock(self, queue)
 
     def stand_still(self) -> None:
-        """Nothing runs from now on; what is in hand stays in hand."""
+        """Freeze: nothing runs from now on, and messages in hand stay in hand."""
         for tenure in self.table.values():
             if tenure is not None:
-                self.ledger.end(tenure, self.calls.now_ms)
+                self.ledger.close(tenure, self.calls.now_ms)
 
     def go_on(self) -> None:
-        """Go on as if nothing had been, with the queues that were ours."""
+        """Resume with the same queues, as if nothing had happened."""
         for queue, tenure in self.table.items():
             if tenure is not None:
                 now_ms, offset = self.calls.now_ms, tenure.begun(self.calls.now_ms)
@@ -184,7 +185,7 @@ class Consumer:
         self.alive = False
 
     def die(self) -> None:
-        """Stop everything; nothing is sent."""
+        """Stop everything, and send nothing."""
         for queue in list(self.table):
             self._end(queue)
         self.alive = False

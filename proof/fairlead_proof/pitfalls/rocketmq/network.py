@@ -1,4 +1,4 @@
-"""What the network and the brokers do to a client's calls: how long they take, which are lost."""
+"""The network between clients and brokers: how long calls take, and which are lost."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -10,7 +10,7 @@ TRIP_MS = 10
 """One way between a client and a broker."""
 
 FOR_EVER_MS = 10**9
-"""Later than any story ends."""
+"""Later than the end of any run."""
 
 Call = Literal["notification", "look_up", "persist", "heartbeat"]
 
@@ -19,10 +19,10 @@ Call = Literal["notification", "look_up", "persist", "heartbeat"]
 class Trouble:
     """Calls of one client that go wrong from ``from_ms`` to ``to_ms``.
 
-    ``notification``: that members changed, from a broker. ``look_up``: of the consumer ids.
-    ``persist``: of offsets, on the way to the broker. ``heartbeat``: to a broker.
+    ``notification``: from a broker, about changed members. ``look_up``: of the consumer ids.
+    ``persist``: of offsets, to the broker. ``heartbeat``: to a broker.
 
-    ``late_ms``: so much later than else; None: lost. ``broker``: with this one alone; "": all.
+    ``late_ms``: the extra delay; None: the call is lost. ``broker``: only this one; "": all.
     """
 
     call: Call
@@ -43,18 +43,18 @@ class Trouble:
 
 @dataclass(frozen=True, slots=True)
 class Network:
-    """The troubles of a story; everything else arrives after TRIP_MS.
+    """The troubles of a run; everything else arrives after TRIP_MS.
 
     ``asks``: the broker that a process asks for the consumer ids, from a time on, as (process,
-    from ms, broker). RocketMQ's clients ask one of the topic's brokers by chance; here the first
-    one, unless this says another.
+    from ms, broker). RocketMQ's clients ask a random broker of the topic; here they ask the first,
+    unless this names another.
     """
 
     troubles: tuple[Trouble, ...] = ()
     asks: tuple[tuple[str, int, str], ...] = ()
 
     def trip_ms(self, call: Call, process: str, broker: str, at_ms: int) -> int | None:
-        """Return how long a call is on its way; None: it is lost."""
+        """Return how long a call takes; None: it is lost."""
         late_ms = 0
         for trouble in self._of(call, process, broker, at_ms):
             if trouble.late_ms is None:

@@ -1,4 +1,4 @@
-"""RocketMQ's times, in milliseconds, and those that differ between its lines."""
+"""RocketMQ's times, in milliseconds, and the differences between its versions."""
 
 from dataclasses import dataclass
 
@@ -7,17 +7,22 @@ __all__ = ["RELEASE_4_9", "RELEASE_5_3", "Times"]
 
 @dataclass(frozen=True, slots=True)
 class Times:
-    """When clients and brokers do what they do by themselves.
+    """The periods and waits of clients and brokers.
 
-    ``tick_ms``: a client shares anew at least this often (RebalanceService). ``gap_ms``: it waits
-    so long after one run before the next, also after its start. ``retry_ms``: after a run that did
-    not reach its end; None: at the next tick. ``lock_retry_ms``: after a lock that was refused;
-    None: at the next tick. ``first_pull_ms``: from taking a queue to its first pull.
-    ``flush_ms``: how often offsets are sent, first after ``first_flush_ms`` (ClientConfig).
-    ``heartbeat_ms``: to every broker. ``poll_ms``: how often the route is fetched.
-    ``expiry_ms``: a connection without a heartbeat for longer is forgotten by the scan every
-    ``scan_ms`` (ClientHousekeepingService). ``lock_ms``: a queue lock that was not renewed for
-    longer is free (RebalanceLockManager); ``renewal_ms``: how often a client renews its locks.
+    Attributes:
+        gap_ms: how long a client waits between two rebalances, and after its start.
+        retry_ms: until the next try after an incomplete rebalance; None: at the next tick.
+        lock_retry_ms: until the next try after a refused lock; None: at the next tick.
+        first_pull_ms: from taking a queue to its first pull.
+        tick_ms: a client rebalances at least this often (RebalanceService).
+        flush_ms: how often a client sends its offsets (ClientConfig).
+        first_flush_ms: when it sends them first.
+        heartbeat_ms: how often a client sends a heartbeat to every broker.
+        poll_ms: how often a client fetches the route.
+        expiry_ms: the scan forgets a connection without a heartbeat for longer.
+        scan_ms: how often a broker scans its connections (ClientHousekeepingService).
+        lock_ms: a queue lock without renewal for longer is free (RebalanceLockManager).
+        renewal_ms: how often a client renews its locks.
     """
 
     gap_ms: int

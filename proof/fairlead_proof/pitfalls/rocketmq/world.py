@@ -1,4 +1,4 @@
-"""A group under RocketMQ: brokers, consumers and what travels between them, in virtual time."""
+"""A group under RocketMQ: brokers, consumers and their calls, in virtual time."""
 
 from collections.abc import Callable
 from functools import partial
@@ -12,20 +12,20 @@ from fairlead_proof.pitfalls.history import (
     Killed,
     Leaves,
     Unsubscribes,
-    said,
+    event_text,
 )
 from fairlead_proof.pitfalls.rocketmq.broker import Broker
 from fairlead_proof.pitfalls.rocketmq.consumer import Consumer
 from fairlead_proof.pitfalls.rocketmq.network import TRIP_MS, UNTROUBLED, Network
 from fairlead_proof.pitfalls.rocketmq.times import RELEASE_4_9, Times
 from fairlead_proof.pitfalls.scene import Scene
-from fairlead_proof.pitfalls.world import World
+from fairlead_proof.pitfalls.world import PitfallWorld
 
 __all__ = ["RocketmqWorld"]
 
 
-class RocketmqWorld(World):
-    """Runs a history as RocketMQ would, and writes what came of it into a ledger.
+class RocketmqWorld(PitfallWorld):
+    """Runs a history as RocketMQ would, and writes the ledger.
 
     Attributes:
         brokers: by name.
@@ -47,7 +47,7 @@ class RocketmqWorld(World):
 
     # What happens to the group.
     def _happen(self, event: Event) -> None:
-        self.ledger.tell(self.now_ms, said(event))
+        self.ledger.add_line(self.now_ms, event_text(event))
         match event:
             case Joins():
                 self._join(event)
@@ -65,7 +65,7 @@ class RocketmqWorld(World):
                 consumer.frozen_until_ms = self.now_ms + event.for_ms
                 self.timeline.at(consumer.frozen_until_ms, consumer.go_on)
             case Unsubscribes():
-                # MQConsumerInner#unsubscribe edits the client's own map, and that is all.
+                # MQConsumerInner#unsubscribe only edits the client's own map.
                 self.consumers[event.process].topics.remove(event.topic)
             case Grows():
                 self._routes[event.topic] = event.queues
@@ -84,7 +84,7 @@ class RocketmqWorld(World):
         self.consumers[event.process] = consumer
         self._last_run_ms[event.process] = self.now_ms
         self._heartbeat(consumer)
-        # The heartbeat call is answered before the first run is asked for.
+        # The client gets the heartbeat's answer before it asks for the first rebalance.
         self.timeline.after(2 * TRIP_MS, partial(self._wake, consumer))
         times = self.times
         for first_ms, period_ms, what in (
@@ -96,7 +96,7 @@ class RocketmqWorld(World):
         if self.scene.ordered:
             self._every(times.renewal_ms, times.renewal_ms, consumer.renew, consumer)
 
-    # What everybody does by himself.
+    # What each consumer and broker does by itself.
     def _every(
         self,
         wait_ms: int,
@@ -125,7 +125,7 @@ class RocketmqWorld(World):
         consumer.routes.update(self._routes)
 
     def _wake(self, consumer: Consumer) -> None:
-        """Let a consumer share anew, as soon as the gap since its last run allows."""
+        """Let a consumer rebalance as soon as the gap since the last time allows."""
         self._run_at(
             consumer, max(self.now_ms, self._last_run_ms[consumer.process] + self.times.gap_ms)
         )
@@ -156,7 +156,7 @@ class RocketmqWorld(World):
             broker.heartbeat(consumer.process, consumer.client_id, self.now_ms)
 
     def _notify(self, broker: Broker, process: str) -> None:
-        self.ledger.told_ms.append(self.now_ms)
+        self.ledger.sent_ms.append(self.now_ms)
         trip_ms = self.network.trip_ms("notification", process, broker.name, self.now_ms)
         if trip_ms is not None:
             self.timeline.after(trip_ms, partial(self._wake, self.consumers[process]))
@@ -166,7 +166,7 @@ class RocketmqWorld(World):
             self.timeline.after(TRIP_MS, partial(broker.close, consumer.process))
 
     def look_up(self, consumer: Consumer) -> list[str] | None:
-        """Return the consumer ids as the broker knows them that the consumer asks."""
+        """Return the consumer ids as the asked broker knows them."""
         name = self.network.asked(consumer.process, self.scene.brokers, self.now_ms)
         if self.network.trip_ms("look_up", consumer.process, name, self.now_ms) is None:
             return None
@@ -189,7 +189,7 @@ class RocketmqWorld(World):
             self.timeline.after(trip_ms, partial(broker.offsets.__setitem__, queue, offset))
 
     def stored(self, consumer: Consumer, queue: MessageQueue) -> None:
-        """Ask the queue's broker for the stored offset; of two that race, the write comes first."""
+        """Ask the queue's broker for the stored offset; a write at the same moment comes first."""
         broker = self.brokers[queue.broker_name]
 
         def answer() -> None:

@@ -1,0 +1,1 @@
+"""Who is in a group: heartbeats, leaves, lapses, returns, quotas and disagreements."""

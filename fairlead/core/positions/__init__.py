@@ -1,0 +1,1 @@
+"""Where a queue is read from: first positions, known bounds, resets, recreated topics."""

@@ -1,0 +1,1 @@
+"""What members are told: assignments, decisions, notices, and records sent again."""

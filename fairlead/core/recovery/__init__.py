@@ -1,0 +1,1 @@
+"""The barrier after a start or a loss: what members claim, and what counts at its end."""

@@ -1,0 +1,1 @@
+"""Who should own which queue: a strategy's answer, and the weights of queues."""
