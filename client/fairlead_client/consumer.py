@@ -360,8 +360,8 @@ class Consumer(Member):
             self._kafka.close(autocommit=False, timeout_ms=0)
             self._kafka = None
 
-    def _doubt(self, queue: Queue) -> None:
-        self._in_flight.doubt(queue)
+    def _mark_doubtful(self, queue: Queue) -> None:
+        self._in_flight.mark_doubtful(queue)
 
     def _application(self) -> Application:
         return self._in_flight

@@ -11,16 +11,20 @@ class FairleadClientError(Exception):
     """The base of all errors of this library."""
 
 
-class SettingsError(FairleadClientError, ValueError):
-    """A setting has a value that cannot work.
+class FieldError(FairleadClientError, ValueError):
+    """A value cannot work; the message names its field, the problem and the remedy.
 
     Attributes:
-        field: the setting's name.
+        field: the field's name or path.
     """
 
     def __init__(self, field: str, problem: str, remedy: str) -> None:
         super().__init__(f"{field}: {problem}; {remedy}")
         self.field = field
+
+
+class SettingsError(FieldError):
+    """A setting has a value that cannot work; `field` is the setting's name."""
 
 
 class PositionalArgumentError(SettingsError, TypeError):
@@ -149,7 +153,7 @@ class MalformedRecordError(FairleadClientError):
         self.field = field
 
 
-class RouteError(FairleadClientError, ValueError):
+class RouteError(FieldError):
     """A topic's route is unreadable, or RocketMQ's own client fails at it.
 
     Attributes:
@@ -159,8 +163,7 @@ class RouteError(FairleadClientError, ValueError):
     """
 
     def __init__(self, field: str, problem: str, remedy: str, *, code: str = "bad_route") -> None:
-        super().__init__(f"{field}: {problem}; {remedy}")
-        self.field = field
+        super().__init__(field, problem, remedy)
         self.code = code
 
 

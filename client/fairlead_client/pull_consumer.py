@@ -146,7 +146,7 @@ class PullConsumer(PullMember):
             if work in again:
                 work.recall()
                 self._on_messages(work, 0)
-            self._queue_table.settle(work)
+            self._queue_table.batch_ended(work)
 
     def pull(
         self,
@@ -214,7 +214,7 @@ class PullConsumer(PullMember):
         return self._epoch_of(work.queue) == work.epoch
 
     def _own(self, queue: Queue) -> ProcessQueue:
-        work = self._queue_table.work(queue)
+        work = self._queue_table.find(queue)
         if work is None or not self._mine(work):
             raise ClientClosedError(f"this client does not own {queue} now; see assignment()")
         return work

@@ -111,7 +111,7 @@ class PushConsumer(PullMember):
             workers=self._workers,
             timer=self._timer,
             still_mine=self._epoch_of,
-            settled=self._queue_table.settle,
+            batch_ended=self._queue_table.batch_ended,
             failed_messages=failed_messages,
             observer=self._observer,
         )

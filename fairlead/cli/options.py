@@ -64,10 +64,10 @@ CheckOption = Annotated[
 class SettingsOptions:
     """The options that determine a command's settings."""
 
-    profile: ProfileOption = None
-    config: ConfigOption = None
     bootstrap: BootstrapOption = None
     topic_prefix: TopicPrefixOption = None
+    profile: ProfileOption = None
+    config: ConfigOption = None
 
     def settings(self, overrides: Mapping[str, Any] | None = None) -> "Settings":
         """Return the settings under these options; `settings_of` has what it raises."""

@@ -200,7 +200,7 @@ class InFlight(Application):
                 work.next_offset = offset
                 self._progress.add(queue)
 
-    def doubt(self, queue: Queue) -> None:
+    def mark_doubtful(self, queue: Queue) -> None:
         """Note that the application heard it does not own a queue: messages in hand don't count."""
         work = self._works.get(queue)
         if work is not None:

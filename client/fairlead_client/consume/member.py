@@ -154,7 +154,7 @@ class Member:
         self._check_fork()
         mine = self._epoch_of(queue)
         if mine is None:
-            self._doubt(queue)
+            self._mark_doubtful(queue)
         return mine
 
     def _epoch_of(self, queue: Queue) -> Epoch | None:
@@ -167,7 +167,7 @@ class Member:
         """Return the grant of a queue that this client works on."""
         return Granted() if self._thread is None else self._thread.granted(queue)
 
-    def _doubt(self, queue: Queue) -> None:
+    def _mark_doubtful(self, queue: Queue) -> None:
         """Note that the application heard it does not own a queue, and skips messages in hand."""
 
     def start(self) -> None:

@@ -3,23 +3,15 @@
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from fairlead_client.errors import FairleadClientError
+from fairlead_client.errors import FieldError
 from fairlead_client.model import Queue
 from fairlead_client.session.topic_names import RESERVED
 from fairlead_client.settings.client_settings import TOPIC
 from fairlead_client.transport.tags import TAG_HEADER
 
 
-class MessageError(FairleadClientError, ValueError):
-    """A message is not valid; nothing was tried.
-
-    Attributes:
-        field: the wrong part of the message.
-    """
-
-    def __init__(self, field: str, problem: str, remedy: str) -> None:
-        super().__init__(f"{field}: {problem}; {remedy}")
-        self.field = field
+class MessageError(FieldError):
+    """A message is not valid, and nothing was tried; `field` is the wrong part of the message."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -61,7 +61,7 @@ class PublishTable:
         self._wanted: set[str] = set()
         self._changed = Condition()
 
-    def note(self, topic: str, route: TopicRoute | None) -> None:
+    def set_route(self, topic: str, route: TopicRoute | None) -> None:
         """Store a topic's whole route; None: the topic is gone."""
         with self._changed:
             before = self._routes.get(topic)
@@ -77,7 +77,7 @@ class PublishTable:
                         self._renew(other, default, is_default=True)
             self._changed.notify_all()
 
-    def note_leader(self, queue: Queue, broker: str | None) -> None:
+    def set_leader(self, queue: Queue, broker: str | None) -> None:
         """Note a queue's leader that differs from its route, until the route changes."""
         with self._changed:
             known = self._published.get(queue.topic)

@@ -50,7 +50,7 @@ class RunningProducer:
         self._under_way: set[Sending] = set()
         self._changed = Condition()
         self._timer = Timer("fairlead-producer-timer")
-        self._reader = RouteReader(settings, parts.client_id, parts.table.note, "producers")
+        self._reader = RouteReader(settings, parts.client_id, parts.table.set_route, "producers")
         self._requester = Requester(settings, parts.client_id, settings.group, "producers")
         self._refresher = RouteRefresher(
             parts.table,

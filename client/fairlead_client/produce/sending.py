@@ -145,7 +145,7 @@ class Sending:
         latency_ms = self._attempts.took_ms(now)
         avoided_ms = self._context.selector.succeeded(accepted.broker, latency_ms, now_ms=now)
         if accepted.broker != target.broker:
-            self._context.table.note_leader(target.queue, accepted.broker)
+            self._context.table.set_leader(target.queue, accepted.broker)
         observer = self._context.observer
         self._notify(observer.attempt_succeeded, accepted.broker, latency_ms)
         self._notify(observer.avoided, accepted.broker, avoided_ms)

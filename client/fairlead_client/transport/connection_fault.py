@@ -26,6 +26,7 @@ from kafka.protocol.parser import KafkaProtocol
 from kafka.protocol.sasl import SaslAuthenticateRequest, SaslHandshakeRequest
 
 from fairlead_client.settings.common_settings import servers_of
+from fairlead_client.transport.silent_brokers import Address
 
 STEP_SECONDS_MAX: Final = 2.0
 """How long one step may take. A broker that takes longer is silent, which has other causes."""
@@ -79,14 +80,6 @@ class _Stop(Exception):  # noqa: N818 - it carries a fault out of the steps
         self.fault = fault
 
 
-class _Place(NamedTuple):
-    host: str
-    port: int
-
-    def __str__(self) -> str:
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
-
-
 def first_contact(options: Mapping[str, Any], seconds: float = STEP_SECONDS_MAX) -> Contact:
     """Connect to one address after another, until a broker accepts the connection.
 
@@ -105,7 +98,7 @@ def first_contact(options: Mapping[str, Any], seconds: float = STEP_SECONDS_MAX)
     silent: list[str] = []
     for server in servers_of(config["bootstrap_servers"]):
         try:
-            with _Steps(_place(server), config, seconds) as steps:
+            with _Steps(Address.parse(server), config, seconds) as steps:
                 steps.run()
         except _Stop as stop:
             fault = fault or stop.fault
@@ -120,21 +113,16 @@ def first_contact(options: Mapping[str, Any], seconds: float = STEP_SECONDS_MAX)
     return Contact(taken=False, fault=fault, refused=tuple(refused), silent=tuple(silent))
 
 
-def _place(server: str) -> _Place:
-    host, _, port = server.strip().rpartition(":")
-    return _Place(host.strip("[]"), int(port))
-
-
 class _Steps:
     """The steps of one connection; as a context it closes what it opened."""
 
-    def __init__(self, place: _Place, config: Mapping[str, Any], seconds: float) -> None:
-        self._place = place
+    def __init__(self, address: Address, config: Mapping[str, Any], seconds: float) -> None:
+        self._address = address
         self._config = config
         self._seconds = seconds
         self._tls = config["security_protocol"] in ("SSL", "SASL_SSL")
         self._sasl = config["security_protocol"] in ("SASL_PLAINTEXT", "SASL_SSL")
-        self._socket = socket.create_connection(place, seconds)
+        self._socket = socket.create_connection(address, seconds)
 
     def __enter__(self) -> Self:
         return self
@@ -159,7 +147,7 @@ class _Steps:
             self._ask_for_brokers(talk)
 
     def _shake_hands(self) -> None:
-        host = self._place.host.rstrip(".")
+        host = self._address.host.rstrip(".")
         try:
             self._socket = self._context().wrap_socket(self._socket, server_hostname=host)
         except ssl.SSLCertVerificationError as error:
@@ -168,7 +156,7 @@ class _Steps:
             if self._speaks_plainly():
                 raise self._stop(
                     "security_protocol",
-                    f"{self._place} speaks no TLS, and security_protocol is "
+                    f"{self._address} speaks no TLS, and security_protocol is "
                     f"{self._config['security_protocol']}",
                     "Name the port of the listener with TLS, or set security_protocol, "
                     "if you need no encryption, to "
@@ -176,7 +164,7 @@ class _Steps:
                 ) from error
             raise self._stop(
                 "security_protocol",
-                f"{self._place} ends the TLS handshake ({_reason(error)})",
+                f"{self._address} ends the TLS handshake ({_reason(error)})",
                 "Compare the TLS versions of both sides, and check that this is a broker's port.",
             ) from error
 
@@ -199,13 +187,13 @@ class _Steps:
         if code == _EXPIRED:
             return Fault(
                 "bootstrap_servers",
-                f"the certificate of {self._place} is no longer valid ({says})",
+                f"the certificate of {self._address} is no longer valid ({says})",
                 "Renew it on the broker; if it is valid, set this machine's clock.",
             )
         if code == _NOT_YET_VALID:
             return Fault(
                 "bootstrap_servers",
-                f"the certificate of {self._place} is not valid yet ({says})",
+                f"the certificate of {self._address} is not valid yet ({says})",
                 "Set this machine's clock, or wait until it is.",
             )
         if code in _OTHER_NAME:
@@ -213,7 +201,7 @@ class _Steps:
             known = f" It is for {', '.join(names)}." if names else ""
             return Fault(
                 "bootstrap_servers",
-                f"the certificate of {self._place} is for another name ({says})",
+                f"the certificate of {self._address} is for another name ({says})",
                 "Call the broker by a name in its certificate, also in advertised.listeners."
                 f"{known}",
             )
@@ -221,12 +209,12 @@ class _Steps:
             trusted = self._config["ssl_cafile"] or "what this machine trusts"
             return Fault(
                 "ssl_cafile",
-                f"no authority in {trusted} has signed the certificate of {self._place} ({says})",
+                f"no authority in {trusted} has signed the certificate of {self._address} ({says})",
                 "Name the file with the certificate of the authority that signed the brokers'.",
             )
         return Fault(
             "ssl_cafile",
-            f"the certificate of {self._place} is not valid ({says})",
+            f"the certificate of {self._address} is not valid ({says})",
             "Ask the brokers' operators for a valid certificate.",
         )
 
@@ -235,8 +223,8 @@ class _Steps:
         context.check_hostname = False
         with (
             suppress(OSError),
-            socket.create_connection(self._place, self._seconds) as plain,
-            context.wrap_socket(plain, server_hostname=self._place.host) as wrapped,
+            socket.create_connection(self._address, self._seconds) as plain,
+            context.wrap_socket(plain, server_hostname=self._address.host) as wrapped,
         ):
             certificate: Any = wrapped.getpeercert() or {}
             return [str(name) for _, name in certificate.get("subjectAltName", ())]
@@ -249,32 +237,32 @@ class _Steps:
             if "CERTIFICATE" not in (error.reason or ""):
                 raise self._stop(
                     "security_protocol",
-                    f"{self._place} ends the encrypted connection ({_reason(error)})",
+                    f"{self._address} ends the encrypted connection ({_reason(error)})",
                     "Check the broker's log.",
                 ) from error
             raise self._stop(
                 "ssl_certfile",
-                f"{self._place} wants a client certificate that it trusts ({_reason(error)})",
+                f"{self._address} wants a client certificate that it trusts ({_reason(error)})",
                 "Set ssl_certfile and ssl_keyfile to a certificate that the brokers accept.",
             ) from error
         except _HungUpError as error:
             if not self._tls and self._speaks_tls():
                 raise self._stop(
                     "security_protocol",
-                    f"{self._place} speaks TLS, and security_protocol is "
+                    f"{self._address} speaks TLS, and security_protocol is "
                     f"{self._config['security_protocol']}",
                     f"Set security_protocol to {'SASL_SSL' if self._sasl else 'SASL_SSL or SSL'}, "
                     "or name the port of a listener without TLS.",
                 ) from error
             raise self._stop(
                 "bootstrap_servers",
-                f"{self._place} closes the connection at the first request",
+                f"{self._address} closes the connection at the first request",
                 "Check that this is the port of a Kafka broker.",
             ) from error
         if all(api.api_key != _METADATA for api in answer.api_keys):
             raise self._stop(
                 "bootstrap_servers",
-                f"{self._place} is the port of a controller, not of a broker",
+                f"{self._address} is the port of a controller, not of a broker",
                 "Name a port that the brokers advertise to clients.",
             )
 
@@ -284,7 +272,7 @@ class _Steps:
         except _HungUpError as error:
             raise self._stop(
                 "security_protocol",
-                f"{self._place} wants a login, and security_protocol is "
+                f"{self._address} wants a login, and security_protocol is "
                 f"{self._config['security_protocol']}",
                 f"Set security_protocol to {'SASL_SSL' if self._tls else 'SASL_PLAINTEXT'}, with "
                 "sasl_mechanism, sasl_plain_username and the password.",
@@ -300,7 +288,7 @@ class _Steps:
         if wrong is IllegalSaslStateError:
             raise self._stop(
                 "security_protocol",
-                f"{self._place} accepts no login, and security_protocol is "
+                f"{self._address} accepts no login, and security_protocol is "
                 f"{self._config['security_protocol']}",
                 f"Set security_protocol to {'SSL' if self._tls else 'PLAINTEXT'}, or name the port "
                 "of the listener with SASL.",
@@ -308,7 +296,7 @@ class _Steps:
         if wrong is UnsupportedSaslMechanismError or mechanism not in answer.mechanisms:
             raise self._stop(
                 "sasl_mechanism",
-                f"{self._place} accepts no login by {mechanism}",
+                f"{self._address} accepts no login by {mechanism}",
                 f"Set sasl_mechanism to one that it accepts: {', '.join(answer.mechanisms)}.",
             )
         self._authenticate(talk)
@@ -317,7 +305,7 @@ class _Steps:
         name = self._config["sasl_mechanism"]
         says = "the connection is closed"
         try:
-            login = get_sasl_mechanism(name)(**{**self._config, "host": self._place.host})
+            login = get_sasl_mechanism(name)(**{**self._config, "host": self._address.host})
             while not login.is_done():
                 answer = talk.ask(SaslAuthenticateRequest(login.auth_bytes(), version=1))
                 if answer.error_code:
@@ -328,7 +316,7 @@ class _Steps:
             user = self._config["sasl_plain_username"]
             raise self._stop(
                 "sasl_plain_password",
-                f"{self._place} refuses the login of {user!r} by {name} ({says})",
+                f"{self._address} refuses the login of {user!r} by {name} ({says})",
                 "Check sasl_plain_username and the password; on the brokers: kafka-configs.sh"
                 f" --describe --entity-type users --entity-name {user}",
             ) from error
@@ -336,7 +324,7 @@ class _Steps:
     def _speaks_plainly(self) -> bool:
         with (
             suppress(OSError, _HungUpError),
-            socket.create_connection(self._place, self._seconds) as plain,
+            socket.create_connection(self._address, self._seconds) as plain,
         ):
             return bool(_Talk(plain).ask(ApiVersionsRequest(version=0)))
         return False
@@ -348,7 +336,7 @@ class _Steps:
         context.verify_mode = ssl.CERT_NONE
         with (
             suppress(OSError),
-            socket.create_connection(self._place, self._seconds) as plain,
+            socket.create_connection(self._address, self._seconds) as plain,
             context.wrap_socket(plain),
         ):
             return True

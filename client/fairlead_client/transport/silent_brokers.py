@@ -8,7 +8,8 @@ has left the cluster.
 
 import time
 from collections.abc import Iterable
-from typing import Any, Final, NamedTuple
+from contextlib import suppress
+from typing import Any, Final, NamedTuple, Self
 
 from kafka.cluster import ClusterMetadata
 from kafka.errors import InvalidMetadataError, KafkaConnectionError, for_code
@@ -33,6 +34,20 @@ class Address(NamedTuple):
     host: str
     port: int
 
+    def __str__(self) -> str:
+        """Return the address as `host:port`, an IPv6 host in brackets."""
+        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
+
+    @classmethod
+    def parse(cls, server: str) -> Self:
+        """Return the address of a server `host:port`.
+
+        Raises:
+            ValueError: the port is no number.
+        """
+        host, _, port = server.strip().rpartition(":")
+        return cls(host.strip("[]"), int(port))
+
 
 def is_silent(address: Address) -> bool:
     """Return whether the last connection to this address failed, not long ago."""
@@ -41,12 +56,13 @@ def is_silent(address: Address) -> bool:
 
 def silent_last(servers: Iterable[str]) -> list[str]:
     """Return servers, each as `host:port`, with silent ones last."""
-    return sorted(servers, key=lambda server: is_silent(_address(server)))
 
+    def silent(server: str) -> bool:
+        with suppress(ValueError):
+            return is_silent(Address.parse(server))
+        return False
 
-def _address(server: str) -> Address:
-    host, _, port = server.strip().rpartition(":")
-    return Address(host.strip("[]"), int(port) if port.isdecimal() else 0)
+    return sorted(servers, key=silent)
 
 
 class _Cluster(ClusterMetadata):  # type: ignore[misc]  # kafka-python has no types

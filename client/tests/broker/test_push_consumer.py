@@ -116,7 +116,7 @@ def test_lowest_unconsumed_is_released(
     queue = Queue(data_topic, "main", 0)
     engine.grant(beat, queue, 1)
     deadline = monotonic() + WAIT
-    while one._queue_table.work(queue) is None or one._queue_table.work(queue)._in_hand < 2:  # noqa: SLF001
+    while one._queue_table.find(queue) is None or one._queue_table.find(queue)._in_hand < 2:  # noqa: SLF001
         assert monotonic() < deadline
     engine.revoke(beat, queue, 1, record=2)
     engine.applied("a", 2)
@@ -188,7 +188,7 @@ def test_a_full_queue_holds_pulling_back_alone(
     deadline = monotonic() + WAIT
     while one.flow_controlled["messages"] < 3:
         assert monotonic() < deadline
-    assert one._queue_table.work(queues[0]).count == 40  # noqa: SLF001
+    assert one._queue_table.find(queues[0]).count == 40  # noqa: SLF001
     assert one.pull_idle_ms[queues[0]] < 5_000
     seen.let.set()
     assert len(seen.take(120)) == 120
@@ -215,12 +215,12 @@ def test_a_suspended_consumer_pulls_nothing_and_keeps_all(
     one.suspend()
     # Two attempts later no pull is under way any more.
     for _ in range(2):
-        tried = one._queue_table.work(queue).last_pull_ms  # noqa: SLF001
+        tried = one._queue_table.find(queue).last_pull_ms  # noqa: SLF001
         deadline = monotonic() + WAIT
-        while one._queue_table.work(queue).last_pull_ms == tried:  # noqa: SLF001
+        while one._queue_table.find(queue).last_pull_ms == tried:  # noqa: SLF001
             assert monotonic() < deadline
     write_more(0, 5)
-    assert one._queue_table.work(queue).next_offset == 20  # noqa: SLF001
+    assert one._queue_table.find(queue).next_offset == 20  # noqa: SLF001
     assert one.still_mine(queue) == (1, 1)
     sequences = [record["sequence"] for record in engine.read if record["kind"] == "heartbeat"]
     begun = monotonic()

@@ -85,7 +85,7 @@ def look_ups(plane: Plane) -> Iterator[tuple[LookUps, Send]]:
     """Look-ups of topics whose routes are known but for "nowhere", and what begins a message."""
     table, timer = PublishTable(lambda: 0), Timer("test")
     for topic in ("good", "bad", "slow", "slower"):
-        table.note(topic, ROUTE)
+        table.set_route(topic, ROUTE)
     read: Future[None] = Future()
     read.set_result(None)
     refresher = RouteRefresher(table, lambda: read, lambda _: None, lambda: None)
@@ -228,7 +228,7 @@ class Silent(Plane):
 def test_a_wait_that_ends_with_the_message() -> None:
     """Whichever ends first, the look-up or the message's time: both say the same beside details."""
     table, timer, plane = PublishTable(lambda: 0), Timer("test"), Silent()
-    table.note("good", ROUTE)
+    table.set_route("good", ROUTE)
     looking = LookUps(table, Held(table), plane, timer, creates=False)
     ways = SendContext(
         table, FairSelector(BrokerHealth()), plane, timer, lambda _: None, ProducerObserver()
@@ -248,7 +248,7 @@ def test_a_wait_that_ends_with_the_message() -> None:
 def test_nothing_is_made_for_who_was_given_up(plane: Plane) -> None:
     """A message that is given up while its route is asked for has no topic made afterwards."""
     table, timer = PublishTable(lambda: 0), Timer("test")
-    table.note(DEFAULT_TOPIC, DEFAULT_ROUTE)
+    table.set_route(DEFAULT_TOPIC, DEFAULT_ROUTE)
     finder = Held(table)
     looking = LookUps(table, finder, plane, timer, creates=True)
     ways = SendContext(

@@ -32,7 +32,7 @@ def table(zone: str | None = None) -> PublishTable:
 def test_queues_of_the_route() -> None:
     """Writable queues in the order of RocketMQ's publish info, each with its broker."""
     known = table()
-    known.note("orders", ORDERS)
+    known.set_route("orders", ORDERS)
     published = known.find("orders")
     assert published is not None
     assert published.turns.targets == (
@@ -47,7 +47,7 @@ def test_the_broker_of_a_queue_is_its_leader() -> None:
     """On Kafka the broker of a queue is its leader, and each queue has a zone of its own."""
     known = table(zone="far")
     share = QueueData("main", 3, 3, 6, leaders=("1", None, "2"), zones=("near", "near", "far"))
-    known.note("orders", TopicRoute((share,), (BrokerData("main", addresses={0: "k:1"}),)))
+    known.set_route("orders", TopicRoute((share,), (BrokerData("main", addresses={0: "k:1"}),)))
     published = known.find("orders")
     assert published is not None
     assert [(target.broker, target.zone) for target in published.turns.targets] == [
@@ -61,7 +61,7 @@ def test_the_broker_of_a_queue_is_its_leader() -> None:
 def test_an_ordered_topic_has_the_queues_of_its_configuration() -> None:
     """An ordered topic has the queues that its configuration names, whoever is there."""
     known = table()
-    known.note("orders", route(QueueData("A", 4, 4, 6), conf="B:1;A:1"))
+    known.set_route("orders", route(QueueData("A", 4, 4, 6), conf="B:1;A:1"))
     published = known.find("orders")
     assert published is not None
     assert published.info.ordered
@@ -76,8 +76,8 @@ def test_a_known_route_is_enough() -> None:
     known = table()
     assert known.find("orders") is None
     assert known.lacking() == ["orders"]
-    known.note("orders", ORDERS)
-    known.note("orders", ORDERS)
+    known.set_route("orders", ORDERS)
+    known.set_route("orders", ORDERS)
     assert known.lacking() == []
     assert known.find("orders") is not None
 
@@ -85,11 +85,11 @@ def test_a_known_route_is_enough() -> None:
 def test_a_change_makes_a_new_snapshot() -> None:
     """A change makes a new snapshot, the same route does not; nobody's snapshot changes."""
     known = table()
-    known.note("orders", ORDERS)
+    known.set_route("orders", ORDERS)
     first = known.find("orders")
-    known.note("orders", route(*ORDERS.queue_datas))
+    known.set_route("orders", route(*ORDERS.queue_datas))
     assert known.find("orders") is first
-    known.note("orders", route(QueueData("A", 1, 1, 6)))
+    known.set_route("orders", route(QueueData("A", 1, 1, 6)))
     second = known.find("orders")
     assert first is not None
     assert second is not None
@@ -99,9 +99,9 @@ def test_a_change_makes_a_new_snapshot() -> None:
 def test_a_deleted_topic_has_no_queues_until_it_is_wanted_again() -> None:
     """A deleted topic has no queues any more, and is wanted again when somebody sends to it."""
     known = table()
-    known.note("orders", ORDERS)
+    known.set_route("orders", ORDERS)
     known.find("orders")
-    known.note("orders", None)
+    known.set_route("orders", None)
     assert known.find("orders") is None
     assert known.lacking() == ["orders"]
 
@@ -111,7 +111,7 @@ def test_the_default_route_stands_in_until_the_topic_has_its_own() -> None:
     known = table()
     assert known.find_default("orders") is None
     assert not known.has_default
-    known.note("TBW102", DEFAULT)
+    known.set_route("TBW102", DEFAULT)
     assert known.find("orders") is None
     default = known.find_default("orders")
     assert default is not None
@@ -122,7 +122,7 @@ def test_the_default_route_stands_in_until_the_topic_has_its_own() -> None:
     # It serves from now on; the topic is asked for all the same.
     assert known.find("orders") is default
     assert known.lacking() == ["orders"]
-    known.note("orders", ORDERS)
+    known.set_route("orders", ORDERS)
     own = known.find("orders")
     assert own is not None
     assert not own.is_default
@@ -133,11 +133,11 @@ def test_the_default_route_stands_in_until_the_topic_has_its_own() -> None:
 def test_a_changed_default_route_reaches_who_uses_it() -> None:
     """Who goes by the default route gets the changed one; who has a route of its own keeps it."""
     known = table()
-    known.note("TBW102", DEFAULT)
-    known.note("orders", ORDERS)
+    known.set_route("TBW102", DEFAULT)
+    known.set_route("orders", ORDERS)
     own = known.find("orders")
     known.find_default("bills")
-    known.note("TBW102", None)
+    known.set_route("TBW102", None)
     assert known.find("orders") is own
     assert known.find("bills") is None
 
@@ -145,8 +145,8 @@ def test_a_changed_default_route_reaches_who_uses_it() -> None:
 def test_route_without_queues_suppresses_the_default() -> None:
     """A topic that nobody may write to is known as such: the default route does not stand in."""
     known = table()
-    known.note("TBW102", DEFAULT)
-    known.note("orders", route(QueueData("A", 4, 4, 4)))
+    known.set_route("TBW102", DEFAULT)
+    known.set_route("orders", route(QueueData("A", 4, 4, 4)))
     published = known.find("orders")
     assert published is not None
     assert published.info.have_route
@@ -157,18 +157,18 @@ def test_route_without_queues_suppresses_the_default() -> None:
 def test_another_leader_holds_until_the_route_changes() -> None:
     """Another leader than the route's holds until the route changes."""
     known = table()
-    known.note_leader(Queue("orders", "A", 0), "C")
-    known.note("orders", ORDERS)
+    known.set_leader(Queue("orders", "A", 0), "C")
+    known.set_route("orders", ORDERS)
     before = known.find("orders")
-    known.note_leader(Queue("orders", "A", 0), "C")
+    known.set_leader(Queue("orders", "A", 0), "C")
     after = known.find("orders")
     assert before is not None
     assert after is not None
     assert [target.broker for target in before.turns.targets] == ["A", "A", "B"]
     assert [target.broker for target in after.turns.targets] == ["C", "A", "B"]
-    known.note_leader(Queue("orders", "A", 0), "C")
+    known.set_leader(Queue("orders", "A", 0), "C")
     assert known.find("orders") is after
-    known.note("orders", route(*ORDERS.queue_datas, conf=""))
+    known.set_route("orders", route(*ORDERS.queue_datas, conf=""))
     renewed = known.find("orders")
     assert renewed is not None
     assert [target.broker for target in renewed.turns.targets] == ["A", "A", "B"]
@@ -177,7 +177,7 @@ def test_another_leader_holds_until_the_route_changes() -> None:
 def test_an_unreadable_route_is_an_error_of_the_send() -> None:
     """A route that RocketMQ would fail at is an error when somebody sends, not before."""
     known = table()
-    known.note("orders", route(QueueData("A", 4, 4, 6), conf="A:x"))
+    known.set_route("orders", route(QueueData("A", 4, 4, 6), conf="A:x"))
     with pytest.raises(RouteError, match="orderTopicConf"):
         known.find("orders")
 
@@ -187,20 +187,20 @@ def test_a_change_that_cannot_be_read(topic: str, caplog: pytest.LogCaptureFixtu
     """Who has queues keeps them, and it is told; the next good route is taken, and a deletion."""
     told: list[str] = []
     known = PublishTable(lambda: 0, unreadable=told.append)
-    known.note(topic, DEFAULT)
+    known.set_route(topic, DEFAULT)
     name = "bills" if topic == "TBW102" else topic
     before = known.find(name) or known.find_default(name)
     assert before is not None
-    known.note(topic, replace(DEFAULT, order_topic_conf="A:x"))
+    known.set_route(topic, replace(DEFAULT, order_topic_conf="A:x"))
     assert known.find(name) is before
     assert told == [name]
     assert f"topic {name} keeps its queues" in caplog.text
-    known.note(topic, route(QueueData("A", 1, 1, 7)))
+    known.set_route(topic, route(QueueData("A", 1, 1, 7)))
     after = known.find(name)
     assert after is not None
     assert [target.queue for target in after.turns.targets] == [Queue(name, "A", 0)]
-    known.note(topic, replace(DEFAULT, order_topic_conf="A:x"))
-    known.note(topic, None)
+    known.set_route(topic, replace(DEFAULT, order_topic_conf="A:x"))
+    known.set_route(topic, None)
     assert known.find(name) is None
 
 
@@ -211,9 +211,9 @@ def test_an_observer_that_raises(caplog: pytest.LogCaptureFixture) -> None:
         raise ValueError(topic)
 
     known = PublishTable(lambda: 0, unreadable=told)
-    known.note("orders", ORDERS)
+    known.set_route("orders", ORDERS)
     before = known.find("orders")
-    known.note("orders", replace(ORDERS, order_topic_conf="A:x"))
+    known.set_route("orders", replace(ORDERS, order_topic_conf="A:x"))
     assert known.find("orders") is before is not None
     assert "the producer's observer raised" in caplog.text
 
@@ -225,7 +225,7 @@ def test_who_awaits_a_route_goes_on_when_it_comes() -> None:
     found: list[object] = []
     waiting = Thread(target=lambda: found.append(known.await_route("orders", 30_000)))
     waiting.start()
-    known.note("bills", ORDERS)
-    known.note("orders", ORDERS)
+    known.set_route("bills", ORDERS)
+    known.set_route("orders", ORDERS)
     waiting.join(30)
     assert found == [known.find("orders")]

@@ -43,7 +43,7 @@ def test_what_was_written_is_read_first() -> None:
     with ThreadPoolExecutor() as pool:
         found = pool.submit(refresher.look_up, "orders", 30_000)
         assert reader.was_asked.wait(WAIT_SECONDS)
-        table.note("orders", ROUTE)
+        table.set_route("orders", ROUTE)
         reader.asked[0].set_result(None)
         assert found.result(WAIT_SECONDS) is table.find("orders")
     assert asked == []
@@ -53,7 +53,7 @@ def test_the_bridge_is_asked() -> None:
     """A topic without a route is asked for; its answer ends the wait."""
     table = PublishTable(lambda: 0)
     refresher = RouteRefresher(
-        table, at_its_end, lambda topic: table.note(topic, ROUTE), lambda: None
+        table, at_its_end, lambda topic: table.set_route(topic, ROUTE), lambda: None
     )
     assert refresher.look_up("orders", 30_000) is table.find("orders")
 
@@ -70,7 +70,7 @@ def test_a_wait_for_a_route_ends_with_the_callers_time() -> None:
 def test_a_request_that_fails() -> None:
     """Who cannot ask still gets what comes in time."""
     table = PublishTable(lambda: 0)
-    table.note("TBW102", ROUTE)
+    table.set_route("TBW102", ROUTE)
 
     def fails(topic: str) -> None:
         raise OSError(topic)
@@ -89,7 +89,7 @@ def test_a_request_that_nobody_answered_yet() -> None:
         tries.append(topic)
         if len(tries) < 3:
             raise KafkaTimeoutError("Failed to update metadata after 0.5 secs.")
-        table.note(topic, ROUTE)
+        table.set_route(topic, ROUTE)
 
     refresher = RouteRefresher(table, at_its_end, request, lambda: None)
     assert refresher.look_up("orders", 30_000) is table.find("orders")
@@ -123,7 +123,7 @@ def test_a_second_caller_waits_no_longer_than_its_time() -> None:
         with pytest.raises(NoRouteError):
             refresher.look_up("bills", 50)
         assert len(reader.asked) == 1, "the second caller began a refresh of its own"
-        table.note("orders", ROUTE)
+        table.set_route("orders", ROUTE)
         reader.asked[0].set_result(None)
         assert first.result(WAIT_SECONDS) is table.find("orders")
 
@@ -139,7 +139,7 @@ def test_wanted_topics_are_asked_for_again() -> None:
 
     refresher = RouteRefresher(table, at_its_end, request, lambda: None)
     refresher.interval_ms = 5
-    table.note("known", ROUTE)
+    table.set_route("known", ROUTE)
     for topic in ("orders", "bills", "known"):
         table.find(topic)
     refresher.start()

@@ -77,7 +77,7 @@ def sending(
 ) -> Iterator[tuple[Callable[[], Sending], FairSelector, list[str]]]:
     """Give what begins a message on a plane, the selector that learns, and topics asked for."""
     table = PublishTable(lambda: 0)
-    table.note("T", ROUTE)
+    table.set_route("T", ROUTE)
     given.get("tables", []).append(table)
     selector, timer, asked = FairSelector(BrokerHealth()), Timer("test"), list[str]()
     timer.start()
@@ -260,7 +260,7 @@ def test_topic_that_goes_between_two_attempts(
     tables: list[PublishTable] = []
 
     def changes(_target: Target, ended: Future[Accepted]) -> None:
-        tables[0].note("T", after)
+        tables[0].set_route("T", after)
         ended.set_exception(SendingError(Fault.UNREACHABLE, "gone"))
 
     with sending(Plane(A=changes), tables=tables) as (begin, _, _):

@@ -69,7 +69,7 @@ class Scene:
             workers=self.workers,
             timer=self.timer,
             still_mine=lambda _queue: work.epoch if self.mine else None,
-            settled=lambda one: self.settled.put(one.position),
+            batch_ended=lambda one: self.settled.put(one.position),
             failed_messages=failed,
             observer=Observer(),
         )

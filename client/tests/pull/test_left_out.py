@@ -87,7 +87,7 @@ class Pushed(PushConsumer):
         return work
 
     def _own(self, queue: Queue) -> ProcessQueue:
-        work = self._queue_table.work(queue)
+        work = self._queue_table.find(queue)
         assert work is not None
         return work
 

@@ -37,9 +37,9 @@ def test_stop_with_a_batch_in_hand(
     batch = work.hand_out(2)
     assert batch is not None
     scene.book.stop_work(queue, EPOCH)
-    assert (scene.events, scene.book.works()) == ([], [])
+    assert (scene.events, scene.book.working()) == ([], [])
     work.finish(batch)
-    scene.book.settle(work)
+    scene.book.batch_ended(work)
     assert scene.events == [WorkStopped(queue, EPOCH, 7)]
     assert scene.changed == [queue.topic] * 2
 
@@ -56,8 +56,8 @@ def test_a_queue_that_comes_back_begins_where_its_add_says(
     scene.book.abandon_work(queue, EPOCH)
     scene.book.start_work(queue, Epoch(1, 2), Position(0, 3))
     assert not former.finish(batch)
-    scene.book.settle(former)
-    work = scene.book.work(queue)
+    scene.book.batch_ended(former)
+    work = scene.book.find(queue)
     assert work is not None
     assert (work.epoch, work.position, work.count) == (Epoch(1, 2), 3, 0)
     assert scene.book.collect_progress() == []

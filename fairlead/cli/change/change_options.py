@@ -1,24 +1,15 @@
 """The options that commands share which change a group."""
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from fairlead.cli.change import rule_flags as flags
-from fairlead.cli.options import (
-    BootstrapOption,
-    ConfigOption,
-    OutputOption,
-    ProfileOption,
-    TopicPrefixOption,
-    settings_of,
-)
+from fairlead.cli.options import OutputOption, SettingsOptions
 from fairlead.cli.render.output import OutputFormat
-
-if TYPE_CHECKING:
-    from fairlead.settings import Settings
 
 __all__ = [
     "ChangeOptions",
+    "GoneRules",
+    "GoneSingleRules",
     "GroupOptions",
     "NamedOptions",
     "NewGroupOptions",
@@ -31,18 +22,10 @@ WAIT_SECONDS = 15.0
 
 
 @dataclass(frozen=True)
-class GroupOptions:
+class GroupOptions(SettingsOptions):
     """Where the group is, and how results are written."""
 
-    bootstrap: BootstrapOption = None
-    topic_prefix: TopicPrefixOption = None
-    profile: ProfileOption = None
-    config: ConfigOption = None
     output: OutputOption = OutputFormat.TABLE
-
-    def settings(self) -> "Settings":
-        """Return the settings under these options; `settings_of` has what it raises."""
-        return settings_of(self.bootstrap, self.topic_prefix, self.profile, self.config)
 
 
 @dataclass(frozen=True)
@@ -106,3 +89,32 @@ class NamedOptions:
     weight: flags.WeightFlag = None
     capacity: flags.CapacityFlag = None
     drain: flags.DrainFlag = None
+
+
+@dataclass(frozen=True)
+class GoneRules:
+    """The rules of a whole group to remove."""
+
+    pause: flags.PauseGone = False
+    strategy: flags.StrategyGone = False
+    timing: flags.TimingGone = False
+    slots: flags.SlotsGone = False
+    mode: flags.ModeGone = False
+    on_mute: flags.OnMuteGone = False
+    react: flags.ReactGone = False
+    start_policy: flags.StartPolicyGone = False
+    retry_topics: flags.RetryTopicsGone = False
+    weighing: flags.WeighingGone = False
+    quota: flags.QuotaGone = False
+    designated: flags.DesignatedGone = False
+
+
+@dataclass(frozen=True)
+class GoneSingleRules:
+    """The rules of queues and clients to remove."""
+
+    pin: flags.PinGone = None
+    ban: flags.BanGone = None
+    weight: flags.WeightGone = None
+    capacity: flags.CapacityGone = None
+    drain: flags.DrainGone = None

@@ -7,6 +7,8 @@ import typer
 from fairlead.cli.change import rule_flags as flags
 from fairlead.cli.change.change_options import (
     ChangeOptions,
+    GoneRules,
+    GoneSingleRules,
     GroupOptions,
     NamedOptions,
     PresenceOptions,
@@ -70,45 +72,16 @@ def set_rules(
 def unset_rules(
     name: flags.RulesArgument,
     *,
-    strategy: flags.StrategyGone = False,
-    pause: flags.PauseGone = False,
-    timing: flags.TimingGone = False,
-    slots: flags.SlotsGone = False,
-    mode: flags.ModeGone = False,
-    on_mute: flags.OnMuteGone = False,
-    react: flags.ReactGone = False,
-    start_policy: flags.StartPolicyGone = False,
-    retry_topics: flags.RetryTopicsGone = False,
-    weighing: flags.WeighingGone = False,
-    quota: flags.QuotaGone = False,
-    designated: flags.DesignatedGone = False,
-    pin: flags.PinGone = None,
-    ban: flags.BanGone = None,
-    weight: flags.WeightGone = None,
-    capacity: flags.CapacityGone = None,
-    drain: flags.DrainGone = None,
+    rules: GoneRules,
+    singles: GoneSingleRules,
     everything: flags.AllGone = False,
     released_ok: flags.ReleasedFlag = False,
     change: ChangeOptions,
     shared: GroupOptions,
 ) -> None:
     """Remove rules of a group: the rules of all groups, or the built-in ones, apply again."""
-    whole = {
-        "pause": pause,
-        "strategy": strategy,
-        "timing": timing,
-        "slots": slots,
-        "mode": mode,
-        "on_mute": on_mute,
-        "react": react,
-        "start_policy": start_policy,
-        "retry_topics": retry_topics,
-        "weighing": weighing,
-        "quota": quota,
-        "designated": designated,
-    }
-    singles = {"pin": pin, "ban": ban, "weight": weight, "capacity": capacity, "drain": drain}
-    gone = gone_rules(name, [rule for rule, meant in whole.items() if meant], singles)
+    whole = [rule for rule, is_meant in vars(rules).items() if is_meant]
+    gone = gone_rules(name, whole, vars(singles))
     command = RuleCommand(name, shared)
     if everything:
         gone = [

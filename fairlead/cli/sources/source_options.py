@@ -7,14 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from fairlead.cli.options import (
-    BootstrapOption,
-    ConfigOption,
-    OutputOption,
-    ProfileOption,
-    TopicPrefixOption,
-    settings_of,
-)
+from fairlead.cli.options import OutputOption, SettingsOptions
 from fairlead.cli.render.output import OutputFormat
 from fairlead.errors import UsageError
 
@@ -38,19 +31,11 @@ DumpOption = Annotated[
 
 
 @dataclass(frozen=True)
-class SourceOptions:
+class SourceOptions(SettingsOptions):
     """Where the topics are, and how results are written."""
 
     dump: DumpOption = None
-    bootstrap: BootstrapOption = None
-    topic_prefix: TopicPrefixOption = None
-    profile: ProfileOption = None
-    config: ConfigOption = None
     output: OutputOption = OutputFormat.TABLE
-
-    def settings(self) -> "Settings":
-        """Return the settings under these options; `settings_of` has what it raises."""
-        return settings_of(self.bootstrap, self.topic_prefix, self.profile, self.config)
 
     def open(self, settings: "Settings") -> "TopicSource":
         """Return the topics, for reading only.

@@ -87,7 +87,7 @@ class ConsumeArguments(TypedDict):
     workers: Workers
     timer: Timer
     still_mine: Callable[[Queue], Epoch | None]
-    settled: Callable[[ProcessQueue], None]
+    batch_ended: Callable[[ProcessQueue], None]
     failed_messages: FailedMessages | None
     observer: Observer
 
@@ -101,7 +101,7 @@ class ConsumeService:
         workers: the threads that call the listener.
         timer: schedules batches that come again here.
         still_mine: returns the epoch under which the client owns a queue now.
-        settled: called with a queue when one of its batches is no longer in hand.
+        batch_ended: called with a queue when one of its batches is no longer in hand.
         failed_messages: keeps failed messages; None: they are consumed again here.
         observer: receives each message that was sent back.
     """
@@ -112,7 +112,7 @@ class ConsumeService:
         self._workers = common["workers"]
         self._timer = common["timer"]
         self._still_mine = common["still_mine"]
-        self._settled = common["settled"]
+        self._batch_ended = common["batch_ended"]
         self._failed_messages = common["failed_messages"]
         self._observer = common["observer"]
         self.counts: Counter[str] = Counter()
@@ -238,7 +238,7 @@ class ConcurrentConsumeService(ConsumeService):
             work.finish(batch)
         else:
             self._fail(batch, batch.records[max(0, consumed) :], context.delay)
-        self._settled(work)
+        self._batch_ended(work)
         return True
 
     def _fail(self, batch: Batch, records: Sequence[Record], delay: int) -> None:
@@ -301,7 +301,7 @@ class OrderlyConsumeService(ConsumeService):
             self.counts["suspended"] += 1
             suspend_ms = min(max(context.suspend_ms, SUSPEND_LEAST_MS), SUSPEND_MOST_MS)
             self._timer.after(suspend_ms, lambda: self._workers.submit(self._consume_again, batch))
-        self._settled(work)
+        self._batch_ended(work)
         return goes_on
 
     def _in_dead_letters(self, batch: Batch) -> bool:

@@ -142,7 +142,7 @@ class ProcessQueueTable(Application):
             with self._lock:
                 self._touched.append(work)
 
-    def settle(self, work: ProcessQueue) -> None:
+    def batch_ended(self, work: ProcessQueue) -> None:
         """Note that a batch is no longer in hand; a stopping queue may now have stopped."""
         self.touch(work)
         if work.stopping and work.idle:
@@ -150,7 +150,7 @@ class ProcessQueueTable(Application):
                 if self._works.get(work.queue) is work:
                     self._stopped(work)
 
-    def doubt(self, queue: Queue) -> None:
+    def mark_doubtful(self, queue: Queue) -> None:
         """Note that the application heard it does not own a queue: messages in hand don't count."""
         work = self._works.get(queue)
         if work is not None:
@@ -163,7 +163,7 @@ class ProcessQueueTable(Application):
             for work in [work for work in self._works.values() if work.stopping]:
                 self._stopped(work)
 
-    def works(self) -> list[ProcessQueue]:
+    def working(self) -> list[ProcessQueue]:
         """Return the process queues whose messages may be handed out, in order."""
         with self._lock:
             return sorted(
@@ -171,7 +171,7 @@ class ProcessQueueTable(Application):
                 key=lambda work: work.queue,
             )
 
-    def work(self, queue: Queue) -> ProcessQueue | None:
+    def find(self, queue: Queue) -> ProcessQueue | None:
         """Return a queue's process queue if its messages may be handed out, else None."""
         work = self._works.get(queue)
         return None if work is None or work.stopping else work

@@ -118,14 +118,14 @@ class PullMember(Member):
         at_ms = now_ms()
         return {
             work.queue: at_ms - work.last_pull_ms
-            for work in self._queue_table.works()
+            for work in self._queue_table.working()
             if work.last_pull_ms is not None
         }
 
     def assignment(self) -> Sequence[Queue]:
         """Return the queues whose messages may be handed out, in order."""
         self._check_fork()
-        return [work.queue for work in self._queue_table.works()]
+        return [work.queue for work in self._queue_table.working()]
 
     def suspend(self) -> None:
         """Pull nothing until `resume`; queues, lease and cached messages stay."""
@@ -179,8 +179,8 @@ class PullMember(Member):
     def _is_locked(self, queue: Queue) -> bool:
         return self._epoch_of(queue) is not None and queue not in self._unlocked
 
-    def _doubt(self, queue: Queue) -> None:
-        self._queue_table.doubt(queue)
+    def _mark_doubtful(self, queue: Queue) -> None:
+        self._queue_table.mark_doubtful(queue)
 
     def close(self, timeout_ms: int | None = None) -> None:
         """Leave the group as `Member.close` does, and end the pull service."""
@@ -239,5 +239,5 @@ class PullMember(Member):
         return sorted({*self._readable.get(topic, ()), *mine})
 
     def _mine_of(self, topic: str) -> Sequence[tuple[Queue, Epoch]]:
-        works = self._queue_table.works()
+        works = self._queue_table.working()
         return [(work.queue, work.epoch) for work in works if work.queue.topic == topic]
