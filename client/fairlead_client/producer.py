@@ -26,7 +26,7 @@ from fairlead_client.produce.selector import FairSelector, Selector
 from fairlead_client.produce.send_attempts import Mode
 from fairlead_client.produce.sender import Sender
 from fairlead_client.rocketmq.rocketmq_selector import Line, RocketMQSelector
-from fairlead_client.session.identity import new_identity
+from fairlead_client.session.client_identity import new_client_identity
 from fairlead_client.session.observer import ProducerObserver
 from fairlead_client.settings.keywords import by_keyword, check_function
 
@@ -59,7 +59,7 @@ class Producer:
         self._settings = ProducerSettings.of(type(self), settings)
         if make_sender is not None:
             check_function(type(self), "make_sender", make_sender, "f(settings, client_id)")
-        self.client_id = new_identity(self._settings.client_id).client_id
+        self.client_id = new_client_identity(self._settings.client_id).client_id
         observer = observer or ProducerObserver()
         self._selector = _selector(self._settings)
         self._parts = ProducerParts(

@@ -19,8 +19,8 @@ from fairlead_client.errors import (
 from fairlead_client.model import Epoch, Queue, Subscription
 from fairlead_client.session import events
 from fairlead_client.session.application import Application
+from fairlead_client.session.client_identity import ClientIdentity, new_client_identity
 from fairlead_client.session.failure import Failure
-from fairlead_client.session.identity import Identity, new_identity
 from fairlead_client.session.memory import SessionSettings
 from fairlead_client.session.observer import Observer
 from fairlead_client.session.session import Granted, Session
@@ -55,7 +55,7 @@ class Member:
         observer: Observer | None = None,
     ) -> None:
         self._settings = settings
-        self._identity = new_identity(settings.client_id)
+        self._identity = new_client_identity(settings.client_id)
         self._observer = observer or Observer()
         self._store = offset_store
         self._pid = os.getpid()
@@ -349,7 +349,9 @@ class Member:
         )
 
 
-def _session_settings(settings: Settings, identity: Identity, *, commits: bool) -> SessionSettings:
+def _session_settings(
+    settings: Settings, identity: ClientIdentity, *, commits: bool
+) -> SessionSettings:
     return SessionSettings(
         group=settings.group,
         client_id=identity.client_id,

@@ -205,7 +205,7 @@ class Settings:
         ):
             if getattr(self, name) not in words:
                 start = meant_start(getattr(self, name)) if name == "consume_from" else None
-                remedy = f'here it is consume_from="{start}"' if start else f"give one of {words}"
+                remedy = f'use consume_from="{start}"' if start else f"give one of {words}"
                 raise SettingsError(name, f"{getattr(self, name)!r} is unknown", remedy)
         if self.retry_topic and self.message_model == "broadcasting":
             raise SettingsError(
@@ -264,5 +264,5 @@ def subscriptions_of(
                 f"give {error.meant!r}",
             ) from None
     if len({subscription.topic for subscription in wanted}) < len(wanted):
-        raise SettingsError("topics", "name a topic twice", "name each once")
+        raise SettingsError("topics", "a topic is named twice", "name each once")
     return wanted

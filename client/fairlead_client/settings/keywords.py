@@ -16,13 +16,13 @@ __all__ = ["by_keyword", "check_function", "check_keywords", "meant_start"]
 
 Arguments = ParamSpec("Arguments")
 
-_BYTES: Final = "there is none: message.key and message.value are bytes; decode them in your code"
+_BYTES: Final = "message.key and message.value are bytes; decode them in your code"
 _STRATEGY: Final = (
     "the engine distributes the queues: the group's strategy is a rule, as in"
     " `fairlead group set GROUP --strategy NAME`"
 )
 _NO_MAXIMUM: Final = (
-    "there is none: a slow message does not end the membership; drain_deadline_ms is how long a"
+    "a slow message does not end the membership; drain_deadline_ms is how long a"
     " queue that moves may take to stop"
 )
 
@@ -63,16 +63,16 @@ _MEANT: Final[Mapping[str, tuple[str, ...]]] = {
 _WITHOUT: Final[Mapping[str, str]] = {
     "valuedeserializer": _BYTES,
     "keydeserializer": _BYTES,
-    "valueserializer": "there is none: give a message's body as bytes",
-    "keyserializer": "there is none: give a message's key as text",
+    "valueserializer": "give a message's body as bytes",
+    "keyserializer": "give a message's key as text",
     "partitionassignmentstrategy": _STRATEGY,
     "allocatemessagequeuestrategy": _STRATEGY,
     "maxpollintervalms": _NO_MAXIMUM,
     "consumetimeout": _NO_MAXIMUM,
-    "consumertimeoutms": "there is none: poll(timeout_ms=…) returns when the time is over",
+    "consumertimeoutms": "poll(timeout_ms=…) returns when the time is over",
     "messagemodel": "clustering is Consumer, PushConsumer, PullConsumer; broadcasting is"
     " BroadcastConsumer, BroadcastPushConsumer",
-    "acks": "there is none: a message is sent when all replicas in sync have it",
+    "acks": "a message is sent when all replicas in sync have it",
 }
 """A foreign name without a counterpart here -> what to do instead."""
 
@@ -213,7 +213,7 @@ def _remedy(name: str, value: Any, known: Collection[str], fetch: Collection[str
     letters = _letters(name)
     if letters in _STARTING and "consume_from" in known:
         start = meant_start(value)
-        return f'here it is consume_from="{start or "first_offset"}"' + (
+        return f'use consume_from="{start or "first_offset"}"' + (
             "" if start else ', "last_offset" or "timestamp"'
         )
     if name in KAFKA_OPTIONS and "kafka" in known:
@@ -228,7 +228,7 @@ def _remedy(name: str, value: Any, known: Collection[str], fetch: Collection[str
                     "a message counts as processed when you ask for the next one; with"
                     " explicit_done=True only done(message) counts"
                 )
-            return f"here it is {word}"
+            return f"use {word}"
     if letters in _WITHOUT:
         return _WITHOUT[letters]
     near = get_close_matches(name, sorted(known), n=1)

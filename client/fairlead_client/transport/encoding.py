@@ -14,7 +14,7 @@ from fairlead_client.session.actions import (
     SendProgress,
     SendRelease,
 )
-from fairlead_client.session.identity import Identity
+from fairlead_client.session.client_identity import ClientIdentity
 from fairlead_client.settings.client_settings import Settings
 
 RECORD_BYTES_MAX: Final = 60_000
@@ -38,7 +38,7 @@ class Encoder:
         version: the version of this library.
     """
 
-    def __init__(self, settings: Settings, identity: Identity, version: str) -> None:
+    def __init__(self, settings: Settings, identity: ClientIdentity, version: str) -> None:
         self._settings = settings
         self._identity = identity
         self._version = version

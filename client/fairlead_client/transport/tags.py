@@ -81,7 +81,7 @@ def tags_of(subscription: Subscription) -> frozenset[str] | None:
         problem = f"{topic}: the client does not evaluate {subscription.expression_type}"
         raise SettingsError("topics", problem, "subscribe by tag")
     if expression.strip() and not expression.replace("||", "").strip():
-        raise SettingsError("topics", f"{topic}: {expression!r} names no tag", "A || B, or *")
+        raise SettingsError("topics", f"{topic}: {expression!r} names no tag", "give A || B, or *")
     tags = subscription.wanted_tags
     pasted = () if subscription.tags else filter(_is_sql, tags)
     for tag in pasted:

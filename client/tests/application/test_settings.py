@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 from fairlead_client import Client, Consumer, SettingsError, Subscription
-from fairlead_client.session.identity import new_identity
+from fairlead_client.session.client_identity import new_client_identity
 from fairlead_client.settings.client_settings import BY_KIND, Settings, SettingsArguments
 
 GOOD: dict[str, Any] = {"bootstrap": "b:1", "group": "orders", "topics": ["orders"]}
@@ -204,11 +204,11 @@ def test_the_default_times_are_those_of_the_page() -> None:
 
 def test_default_client_ids_are_unique_and_name_host_and_process() -> None:
     """Default client ids are unique, printable, and name host, address and process."""
-    identity = new_identity()
+    identity = new_client_identity()
     address = ip_address(identity.address)
     host = socket.gethostname()
     assert identity.client_id.startswith(f"{host}-{address}@{os.getpid()}#")
-    ids = {new_identity().client_id for _ in range(50)}
+    ids = {new_client_identity().client_id for _ in range(50)}
     assert len(ids) == 50
     assert all(Settings(**GOOD, client_id=client_id) for client_id in ids)
-    assert new_identity("chosen").client_id == "chosen"
+    assert new_client_identity("chosen").client_id == "chosen"

@@ -11,7 +11,7 @@ from typing import Protocol
 from fairlead_client.model import Epoch, Process, Queue, Subscription
 from fairlead_client.session import actions as act
 from fairlead_client.session import events as on
-from fairlead_client.session.identity import Identity
+from fairlead_client.session.client_identity import ClientIdentity
 from fairlead_client.session.memory import SessionSettings
 from fairlead_client.session.session import Ownership, Session
 from fairlead_client.session.states import SessionState
@@ -106,7 +106,7 @@ class Client:
             heartbeat_ms=scenario.heartbeat_ms,
             consume_from=scenario.consume_from,
         )
-        identity = Identity(who.client_id, process, "10.0.0.1")
+        identity = ClientIdentity(who.client_id, process, "10.0.0.1")
         self._outbox = Outbox(Encoder(settings, identity, "0"))
         self.session = Session(
             SessionSettings(

@@ -10,7 +10,7 @@ from fairlead_client.model import Process
 
 
 @dataclass(frozen=True, slots=True)
-class Identity:
+class ClientIdentity:
     """What a heartbeat says about its sender."""
 
     client_id: str
@@ -18,7 +18,7 @@ class Identity:
     address: str
 
 
-def new_identity(client_id: str | None = None) -> Identity:
+def new_client_identity(client_id: str | None = None) -> ClientIdentity:
     """Return the identity of one client in this process.
 
     Each client has its own process uuid. So two clients with one id in one process behave as in
@@ -31,7 +31,7 @@ def new_identity(client_id: str | None = None) -> Identity:
     host = "".join(letter for letter in socket.gethostname() if "!" <= letter <= "~")[:100]
     default = f"{host or 'host'}-{address}@{os.getpid()}#{uuid4().hex[:8]}"
     process = Process(start_ms=time.time_ns() // 1_000_000, uuid=str(uuid4()))
-    return Identity(client_id or default, process, address)
+    return ClientIdentity(client_id or default, process, address)
 
 
 def _address() -> str:
