@@ -18,7 +18,8 @@ from kafka.consumer.fetcher import ConsumerRecord
 from fairlead.core.allocation import Strategy
 from fairlead.core.records import ALL_GROUPS, RuleSet
 from fairlead.core.rules.designation import IF_NOBODY
-from fairlead.core.rules.group_rules import TIMES, WORDS, GroupRules, RuleError, with_rule
+from fairlead.core.rules.group_rules import TIMES, WORDS, GroupRules, with_rule
+from fairlead.core.rules.rule_error import RuleError
 from fairlead.errors import UsageError
 from fairlead.kafka.partition_reading import read_to_end
 from fairlead.kafka.rule_writer import as_read, partitions_of_rule, write_rules

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from fairlead.control.rules_in_force import RulesInForce, WrittenRule
 from fairlead.core.records import ALL_GROUPS, RuleSet
-from fairlead.core.rules.group_rules import RuleError
+from fairlead.core.rules.rule_error import RuleError
 from fairlead.kafka.rule_writer import as_read
 from fairlead.wire.encode import OversizeError
 from fairlead.wire.errors import WireError

@@ -13,11 +13,11 @@ from fairlead.core.records import ALL_GROUPS, RuleSet
 from fairlead.core.rules.group_rules import (
     EngineRules,
     GroupRules,
-    RuleError,
     put_rule,
     rules_of,
     without_effect,
 )
+from fairlead.core.rules.rule_error import RuleError
 from fairlead.kafka.partition_reading import read_to_end
 from fairlead.settings import KafkaSettings
 from fairlead.wire.decode import decode

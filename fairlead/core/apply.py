@@ -50,9 +50,10 @@ from fairlead.core.records import (
 )
 from fairlead.core.recovery.barrier import acknowledge_by_beat, apply_claims
 from fairlead.core.recovery.remembered import remember_progress, remember_release
-from fairlead.core.rules.group_rules import RuleError, put_rule, rules_of
+from fairlead.core.rules.group_rules import put_rule, rules_of
 from fairlead.core.rules.quota import QUOTA
 from fairlead.core.rules.rule_cause import cause_of_rule
+from fairlead.core.rules.rule_error import RuleError
 from fairlead.core.state import RESET, Grant, QueueState, Spoken
 from fairlead.core.targets.queue_measures import measure, weigh_when_due
 from fairlead.core.topics.partitions_added import note_growth
@@ -308,4 +309,4 @@ def _check_mode(draft: Draft, rule: RuleSet) -> None:
     if rule.rule == "mode" and rule.value == "eager" and has_ordered(draft.state):
         detail = "a member of the group wants its messages in order"
         remedy = "leave the group cooperative, or let its clients ask for no order"
-        raise RuleError("bad_rule", "value", detail, remedy)
+        raise RuleError("", detail, remedy)

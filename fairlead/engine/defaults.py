@@ -9,11 +9,11 @@ from fairlead.core.records import RuleSet
 from fairlead.core.rules.group_rules import (
     DefaultsChange,
     EngineRules,
-    RuleError,
     rules_of,
     with_rule,
 )
 from fairlead.core.rules.rule_cause import cause_of_rule
+from fairlead.core.rules.rule_error import RuleError
 from fairlead.engine.parsed_row import ParsedRow, source_of
 
 __all__ = ["defaults_change", "rules_for_all", "set_defaults"]

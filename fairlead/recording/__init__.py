@@ -1,7 +1,4 @@
-"""A recording: Fairlead's topics as they were read back, in a folder of compressed JSON lines.
-
-ADR 0112 gives the reasons.
-"""
+"""A recording: Fairlead's topics in a folder of compressed JSON lines (ADR 0112)."""
 
 from fairlead.recording.errors import RecordingError
 from fairlead.recording.folder import RecordingFolder, open_recording

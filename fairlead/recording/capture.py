@@ -1,9 +1,8 @@
-"""Records the topics of a live cluster, as they are now. Nothing is written to the cluster.
+"""Records the topics of a live cluster, as they are now, without writing to the cluster.
 
-Where the topics end is asked in an order: decisions first, then what else the engine writes, then
-what it reads, and releases and their copies after heartbeats. So whatever a recorded decision rests
-on, what it led to, and the release behind every report of work was appended before its topic was
-asked for its end.
+It asks for the ends of the topics in an order: decisions first, then the engine's other outputs,
+then its inputs, with releases and their copies after heartbeats. So the recording holds everything
+that a recorded decision rests on and led to, and the release behind every report of work.
 """
 
 import contextlib
@@ -41,7 +40,7 @@ _ORDER: Final = (
 _POLL_MS: Final = 200
 _IDLE_POLLS_MAX: Final = 150
 _TICKS_FRESH: Final = 5
-"""An engine whose newest tick is older than so many periods does not run."""
+"""An engine whose newest tick is older than this many periods does not run."""
 
 Said = Callable[[str], None]
 Bounds = Mapping[tuple[str, int], tuple[int, int]]
@@ -49,13 +48,13 @@ Bounds = Mapping[tuple[str, int], tuple[int, int]]
 
 @dataclass(frozen=True, slots=True)
 class Capture:
-    """What is to be recorded.
+    """What to record.
 
     Attributes:
         kafka: the cluster and the prefix of the topics.
-        folder: where; new or empty.
-        settings: what a driver runs under by this conf/, for claims that do not say.
-        sources: topics of the data plane of which the offsets of messages are recorded.
+        folder: the target, new or empty.
+        settings: a driver's settings by this conf/, for claims without settings.
+        sources: topics of the data plane whose message offsets to record.
     """
 
     kafka: KafkaSettings
@@ -65,7 +64,7 @@ class Capture:
 
 
 def driver_settings(settings: Settings, strategies: Mapping[str, Strategy]) -> DriverSettings:
-    """Return what a driver runs its shards under by these settings."""
+    """Return a driver's settings by these settings."""
     return DriverSettings(
         tick_ms=settings.engine.tick_ms,
         auto_create=settings.groups.auto_create,
@@ -84,8 +83,8 @@ def capture(plan: Capture, say: Said = lambda _: None) -> RecordingFolder:
     """Record the topics, and return the recording.
 
     Raises:
-        EnvironmentMissingError: the cluster does not answer, or a topic is not there.
-        UsageError: the folder holds something.
+        EnvironmentMissingError: the cluster does not answer, or a topic does not exist.
+        UsageError: the folder is not empty.
     """
     names = TopicNames(plan.kafka.topic_prefix)
     numbers = {topic: range(partitions_of(plan.kafka, topic)) for topic in map(names.name, _ORDER)}
@@ -96,15 +95,17 @@ def capture(plan: Capture, say: Said = lambda _: None) -> RecordingFolder:
         try:
             numbers[topic] = range(partitions_of(plan.kafka, topic))
         except EnvironmentMissingError:
-            # Clients and engine go on without it, so a recording can be wanted just then.
-            say(f"{topic}: it is not there, and left out")
+            # Clients and engine run without it, so a recording must be possible then.
+            say(f"{topic}: it does not exist, so the recording lacks it")
         else:
             order.append(suffix)
     writer = RecordingWriter(plan.folder)
     bounds = {
-        place: found
+        place: first_and_end
         for topic, partitions in numbers.items()
-        for place, found in read_bounds(plan.kafka, [(topic, each) for each in partitions]).items()
+        for place, first_and_end in read_bounds(
+            plan.kafka, [(topic, number) for number in partitions]
+        ).items()
     }
     newest_tick_ms = 0
     for suffix in order:
@@ -134,15 +135,14 @@ def _source_partitions(kafka: KafkaSettings, topic: str) -> range:
     """Return the partitions of a topic with messages.
 
     Raises:
-        EnvironmentMissingError: it is not there.
+        EnvironmentMissingError: it does not exist.
     """
     try:
         return range(partitions_of(kafka, topic))
     except EnvironmentMissingError as error:
         raise EnvironmentMissingError(
             f"--source: {error.message}",
-            remedy="Name a topic with messages as the cluster has it; the group's clients "
-            "subscribe to it.",
+            remedy="Name an existing topic with messages, to which the group's clients subscribe.",
         ) from error
 
 
@@ -158,38 +158,38 @@ def _record_topic(
             if name == topic
         }
 
-        def take(record: ConsumerRecord) -> None:
+        def write(record: ConsumerRecord) -> None:
             nonlocal newest_ms
             newest_ms = max(newest_ms, record.timestamp)
             files[record.partition].add(raw_record(record), record.headers or ())
 
-        _read(kafka, topic, bounds, take)
+        _read(kafka, topic, bounds, write)
     return newest_ms
 
 
 def _runs(
     kafka: KafkaSettings, topic: str, bounds: Bounds
 ) -> dict[int, tuple[tuple[int, int], ...]]:
-    """Return the offsets that hold a message, as runs."""
+    """Return the offsets with a message, as runs."""
     runs: dict[int, list[tuple[int, int]]] = {
         number: [] for name, number in sorted(bounds) if name == topic
     }
 
-    def take(record: ConsumerRecord) -> None:
-        found = runs[record.partition]
-        if found and found[-1][1] == record.offset - 1:
-            found[-1] = (found[-1][0], record.offset)
+    def extend(record: ConsumerRecord) -> None:
+        own = runs[record.partition]
+        if own and own[-1][1] == record.offset - 1:
+            own[-1] = (own[-1][0], record.offset)
         else:
-            found.append((record.offset, record.offset))
+            own.append((record.offset, record.offset))
 
-    _read(kafka, topic, bounds, take)
-    return {number: tuple(found) for number, found in runs.items()}
+    _read(kafka, topic, bounds, extend)
+    return {number: tuple(own) for number, own in runs.items()}
 
 
 def _read(
-    kafka: KafkaSettings, topic: str, bounds: Bounds, take: Callable[[ConsumerRecord], None]
+    kafka: KafkaSettings, topic: str, bounds: Bounds, on_record: Callable[[ConsumerRecord], None]
 ) -> None:
-    """Read a topic from its first record to the ends that were found."""
+    """Read a topic from its first record to these ends."""
     ends = {
         TopicPartition(*place): end
         for place, (first, end) in bounds.items()
@@ -201,7 +201,7 @@ def _read(
         with contextlib.closing(consumer_of(kafka, "record")) as consumer:
             consumer.assign(list(ends))
             consumer.seek_to_beginning()
-            _poll(kafka, consumer, ends, take)
+            _poll(kafka, consumer, ends, on_record)
     except KafkaError as error:
         raise unreadable(kafka, topic, error) from error
 
@@ -210,16 +210,16 @@ def _poll(
     kafka: KafkaSettings,
     consumer: KafkaConsumer,
     ends: Mapping[TopicPartition, int],
-    take: Callable[[ConsumerRecord], None],
+    on_record: Callable[[ConsumerRecord], None],
 ) -> None:
     idle = 0
-    # By position and not by record: the last offsets of a compacted topic may be empty.
+    # Compare positions: the last offsets of a compacted topic may have no record.
     while any(position_of(consumer, partition) < end for partition, end in ends.items()):
         batches = consumer.poll(timeout_ms=_POLL_MS, max_records=5_000)
         idle = 0 if batches else idle + 1
         if idle > _IDLE_POLLS_MAX:
-            raise unreadable(kafka, next(iter(ends)).topic, "it stopped to answer")
+            raise unreadable(kafka, next(iter(ends)).topic, "it stopped answering")
         for partition, records in batches.items():
             for record in records:
                 if record.offset < ends[partition]:
-                    take(record)
+                    on_record(record)

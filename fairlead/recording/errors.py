@@ -1,4 +1,4 @@
-"""What is wrong with a recording, for people."""
+"""The error of a damaged recording."""
 
 from fairlead.errors import UsageError
 

@@ -1,4 +1,4 @@
-"""Reads a recording back: record by record, never a whole file at once."""
+"""Reads a recording record by record, never a whole file at once."""
 
 import gzip
 import os
@@ -20,11 +20,11 @@ from fairlead.wire.topics import OUTPUT_TOPICS
 __all__ = ["LINE_BYTES_MAX", "RecordingFolder", "open_recording"]
 
 LINE_BYTES_MAX: Final = 16 * 2**20
-"""A longer line is no record: topics take 1 MiB, and a line is six times as long at most."""
+"""A longer line is no record: a topic's record has 1 MiB, and its line six times that at most."""
 _GROWTH_MAX: Final = 300
-"""What ``fairlead record`` compresses, at gzip's fastest, is never so much smaller afterwards."""
+"""``fairlead record`` compresses at gzip's fastest, which never shrinks a file by this factor."""
 _ALWAYS_BYTES: Final = 16 * 2**20
-"""So much may be unpacked of a file of any size."""
+"""A file of any size may unpack to this size."""
 
 _COMPACTED = ("control", "routes", "offsets")
 _NEVER_COMPACTED = ("heartbeats", "releases", "decisions", "requests", "rejects")
@@ -32,7 +32,7 @@ _NEVER_COMPACTED = ("heartbeats", "releases", "decisions", "requests", "rejects"
 
 @dataclass(frozen=True, slots=True)
 class RecordingFolder:
-    """A recording on disk. Also the output topics that a replay is compared with."""
+    """A recording on disk. It also has the output topics to compare a replay with."""
 
     folder: Path
     manifest: Manifest
@@ -41,7 +41,7 @@ class RecordingFolder:
         """Yield the records of a partition by offset.
 
         Raises:
-            RecordingError: the file is missing, damaged, cut off, or not as the manifest says.
+            RecordingError: the file is missing, damaged, cut off, or contradicts the manifest.
         """
         part = self.manifest.topics[suffix][number]
         path = self.folder / part.file
@@ -62,7 +62,7 @@ class RecordingFolder:
             raise RecordingError(path, detail)
 
     def newest(self, suffix: str, number: int) -> RawRecord | None:
-        """Return the last record of a partition, without a look at the others; None: it is empty.
+        """Return the last record of a partition, without parsing others; None: it is empty.
 
         Raises:
             RecordingError: the file is missing, damaged or cut off, or ends in no record.
@@ -82,11 +82,11 @@ class RecordingFolder:
             yield from self.rows(suffix, number)
 
     def part(self, suffix: str, number: int) -> PartitionFile:
-        """Return what the manifest says of a partition."""
+        """Return a partition's entry in the manifest."""
         return self.manifest.topics[suffix][number]
 
     def gaps(self) -> list[str]:
-        """Return the partitions that lack records although their topic is never compacted."""
+        """Return the partitions that lack records of topics without compaction."""
         names = self.manifest.names
         return [
             f"{names.name(suffix)}/{number}"
@@ -96,7 +96,7 @@ class RecordingFolder:
         ]
 
     def compacted(self) -> list[str]:
-        """Return the partitions of inputs that lack records because their topic was compacted."""
+        """Return the partitions of inputs that lack records because of compaction."""
         names = self.manifest.names
         return [
             f"{names.name(suffix)}/{number}"
@@ -106,7 +106,7 @@ class RecordingFolder:
         ]
 
     def holds_later(self, suffix: str, number: int, key: bytes | None, offset: int) -> bool:
-        """Tell whether a key has a record behind an offset, so that compaction may take others."""
+        """Tell whether a key has a later record, so that compaction may remove earlier ones."""
         return any(row.key == key and row.offset >= offset for row in self.rows(suffix, number))
 
     def places(self) -> Sequence[tuple[str, int]]:
@@ -136,7 +136,7 @@ def open_recording(folder: Path) -> RecordingFolder:
 
 
 def _lines(path: Path) -> Iterator[bytes]:
-    """Yield the lines of a file, each with a bound, and no more than it can hold by its size."""
+    """Yield the lines of a file, within bounds on each line and on the unpacked size."""
     try:
         with open_regular(path) as raw:
             bytes_max = max(_ALWAYS_BYTES, _GROWTH_MAX * os.fstat(raw.fileno()).st_size)

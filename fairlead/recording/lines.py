@@ -1,7 +1,7 @@
-"""A record of a topic as one line of JSON, and back.
+"""Turns a record of a topic into one line of JSON, and back.
 
-Keys and values are texts where they are UTF-8, as all of Fairlead's own are, so that zcat and jq
-show them; other bytes stand as ``{"base64": …}``.
+UTF-8 keys and values, such as all of Fairlead's own, become texts, so that zcat and jq show them;
+other bytes become ``{"base64": …}``.
 """
 
 import base64
@@ -19,7 +19,7 @@ Headers = Sequence[tuple[str, bytes | None]]
 
 
 def line_of(record: RawRecord, headers: Headers = ()) -> bytes:
-    """Return the line of a record; topic and partition stand in the manifest."""
+    """Return the line of a record; the manifest has topic and partition."""
     body: dict[str, Any] = {"offset": record.offset, "append_ms": record.append_ms}
     if not record.append_time_is_log:
         body["stamped_by"] = "writer"
@@ -33,12 +33,12 @@ def record_of(line: bytes, topic: str, partition: int) -> RawRecord:
     """Return the record of a line.
 
     Raises:
-        ValueError, KeyError, TypeError: it is none.
+        ValueError, KeyError, TypeError: the line is no record.
     """
     body = orjson.loads(line)
     offset, append_ms = body["offset"], body["append_ms"]
     if type(offset) is not int or type(append_ms) is not int:
-        raise TypeError("offset and append_ms are whole numbers")
+        raise TypeError("offset and append_ms must be whole numbers")
     return RawRecord(
         topic,
         partition,

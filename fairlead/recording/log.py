@@ -1,4 +1,4 @@
-"""The input topics of a recording, for a replay: read along with it, and never held as a whole."""
+"""The input topics of a recording for a replay, read along with it and never as a whole."""
 
 from collections import deque
 from collections.abc import Iterator
@@ -14,8 +14,8 @@ __all__ = ["FolderLog"]
 class FolderLog:
     """A recorded log (``fairlead.replay.recorded_log``) in a folder.
 
-    A replay asks for one stretch after the other. What was asked for last is kept, since a batch
-    may be run twice; for what lies further back the file is opened again.
+    A replay asks for one range after the other. The log keeps the last range, since a batch may run
+    twice; for an earlier range it opens the file again.
     """
 
     def __init__(self, recording: RecordingFolder) -> None:
@@ -23,17 +23,17 @@ class FolderLog:
         self._windows: dict[tuple[str, int], _Window] = {}
 
     def between(self, begin: Places, end: Places) -> list[RawRecord]:
-        """Return the rows from one cut's positions up to another's."""
+        """Return the rows between the positions of two cuts."""
         rows: list[RawRecord] = []
         for topic in sorted(end):
             for partition, stop in sorted(end[topic].items()):
                 start = begin.get(topic, {}).get(partition, 0)
                 if start < stop and self._has(topic, partition):
-                    rows += self._window(topic, partition, start).take(start, stop)
+                    rows += self._window(topic, partition, start).rows_between(start, stop)
         return rows
 
     def ends(self, names: TopicNames, shard: int) -> Places:
-        """Return where the topics end that a shard reads."""
+        """Return the ends of the topics that a shard reads."""
         manifest = self._recording.manifest
         ends: dict[str, dict[int, int]] = {}
         for suffix in INPUT_TOPICS:
@@ -45,7 +45,7 @@ class FolderLog:
         return ends
 
     def holds_all_below(self, topic: str, partition: int, stop: int, begin: int = 0) -> bool:
-        """Tell whether every offset of a partition from ``begin`` to below ``stop`` is there."""
+        """Tell whether a partition has every offset from ``begin`` to below ``stop``."""
         if not self._has(topic, partition):
             return False
         part = self._recording.part(self._suffix(topic), partition)
@@ -67,14 +67,14 @@ class FolderLog:
 
 
 class _Window:
-    """Rows of one partition from the place that was asked for last."""
+    """The rows of one partition from the last requested offset on."""
 
     def __init__(self, rows: Iterator[RawRecord]) -> None:
         self.begin = 0
         self._rows = rows
         self._held: deque[RawRecord] = deque()
 
-    def take(self, start: int, stop: int) -> list[RawRecord]:
+    def rows_between(self, start: int, stop: int) -> list[RawRecord]:
         self.begin = start
         while self._held and self._held[0].offset < start:
             self._held.popleft()

@@ -1,6 +1,6 @@
-"""The manifest of a recording: what was recorded, from where to where, and of whom.
+"""The manifest of a recording: which topics it has, from which offset to which.
 
-It is written last. A folder without it is a recording that never came to its end.
+The recorder writes it last: a folder without it is an unfinished recording.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,17 +26,17 @@ _VERSION: Final = 1
 _KIND: Final = "fairlead recording"
 
 SourceRuns = Mapping[str, Mapping[int, tuple[tuple[int, int], ...]]]
-"""topic -> partition -> runs of offsets that hold a message, as (first, last)."""
+"""topic -> partition -> runs of offsets with a message, as (first, last)."""
 
 
 @dataclass(frozen=True, slots=True)
 class PartitionFile:
-    """One partition of a topic in a file of its own.
+    """One partition of a topic, in its own file.
 
     Attributes:
         first: the first offset that the topic still held.
-        end: the offset after the last when it was read.
-        records: how many stand between them; fewer if the topic is compacted.
+        end: the offset after the last, at the time of the recording.
+        records: how many records there are; fewer than offsets if the topic is compacted.
     """
 
     file: str
@@ -46,21 +46,20 @@ class PartitionFile:
 
     @property
     def whole(self) -> bool:
-        """Whether every record that was ever appended is there."""
+        """Whether the file has every record that was ever appended."""
         return self.first == 0 and self.records == self.end
 
 
 @dataclass(frozen=True, slots=True)
 class Manifest:
-    """What a recording is.
+    """The description of a recording.
 
     Attributes:
         prefix: of the topics' names.
         recorded_at_ms: when.
         version: of the program that wrote it.
-        running: an engine ticked while it was read, so the newest batch may be incomplete.
-        settings: what a driver runs under by the conf/ of whoever recorded; for generations whose
-            claim does not say.
+        running: an engine ticked during the recording, so the newest batch may be incomplete.
+        settings: a driver's settings by the recorder's conf/, for claims without settings.
         topics: per suffix and partition.
         sources: the offsets of messages in topics of the data plane.
     """
@@ -75,7 +74,7 @@ class Manifest:
 
     @property
     def names(self) -> TopicNames:
-        """What the topics are called."""
+        """The names of the topics."""
         return TopicNames(self.prefix)
 
     @property
@@ -83,8 +82,8 @@ class Manifest:
         """How many partitions the topics have."""
         return Partitions(len(self.topics["heartbeats"]), len(self.topics["assignments"]))
 
-    def document(self) -> dict[str, Any]:
-        """Return it as JSON."""
+    def to_json(self) -> dict[str, Any]:
+        """Return the manifest as JSON."""
         return {
             "v": _VERSION,
             "kind": _KIND,
@@ -108,13 +107,13 @@ def read_manifest(folder: Path) -> Manifest:
     """Return the manifest of a recording.
 
     Raises:
-        RecordingError: there is none, or it cannot be understood.
+        RecordingError: there is none, or it is unreadable.
     """
     path = folder / MANIFEST
     try:
         document = orjson.loads(read_regular(path))
     except FileNotFoundError as error:
-        detail = f"there is no {MANIFEST}: it is no recording, or one that never came to its end"
+        detail = f"there is no {MANIFEST}: it is no recording, or an unfinished one"
         raise RecordingError(folder, detail) from error
     except NotADirectoryError as error:
         remedy = "Name the folder that `fairlead record` wrote."
@@ -122,23 +121,23 @@ def read_manifest(folder: Path) -> Manifest:
     except NotRegularError as error:
         raise RecordingError(path, error.detail) from error
     except (OSError, orjson.JSONDecodeError) as error:
-        raise RecordingError(path, f"it cannot be read ({error})") from error
+        raise RecordingError(path, f"it is unreadable ({error})") from error
     if not isinstance(document, dict) or document.get("kind") != _KIND:
         raise RecordingError(path, "it is no manifest of a recording")
     if document.get("v") != _VERSION:
-        detail = f"it has the version {document.get('v')}, and this program reads {_VERSION}"
+        detail = f"it has version {document.get('v')}, and this program reads version {_VERSION}"
         raise RecordingError(path, detail, "Use the version of fairlead that wrote it.")
     try:
         manifest = _manifest(document)
     except WireError as error:
-        detail = f"{error.field or 'a field'} cannot be read: {error.detail}; {error.remedy}"
+        detail = f"{error.field or 'a field'} is unreadable: {error.detail}; {error.remedy}"
         raise RecordingError(path, detail) from error
     except (KeyError, TypeError, ValueError, AttributeError) as error:
-        detail = f"it cannot be understood ({type(error).__name__}: {error})"
+        detail = f"it is unreadable ({type(error).__name__}: {error})"
         raise RecordingError(path, detail) from error
     strange = sorted({*manifest.topics} - {*INPUT_TOPICS, *OUTPUT_TOPICS, *CLIENT_TOPICS})
     if strange:
-        raise RecordingError(path, f"it has a topic {strange[0]!r}, which Fairlead does not")
+        raise RecordingError(path, f"it has an unknown topic {strange[0]!r}")
     missing = [name for name in INPUT_TOPICS + OUTPUT_TOPICS if not manifest.topics.get(name)]
     if missing:
         raise RecordingError(path, f"it has no partitions of {', '.join(missing)}")
@@ -147,9 +146,9 @@ def read_manifest(folder: Path) -> Manifest:
 
 
 def _check_partitions(path: Path, manifest: Manifest) -> None:
-    """Raise a RecordingError if a partition is left out, or shards do not agree."""
+    """Raise a RecordingError if a partition is missing, or the shards differ."""
     for suffix, parts in manifest.topics.items():
-        # One number may be as great as it likes: no range up to it is made.
+        # A number may be very large, so make no range up to it.
         absent = next((number for number in range(len(parts)) if number not in parts), None)
         if absent is not None:
             raise RecordingError(path, f"it has no partition {absent} of {suffix}")
@@ -157,18 +156,18 @@ def _check_partitions(path: Path, manifest: Manifest) -> None:
     for suffix in ("releases", "control"):
         if len(manifest.topics[suffix]) != shards:
             detail = f"it has {shards} partitions of heartbeats and {len(manifest.topics[suffix])}"
-            raise RecordingError(path, f"{detail} of {suffix}: they have as many")
+            raise RecordingError(path, f"{detail} of {suffix}, which must be as many")
     for suffix, parts in manifest.topics.items():
         for number, part in parts.items():
             _check_part(path, suffix, number, part)
 
 
 def _check_part(path: Path, suffix: str, number: int, part: PartitionFile) -> None:
-    """Raise a RecordingError if a partition's file or its numbers are not as they are written."""
+    """Raise a RecordingError if a partition's file name or numbers are impossible."""
     wanted = file_name(suffix, number)
     if part.file != wanted:
         detail = f"it names the file {str(part.file)!r} for {suffix}, partition {number}"
-        raise RecordingError(path, f"{detail}, which is called {wanted}")
+        raise RecordingError(path, f"{detail}, instead of {wanted}")
     bounds = part.first, part.end, part.records
     sound = all(type(each) is int and each >= 0 for each in bounds)
     if not sound or not 0 <= part.records <= part.end - part.first:
@@ -180,12 +179,12 @@ def _runs(plain: Sequence[Sequence[int]]) -> tuple[tuple[int, int], ...]:
     runs = tuple((int(first), int(last)) for first, last in plain)
     edges = [edge for run in runs for edge in run]
     if edges and (edges[0] < 0 or edges != sorted(edges)):
-        raise ValueError("the runs of a source go back")
+        raise ValueError("the runs of a source are not in order")
     return runs
 
 
 def file_name(suffix: str, number: int) -> str:
-    """Return what the file of a partition is called."""
+    """Return the name of a partition's file."""
     return f"{suffix}-{number}.jsonl.gz"
 
 

@@ -1,4 +1,4 @@
-"""Fairlead's topics as they were recorded in a folder of `fairlead record`."""
+"""Reads Fairlead's topics from a recording of `fairlead record`."""
 
 import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -13,7 +13,7 @@ __all__ = ["DumpSource"]
 class DumpSource:
     """A source of records (``fairlead.kafka.topic_source``) in a recording.
 
-    Its time is that of the newest record: what was live then is live.
+    Its present is the time of the newest record.
     """
 
     def __init__(self, recording: RecordingFolder) -> None:
@@ -30,32 +30,32 @@ class DumpSource:
         return f"in the recording {self._recording.folder}"
 
     def now_ms(self) -> int:
-        """Return when the newest record of all topics was appended; else when it was recorded."""
+        """Return the append time of the newest record; without records, that of the recording."""
         manifest = self._recording.manifest
         times = (
             self.newest_ms(suffix, number)
             for suffix, parts in manifest.topics.items()
             for number in parts
         )
-        found = [each for each in times if each is not None]
-        return max(found, default=manifest.recorded_at_ms)
+        known = [time for time in times if time is not None]
+        return max(known, default=manifest.recorded_at_ms)
 
     def partitions_of(self, suffix: str) -> range:
         """Return the partitions of a topic.
 
         Raises:
-            RecordingError: it was not recorded.
+            RecordingError: the recording lacks it.
         """
         parts = self._recording.manifest.topics.get(suffix)
         if parts is None:
-            detail = f"{self.names.name(suffix)} was not there when it was recorded"
+            detail = f"{self.names.name(suffix)} did not exist at the time of the recording"
             raise RecordingError(self._recording.folder, detail)
         return range(len(parts))
 
     def rows(
         self, suffix: str, partitions: Sequence[int], since_ms: int | None = None
     ) -> Iterator[RawRecord]:
-        """Yield what stands in some partitions of a topic, in order within each.
+        """Yield the records of some partitions of a topic, in order within each.
 
         Raises:
             RecordingError: a file is missing, damaged or cut off.
@@ -73,7 +73,7 @@ class DumpSource:
         return list(self.rows(suffix, partitions, since_ms))
 
     def newest_ms(self, suffix: str, partition: int) -> int | None:
-        """Return when the newest record of a partition was appended; None: there is none."""
+        """Return the append time of a partition's newest record; None: there is none."""
         place = (suffix, partition)
         if place not in self._newest:
             newest = self._recording.newest(suffix, partition)
@@ -85,17 +85,17 @@ class DumpSource:
         wanted: dict[tuple[str, int], set[int]] = {}
         for topic, number, offset in places:
             wanted.setdefault((topic, number), set()).add(offset)
-        found: dict[Place, RawRecord | WhyMissing] = {}
+        records: dict[Place, RawRecord | WhyMissing] = {}
         for (topic, number), offsets in wanted.items():
             suffix = self.names.suffix(topic)
             part = self._recording.manifest.topics.get(suffix or "", {}).get(number)
             bounds = None if part is None else (part.first, part.end)
             for offset in offsets:
-                found[topic, number, offset] = why_missing(suffix, offset, bounds)
+                records[topic, number, offset] = why_missing(suffix, offset, bounds)
             if suffix is not None and part is not None:
                 for row in self._recording.rows(suffix, number):
                     if row.offset in offsets:
-                        found[topic, number, row.offset] = row
+                        records[topic, number, row.offset] = row
                     if row.offset >= max(offsets):
                         break
-        return found
+        return records

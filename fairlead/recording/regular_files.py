@@ -1,8 +1,8 @@
-"""Opens files that somebody else may have made: regular files alone, and none without a bound.
+"""Opens untrusted files: only regular files, and with a bound on their size.
 
-What was recorded elsewhere is not to be trusted. A FIFO would be waited for without an end, a
-device never ends, and a symbolic link leads out of the folder. So each file is opened without
-following a link and without waiting, and looked at before it is read.
+A recording from elsewhere may hold a FIFO, which blocks its reader, an endless device, or a
+symbolic link out of the folder. So this opens each file without following a link and without
+waiting, and checks it before reading.
 """
 
 import os
@@ -15,7 +15,7 @@ from fairlead.errors import UsageError
 __all__ = ["NotRegularError", "open_regular", "read_regular"]
 
 _BYTES_MAX: Final = 2**30
-"""So much is read into memory at most: of a manifest, a journal or a fault log."""
+"""The most bytes of a manifest, a journal or a fault log to read into memory."""
 _KINDS: Final = (
     (stat.S_ISLNK, "a symbolic link"),
     (stat.S_ISFIFO, "a FIFO"),
@@ -27,26 +27,26 @@ _KINDS: Final = (
 
 
 class NotRegularError(UsageError):
-    """What should be a file is none, or is longer than it may be; ``detail`` says which."""
+    """A file is no regular file, or too long; ``detail`` says which."""
 
     def __init__(self, path: Path, detail: str) -> None:
         super().__init__(
-            f"{path}: {detail}.", remedy="Put a regular file of a sound size in its place."
+            f"{path}: {detail}.", remedy="Put a regular file of a reasonable size there."
         )
         self.detail = detail
 
 
 def open_regular(path: Path) -> BinaryIO:
-    """Open a regular file to read it.
+    """Open a regular file for reading.
 
     Raises:
         NotRegularError: it is a link, a FIFO, a device, a socket or a folder.
-        OSError: it is missing, or cannot be read.
+        OSError: it is missing or unreadable.
     """
     mode = os.lstat(path).st_mode
     if not stat.S_ISREG(mode):
         raise NotRegularError(path, _refusal(mode))
-    # It may have been exchanged since: neither follow nor wait, and look again.
+    # Somebody may have replaced it since: do not follow or wait, and check again.
     descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     mode = os.fstat(descriptor).st_mode
     if not stat.S_ISREG(mode):
@@ -56,11 +56,11 @@ def open_regular(path: Path) -> BinaryIO:
 
 
 def read_regular(path: Path, bytes_max: int = _BYTES_MAX) -> bytes:
-    """Return what a regular file holds.
+    """Return the content of a regular file.
 
     Raises:
-        NotRegularError: it is no regular file, or holds more than it may.
-        OSError: it is missing, or cannot be read.
+        NotRegularError: it is no regular file, or too long.
+        OSError: it is missing or unreadable.
     """
     with open_regular(path) as stream:
         content = stream.read(bytes_max + 1)
@@ -71,4 +71,4 @@ def read_regular(path: Path, bytes_max: int = _BYTES_MAX) -> bytes:
 
 def _refusal(mode: int) -> str:
     what = next((name for is_one, name in _KINDS if is_one(mode)), "something else")
-    return f"it is {what}, and no regular file"
+    return f"it is {what}, not a regular file"

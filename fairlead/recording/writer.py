@@ -1,4 +1,4 @@
-"""Writes a recording: a compressed file for each partition, and at the end the manifest."""
+"""Writes a recording: a compressed file per partition, and at the end the manifest."""
 
 import gzip
 import os
@@ -16,7 +16,7 @@ from fairlead.wire.raw import RawRecord
 __all__ = ["PartitionWriter", "RecordingWriter"]
 
 _LEVEL: Final = 1
-"""Of gzip: records repeat themselves so much that more effort hardly makes them smaller."""
+"""The gzip level: records are so repetitive that a higher level hardly helps."""
 
 
 _FOLDER_MODE: Final = 0o700
@@ -24,25 +24,25 @@ _FILE_MODE: Final = 0o600
 
 
 def _create(path: Path) -> int:
-    """Make a file that only its owner may read, and open it to write."""
+    """Create a file that only its owner may read, and open it for writing."""
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     return os.open(path, flags, _FILE_MODE)
 
 
 class PartitionWriter:
-    """The file of one partition; as a context it is closed at the end."""
+    """The file of one partition; the context manager closes it."""
 
     def __init__(self, path: Path, first: int, end: int) -> None:
-        """Make the file.
+        """Create the file.
 
         Args:
-            path: where.
+            path: its path.
             first: the first offset that the topic holds.
             end: the offset at which reading ends.
         """
         self._path, self._first, self._end = path, first, end
         self._records = 0
-        # No name and time in the file: what is equal compresses to equal bytes.
+        # Without name and time, equal content compresses to equal bytes.
         self._raw = os.fdopen(_create(path), "wb")
         self._stream = gzip.GzipFile("", "wb", _LEVEL, self._raw, mtime=0)
 
@@ -60,26 +60,26 @@ class PartitionWriter:
         self._raw.close()
 
     def add(self, record: RawRecord, headers: Headers = ()) -> None:
-        """Append a record; they come by offset."""
+        """Append a record; offsets must increase."""
         self._stream.write(line_of(record, headers))
         self._records += 1
 
     @property
     def entry(self) -> PartitionFile:
-        """What the manifest says of it."""
+        """Its entry in the manifest."""
         return PartitionFile(self._path.name, self._first, self._end, self._records)
 
 
 class RecordingWriter:
-    """A recording in the making, in a folder that it makes."""
+    """An unfinished recording, in a folder that it creates."""
 
     def __init__(self, folder: Path) -> None:
-        """Make the folder, which may exist if it is empty; nobody else may look into it.
+        """Create the folder, which may exist if it is empty; only its owner may read it.
 
-        Topics hold client ids, addresses and what operators wrote.
+        Topics hold client ids, addresses and operators' texts.
 
         Raises:
-            UsageError: it holds something, or cannot be made.
+            UsageError: the folder is not empty, or cannot be created.
         """
         self.folder = folder
         self._writers: dict[str, dict[int, PartitionWriter]] = {}
@@ -90,7 +90,7 @@ class RecordingWriter:
                 folder.chmod(_FOLDER_MODE)
         except OSError as error:
             raise UsageError(
-                f"--to: {folder} cannot be used ({error.strerror}).", remedy="Name another folder."
+                f"--to: {folder} is unusable ({error.strerror}).", remedy="Name another folder."
             ) from error
         if held:
             raise UsageError(
@@ -105,15 +105,15 @@ class RecordingWriter:
         return writer
 
     def topics(self) -> dict[str, dict[int, PartitionFile]]:
-        """Return what the manifest says of the files."""
+        """Return the manifest's entries of the files."""
         return {
             suffix: {number: writer.entry for number, writer in writers.items()}
             for suffix, writers in self._writers.items()
         }
 
     def finish(self, manifest: Manifest) -> None:
-        """Write the manifest: from here on the folder is a recording."""
+        """Write the manifest, which makes the folder a recording."""
         staged = self.folder / f".{MANIFEST}.new"
         with os.fdopen(_create(staged), "wb") as stream:
-            stream.write(orjson.dumps(manifest.document(), option=orjson.OPT_INDENT_2) + b"\n")
+            stream.write(orjson.dumps(manifest.to_json(), option=orjson.OPT_INDENT_2) + b"\n")
         staged.rename(self.folder / MANIFEST)

@@ -13,7 +13,8 @@ from fairlead.core.records import (
     Progress,
     Release,
 )
-from fairlead.core.rules.group_rules import GroupRules, RuleError, with_rule
+from fairlead.core.rules.group_rules import GroupRules, with_rule
+from fairlead.core.rules.rule_error import RuleError
 from fairlead.engine.clock import ShardClock
 from fairlead.verify.grant_facts import Contradiction, EarlyWork, GrantFacts, PositionReport
 from fairlead.verify.member_facts import MemberFacts

@@ -54,7 +54,7 @@ class Trial:
             (
                 f"{len(numbers)} of {len(self.groups)} groups; again: {SEED_VARIABLE}={self.seed}",
                 f"the first is group {numbers[0]}: {past}",
-                f"group: {orjson.dumps(group.document()).decode()}",
+                f"group: {orjson.dumps(group.to_json()).decode()}",
                 f"STICKY: {self.ours[numbers[0]]}",
                 *(f"{name}: {found[numbers[0]]}" for name, found in self.theirs.items()),
             )

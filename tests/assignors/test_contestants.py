@@ -104,4 +104,4 @@ def test_a_contestant_that_dies_is_named(kafka_folder: Path) -> None:
 def test_groups_come_through() -> None:
     """A group is the same after it was written and read."""
     group = Point(10, 3, 3, "overlapping", "join").first()
-    assert Group.read(json.loads(json.dumps(group.document()))) == group
+    assert Group.read(json.loads(json.dumps(group.to_json()))) == group

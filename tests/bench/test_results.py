@@ -125,7 +125,7 @@ def test_a_target_that_was_not_measured_is_named(
 
 def test_the_document_holds_every_figure_and_event() -> None:
     """The document holds every figure by name and every event on its own."""
-    document = json.loads(json.dumps(_results(300.0, 320.0).document()))
+    document = json.loads(json.dumps(_results(300.0, 320.0).to_json()))
     assert document["adopted"]["join"] == {"n": 2, "p50": 300.0, "p95": 320.0, "max": 320.0}
     assert {"waiting for the batch", "the batch", "client hops"} <= set(document["phases"])
     assert document["batches"]["total"]["p50"] == 200.0

@@ -65,7 +65,7 @@ class Group:
         def settles(record: Any) -> bool:
             decision = reader.read(raw_record(record))
             if decision is not None:
-                found.take(decision)
+                found.apply(decision)
             return found.is_settled_among(frozenset(client_ids), QUEUES)
 
         self.engine.log.await_record("decisions", settles)

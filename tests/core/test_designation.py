@@ -14,8 +14,8 @@ from fairlead.core.rules.designation import (
     read_entries,
     sharing,
 )
-from fairlead.core.rules.group_rules import GroupRules, RuleError, with_rule
-from fairlead.core.rules.rule_value import RuleValueError
+from fairlead.core.rules.group_rules import GroupRules, with_rule
+from fairlead.core.rules.rule_error import RuleError
 
 
 @pytest.mark.parametrize(
@@ -184,7 +184,7 @@ def test_a_topic_is_shared_reserved_or_nobodys() -> None:
 
 
 def test_error_of_the_value_itself() -> None:
-    """What is wrong with the whole value has no path below it."""
-    with pytest.raises(RuleValueError) as refused:
+    """An error of the whole value has no path below it."""
+    with pytest.raises(RuleError) as refused:
         read_designation(None)
-    assert refused.value.field_path == ""
+    assert refused.value.field_path == "value"

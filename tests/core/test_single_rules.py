@@ -11,7 +11,7 @@ from fairlead.core.allocation import Allocation, AllocationRequest, Placement
 from fairlead.core.model import MessageQueue
 from fairlead.core.outputs import Decision, Rejection
 from fairlead.core.rules.group_rules import EngineRules, rules_of
-from fairlead.core.rules.rule_value import RuleValueError
+from fairlead.core.rules.rule_error import RuleError
 from fairlead.core.rules.single_rules import (
     SINGLE_RULES_MAX,
     placement_of,
@@ -69,9 +69,12 @@ def test_a_number_is_plain_digits(text: object, number: float | None) -> None:
 )
 def test_a_bad_value_is_refused_by_its_path(rule: str, value: object, path: str, said: str) -> None:
     """A value that makes no sense is refused by its path, with what to send."""
-    with pytest.raises(RuleValueError) as caught:
+    with pytest.raises(RuleError) as caught:
         read_single_rule(rule, value)
-    assert (caught.value.reason, caught.value.field_path) == ("bad_rule", path)
+    assert (caught.value.reason, caught.value.field_path) == (
+        "bad_rule",
+        f"value.{path}".rstrip("."),
+    )
     assert said in caught.value.detail
     assert caught.value.remedy
 

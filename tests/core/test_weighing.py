@@ -17,7 +17,7 @@ from fairlead.core.rules.queue_weights import (
     read_weighing,
     weigh,
 )
-from fairlead.core.rules.rule_value import RuleValueError
+from fairlead.core.rules.rule_error import RuleError
 from tests.kit.group_world import GroupWorld, queue_of
 
 Q = [queue_of(number) for number in range(4)]
@@ -159,9 +159,9 @@ def test_read_only_and_drained(by: str) -> None:
 )
 def test_a_bad_weight_is_refused_with_its_field(value: object, field: str) -> None:
     """A value that cannot be is refused with its field and what to send."""
-    with pytest.raises(RuleValueError) as refused:
+    with pytest.raises(RuleError) as refused:
         read_weighing(value)
-    assert refused.value.field_path == field
+    assert refused.value.field_path == f"value.{field}".rstrip(".")
     assert refused.value.remedy
 
 

@@ -9,7 +9,7 @@ import json
 import sys
 from pathlib import Path
 
-from fairlead_proof.demo.consumer_process import say, tell
+from fairlead_proof.demo.consumer_process import emit, say
 
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.verify.journal import JournalWriter
@@ -23,11 +23,11 @@ def main() -> None:
     arguments = parser.parse_args()
     queue, epoch = MessageQueue(arguments.topic, "main", 0), Epoch(1, 1)
     with JournalWriter(Path(arguments.journal), echo=say) as journal:
-        tell("ready")
+        emit("ready")
         for line in sys.stdin:
             match json.loads(line):
                 case {"do": "join"}:
-                    tell("joined")
+                    emit("joined")
                     journal.start(queue, epoch, 0)
                 case {"do": "hold", "queue_id": 0}:
                     journal.held(queue, 0)
@@ -37,7 +37,7 @@ def main() -> None:
                     sys.exit("I will not")
                 case {"do": "leave"}:
                     journal.stop(queue, epoch, 1)
-                    tell("left")
+                    emit("left")
                     return
 
 

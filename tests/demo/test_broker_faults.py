@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 from fairlead_proof.demo.broker_faults import BrokerFault, Outage, faults_of, names_of
 from fairlead_proof.demo.judge import DECIDED_SECONDS_MAX, judge
-from fairlead_proof.demo.report import Report, print_report
+from fairlead_proof.demo.report import DemoReport, print_report
 from fairlead_proof.demo.run import Demo, DemoOptions
 from fairlead_proof.demo.screen import Screen
 from fairlead_proof.demo.verdict import Check
@@ -96,7 +96,7 @@ def test_every_fault_is_a_step() -> None:
     )  # fmt: skip
 
 
-def _run(options: DemoOptions) -> Report:
+def _run(options: DemoOptions) -> DemoReport:
     console = Console(file=io.StringIO(), width=120)
     with Screen(console) as screen:
         report = Demo(options, screen).run()

@@ -9,22 +9,22 @@ from tests.kit.recorded_history import queue
 
 def _floor() -> Floor:
     floor = Floor(seats={"a": Seat(state="in"), "b": Seat(state="in")})
-    floor.take("a", Start(queue(0), Epoch(1, 1), 5, 100))
-    floor.take("b", Start(queue(1), Epoch(1, 1), 0, 110))
+    floor.apply("a", Start(queue(0), Epoch(1, 1), 5, 100))
+    floor.apply("b", Start(queue(1), Epoch(1, 1), 0, 110))
     return floor
 
 
 def test_starts_make_owners_and_messages_move_the_frontier() -> None:
     """Starts and stops make owners, messages move the frontier."""
     floor = _floor()
-    floor.take("a", Held(queue(0), 5, 120))
+    floor.apply("a", Held(queue(0), 5, 120))
     assert floor.seats["a"].held == Held(queue(0), 5, 120)
-    floor.take("a", Consumed(queue(0), 5, 1005, 130))
+    floor.apply("a", Consumed(queue(0), 5, 1005, 130))
     assert floor.seats["a"].held is None
     assert floor.queues_of("a") == [queue(0)]
     assert floor.has_reached({queue(0): 6, queue(1): 0})
     assert not floor.has_reached({queue(0): 7})
-    floor.take("a", Stop(queue(0), Epoch(1, 1), 6, 140))
+    floor.apply("a", Stop(queue(0), Epoch(1, 1), 6, 140))
     assert floor.queues_of("a") == []
     assert (floor.consumed, floor.seats["a"].consumed) == (1, 1)
 
@@ -32,8 +32,8 @@ def test_starts_make_owners_and_messages_move_the_frontier() -> None:
 def test_a_late_stop_takes_no_queue_from_the_next_owner() -> None:
     """A stop that is heard after the next owner's start does not take the queue from that one."""
     floor = _floor()
-    floor.take("b", Start(queue(0), Epoch(1, 2), 6, 150))
-    floor.take("a", Stop(queue(0), Epoch(1, 1), 6, 140))
+    floor.apply("b", Start(queue(0), Epoch(1, 2), 6, 150))
+    floor.apply("a", Stop(queue(0), Epoch(1, 1), 6, 140))
     assert floor.queues_of("b") == [queue(0), queue(1)]
 
 
@@ -41,14 +41,14 @@ def test_frontier_never_falls() -> None:
     """A message that is read again does not move the frontier back."""
     floor = _floor()
     for offset in (5, 6, 5):
-        floor.take("a", Consumed(queue(0), offset, 1000 + offset, 200))
+        floor.apply("a", Consumed(queue(0), offset, 1000 + offset, 200))
     assert floor.frontier[queue(0)] == 7
 
 
 def test_with_a_process_its_work_is_gone() -> None:
     """With a process its work is gone, and nothing of others."""
     floor = _floor()
-    floor.end("a", "killed")
+    floor.leave("a", "killed")
     assert floor.seats["a"].state == "killed"
     assert list(floor.working) == [queue(1)]
 

@@ -6,18 +6,18 @@ from pathlib import Path
 
 import orjson
 from fairlead_proof.demo.judge import judge
-from fairlead_proof.demo.report import Report, print_report, write_report
+from fairlead_proof.demo.report import DemoReport, print_report, write_report
 from rich.console import Console
 
 from fairlead.verify.history import History
 from tests.kit.recorded_history import BARE, SMALL, sound_history
 
 
-def _report(history: History, failure: str | None = None) -> Report:
-    return Report(judge(history, SMALL), seed=7, prefix="demo-x.", took_s=61.2, failure=failure)
+def _report(history: History, failure: str | None = None) -> DemoReport:
+    return DemoReport(judge(history, SMALL), seed=7, prefix="demo-x.", took_s=61.2, failure=failure)
 
 
-def _printed(report: Report) -> str:
+def _printed(report: DemoReport) -> str:
     console = Console(file=io.StringIO(), width=60)
     print_report(report, console)
     assert isinstance(console.file, io.StringIO)

@@ -24,8 +24,8 @@ def _text(renderable: RenderableType) -> str:
 def _floor() -> Floor:
     floor = Floor(seats={"c1": Seat(state="in"), "c2": Seat(state="killed")})
     for number in (0, 1, 3):
-        floor.take("c1", Start(queue(number), Epoch(1, 4), 0, 100))
-    floor.take("c1", Held(queue(1), 9, 100))
+        floor.apply("c1", Start(queue(number), Epoch(1, 4), 0, 100))
+    floor.apply("c1", Held(queue(1), 9, 100))
     return floor
 
 

@@ -81,11 +81,11 @@ def test_a_child_hears_commands_and_is_heard_by_line(tmp_path: Path) -> None:
     lines = Lines()
     child = Child("echo", _python(ECHO), tmp_path / "log", on_line=lines.hear)
     lines.wait_for(1)
-    child.tell(do="hold")
+    child.send(do="hold")
     assert lines.wait_for(2)[1] == b'{"heard": "hold"}\n'
     child.kill()
     assert lines.wait_for(3)[2] == b""
-    child.tell(do="resume")  # the dead hear nothing, and nobody minds
+    child.send(do="resume")  # the dead hear nothing, and nobody minds
 
 
 def test_kill_takes_all(tmp_path: Path) -> None:
@@ -153,4 +153,4 @@ def test_nothing_is_left_open_of_one_that_has_ended(tmp_path: Path) -> None:
     assert child.wait(SECONDS) == -signal.SIGTERM
     pipes = (child._process.stdin, child._process.stdout)  # noqa: SLF001 - what is left of it
     assert [pipe.closed for pipe in pipes if pipe is not None] == [True, True]
-    child.tell(do="more")
+    child.send(do="more")

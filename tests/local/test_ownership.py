@@ -27,11 +27,11 @@ def _decision(
 def test_grants_and_drops_add_up_to_owners() -> None:
     """Grants and drops add up to owners, open drops and moves between clients."""
     ownership = Ownership()
-    ownership.take(_decision((0, "granted", "a", 1), (1, "granted", "a", 1)))
+    ownership.apply(_decision((0, "granted", "a", 1), (1, "granted", "a", 1)))
     assert (ownership.moves, ownership.dropped) == (2, set())
-    ownership.take(_decision((1, "dropped", "a", 1), members=("a", "b")))
+    ownership.apply(_decision((1, "dropped", "a", 1), members=("a", "b")))
     assert ownership.dropped == {(_queue(1), Epoch(1, 1))}
-    ownership.take(_decision((1, "granted", "b", 3), members=("a", "b")))
+    ownership.apply(_decision((1, "granted", "b", 3), members=("a", "b")))
     assert ownership.dropped == set()
     assert ownership.granted == {_queue(0): ("a", Epoch(1, 1)), _queue(1): ("b", Epoch(1, 3))}
     assert (ownership.moves, ownership.decisions) == (3, 3)
@@ -42,7 +42,7 @@ def test_settled_means_stable_with_every_queue_owned() -> None:
     ownership = Ownership()
     assert not ownership.is_settled_among(frozenset(), 0)
     both = _decision((0, "granted", "a", 1), (1, "granted", "b", 1), members=("a", "b"))
-    ownership.take(both)
+    ownership.apply(both)
     assert ownership.is_settled_among(frozenset("ab"), 2)
     assert not ownership.is_settled_among(frozenset("abc"), 2)
     assert not ownership.is_settled_among(frozenset("ab"), 3)

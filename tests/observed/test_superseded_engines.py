@@ -88,7 +88,7 @@ def _seen(world: World) -> Seen:
         with contextlib.suppress(ValueError):
             decision = reader.read(row)
             if decision is not None:
-                live.take(decision)
+                live.apply(decision)
     assert live.newest is not None
     told = tenures_of(read_decisions(source, GROUP, None, lambda *_: None).audits)
     assert told.newest is not None

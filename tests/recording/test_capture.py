@@ -28,7 +28,7 @@ def test_a_topic_that_only_clients_need_may_be_missing(settings: Settings, tmp_p
         delete_topics(admin, [names.name("handovers")])
     without = capture(Capture(settings.kafka, tmp_path / "without", ran_under), said.append)
     assert set(without.manifest.topics) == set(ALL_TOPICS) - {"handovers"}
-    assert f"{names.name('handovers')}: it is not there, and left out" in said
+    assert f"{names.name('handovers')}: it does not exist, so the recording lacks it" in said
 
 
 def test_messages_of_a_topic_that_is_not_there(settings: Settings, tmp_path: Path) -> None:

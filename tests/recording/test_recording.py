@@ -114,10 +114,10 @@ def test_a_damaged_file_is_refused_and_named(
     "content, told",
     [
         (None, "there is no manifest.json"),
-        (b"{", "it cannot be read"),
+        (b"{", "it is unreadable"),
         (b"[]", "it is no manifest"),
-        (b'{"kind":"fairlead recording","v":2}', "it has the version 2"),
-        (b'{"kind":"fairlead recording","v":1}', "it cannot be understood"),
+        (b'{"kind":"fairlead recording","v":2}', "it has version 2"),
+        (b'{"kind":"fairlead recording","v":1}', "it is unreadable"),
     ],
 )
 def test_a_folder_without_a_manifest_is_refused(
@@ -176,5 +176,5 @@ def test_a_file_in_the_place_of_a_folder_is_refused(tmp_path: Path) -> None:
         open_recording(path)
     with pytest.raises(UsageError, match="is not empty"):
         RecordingWriter(tmp_path)
-    with pytest.raises(UsageError, match="cannot be used"):
+    with pytest.raises(UsageError, match="is unusable"):
         RecordingWriter(path)

@@ -81,7 +81,7 @@ def decided(log: Log, group: str) -> Ownership:
     for record in log.records("decisions"):
         decision = reader.read(raw_record(record))
         if decision is not None:
-            found.take(decision)
+            found.apply(decision)
     return found
 
 

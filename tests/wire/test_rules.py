@@ -8,8 +8,9 @@ import pytest
 
 from fairlead.core.model import MessageQueue
 from fairlead.core.records import OffsetsKnown, Reset, RouteChanged, RuleSet
-from fairlead.core.rules.group_rules import GroupRules, RuleError, with_rule
+from fairlead.core.rules.group_rules import GroupRules, with_rule
 from fairlead.core.rules.queue_weights import Weighing, read_weighing
+from fairlead.core.rules.rule_error import RuleError
 from fairlead.wire.control_records import rule_key
 from fairlead.wire.decode import decode
 from fairlead.wire.encode import encode_rule

@@ -68,7 +68,7 @@ class Question:
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class PanelSize:
     """How large a panel is: columns of 24, lines of 38 pixels."""
 
     width: int
@@ -96,7 +96,7 @@ class Face:
     links: Sequence[DashboardLink] = field(default=())
 
 
-def tile(face: Face, expression: str, place: Place) -> Panel:
+def tile(face: Face, expression: str, size: PanelSize) -> Panel:
     """Return one value, now, on a coloured ground, as a word where there is one for it."""
     options = stat.Options(
         graph_mode=common.BigValueGraphMode.NONE,
@@ -105,12 +105,12 @@ def tile(face: Face, expression: str, place: Place) -> Panel:
         reduce_options=common.ReduceDataOptions(calcs=["lastNotNull"], values=False, fields=""),
         text_mode=common.BigValueTextMode.VALUE,
     )
-    panel = _panel("stat", face, place, options)
+    panel = _panel("stat", face, size, options)
     panel.targets = _targets([Question(expression)], instant=True)
     return panel
 
 
-def lines(face: Face, questions: Sequence[Question], place: Place) -> Panel:
+def lines(face: Face, questions: Sequence[Question], size: PanelSize) -> Panel:
     """Return values over time; a threshold, if there is one, is a line too."""
     custom = timeseries.FieldConfig(
         draw_style=common.GraphDrawStyle.LINE,
@@ -124,20 +124,20 @@ def lines(face: Face, questions: Sequence[Question], place: Place) -> Panel:
             else common.GraphTresholdsStyleMode.OFF
         ),
     )
-    return _over_time(face, questions, place, custom)
+    return _over_time(face, questions, size, custom)
 
 
-def points(face: Face, questions: Sequence[Question], place: Place) -> Panel:
+def points(face: Face, questions: Sequence[Question], size: PanelSize) -> Panel:
     """Return values that are there now and then only: nothing is drawn between them."""
     custom = timeseries.FieldConfig(
         draw_style=common.GraphDrawStyle.POINTS,
         point_size=6,
         show_points=common.VisibilityMode.ALWAYS,
     )
-    return _over_time(face, questions, place, custom)
+    return _over_time(face, questions, size, custom)
 
 
-def bars(face: Face, questions: Sequence[Question], place: Place) -> Panel:
+def bars(face: Face, questions: Sequence[Question], size: PanelSize) -> Panel:
     """Return counts for each step of time, one upon the other."""
     custom = timeseries.FieldConfig(
         draw_style=common.GraphDrawStyle.BARS,
@@ -145,10 +145,10 @@ def bars(face: Face, questions: Sequence[Question], place: Place) -> Panel:
         line_width=0,
         stacking=common.StackingConfig(mode=common.StackingMode.NORMAL, group="A"),
     )
-    return _over_time(face, questions, place, custom)
+    return _over_time(face, questions, size, custom)
 
 
-def heat_map(face: Face, buckets: str, place: Place) -> Panel:
+def heat_map(face: Face, buckets: str, size: PanelSize) -> Panel:
     """Return how many observations fell into each bucket, over time."""
     options = heatmap.Options(
         calculate=False,
@@ -162,7 +162,7 @@ def heat_map(face: Face, buckets: str, place: Place) -> Panel:
         legend=heatmap.HeatmapLegend(show=True),
         rows_frame=heatmap.RowsHeatmapOptions(layout=common.HeatmapCellLayout.AUTO),
     )
-    panel = _panel("heatmap", face, place, options)
+    panel = _panel("heatmap", face, size, options)
     query = Dataquery(
         expr=buckets,
         format_val=PromQueryFormat.HEATMAP,
@@ -176,7 +176,7 @@ def heat_map(face: Face, buckets: str, place: Place) -> Panel:
     return panel
 
 
-def timeline(face: Face, questions: Sequence[Question], place: Place) -> Panel:
+def timeline(face: Face, questions: Sequence[Question], size: PanelSize) -> Panel:
     """Return states over time, each as a coloured stretch with its word in it."""
     options = statetimeline.Options(
         show_value=common.VisibilityMode.AUTO,
@@ -184,17 +184,17 @@ def timeline(face: Face, questions: Sequence[Question], place: Place) -> Panel:
         legend=_legend(),
         tooltip=common.VizTooltipOptions(mode=common.TooltipDisplayMode.SINGLE),
     )
-    panel = _panel("state-timeline", face, place, options)
+    panel = _panel("state-timeline", face, size, options)
     panel.field_config.defaults.custom = statetimeline.FieldConfig(line_width=0, fill_opacity=80)
     panel.targets = _targets(questions, instant=False)
     panel.interval = "15s"
     return panel
 
 
-def note(title: str, description: str, markdown: str, place: Place) -> Panel:
+def note(title: str, description: str, markdown: str, size: PanelSize) -> Panel:
     """Return a text."""
     options = text.Options(mode=text.TextMode.MARKDOWN, content=markdown)
-    return _panel("text", Face(title, description, "none"), place, options)
+    return _panel("text", Face(title, description, "none"), size, options)
 
 
 def on_own_axis(panel: Panel, series: str, unit: str) -> None:
@@ -210,15 +210,15 @@ def on_own_axis(panel: Panel, series: str, unit: str) -> None:
     )
 
 
-def bare_table(face: Face, questions: Sequence[Question], place: Place) -> Panel:
+def bare_table(face: Face, questions: Sequence[Question], size: PanelSize) -> Panel:
     """Return what the questions answer now, a row for each series; see `table.py`."""
-    panel = _panel("table", face, place, None)
+    panel = _panel("table", face, size, None)
     panel.targets = _targets(questions, instant=True, table=True)
     return panel
 
 
 def _over_time(
-    face: Face, questions: Sequence[Question], place: Place, custom: timeseries.FieldConfig
+    face: Face, questions: Sequence[Question], size: PanelSize, custom: timeseries.FieldConfig
 ) -> Panel:
     options = timeseries.Options(
         legend=_legend(),
@@ -226,7 +226,7 @@ def _over_time(
             mode=common.TooltipDisplayMode.MULTI, sort=common.SortOrder.DESCENDING
         ),
     )
-    panel = _panel("timeseries", face, place, options)
+    panel = _panel("timeseries", face, size, options)
     panel.field_config.defaults.custom = custom
     panel.field_config.defaults.min_val = 0
     panel.field_config.defaults.color = FieldColor(mode=FieldColorModeId.PALETTE_CLASSIC)
@@ -244,7 +244,7 @@ def _legend() -> common.VizLegendOptions:
     )
 
 
-def _panel(kind: str, face: Face, place: Place, options: object) -> Panel:
+def _panel(kind: str, face: Face, size: PanelSize, options: object) -> Panel:
     defaults = FieldConfig(
         unit=face.unit,
         no_value=face.no_value,
@@ -258,7 +258,7 @@ def _panel(kind: str, face: Face, place: Place, options: object) -> Panel:
         title=face.title,
         description=face.description,
         datasource=DATASOURCE,
-        grid_pos=GridPos(h=place.height, w=place.width),
+        grid_pos=GridPos(h=size.height, w=size.width),
         options=options,
         field_config=FieldConfigSource(defaults=defaults, overrides=[]),
     )

@@ -18,7 +18,7 @@ from grafana_foundation_sdk.models.table import Options
 
 from tools.dashboards.panel import (
     Face,
-    Place,
+    PanelSize,
     Question,
     Words,
     bare_table,
@@ -65,19 +65,19 @@ def group_link() -> DashboardLink:
 
 
 def table(
-    face: Face, columns: Sequence[Column], place: Place, sort_by: Sequence[str] = ()
+    face: Face, columns: Sequence[Column], size: PanelSize, sort_by: Sequence[str] = ()
 ) -> Panel:
     """Return a table of what the columns ask, joined by the labels that their answers share.
 
     Args:
         face: what it says of itself.
         columns: from left to right.
-        place: how large it is.
+        size: how large it is.
         sort_by: titles of columns, the greatest value first.
     """
     asked = [column for column in columns if column.expression is not None]
     questions = [Question(column.expression or "") for column in asked]
-    panel = bare_table(face, questions, place)
+    panel = bare_table(face, questions, size)
     single = len(questions) == 1
     values = {
         column.title: "Value" if single else f"Value #{chr(ord('A') + place)}"

@@ -34,8 +34,8 @@ _SETTLE_SECONDS: Final = 4.0
 _WAIT_SECONDS: Final = 120.0
 
 
-class Place(TypedDict):
-    """What each member is told."""
+class MemberSettings(TypedDict):
+    """The settings that all members of the run share."""
 
     bootstrap: str
     prefix: str
@@ -60,7 +60,7 @@ def record() -> dict[str, dict[str, str]]:
             with _lived(system, client, producer):
                 engine = _fetch(f"http://127.0.0.1:{system.metrics_port}/metrics")
                 serve = _fetch(f"{system.serve_url}/metrics")
-                told = {
+                lines = {
                     "engine": picked(engine),
                     "client": picked(generate_latest(client).decode()),
                     "producer": picked(generate_latest(producer).decode()),
@@ -68,8 +68,8 @@ def record() -> dict[str, dict[str, str]]:
     of_serve = picked(serve)
     for part in ("groups_now", "groups_counted", "serve"):
         known = exported()[part]
-        told[part] = {name: line for name, line in of_serve.items() if name in known}
-    return told
+        lines[part] = {name: line for name, line in of_serve.items() if name in known}
+    return lines
 
 
 def _say(text: str) -> None:
@@ -89,7 +89,9 @@ def _lived(
     ) as sending:
         for number in range(200):
             _send(sending, b"%d" % number)
-    settings = Place(bootstrap=system.bootstrap, prefix=_PREFIX, group="orders", topics=[_TOPIC])
+    settings = MemberSettings(
+        bootstrap=system.bootstrap, prefix=_PREFIX, group="orders", topics=[_TOPIC]
+    )
     owned = "fairlead_client_owned_queues"
     lost = "fairlead_client_revocations_total"
     stop = threading.Event()
@@ -131,7 +133,7 @@ def _await(registry: CollectorRegistry, name: str, wanted: int) -> None:
 
 
 def _send(producer: Producer, value: bytes) -> None:
-    """Send a message; the first waits until the bridge has told the topic's route."""
+    """Send a message; the first waits until the bridge has lines the topic's route."""
     deadline = time.monotonic() + 30
     while True:
         try:

@@ -240,11 +240,8 @@ def subscriptions_of(
         check_type("topics", topic, str, Subscription)
     if not topics:
         raise SettingsError("topics", "names no topic", 'give a list, such as ["orders"]')
-    wanted = tuple(
-        replace(each, sub_version=each.sub_version or sub_version)
-        for topic in topics
-        for each in (Subscription(topic) if isinstance(topic, str) else topic,)
-    )
+    given = (Subscription(topic) if isinstance(topic, str) else topic for topic in topics)
+    wanted = tuple(replace(entry, sub_version=entry.sub_version or sub_version) for entry in given)
     for subscription in wanted:
         if not TOPIC.fullmatch(subscription.topic):
             raise SettingsError(

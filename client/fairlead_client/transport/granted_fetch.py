@@ -99,7 +99,7 @@ class GrantedFetch:
         if not hidden:
             return
         lack = unreadable_topics_error(
-            self._settings, hidden, {each.topic for each in kafka.assignment()}
+            self._settings, hidden, {partition.topic for partition in kafka.assignment()}
         )
         if lack is not None:
             refresh_metadata(kafka)

@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from ipaddress import IPv4Network, IPv6Network, ip_address, ip_network
 
-from fairlead.core.rules.rule_value import RuleValueError
+from fairlead.core.rules.rule_error import RuleError
 
 __all__ = [
     "ENTRIES_MAX",
@@ -164,14 +164,14 @@ def read_designation(value: object) -> Designation:
     """Return the rule that a value says.
 
     Raises:
-        RuleValueError: the value makes no sense.
+        RuleError: the value makes no sense.
     """
     if not isinstance(value, dict):
-        raise RuleValueError("", "a designation must be an object", 'send {"only": [entries]}')
+        raise RuleError("", "a designation must be an object", 'send {"only": [entries]}')
     for name in value:
         if name not in _NAMES:
             remedy = f"use one of {', '.join(_NAMES)}"
-            raise RuleValueError(str(name), f"a designation has no {name!r}", remedy)
+            raise RuleError(str(name), f"a designation has no {name!r}", remedy)
     only = _texts(value.get("only"), "only", "entry", "send the clients that alone may consume")
     topics = value.get("topics")
     if topics is not None:
@@ -179,7 +179,7 @@ def read_designation(value: object) -> Designation:
     if_nobody = value.get("if_nobody", IF_NOBODY[0])
     if if_nobody not in IF_NOBODY:
         remedy = f"say {' or '.join(IF_NOBODY)}"
-        raise RuleValueError("if_nobody", f"if_nobody cannot be {if_nobody!r}", remedy)
+        raise RuleError("if_nobody", f"if_nobody cannot be {if_nobody!r}", remedy)
     return _designation(only, topics, if_nobody)
 
 
@@ -196,14 +196,14 @@ def _designation(
 
 def _texts(values: object, name: str, noun: str, remedy: str) -> tuple[str, ...]:
     if not isinstance(values, list):
-        raise RuleValueError(name, f"{name} must be a list", remedy)
+        raise RuleError(name, f"{name} must be a list", remedy)
     if not 1 <= len(values) <= ENTRIES_MAX:
         detail = f"{name} has {len(values)} entries"
-        raise RuleValueError(name, detail, f"give 1 to {ENTRIES_MAX}, or remove the rule")
+        raise RuleError(name, detail, f"give 1 to {ENTRIES_MAX}, or remove the rule")
     if set(map(type, values)) != {str} or "" in values:
         for index, entry in enumerate(values):
             if not isinstance(entry, str) or not entry:
-                raise RuleValueError(f"{name}[{index}]", f"{entry!r} is no {noun}", "give a text")
+                raise RuleError(f"{name}[{index}]", f"{entry!r} is no {noun}", "give a text")
     return tuple(values)
 
 
@@ -211,7 +211,7 @@ def read_entries(only: tuple[str, ...]) -> Entries:
     """Return whom these entries name.
 
     Raises:
-        RuleValueError: an entry looks like an address or a network and is none. As a client id
+        RuleError: an entry looks like an address or a network and is none. As a client id
             it would name nobody, and stop the group.
     """
     client_ids, globs = [], []
@@ -224,7 +224,7 @@ def read_entries(only: tuple[str, ...]) -> Entries:
         elif _is_meant_as_address(entry):
             detail = f"{entry!r} is no address and no network"
             remedy = "write it as 192.168.0.6, fd00::6, 10.0.0.0/8 or fd00::/8"
-            raise RuleValueError(f"only[{index}]", detail, remedy)
+            raise RuleError(f"only[{index}]", detail, remedy)
         elif "*" in entry or "?" in entry:
             globs.append(_pattern(entry))
         else:

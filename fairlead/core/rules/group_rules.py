@@ -14,7 +14,7 @@ from fairlead.core.records import RuleSet
 from fairlead.core.rules.designation import Designation, read_designation
 from fairlead.core.rules.queue_weights import BY_COUNT, Weighing, read_weighing
 from fairlead.core.rules.quota import BUILT_IN, Quota, read_quota
-from fairlead.core.rules.rule_value import RuleValueError
+from fairlead.core.rules.rule_error import RuleError
 from fairlead.core.rules.single_rules import (
     OF_STRATEGIES,
     SINGLE_RULES,
@@ -29,7 +29,6 @@ __all__ = [
     "DefaultsChange",
     "EngineRules",
     "GroupRules",
-    "RuleError",
     "changed_rules",
     "put_rule",
     "rules_of",
@@ -130,20 +129,6 @@ class EngineRules:
     defaults_change: DefaultsChange | None = None
 
 
-class RuleError(Exception):
-    """The engine refuses a rule record, and the rule in force stays.
-
-    ``field_path`` is the path of the offending value.
-    """
-
-    def __init__(self, reason: str, field_path: str, detail: str, remedy: str) -> None:
-        super().__init__(detail)
-        self.reason = reason
-        self.field_path = field_path
-        self.detail = detail
-        self.remedy = remedy
-
-
 def rules_of(own: Mapping[str, Any], engine: EngineRules) -> GroupRules:
     """Return the rules in force for a group: its own over those of all groups.
 
@@ -210,11 +195,8 @@ def _single(held: Mapping[str, Any], rule: RuleSet) -> dict[str, Any]:
         after.pop(subject_text(rule.subject), None)
         return after
     after[subject_text(rule.subject)] = rule.value
-    try:
-        read_single_rule(rule.rule, rule.value)
-        check_single_rules(rule.rule, after)
-    except RuleValueError as error:
-        raise _refused(error) from error
+    read_single_rule(rule.rule, rule.value)
+    check_single_rules(rule.rule, after)
     return after
 
 
@@ -267,24 +249,19 @@ def _in_force(
     if rule in WORDS:
         if value not in WORDS[rule]:
             detail, remedy = f"{rule} cannot be {value!r}", f"say {' or '.join(WORDS[rule])}"
-            raise RuleError("bad_rule", "value", detail, remedy)
+            raise RuleError("", detail, remedy)
         return replace(rules, **{rule: str(value)})  # type: ignore[arg-type]  # those are texts
     if rule == "pause":
         if value is not True:
-            raise RuleError(
-                "bad_rule", "value", f"pause cannot be {value!r}", "say true, or remove the rule"
-            )
+            raise RuleError("", f"pause cannot be {value!r}", "say true, or remove the rule")
         return replace(rules, pause=True)
-    try:
-        if rule == "designated":
-            return replace(rules, designated=read_designation(value))
-        if rule == "weighing":
-            return replace(rules, weighing=read_weighing(value))
-        if rule == "quota":
-            # A field that the group's rule leaves out is as for all groups.
-            return replace(rules, quota=read_quota(value, rules.quota))
-    except RuleValueError as error:
-        raise _refused(error) from error
+    if rule == "designated":
+        return replace(rules, designated=read_designation(value))
+    if rule == "weighing":
+        return replace(rules, weighing=read_weighing(value))
+    if rule == "quota":
+        # A field that the group's rule leaves out is as for all groups.
+        return replace(rules, quota=read_quota(value, rules.quota))
     words = (
         "strategy",
         "timing",
@@ -297,7 +274,8 @@ def _in_force(
     )
     known = ", ".join(words)
     detail = f"this engine has no rule {rule!r}"
-    raise RuleError("unsupported_rule", "rule", detail, f"use one of {known}")
+    remedy = f"use one of {known}"
+    raise RuleError("", detail, remedy, reason="unsupported_rule", field="rule")
 
 
 def _with_strategy(
@@ -305,14 +283,14 @@ def _with_strategy(
 ) -> GroupRules:
     remedy = f"name one of {', '.join(sorted(strategies))}"
     if not isinstance(value, dict) or not isinstance(value.get("name"), str):
-        raise RuleError("bad_rule", "value.name", "a strategy is chosen by its name", remedy)
+        raise RuleError("name", "a strategy is chosen by its name", remedy)
     if value["name"] not in strategies:
         detail = f"there is no strategy {value['name']!r}"
-        raise RuleError("unknown_strategy", "value.name", detail, remedy)
+        raise RuleError("name", detail, remedy, reason="unknown_strategy")
     options = value.get("options", {})
     if not isinstance(options, dict):
         detail = "options must be an object"
-        raise RuleError("bad_rule", "value.options", detail, "send {} for none")
+        raise RuleError("options", detail, "send {} for none")
     return replace(rules, strategy=value["name"], strategy_options=options)
 
 
@@ -326,33 +304,28 @@ def _check_options(strategy: Strategy, options: Mapping[str, Any]) -> None:
     try:
         check_options(options)
     except AllocationError as error:
-        raise RuleError("bad_rule", "value.options", error.message, _SEE_OPTIONS) from error
+        raise RuleError("options", error.message, _SEE_OPTIONS) from error
     except Exception as error:  # a user's strategy may raise anything: the rule in force stays
-        raise RuleError("bad_rule", "value.options", described(error), _SEE_OPTIONS) from error
+        raise RuleError("options", described(error), _SEE_OPTIONS) from error
 
 
 def _with_timing(rules: GroupRules, value: object) -> GroupRules:
     if not isinstance(value, dict):
-        raise RuleError("bad_rule", "value", "timing must be an object", "send {} for the defaults")
+        raise RuleError("", "timing must be an object", "send {} for the defaults")
     read: dict[str, int | None] = {}
     for name, number in value.items():
         if name not in TIMES:
             remedy = f"use one of {', '.join(sorted(TIMES))}"
-            raise RuleError("bad_rule", f"value.{name}", f"timing has no {name!r}", remedy)
+            raise RuleError(name, f"timing has no {name!r}", remedy)
         if name in MAY_BE_NEVER and number == NEVER:
             read[name] = None
             continue
         if isinstance(number, bool) or not isinstance(number, int):
             remedy = "send whole milliseconds"
-            raise RuleError("bad_rule", f"value.{name}", f"{number!r} is no time", remedy)
+            raise RuleError(name, f"{number!r} is no time", remedy)
         least = 0 if name in _MAY_BE_ZERO else 1
         if not least <= number <= TIMING_MAX_MS:
             remedy = f"send {least} to {TIMING_MAX_MS}"
-            raise RuleError("bad_rule", f"value.{name}", f"{number} ms is out of bounds", remedy)
+            raise RuleError(name, f"{number} ms is out of bounds", remedy)
         read[name] = number
     return replace(rules, **read)  # type: ignore[arg-type]  # only those may be None
-
-
-def _refused(error: RuleValueError) -> RuleError:
-    path = f"value.{error.field_path}" if error.field_path else "value"
-    return RuleError(error.reason, path, error.detail, error.remedy)

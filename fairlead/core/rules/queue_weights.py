@@ -17,7 +17,7 @@ from typing import Any, Literal, cast, get_args
 
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import queue_order
-from fairlead.core.rules.rule_value import RuleValueError
+from fairlead.core.rules.rule_error import RuleError
 
 __all__ = [
     "BY_COUNT",
@@ -84,15 +84,15 @@ def read_weighing(value: object) -> Weighing:
     """Return the rule of a plain value.
 
     Raises:
-        RuleValueError: names the field and what it must be.
+        RuleError: names the field and what it must be.
     """
     if not isinstance(value, dict) or not value.keys() <= {"by", "over_ms", "change_percent"}:
         detail = "weighing is an object of nothing but its fields"
-        raise RuleValueError("", detail, "send an object of by, over_ms and change_percent")
+        raise RuleError("", detail, "send an object of by, over_ms and change_percent")
     words = get_args(WeighBy)
     by = value.get("by")
     if by not in words:
-        raise RuleValueError("by", f"{by!r} cannot be weighed by", f"say {', '.join(words)}")
+        raise RuleError("by", f"{by!r} cannot be weighed by", f"say {', '.join(words)}")
     return Weighing(
         cast("WeighBy", by),
         _whole(value, "over_ms", BY_COUNT.over_ms, OVER_MS),
@@ -104,7 +104,7 @@ def _whole(value: dict[str, Any], name: str, default: int, bounds: tuple[int, in
     number = value.get(name, default)
     low, high = bounds
     if isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high:
-        raise RuleValueError(name, f"{number!r} is out of bounds", f"send {low} to {high}")
+        raise RuleError(name, f"{number!r} is out of bounds", f"send {low} to {high}")
     return number
 
 

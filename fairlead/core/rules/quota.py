@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, fields, replace
 from typing import Final
 
-from fairlead.core.rules.rule_value import RuleValueError
+from fairlead.core.rules.rule_error import RuleError
 
 __all__ = [
     "BUILT_IN",
@@ -97,14 +97,14 @@ def read_quota(value: object, before: Quota = BUILT_IN) -> Quota:
     """Return the rule of a plain value; fields that it leaves out stay as in ``before``.
 
     Raises:
-        RuleValueError: names the field and what it must be.
+        RuleError: names the field and what it must be.
     """
     names = [each.name for each in fields(Quota)]
     if not isinstance(value, dict) or not value.keys() <= {*names}:
         detail = "a quota is an object of nothing but its fields"
-        raise RuleValueError("", detail, f"send an object of {', '.join(names)}")
+        raise RuleError("", detail, f"send an object of {', '.join(names)}")
     for name in sorted(value):
         number, (low, high) = value[name], QUOTA_BOUNDS[name]
         if isinstance(number, bool) or not isinstance(number, int) or not low <= number <= high:
-            raise RuleValueError(name, f"{number!r} is out of bounds", f"send {low} to {high}")
+            raise RuleError(name, f"{number!r} is out of bounds", f"send {low} to {high}")
     return replace(before, **value)

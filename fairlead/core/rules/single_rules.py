@@ -16,7 +16,7 @@ from typing import Any
 
 from fairlead.core.allocation import Placement
 from fairlead.core.model import MessageQueue
-from fairlead.core.rules.rule_value import RuleValueError
+from fairlead.core.rules.rule_error import RuleError
 
 __all__ = [
     "BANNED_MAX",
@@ -65,10 +65,10 @@ def read_single_rule(rule: str, value: object) -> Any:
     """Return what a value says: a client id, client ids or a number; None for ``drain``.
 
     Raises:
-        RuleValueError: the value makes no sense.
+        RuleError: the value makes no sense.
     """
     if not isinstance(value, Mapping):
-        raise RuleValueError("", f"a {rule} must be an object", "see section 3.10 of the protocol")
+        raise RuleError("", f"a {rule} must be an object", "see section 3.10 of the protocol")
     return _READERS[rule](value)
 
 
@@ -76,7 +76,7 @@ def check_single_rules(rule: str, held: Mapping[str, Any]) -> None:
     """Refuse more rules of one kind than a group may have; a ban counts for each client it names.
 
     Raises:
-        RuleValueError: ``too_many_rules``.
+        RuleError: ``too_many_rules``.
     """
     number = len(held)
     if rule == "ban":
@@ -84,7 +84,7 @@ def check_single_rules(rule: str, held: Mapping[str, Any]) -> None:
     if number > SINGLE_RULES_MAX:
         detail = f"the group would have {number} of {rule}, at most {SINGLE_RULES_MAX} are kept"
         remedy = "remove some, or use strategy options"
-        raise RuleValueError("", detail, remedy, reason="too_many_rules")
+        raise RuleError("", detail, remedy, reason="too_many_rules")
 
 
 def placement_of(rules: Rules) -> Placement:
@@ -121,17 +121,17 @@ def _queue(subject: str) -> MessageQueue:
 def _client_id(value: Mapping[str, Any]) -> str:
     client_id = value.get("client_id")
     if not isinstance(client_id, str) or not client_id:
-        raise RuleValueError("client_id", f"{client_id!r} is no client id", "name a client")
+        raise RuleError("client_id", f"{client_id!r} is no client id", "name a client")
     return client_id
 
 
 def _client_ids(value: Mapping[str, Any]) -> tuple[str, ...]:
     names = value.get("client_ids")
     if not isinstance(names, list) or not 1 <= len(names) <= BANNED_MAX:
-        raise RuleValueError("client_ids", "no list of clients", f"name 1 to {BANNED_MAX} clients")
+        raise RuleError("client_ids", "no list of clients", f"name 1 to {BANNED_MAX} clients")
     for name in names:
         if not isinstance(name, str) or not name:
-            raise RuleValueError("client_ids", f"{name!r} is no client id", "name clients")
+            raise RuleError("client_ids", f"{name!r} is no client id", "name clients")
     return tuple(names)
 
 
@@ -140,10 +140,10 @@ def _number(name: str, *, may_be_zero: bool) -> Callable[[Mapping[str, Any]], fl
         number = read_decimal(value.get(name))
         if number is None:
             remedy = 'send digits as text, such as "2.5": at most nine before the point, six after'
-            raise RuleValueError(name, f"{value.get(name)!r} is no {name}", remedy)
+            raise RuleError(name, f"{value.get(name)!r} is no {name}", remedy)
         if not number and not may_be_zero:
             remedy = "drain the client to give it nothing"
-            raise RuleValueError(name, f"a {name} of 0 is none", remedy)
+            raise RuleError(name, f"a {name} of 0 is none", remedy)
         return number
 
     return read

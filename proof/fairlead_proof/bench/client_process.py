@@ -32,7 +32,7 @@ class Speaker(Observer):
         """Say a word, with the time; from any thread."""
         self._words.put({"event": event, "t": time.monotonic_ns(), **fields})
 
-    def end(self) -> None:
+    def send_end(self) -> None:
         """Return when everything is written."""
         self._words.put(None)
         self._thread.join()
@@ -119,7 +119,7 @@ def main() -> None:
             for _ in consumer:
                 pass
         speaker.say("left")
-    speaker.end()
+    speaker.send_end()
 
 
 if __name__ == "__main__":

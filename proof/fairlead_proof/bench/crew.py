@@ -50,9 +50,9 @@ class Crew:
             on_line=self._hear,
         )
 
-    def tell(self, client_id: str, do: str) -> None:
+    def send(self, client_id: str, do: str) -> None:
         """Let a client join or leave."""
-        self._children[client_id].tell(do=do)
+        self._children[client_id].send(do=do)
 
     def kill(self, client_id: str) -> None:
         """SIGKILL; return when the kernel has reported the death. It may be started again."""

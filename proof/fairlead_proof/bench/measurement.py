@@ -52,7 +52,7 @@ class Measurement:
         states = self._crew.states
         self._await(lambda: all(state == "ready" for state in states.values()), "processes")
         for client_id in client_ids:
-            self._crew.tell(client_id, "join")
+            self._crew.send(client_id, "join")
             # One after another: so many connections at once are no part of what is measured.
             self._await_state(client_id, "joined")
         self._members = set(client_ids)
@@ -111,7 +111,7 @@ class Measurement:
             self._members ^= {client_id}
         begun_ns = time.monotonic_ns()
         wall_ahead_ns = time.time_ns() - time.monotonic_ns()
-        self._crew.tell(client_id, kind)
+        self._crew.send(client_id, kind)
         self._await(self._adopted, f"the {kind} of {client_id}")
         with self._crew.condition:
             adopted = [

@@ -14,7 +14,7 @@ class Summary:
     p95: float
     max: float
 
-    def document(self) -> dict[str, float]:
+    def to_json(self) -> dict[str, float]:
         """The summary as JSON."""
         return asdict(self)
 

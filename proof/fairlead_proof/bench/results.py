@@ -166,13 +166,13 @@ class Results:
         """Whether every target holds that was measured."""
         return all(target.holds is not False for target in self.targets)
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The results as JSON."""
         return {
             "v": 1,
             "unit": "ms",
             "passed": self.passed,
-            "targets": [target.document() for target in self.targets],
+            "targets": [target.to_json() for target in self.targets],
             "adopted": {name: asdict(summary) for name, summary in self.adopted.items()},
             "phases": {name: asdict(summary) for name, summary in self.phases.items()},
             "batches": {name: asdict(summary) for name, summary in self.batches.items()},

@@ -104,7 +104,7 @@ def _one_start(plan: StartPlan, flags: tuple[str, ...]) -> float:
         crew = Crew(folder, arguments, condition)
         stack.callback(crew.stop)
         crew.start(_CLIENT)
-        crew.tell(_CLIENT, "join")
+        crew.send(_CLIENT, "join")
         _await(lambda: crew.states[_CLIENT] == "joined", crew, system)
         _await_route(system)
         begun_ns = time.monotonic_ns()

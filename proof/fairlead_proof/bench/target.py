@@ -21,7 +21,7 @@ class Target:
         """Whether it does; None if that is not known."""
         return None if self.measured is None else self.measured <= self.at_most
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The target as JSON."""
         note = {} if self.measured is not None else {"note": NOT_MEASURED}
         return {**asdict(self), "holds": self.holds, **note}

@@ -86,7 +86,7 @@ def bench(
     except KeyboardInterrupt:
         typer.echo("interrupted; everything was stopped and removed", err=True)
         raise typer.Exit(ExitCode.INTERRUPTED) from None
-    report.write_bytes(orjson.dumps(results.document(), option=orjson.OPT_INDENT_2) + b"\n")
+    report.write_bytes(orjson.dumps(results.to_json(), option=orjson.OPT_INDENT_2) + b"\n")
     _show(results, report, output)
     if check and not results.passed:
         raise typer.Exit(ExitCode.VERDICT_NEGATIVE)
@@ -117,7 +117,7 @@ def _show(results: "Results", report: Path, output: OutputFormat) -> None:
         typer.echo(f"engine at rest: {results.at_rest:.1%} of one processor core")
         typer.echo(f"report: {report}")
     else:
-        write_rows([results.document()], (), output)
+        write_rows([results.to_json()], (), output)
 
 
 def _summaries(results: "Results") -> Iterator[dict[str, Any]]:
@@ -139,4 +139,4 @@ def _summaries(results: "Results") -> Iterator[dict[str, Any]]:
     for name, summary in rows.items():
         if summary is None:
             continue
-        yield {"in milliseconds": name, **summary.document()}
+        yield {"in milliseconds": name, **summary.to_json()}

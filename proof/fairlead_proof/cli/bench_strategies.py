@@ -108,7 +108,7 @@ def _measured(options: "StrategyBenchOptions", report: Path) -> "Results":
     try:
         for figure in run_strategy_bench(options, say, ConsoleProgress(console)):
             figures.append(figure)
-            document = {**_conditions(options.seconds), **results.document()}
+            document = {**_conditions(options.seconds), **results.to_json()}
             report.write_bytes(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
     except KeyboardInterrupt:
         typer.echo(f"interrupted; {report} has the figures until then", err=True)
@@ -171,7 +171,7 @@ def _show(results: "Results", report: Path, output: OutputFormat) -> None:
     from fairlead_proof.bench.target import COLUMNS
 
     if output is not OutputFormat.TABLE:
-        write_rows([results.document()], (), output)
+        write_rows([results.to_json()], (), output)
         return
     for title, rows in _tables(results):
         typer.echo(title)

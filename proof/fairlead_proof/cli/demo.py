@@ -94,7 +94,7 @@ def demo(
     print_report(outcome, console)
     console.print(f"report: {report}", markup=False, soft_wrap=True)
     if output is not OutputFormat.TABLE:
-        write_document(outcome.document(), output)
+        write_document(outcome.to_json(), output)
     if check and not outcome.passed:
         raise typer.Exit(ExitCode.VERDICT_NEGATIVE)
 

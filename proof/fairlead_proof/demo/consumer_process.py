@@ -115,7 +115,7 @@ def say(line: bytes) -> None:
     sys.stdout.buffer.flush()
 
 
-def tell(event: str) -> None:
+def emit(event: str) -> None:
     """Say that something happened that is not in the journal."""
     say(json.dumps({"event": event}).encode() + b"\n")
 
@@ -152,7 +152,7 @@ def main() -> None:
         try:
             _consume(arguments, journal)
         except DuplicateClientIdError:
-            tell("replaced")
+            emit("replaced")
             sys.exit(ExitCode.DUPLICATE_CLIENT)
 
 
@@ -170,16 +170,16 @@ def _consume(arguments: argparse.Namespace, journal: JournalWriter) -> None:
     # On a thread: the signal may have interrupted one that holds a lock.
     signal.signal(signal.SIGTERM, lambda *_: threading.Thread(target=leave).start())
     threading.Thread(target=listen, args=(joined, hands, leave), daemon=True).start()
-    tell("ready")
+    emit("ready")
     joined.wait()
     with consumer:
-        tell("joined")
+        emit("joined")
         if isinstance(consumer, PushConsumer):
             consumer.wait()
         else:
             for message in consumer:
                 diary.process(message, consumer.still_mine)
-    tell("left")
+    emit("left")
 
 
 def _diary(arguments: argparse.Namespace, journal: JournalWriter, hands: Hands) -> Diary:

@@ -74,28 +74,28 @@ class Fleet:
         """Let processes that are ready join the group."""
         for client_id in client_ids:
             self._set_state(client_id, "joining")
-            self._children[client_id].tell(do="join")
+            self._children[client_id].send(do="join")
 
     def leave(self, *client_ids: str) -> None:
         """Let consumers stop, release and leave."""
         for client_id in client_ids:
             self._set_state(client_id, "leaving")
-            self._children[client_id].tell(do="leave")
+            self._children[client_id].send(do="leave")
 
     def hold(self, client_id: str, queue_id: int | None = None) -> None:
         """Let a consumer keep the next message in hand: of this queue, or of any."""
-        self._children[client_id].tell(do="hold", queue_id=queue_id)
+        self._children[client_id].send(do="hold", queue_id=queue_id)
 
     def resume(self, client_id: str) -> None:
         """Let a consumer finish the message in hand."""
-        self._children[client_id].tell(do="resume")
+        self._children[client_id].send(do="resume")
 
     def kill(self, client_id: str) -> Killing:
         """SIGKILL, in the middle of whatever it does."""
         self._set_state(client_id, "killed")
         killing = self._children[client_id].kill()
         with self.condition:
-            self.floor.end(client_id, "killed")
+            self.floor.leave(client_id, "killed")
             self.condition.notify_all()
         return killing
 
@@ -148,13 +148,13 @@ class Fleet:
                 case "joined":
                     seat.state = "in"
                 case "left" | "replaced" as state:
-                    self.floor.end(client_id, state)
+                    self.floor.leave(client_id, state)
                 case "ended" if seat.state not in ("left", "killed", "replaced"):
-                    self.floor.end(client_id, "failed")
+                    self.floor.leave(client_id, "failed")
                 case "ended":
                     pass
                 case _ if seat.state != "killed":
-                    self.floor.take(client_id, parse_record(line))
+                    self.floor.apply(client_id, parse_record(line))
             self.condition.notify_all()
 
     def _set_state(self, client_id: str, state: SeatState) -> None:

@@ -55,7 +55,7 @@ class Floor:
     frontier: dict[MessageQueue, int] = field(default_factory=dict)
     consumed: int = 0
 
-    def take(self, client_id: str, record: JournalRecord) -> None:
+    def apply(self, client_id: str, record: JournalRecord) -> None:
         """Add one record of a journal."""
         seat = self.seats[client_id]
         match record:
@@ -75,7 +75,7 @@ class Floor:
             case Held():
                 seat.held = record
 
-    def end(self, client_id: str, state: SeatState) -> None:
+    def leave(self, client_id: str, state: SeatState) -> None:
         """The process is gone, and its work with it."""
         self.seats[client_id].state = state
         for queue in self.queues_of(client_id):

@@ -88,7 +88,7 @@ class LeaderWatch:
         done, ended = threading.Event(), threading.Event()
         last = [_now_ms()]
 
-        def look() -> None:
+        def check_leaders() -> None:
             while not ended.is_set():
                 at_ms = _now_ms()
                 with contextlib.suppress(StepError):
@@ -103,7 +103,7 @@ class LeaderWatch:
                 raise StepError(f"nobody replaced broker {node} in {_LEADERS_SECONDS_MAX:.0f} s.")
             return last[0]
 
-        thread = threading.Thread(target=look, name="leaders", daemon=True)
+        thread = threading.Thread(target=check_leaders, name="leaders", daemon=True)
         self._avoid(node)
         thread.start()
         try:

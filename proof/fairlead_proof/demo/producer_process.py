@@ -59,14 +59,14 @@ def produce(producer: KafkaProducer, topic: str, rate: int, finish: threading.Ev
             sent += 1
         if time.monotonic() >= told + _TELL_SECONDS:
             told = time.monotonic()
-            tell(event="produced", count=counter.acknowledged)
+            emit(event="produced", count=counter.acknowledged)
     producer.flush(timeout=_FLUSH_SECONDS)
     if counter.failure is not None:
         raise counter.failure
     return counter
 
 
-def tell(**fields: object) -> None:
+def emit(**fields: object) -> None:
     """Write one line of JSON to the standard output."""
     sys.stdout.write(json.dumps(fields) + "\n")
     sys.stdout.flush()
@@ -104,7 +104,7 @@ def main() -> None:
         counter = produce(producer, arguments.topic, arguments.rate, finish)
     finally:
         producer.close()
-    tell(event="finished", count=counter.acknowledged)
+    emit(event="finished", count=counter.acknowledged)
 
 
 if __name__ == "__main__":

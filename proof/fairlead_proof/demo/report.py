@@ -17,7 +17,7 @@ _WIDTH_MAX: Final = 1_000
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class DemoReport:
     """The outcome of one run.
 
     Attributes:
@@ -39,7 +39,7 @@ class Report:
         """True if the script came to its end and every requirement holds."""
         return self.failure is None and self.verdict.passed
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The report as JSON."""
         verdict = self.verdict
         return {
@@ -61,14 +61,14 @@ class Report:
         }
 
 
-def write_report(report: Report, path: Path) -> None:
+def write_report(report: DemoReport, path: Path) -> None:
     """Write the report as JSON, replacing an older one in one step."""
     staging = path.with_name(f".{path.name}.new")
-    staging.write_bytes(orjson.dumps(report.document(), option=orjson.OPT_INDENT_2) + b"\n")
+    staging.write_bytes(orjson.dumps(report.to_json(), option=orjson.OPT_INDENT_2) + b"\n")
     staging.replace(path)
 
 
-def print_report(report: Report, console: Console) -> None:
+def print_report(report: DemoReport, console: Console) -> None:
     """Print the verdict: steps, what the killed left behind, requirements, and the last word."""
     tables = [_step_table(report.verdict), _killed_table(report.verdict), _checks(report.verdict)]
     # A narrow terminal wraps a wide table; nothing is cut off.

@@ -36,7 +36,7 @@ from fairlead_proof.demo.fleet import Fleet
 from fairlead_proof.demo.judge import DECIDED_SECONDS_MAX, Requirements, judge
 from fairlead_proof.demo.leader_watch import LeaderWatch
 from fairlead_proof.demo.memory import MemoryWatch
-from fairlead_proof.demo.report import Report
+from fairlead_proof.demo.report import DemoReport
 from fairlead_proof.demo.screen import Screen, Show
 from fairlead_proof.demo.script import QUEUES, Script, StepError
 from fairlead_proof.demo.verdict import Verdict
@@ -95,7 +95,7 @@ class Demo:
             self._requirements = replace(self._requirements, steps=names_of(options.faults))
         self._memory = MemoryWatch()
 
-    def run(self) -> Report:
+    def run(self) -> DemoReport:
         """Run it, and leave nothing behind unless told to, or unless the verdict is negative.
 
         Raises:
@@ -126,7 +126,7 @@ class Demo:
             evidence.keep |= not report.passed
             return report
 
-    def _play(self, stack: contextlib.ExitStack, system: LocalSystem, begun: float) -> Report:
+    def _play(self, stack: contextlib.ExitStack, system: LocalSystem, begun: float) -> DemoReport:
         plan, condition = system.plan, threading.Condition()
         system.start_bridge()
         system.start_engine()
@@ -157,7 +157,7 @@ class Demo:
         self._screen.say("judging: reading the journals, the source topic and the engine's records")
         verdict = self._judge(system, fleet, script)
         took_s = time.monotonic() - begun
-        return Report(verdict, self._options.seed, plan.prefix, took_s, failure)
+        return DemoReport(verdict, self._options.seed, plan.prefix, took_s, failure)
 
     def _script(
         self,
@@ -281,7 +281,7 @@ def _finish(producer: Child) -> None:
     Raises:
         StepError: a message could not be stored.
     """
-    producer.tell(do="finish")
+    producer.send(do="finish")
     if producer.wait(_PRODUCER_SECONDS) != 0:
         raise StepError(f"the producer failed:\n{producer.log_tail()}")
 

@@ -104,8 +104,8 @@ class Screen:
         assert show is not None
         printer = _LinePrinter(show, self.say)
         while not self._ended.wait(1 / _REFRESHES_PER_SECOND):
-            printer.look()
-        printer.look()
+            printer.print_new()
+        printer.print_new()
 
 
 class _LinePrinter:
@@ -118,7 +118,7 @@ class _LinePrinter:
         self._settled = 0
         self._next_state = time.monotonic() + _LINE_SECONDS
 
-    def look(self) -> None:
+    def print_new(self) -> None:
         """Say what is new."""
         for line in self._news():
             self._say(line)

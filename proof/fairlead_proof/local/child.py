@@ -84,7 +84,7 @@ class Child:
         """How it ended; negative for a signal, None while it runs."""
         return self._process.poll()
 
-    def tell(self, **command: object) -> None:
+    def send(self, **command: object) -> None:
         """Write one command, a line of JSON, to its standard input; a dead child hears nothing."""
         assert self._process.stdin is not None
         if self._process.stdin.closed:

@@ -99,18 +99,18 @@ class DecisionFollower:
                 polled = self._consumer.poll(timeout_ms=_POLL_MS)
                 for records in polled.values():
                     for record in records:
-                        self._take(raw_record(record))
+                        self._apply(raw_record(record))
         except BaseException as error:  # noqa: BLE001 - carried to whoever waits
             with self.condition:
                 self._failure = error
                 self.condition.notify_all()
 
-    def _take(self, row: RawRecord) -> None:
+    def _apply(self, row: RawRecord) -> None:
         decision = self._reader.read(row)
         if decision is None:
             return
         with self.condition:
-            self.ownership.take(decision)
+            self.ownership.apply(decision)
             if self._on_decision is not None:
                 self._on_decision(decision)
             self.condition.notify_all()

@@ -26,7 +26,7 @@ class Ownership:
     decisions: int = 0
     moves: int = 0
 
-    def take(self, decision: DecisionRecord) -> None:
+    def apply(self, decision: DecisionRecord) -> None:
         """Add one decision, in the order of the topic; a superseded engine's changes nothing."""
         if decision.superseded:
             return

@@ -3,10 +3,10 @@
 from grafana_foundation_sdk.models.dashboard import Panel
 
 from tools.dashboards.grid import Row
-from tools.dashboards.panel import Face, Place, Question, bars, lines, points
+from tools.dashboards.panel import Face, PanelSize, Question, bars, lines, points
 from tools.dashboards.promql import CLIENTS_SEEN, of_clients, or_zero, quantile
 
-_THIRD = Place(8)
+_THIRD = PanelSize(8)
 
 
 def clients() -> Row:

@@ -5,7 +5,7 @@ from grafana_foundation_sdk.models.dashboard import Panel
 from tools.dashboards.grid import Row
 from tools.dashboards.panel import (
     Face,
-    Place,
+    PanelSize,
     Question,
     bars,
     lines,
@@ -14,7 +14,7 @@ from tools.dashboards.panel import (
 )
 from tools.dashboards.promql import ENGINE_SEEN, of_job, or_zero, quantile
 
-_THIRD = Place(8)
+_THIRD = PanelSize(8)
 
 
 def engine() -> Row:

@@ -5,7 +5,7 @@ from grafana_foundation_sdk.models.dashboard import Panel
 from tools.dashboards import conditions
 from tools.dashboards.conditions import GREEN, ORANGE, RED
 from tools.dashboards.grid import Row
-from tools.dashboards.panel import Face, Place, Word
+from tools.dashboards.panel import Face, PanelSize, Word
 from tools.dashboards.promql import of_groups
 from tools.dashboards.table import Column, table
 
@@ -74,4 +74,4 @@ def _table() -> Panel:
             width=_NUMBER,
         ),
     ]
-    return table(face, columns, Place(24, 11), sort_by=["Lag in time", "Lag"])
+    return table(face, columns, PanelSize(24, 11), sort_by=["Lag in time", "Lag"])

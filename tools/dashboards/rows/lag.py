@@ -4,10 +4,10 @@ from grafana_foundation_sdk.models.dashboard import Panel
 
 from tools.dashboards.conditions import GREEN, ORANGE
 from tools.dashboards.grid import Row
-from tools.dashboards.panel import Face, Place, Question, Word, lines
+from tools.dashboards.panel import Face, PanelSize, Question, Word, lines
 from tools.dashboards.promql import most, of_groups, or_zero
 
-_THIRD = Place(8)
+_THIRD = PanelSize(8)
 _SHOWN = 20
 _LATE_S = 300
 

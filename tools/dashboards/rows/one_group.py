@@ -17,7 +17,7 @@ from tools.dashboards.conditions import (
 from tools.dashboards.grid import Row
 from tools.dashboards.panel import (
     Face,
-    Place,
+    PanelSize,
     Question,
     Word,
     bars,
@@ -40,9 +40,9 @@ from tools.dashboards.promql import (
 from tools.dashboards.rows.rebalances import MISHAPS
 from tools.dashboards.table import Column, table
 
-_TILE: Final = Place(3, 4)
-_HALF: Final = Place(12)
-_WIDE: Final = Place(24, 4)
+_TILE: Final = PanelSize(3, 4)
+_HALF: Final = PanelSize(12)
+_WIDE: Final = PanelSize(24, 4)
 
 PHASES: Final = (
     ("stable", GREEN),
@@ -150,7 +150,7 @@ def _ask() -> Panel:
     )
     lines_of_text = [f"| {what} | `{command}` |" for what, command in commands]
     markdown = "\n".join(("| ask | with |", "|---|---|", *lines_of_text))
-    return note("Ask further", "Commands that say what no number does.", markdown, Place(8, 6))
+    return note("Ask further", "Commands that say what no number does.", markdown, PanelSize(8, 6))
 
 
 def _what_it_is() -> Panel:
@@ -167,7 +167,7 @@ def _what_it_is() -> Panel:
         Column("Model", label="message_model"),
         Column("Group", label="group"),
     ]
-    return table(face, columns, Place(7, 6))
+    return table(face, columns, PanelSize(7, 6))
 
 
 def _alarms() -> Panel:
@@ -185,7 +185,7 @@ def _alarms() -> Panel:
         Question(f"{disagree} > 0", "members subscribe differently"),
         Question(f"{firing('alertname', match='$group')}", "alert {{alertname}}"),
     ]
-    return timeline(face, questions, Place(9, 6))
+    return timeline(face, questions, PanelSize(9, 6))
 
 
 def what_happened() -> Row:
@@ -270,7 +270,7 @@ def _mishaps() -> Panel:
         Question(or_zero(f"sum({of_groups(metric).grown()})"), legend) for metric, legend in MISHAPS
     ]
     started = Question(f"sum by (why) ({fallbacks})", "started at {{why}}")
-    return bars(face, [*questions, started], Place(24))
+    return bars(face, [*questions, started], PanelSize(24))
 
 
 def how_far() -> Row:

@@ -5,7 +5,7 @@ from grafana_foundation_sdk.models.dashboard import Panel
 from tools.dashboards.grid import Row
 from tools.dashboards.panel import (
     Face,
-    Place,
+    PanelSize,
     Question,
     bars,
     heat_map,
@@ -13,7 +13,7 @@ from tools.dashboards.panel import (
 )
 from tools.dashboards.promql import of_all_groups, of_groups, or_zero, quantile
 
-_HALF = Place(12)
+_HALF = PanelSize(12)
 _PHASES = of_all_groups("fairlead_rebalance_phase_seconds_bucket", "le", "phase")
 _GAPS = of_all_groups("fairlead_handover_gap_seconds_bucket", "le")
 _CONVERGE = of_all_groups("fairlead_rebalance_phase_seconds_bucket", "le", phase="converge")

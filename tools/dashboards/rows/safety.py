@@ -12,11 +12,11 @@ from tools.dashboards.conditions import (
     counted,
 )
 from tools.dashboards.grid import Row
-from tools.dashboards.panel import Face, Place, Question, Word, lines, tile
+from tools.dashboards.panel import Face, PanelSize, Question, Word, lines, tile
 from tools.dashboards.promql import UNKNOWN, firing, of_groups, or_unknown, or_zero
 from tools.dashboards.table import Column, table
 
-_TILE = Place(3, 4)
+_TILE = PanelSize(3, 4)
 
 
 def safety() -> Row:
@@ -138,7 +138,7 @@ def _not_well() -> Panel:
         Column("What", label="what"),
         Column("How many", " or ".join(named), unit="none", width=110),
     ]
-    return table(face, columns, Place(9, 7), sort_by=["How many"])
+    return table(face, columns, PanelSize(9, 7), sort_by=["How many"])
 
 
 def _firing() -> Panel:
@@ -156,7 +156,7 @@ def _firing() -> Panel:
         Column("Who is told", label="severity", width=100),
         Column("Group", label="group", opens_group=True),
     ]
-    return table(face, columns, Place(6, 7), sort_by=["Who is told"])
+    return table(face, columns, PanelSize(6, 7), sort_by=["Who is told"])
 
 
 def _since_when() -> Panel:
@@ -172,4 +172,4 @@ def _since_when() -> Panel:
         Question(or_zero(f"count({moving} == 0)"), "not converged (groups)"),
         Question(or_zero(conditions.ALARMED), "with alarms (groups)"),
     ]
-    return lines(face, questions, Place(9, 7))
+    return lines(face, questions, PanelSize(9, 7))

@@ -129,12 +129,12 @@ class Conversation:
             QueryDiedError: the process died.
         """
         assert self._child is not None
-        self._child.tell(
+        self._child.send(
             contestant=self._contestant.asked,
             warm_up_ms=effort.warm_up_ms,
             measure_ms=effort.measure_ms,
             runs_min=effort.runs_min,
-            **group.document(),
+            **group.to_json(),
         )
         patience = _SET_UP_SECONDS_MAX
         while True:

@@ -59,7 +59,7 @@ class Group:
             owners_of(document["owners"]),
         )
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The group as JSON."""
         return {
             "topics": self.topics,

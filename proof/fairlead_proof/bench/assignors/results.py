@@ -154,13 +154,13 @@ class Results:
                 "squares": outcome and outcome.squares,
             }
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """The results as JSON."""
         return {
             "v": 1,
             "unit": "ms",
             "passed": self.passed,
             "limit_ms": self.limit_ms,
-            "targets": [target.document() for target in self.targets],
+            "targets": [target.to_json() for target in self.targets],
             "figures": list(self.rows()),
         }
