@@ -55,13 +55,11 @@ SHARED_PARTS = ("spark", "broker", "java")
 
 Those with Spark keep one core busy, those with a broker alone mostly wait: they go side by side.
 The client's own tests have a broker of their own: in one row with all others they ended last.
-Whole systems share nothing with either, only with others of their folder.
+Whole systems share nothing with either. They run one at a time: two of them beside a Spark session
+have more to do than two cores can, and each waits for the other.
 """
 
-LONGEST_FIRST = (
-    "spark", "tests/faults", "broker", "client broker", "tests/streaming", "tests/demo",
-    "tests/monitoring", "mutants", "java", "tests/bench",
-)  # fmt: skip
+LONGEST_FIRST = ("systems", "spark", "broker", "client broker", "mutants", "java")
 """A group that began late would be waited for at the end, by processes with nothing to do."""
 
 
@@ -90,9 +88,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _group(item: pytest.Item) -> str | None:
+    if item.get_closest_marker("system"):
+        return "systems"
     folder = item.nodeid.partition("::")[0].rpartition("/")[0]
     # Those of tidiness share what they have read of every file.
-    if item.get_closest_marker("system") or folder == "tests/tidy":
+    if folder == "tests/tidy":
         return folder
     part = next((name for name in SHARED_PARTS if item.get_closest_marker(name)), None)
     return "client broker" if part == "broker" and folder.startswith("client/") else part

@@ -36,20 +36,19 @@ def plain_queue(row: int, queue: QueueState, keys: Keys) -> list[Any]:
         [*queue.void],
         [_plain_grant(grant, keys) for grant in queue.chain],
     ]
-    aside = queue.set_aside
-    seldom = (queue.overtaken, queue.asked, queue.identity, aside, queue.grown, queue.end)
-    if (*seldom, queue.doubts) == _SELDOM:
-        return plain
-    return [
-        *plain,
-        [_plain_grant(grant, keys) for grant in queue.overtaken],
-        None if queue.asked is None else [*queue.asked],
-        queue.identity,
-        None if aside is None else [aside[0], *aside[1]],
-        queue.grown,
-        queue.end,
-        [_plain_doubt(doubt, keys) for doubt in queue.doubts],
-    ]
+    aside, end = queue.set_aside, queue.end
+    seldom = (queue.overtaken, queue.asked, queue.identity, aside, queue.grown, end, queue.doubts)
+    if seldom != _SELDOM:
+        plain += (
+            [_plain_grant(grant, keys) for grant in queue.overtaken],
+            None if queue.asked is None else [*queue.asked],
+            queue.identity,
+            None if aside is None else [aside[0], *aside[1]],
+            queue.grown,
+            end,
+            [_plain_doubt(doubt, keys) for doubt in queue.doubts],
+        )
+    return plain
 
 
 def _plain_doubt(doubt: Doubt, keys: Keys) -> list[Any]:

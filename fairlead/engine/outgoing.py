@@ -87,7 +87,7 @@ def rejection_of(line: ParsedRow, error: str) -> Rejection:
         STEP_FAILED,
         None,
         f"the engine fails on this record with {error}; its group goes on without it",
-        "report it with the record, and send it again to an engine that has the cure",
+        "report it with the record, and send the record again to an engine with the fix",
     )
 
 

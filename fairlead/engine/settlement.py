@@ -41,27 +41,27 @@ __all__ = ["Settlement", "letters_of_turned_away", "settle"]
 
 _SAID_ONCE: Final = ("leave", "claims")
 _WAIT_FOR_GROUPS: Final = (
-    "stop who invents groups, wait until groups without members are forgotten, make the group by a "
-    "rule (fairlead group set), or raise groups.max_groups"
+    "stop the program that invents groups, wait until groups without members are forgotten, create "
+    "the group by a rule (fairlead group set), or raise groups.max_groups"
 )
-_WAIT: Final = "wait: the next heartbeats are tried again; or raise groups.new_groups_per_second"
+_WAIT: Final = "wait: the next heartbeat tries again; or raise groups.new_groups_per_second"
 _WRITE_LESS: Final = (
-    "stop who writes so much, or raise the group's quota: fairlead group set GROUP --quota "
-    "records_per_second=NUMBER"
+    "stop the program that writes so much, or raise the group's quota: fairlead group set GROUP "
+    "--quota records_per_second=NUMBER"
 )
 _SUBSCRIBE_LESS: Final = (
     "subscribe to fewer topics and tags, or raise groups.heartbeat_bytes_per_second; the next "
-    "heartbeat is tried again"
+    "heartbeat tries again"
 )
 _TEXTS: Final[Mapping[str, tuple[str, str]]] = {
-    QUOTA_GROUPS: ("clients may make {} groups, each shard its share of them", _WAIT_FOR_GROUPS),
-    QUOTA_NEW_GROUPS: ("clients may make {} groups a second, each shard its share of them", _WAIT),
+    QUOTA_GROUPS: ("clients may create {} groups, each shard its share", _WAIT_FOR_GROUPS),
+    QUOTA_NEW_GROUPS: ("clients may create {} groups a second, each shard its share", _WAIT),
     QUOTA_BYTES: (
         f"heartbeats above {LARGE_BYTES} bytes may be {{}} bytes a second, each shard its share",
         _SUBSCRIBE_LESS,
     ),
     QUOTA_STATE: (
-        "no group is made while {} bytes are kept of all groups, each shard its share of them",
+        "no new group while the state of all groups takes {} bytes, each shard its share",
         SHARE_REMEDY,
     ),
     QUOTA_RECORDS: ("a group may write {} records a second to this topic", _WRITE_LESS),

@@ -54,8 +54,8 @@ class TopicsSettings(Section):
         int,
         Field(
             ge=60_000,
-            description="How long the topic keeps decisions. `fairlead explain` and "
-            "`fairlead moves` look back no further.",
+            description="How long the topic keeps decisions. The commands explain and moves look "
+            "back no further.",
         ),
     ]
     assignments_compaction_lag_ms: Annotated[

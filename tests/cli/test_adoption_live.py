@@ -222,7 +222,7 @@ def test_a_group_goes_native_and_back_without_loss(
         assert "Fairlead's group has moved on already: shop-ours." in text
     if story.native != story.group:
         _, text = story.run("adopt", code=ExitCode.REFUSED)
-        assert f"main/0 is at {rows[0]['latest'] + 3}" in text
+        assert f"main/0 is at {rows[0]['end'] + 3}" in text
 
     before = len(story.controls())
     rows, _ = story.run("release")
@@ -265,7 +265,7 @@ def test_nothing_to_take_over(system: LiveSystem, capsys: pytest.CaptureFixture[
     _, text = story.run("adopt", "--topic", system.topic, code=ExitCode.USAGE)
     assert f"{story.native}: this group has committed nothing" in text
     _, text = story.run("adopt", "--uncommitted", "middle", code=ExitCode.USAGE)
-    assert "--uncommitted: 'middle' is neither." in text
+    assert "--uncommitted: 'middle' is not allowed." in text
     flags = ("--topic", system.topic, "--apply")
     _, text = story.run("release", *flags, code=ExitCode.USAGE)
     assert f"no position is known in {system.topic}: there is nothing to hand back" in text

@@ -157,7 +157,9 @@ def test_pinned_at_run_time(engine: SharedEngine, tmp_path: Path) -> None:
     flags = ("--strategy", "ONLY_HERE", "--config", str(given))
     rows, text = group.run("set", *flags, code=ExitCode.VERDICT_NEGATIVE)
     assert (rows[0]["answer"], rows[0]["refused"]["reason"]) == ("refused", "unknown_strategy")
-    assert "the engine refuses it (there is no strategy 'ONLY_HERE'); what was in force" in text
+    assert (
+        "the engine refuses it (there is no strategy 'ONLY_HERE'); the rule before it stays" in text
+    )
     rows, text = group.run("show")
     assert [(row["rule"], row["says"], row["by"]) for row in rows if row["origin"] == "own"] == [
         ("strategy", "STICKY", "alice"),

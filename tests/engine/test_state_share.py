@@ -23,7 +23,7 @@ def test_a_full_shard_still_takes_a_small_member() -> None:
     assert SHARE <= share < 2 * len(groups) * LONG + 10_000
     assert world.counts["events/heartbeat/rejected"] == 2 * len(groups)
     letter = next(each for each in world.kinds("rejects") if each["reason"] == "quota_state_bytes")
-    assert "as much is kept of all groups as may be" in letter["detail"]
+    assert "the state of all groups has reached its limit" in letter["detail"]
     assert "groups.state_bytes" in letter["remedy"]
     world.join("c")
     world.pass_seconds(4)

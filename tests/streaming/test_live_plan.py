@@ -158,7 +158,7 @@ def test_nobody_is_in_it(settings: Settings, log: Log, spark: "SparkSession") ->
             fleet.leave(client)
         emptied(log, "orders")
         nobody = run_plan(settings, "orders")
-        assert (nobody["members"], nobody["queues"]) == ([], {"before": 0, "after": 0})
+        assert (nobody["member_plans"], nobody["queues_change"]) == ([], {"before": 0, "after": 0})
         plan = plan_of_rest(settings, "orders", "--join", "c8", "--join", "c9", remarks=1)
         (remark,) = plan["notes"]
         assert "orders has no members: the plan starts from none" in remark
@@ -235,7 +235,7 @@ def test_nothing_is_written(
     assert state_of_cluster(settings) == before
     assert len(side_of(plan, "after")) == 12
     from_file = run_plan(settings, "--file", str(saved), *changes)
-    assert {**from_file, "remarks": plan["notes"]} == plan
+    assert {**from_file, "notes": plan["notes"]} == plan
 
 
 def test_what_a_plan_cannot_start_from_is_named(settings: Settings, log: Log) -> None:

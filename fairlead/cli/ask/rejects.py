@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.render.output import OutputFormat, visible, warn, write_rows
+from fairlead.cli.render.output import OutputFormat, warn, write_rows
+from fairlead.cli.render.reject import reject_lines
 from fairlead.cli.sources.reading_note import ReadingNote
 from fairlead.cli.sources.source_options import SourceOptions
 from fairlead.errors import UsageError
@@ -168,27 +169,6 @@ def _show(
 
 def _write(rejected: "Rejected", output: OutputFormat) -> None:
     if output is OutputFormat.TABLE:
-        typer.echo("\n".join(visible(line) for line in _lines(rejected)))
+        typer.echo("\n".join(reject_lines(rejected)))
     else:
         write_rows([rejected.document()], (), output)
-
-
-def _lines(rejected: "Rejected") -> Iterator[str]:
-    from fairlead.history.formatting import at_words, time_words
-
-    field = f" at {rejected.field}" if rejected.field else ""
-    group = rejected.group
-    of = "" if group is None else f"  group {group}"
-    yield (
-        f"{time_words(rejected.row.append_ms)}  {rejected.reason}{field}  "
-        f"{at_words(*rejected.place)}{of}"
-    )
-    yield f"    {rejected.detail}"
-    yield f"    remedy: {rejected.remedy}"
-    if rejected.key_text is not None and rejected.key_text != group:
-        yield f"    key {rejected.key_text}"
-    if rejected.excerpt_text is None:
-        yield "    its value is null"
-    else:
-        cut = " …" if rejected.is_cut else ""
-        yield f"    {rejected.size:,} bytes: {rejected.excerpt_text}{cut}"

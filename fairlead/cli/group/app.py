@@ -28,13 +28,9 @@ from fairlead.cli.sources.presence import require_known
 from fairlead.cli.sources.source_options import SourceOptions
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
-app.command("pause")(verbs.pause)
-app.command("resume")(verbs.resume)
-app.command("drain")(verbs.drain)
-app.command("undrain")(verbs.undrain)
-app.command("check")(check)
-app.command("describe")(describe)
 app.command("list")(list_groups)
+app.command("describe")(describe)
+app.command("check")(check)
 
 
 @app.callback()
@@ -118,3 +114,9 @@ def show_rules(name: flags.RulesArgument, *, shared: SourceOptions) -> None:
             f"is refused ({refused.error.detail}); the rule before it stays in force"
         )
     warn_of_idle(present)
+
+
+app.command("pause")(verbs.pause)
+app.command("resume")(verbs.resume)
+app.command("drain")(verbs.drain)
+app.command("undrain")(verbs.undrain)

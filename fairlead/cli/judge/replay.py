@@ -4,9 +4,10 @@ from typing import TYPE_CHECKING, Any
 
 import typer
 
-from fairlead.cli.judge.replay_progress import NOT_RECORDED, refusing, watching
+from fairlead.cli.judge.replay_progress import refusing, watching
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.options import OutputOption, SettingsOptions
+from fairlead.cli.render.comparison import show_comparison
 from fairlead.cli.render.output import OutputFormat, write_document
 from fairlead.cli.sources.recordings import RecordingArgument, recorded
 from fairlead.errors import ExitCode
@@ -43,7 +44,7 @@ def replay(
                 comparison = ready.run(watch)
     document = _document(ready, comparison)
     if output is OutputFormat.TABLE:
-        _show(document)
+        show_comparison(document)
     else:
         write_document(document, output)
     if not comparison.same and not document["compacted"]:
@@ -111,43 +112,3 @@ def _difference(comparison: "Comparison") -> dict[str, Any] | None:
 
 def _text(content: bytes | None) -> str | None:
     return None if content is None else content.decode(errors="backslashreplace")
-
-
-def _show(document: dict[str, Any]) -> None:
-    """Write the comparison for people."""
-    typer.echo(
-        f"{document['cuts']:,} batches with a decision in {document['shards']} shards, under "
-        f"{document['generations']} generations; {document['records']:,} records written"
-    )
-    for name, words in (
-        ("resent", "were written more than once"),
-        ("unwritten", "were lost with their driver"),
-        ("undecided", "are the last of their driver, of a batch whose decision was not read"),
-        ("others", "are of others: members, producers and operators ask bridges too"),
-    ):
-        if document[name]:
-            typer.echo(f"{document[name]:,} records {words}")
-    if document["settings_assumed"]:
-        numbers = ", ".join(map(str, document["settings_assumed"]))
-        typer.echo(f"the claims of generations {numbers} have no settings: using the given ones")
-    for part in document["not_compared"]:
-        numbers = ", ".join(map(str, part["generations"]))
-        typer.echo(f"NOT COMPARED: generations {numbers} in shard {part['shard']}")
-        typer.echo(f"  why           {part['reason']}")
-        typer.echo(f"  what to do    {NOT_RECORDED}")
-    difference = document["difference"]
-    if difference is None:
-        nothing = "there is no decision: nothing is proved"
-        typer.echo("the same, byte for byte" if document["cuts"] else nothing)
-        return
-    typer.echo("DIFFERENT: the first difference")
-    for name in ("topic", "partition", "offset", "decision", "key_expected", "key_got", "field"):
-        value = difference[name]
-        if name == "decision" and value is not None:
-            value = ", ".join(f"{word} {number}" for word, number in value.items())
-        typer.echo(f"  {name:13} {'-' if value is None else value}")
-    for name in ("expected", "got"):
-        typer.echo(f"  {name:13} {'nothing' if difference[name] is None else difference[name]}")
-    if document["compacted"]:
-        gone = ", ".join(document["compacted"])
-        typer.echo(f"the difference proves nothing, since records were compacted away: {gone}")

@@ -3,20 +3,16 @@
 import contextlib
 import sys
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING
 
+from fairlead.cli.render.comparison import NOT_RECORDED
 from fairlead.errors import NothingProvedError, UsageError, VerdictError
 
 if TYPE_CHECKING:
     from fairlead.recording import RecordingFolder
     from fairlead.replay.shard_replay import Replayed
 
-__all__ = ["NOT_RECORDED", "refusing", "watching"]
-
-NOT_RECORDED: Final = (
-    "Record before retention deletes the engine's input since its state began, and keep the "
-    "folder; `fairlead verify` judges the rest from the records alone."
-)
+__all__ = ["refusing", "watching"]
 
 
 @contextlib.contextmanager

@@ -46,8 +46,8 @@ _ALWAYS = 2**63
 _RETURNING_BYTES = 1_000
 """A recent client may come back into a full shard if it takes no more than this."""
 SHARE_REMEDY: Final = (
-    "let the groups that have most have fewer members and topics, or raise groups.state_bytes of "
-    "the engine, and engine.java_heap with it"
+    "let the greatest groups have fewer members and topics, or raise the engine's "
+    "groups.state_bytes, and engine.java_heap with it"
 )
 """What to do when the state of all groups has reached its limit."""
 _INCARNATIONS_PER_CLIENT = 2
@@ -76,7 +76,7 @@ def surplus_of_beat(draft: Draft, beat: Heartbeat, clock_ms: int) -> Surplus | N
             QUOTA_MEMBERS,
             "client_id",
             f"the group has its {quota.members} members",
-            _remedy("members", "stop clients that are none too many"),
+            _remedy("members", "stop clients that the group does not need"),
         )
     grown = _growth(state, member, beat)
     part = draft.engine.group_bytes or quota.state_bytes
@@ -124,7 +124,7 @@ def surplus_of_route(draft: Draft, known: Route | None, route: Route) -> Surplus
         return (
             QUOTA_STATE,
             "brokers",
-            f"what is kept of a group that reads {route.topic} may be {quota.state_bytes} bytes",
+            f"the state of a group that reads {route.topic} may take {quota.state_bytes} bytes",
             _remedy("state_bytes", "let the group read fewer queues"),
         )
     return None
@@ -199,12 +199,12 @@ def _fits(draft: Draft, more: int, most: int) -> bool:
 def _no_room(part: int, quota: int) -> Surplus:
     """Return the refusal of a record by which a group exceeds its part of a shard or its quota."""
     if part < quota:
-        detail = f"as much is kept of all groups as may be; the part of this group is {part} bytes"
+        detail = f"the state of all groups has reached its limit; this group may take {part} bytes"
         return QUOTA_STATE, "group", detail, SHARE_REMEDY
     return (
         QUOTA_STATE,
         "group",
-        f"what is kept of the group may be {quota} bytes",
+        f"the state of the group may take {quota} bytes",
         _remedy("state_bytes", "let the group have fewer members and topics"),
     )
 

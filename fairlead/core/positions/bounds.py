@@ -85,7 +85,7 @@ def refuse_reset(
 
 
 def _unknown_reset(position: Position) -> str:
-    return f"the reset {position.reset} is none that this group was asked for"
+    return f"nobody has asked this group for the reset {position.reset}"
 
 
 def _against(value: QueueState, position: Position) -> str:
@@ -154,7 +154,9 @@ def refuse_below_base(draft: Draft, arrival: Arrival, word: Release) -> None:
     base = draft.state.queues[word.queue].base
     assert base is not None
     assert word.position is not None
-    detail = f"offset {word.position.offset} is below {base.offset}, which the same grant has told"
+    detail = (
+        f"offset {word.position.offset} is below {base.offset}, which the same grant has reported"
+    )
     _report(draft, arrival.source, word.member, word.queue, detail)
 
 

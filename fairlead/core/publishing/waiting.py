@@ -218,7 +218,8 @@ def _no_room(topics: Iterable[str]) -> _Reason | None:
     if not topics:
         return None
     named = sorted(topics)
-    words = f"no room for {_names(named)}: as much is kept of all groups as may be; {SHARE_REMEDY}"
+    why = "the state of all groups has reached its limit"
+    words = f"no room for {_names(named)}: {why}; {SHARE_REMEDY}"
     return _Reason("room", tuple(named), words)
 
 

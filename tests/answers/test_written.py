@@ -1,0 +1,149 @@
+"""What commands write of a recording, and what serve answers over HTTP, is as the schema says."""
+
+import contextlib
+import http.client
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from typer.testing import CliRunner
+
+from fairlead.cli.main import app
+from fairlead.cli.render.applied_plan import AppliedPlan, show_applied, show_done
+from fairlead.cli.render.output import OutputFormat
+from fairlead.control.session import RuleOutcome
+from fairlead.core.model import MessageQueue
+from fairlead.core.records import RuleSet
+from fairlead.errors import VerdictError
+from fairlead.http.server import HttpServer, start_server
+from fairlead.planning.changes import Changes
+from fairlead.planning.saved_plan import PlannedMove, SavedPlan
+from fairlead.serve.answers import HeldView
+from fairlead.serve.api import application
+from fairlead.serve.event_streams import EventStreams
+from fairlead.serve.following import Following
+from fairlead.serve.requests_metrics import ServeMetrics
+from fairlead.settings import ServeSettings, load_settings
+from fairlead.wire.decision_records import decisions_of
+from strategies.registry import STRATEGIES
+from tests.answers.schema import assert_answer, assert_answers
+from tests.engine.topics import NAMES, PARTITIONS
+from tests.history.lives import moving_life, recorded
+from tests.observed.worlds import Reader
+from tests.planning.live import GROUP, TICK_MS
+from tests.planning.memory_source import MemorySource
+
+QUEUE = MessageQueue("orders", "main", 0)
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A recording of a group whose queues moved for many reasons."""
+    return recorded(moving_life(), tmp_path_factory.mktemp("run") / "recording").folder
+
+
+@pytest.mark.parametrize(
+    "words, name",
+    [
+        ("group list", "Group"),
+        (f"group describe {GROUP}", "GroupDescribed"),
+        (f"group describe {GROUP} --state", "GroupState"),
+        (f"group describe {GROUP} --queues", "Queue"),
+        (f"group describe {GROUP} --members", "Member"),
+        (f"group show {GROUP}", "Rule"),
+        (f"group check {GROUP}", "Verdict"),
+        ("group check --all", "Verdict"),
+        (f"watch {GROUP} --since 1h", "Decision"),
+        (f"offsets show {GROUP}", "QueuePlace"),
+        (f"plan {GROUP} --join c9", "Plan"),
+        (f"explain {GROUP} --queue 0", "Story"),
+        (f"moves {GROUP} --since 1h", "Move"),
+    ],
+)
+def test_lines(folder: Path, words: str, name: str) -> None:
+    """Each line of ``-o jsonl`` is one object of the kind that the schema names."""
+    assert_answers(name, map(json.loads, _written(words, folder, "jsonl").splitlines()))
+
+
+def test_check_of_all(folder: Path) -> None:
+    """A check of all groups is one document."""
+    assert_answer("Check", json.loads(_written("group check --all", folder, "json")))
+
+
+def _written(words: str, folder: Path, output: str) -> str:
+    ended = CliRunner().invoke(app, [*words.split(), "--dump", str(folder), "-o", output])
+    if ended.exception is not None and not isinstance(ended.exception, VerdictError):
+        raise ended.exception
+    return ended.stdout
+
+
+@pytest.fixture(scope="module")
+def server() -> Iterator[HttpServer]:
+    """A server of the same group."""
+    settings = load_settings()
+    where = ServeSettings(**{**settings.serve.model_dump(), "host": "127.0.0.1", "port": 0})
+    following = Following(caught_up=True, trouble="", topics={}, read=0, wanted=0)
+    metrics = ServeMetrics(lambda: following)
+    streams = EventStreams(settings.http.connections, metrics.streams)
+    held = HeldView(where, TICK_MS, STRATEGIES)
+    held.begin(NAMES, PARTITIONS)
+    held.take(Reader(moving_life()).rows())
+    held.follow()
+    asked = application(held, lambda: following, metrics, streams, settings.kafka)
+    running = start_server(asked, where, "serve", settings.http)
+    yield running
+    running.stop()
+
+
+@pytest.mark.parametrize(
+    "path, name",
+    [
+        ("/", "Index"),
+        ("/healthz", "Health"),
+        ("/readyz", "Readiness"),
+        ("/api/v1/groups", "Groups"),
+        (f"/api/v1/groups/{GROUP}", "GroupDescribed"),
+        (f"/api/v1/groups/{GROUP}/decisions", "Decisions"),
+        (f"/api/v1/groups/{GROUP}/decisions?since_ms=x", "Error"),
+        ("/api/v1/groups/nobody", "Error"),
+    ],
+)
+def test_http(server: HttpServer, path: str, name: str) -> None:
+    """Each path answers the object that the schema names."""
+    assert_answer(name, _get(server, path))
+
+
+def test_commands_and_http_say_the_same(server: HttpServer, folder: Path) -> None:
+    """A group over HTTP has the keys of its description by the command, down to each queue."""
+    served = _get(server, f"/api/v1/groups/{GROUP}")
+    shown = json.loads(_written(f"group describe {GROUP}", folder, "json"))
+    assert served.keys() == shown.keys()
+    assert [each["says"] for each in served["rules"]] == [each["says"] for each in shown["rules"]]
+    assert [each["queue"] for each in served["queue_list"]] == [
+        each["queue"] for each in shown["queue_list"]
+    ]
+
+
+def _get(server: HttpServer, path: str) -> Any:
+    port = int(server.url.rpartition(":")[2])
+    with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as asked:
+        asked.request("GET", path)
+        return json.loads(asked.getresponse().read())
+
+
+def test_applied_plans(capsys: pytest.CaptureFixture[str]) -> None:
+    """What came of a plan: written, only shown, and applied before."""
+    source = MemorySource(moving_life().topics)
+    decisions = tuple(decisions_of(GROUP, source.read("decisions", [0])))
+    pin = RuleSet(GROUP, "pin", ("orders", "main", "0"), None, "alice")
+    move = PlannedMove(QUEUE, "c1", "c3")
+    saved = SavedPlan(GROUP, decisions[0].epoch, time.time_ns() // 1_000_000, Changes(), (move,))
+    outcome = RuleOutcome(pin, "in_force", (), decisions)
+    for dry_run in (False, True):
+        done = AppliedPlan(saved, (outcome,), (move,), "t.control", dry_run)
+        show_applied(done, OutputFormat.JSONL)
+    show_done(saved, decisions, OutputFormat.JSONL)
+    assert_answers("AppliedPlan", map(json.loads, capsys.readouterr().out.splitlines()))
