@@ -9,6 +9,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from tests.engine.topics import NAMES, PARTITIONS
+from tests.history.lives import moving_life, recorded
+from tests.observed.worlds import Reader
+from tests.planning.live import GROUP, TICK_MS
+from tests.planning.memory_source import MemorySource
 from typer.testing import CliRunner
 
 from fairlead.cli.main import app
@@ -30,11 +35,6 @@ from fairlead.settings import ServeSettings, load_settings
 from fairlead.wire.decision_records import decisions_of
 from strategies.registry import STRATEGIES
 from tests.answers.schema import assert_answer, assert_answers
-from tests.engine.topics import NAMES, PARTITIONS
-from tests.history.lives import moving_life, recorded
-from tests.observed.worlds import Reader
-from tests.planning.live import GROUP, TICK_MS
-from tests.planning.memory_source import MemorySource
 
 QUEUE = MessageQueue("orders", "main", 0)
 
