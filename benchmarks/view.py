@@ -19,8 +19,8 @@ from prometheus_client import CollectorRegistry, generate_latest
 
 from benchmarks.view_load import NAMES, PARTITIONS, START_MS, GroupsLoad
 from fairlead.observed.observed_groups import ObservedGroups
-from fairlead.serve.answers import GARBAGE_THRESHOLDS
 from fairlead.serve.group_metrics import GroupMetrics
+from fairlead.serve.shared_view import GARBAGE_THRESHOLDS
 from fairlead.wire.raw import RawRecord
 
 _DAY_MS: Final = 86_400_000

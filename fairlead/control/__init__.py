@@ -1,1 +1,1 @@
-"""What an operator says to the engine through the log, and what the engine answers (ADR 0095)."""
+"""What an operator tells the engine through the log, and what the engine answers (ADR 0095)."""

@@ -1,8 +1,8 @@
-"""Where a native group goes on that takes over from Fairlead's, and the rule that keeps ours out.
+"""Hands a group back: where native consumers go on, and the rule that keeps Fairlead's clients out.
 
-Decides what is written for each queue, and what of it would make messages be read again. A group
-that was released is designated to nobody: a client of Fairlead's that comes back is a member, owns
-nothing beside the native consumers, and the rule tells why.
+Decides what to write for each queue, and which writes would make messages be read again. A released
+group is designated to nobody: a Fairlead client that comes back is a member, owns nothing beside
+the native consumers, and the rule says why.
 
 ADR 0158 gives the reasons.
 """
@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Final, Literal
 
-from fairlead.control.group_offsets import QueuePlace
+from fairlead.control.queue_place import QueuePlace
 from fairlead.control.rules_in_force import RulesInForce
 from fairlead.core.model import MessageQueue, Position
 from fairlead.core.publishing.utc_words import utc_words
@@ -32,13 +32,13 @@ __all__ = [
 
 _RULE: Final = "designated"
 _ELSEWHERE: Final = "(elsewhere)"
-"""Stands beside `RELEASED` where the native group has another name."""
+"""Stands beside `RELEASED` if the native group has another name."""
 
-Verdict = Literal["to_write", "stands", "ahead", "untold"]
-"""``stands``: the native group is there already. ``ahead``: it is further, and would read again.
+HandbackVerdict = Literal["to_write", "stands", "ahead", "untold"]
+"""``stands``: the native group is there already. ``ahead``: it is further and would read again.
 
-``untold``: nobody has told a position of the queue, so the native consumers' own
-auto.offset.reset says where they begin.
+``untold``: nobody has told a position of the queue, so the native consumers begin where their own
+auto.offset.reset says.
 """
 
 
@@ -49,24 +49,24 @@ class ReleasedQueue:
     Attributes:
         place: what it holds, and where Fairlead's group is in it.
         native: where the native group is; None: it has committed nothing.
-        position: where it shall go on, inside what the queue keeps; None: nobody knows.
-        verdict: see `Verdict`.
+        position: where the native group shall go on, inside the kept messages; None: unknown.
+        verdict: see `HandbackVerdict`.
     """
 
     place: QueuePlace
     native: int | None
     position: Position | None
-    verdict: Verdict
+    verdict: HandbackVerdict
 
     @property
     def lag(self) -> int | None:
-        """How many messages are left to the native group, of those that are kept."""
+        """How many kept messages are left to the native group."""
         return None if self.position is None else self.place.latest - self.position.offset
 
-    def document(self, answer: str, error: str | None) -> dict[str, Any]:
+    def to_json(self, answer: str, error: str | None) -> dict[str, Any]:
         """Return it as JSON values; ``error``: why the cluster did not take its commit."""
         return {
-            **self.place.document(),
+            **self.place.to_json(),
             "position": None if self.position is None else [*self.position],
             "native_offset": self.native,
             "lag_messages": self.lag,
@@ -78,7 +78,7 @@ class ReleasedQueue:
 def plan_release(
     places: Iterable[QueuePlace], native: Mapping[MessageQueue, int]
 ) -> list[ReleasedQueue]:
-    """Return what is to be written for each queue."""
+    """Return what to write for each queue."""
     return [_released(place, native.get(place.queue)) for place in places]
 
 
@@ -86,7 +86,7 @@ def _released(place: QueuePlace, native: int | None) -> ReleasedQueue:
     if place.position is None:
         return ReleasedQueue(place, native, None, "untold")
     inside = min(max(place.position.offset, place.earliest), place.latest)
-    verdict: Verdict = "to_write"
+    verdict: HandbackVerdict = "to_write"
     if native is not None and native >= inside:
         verdict = "stands" if native == inside else "ahead"
     return ReleasedQueue(place, native, Position(place.position.reset, inside), verdict)
@@ -94,7 +94,7 @@ def _released(place: QueuePlace, native: int | None) -> ReleasedQueue:
 
 @dataclass(frozen=True, slots=True)
 class GroupRelease:
-    """That native consumers read a group's queues, and since when.
+    """The release of a group to native consumers.
 
     Attributes:
         by: who released it.
@@ -109,19 +109,19 @@ class GroupRelease:
     elsewhere: bool
 
     def words(self) -> str:
-        """Say it in a sentence without a point."""
+        """Return a sentence without a point."""
         said = self.because or "released to native consumers"
-        return f"{said}; {self.by} did so at {utc_words(self.written_ms)}"
+        return f"{said}; {self.by} did it at {utc_words(self.written_ms)}"
 
     def way_back(self, group: str) -> str:
-        """Say what to do where clients of Fairlead's are there all the same, without a point."""
+        """Say how to take the group back while Fairlead clients are there, without a point."""
         source = " --from NATIVE" if self.elsewhere else ""
         return (
             f"stop the native consumers, then fairlead adopt {group}{source} --apply; or stop "
             "these clients"
         )
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return JSON values."""
         return {"by": self.by, "because": self.because, "append_ms": self.written_ms}
 
@@ -141,12 +141,12 @@ def take_back_rule(group: str) -> RuleSet:
 
 
 def is_released(present: RulesInForce) -> bool:
-    """Tell whether the group was released and has not been taken back."""
+    """Tell whether the group was released and not taken back."""
     return release_of(present) is not None
 
 
 def release_of(present: RulesInForce) -> GroupRelease | None:
-    """Return who released the group, and when; None: it was not, or it has been taken back."""
+    """Return who released the group, and when; None: it was not, or has been taken back."""
     written = present.own.get((_RULE, ()))
     if written is None or not isinstance(written.rule.value, Mapping):
         return None
@@ -160,7 +160,7 @@ def release_of(present: RulesInForce) -> GroupRelease | None:
 def ends_release(present: RulesInForce, rules: Iterable[RuleSet]) -> GroupRelease | None:
     """Return the release that these rules of its group would end; None: there is none to end.
 
-    They let Fairlead's clients go on from where they were, beside the native consumers.
+    Such rules let Fairlead's clients go on from where they were, beside the native consumers.
     """
     release = release_of(present)
     touched = [each for each in rules if (each.rule, each.subject) == (_RULE, ())]
@@ -172,5 +172,5 @@ def ends_release(present: RulesInForce, rules: Iterable[RuleSet]) -> GroupReleas
 
 
 def foreign_designation(present: RulesInForce) -> bool:
-    """Tell whether the group has a designation of its own, which a release would displace."""
+    """Tell whether the group has another designation, which a release would replace."""
     return (_RULE, ()) in present.own and not is_released(present)

@@ -1,28 +1,28 @@
 """Where a group begins that takes over from a native one, queue by queue (ADR 0158).
 
-Decides what an offset that the native group committed means, and when Fairlead's group is further
-than that: then nothing is taken over, for what was read would be read again.
+Decides what a commit of the native group means, and whether Fairlead's group is ahead of it: then
+nothing is taken over, because messages would be read again.
 """
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from fairlead.control.group_offsets import QueuePlace
+from fairlead.control.queue_place import QueuePlace
 from fairlead.control.queue_resets import ResetOutcome, answer_json
 from fairlead.core.model import MessageQueue
 
 __all__ = ["AdoptedQueue", "Uncommitted", "plan_adoption"]
 
 Uncommitted = Literal["earliest", "latest"]
-"""Where queues begin in which the native group has committed nothing, if an operator says so."""
+"""Where queues without a native commit begin, if an operator says so."""
 
 Why = Literal["committed", "below_earliest", "beyond_latest", "own", "chosen", "consume_from"]
 """Why a queue begins where it does.
 
-``below_earliest``, ``beyond_latest``: the commit lies outside what the queue keeps and is brought
-inside. ``own``: nothing was committed, and Fairlead's group has a position of its own. ``chosen``:
-nothing was committed, and the operator says where. ``consume_from``: its clients say where.
+``below_earliest``, ``beyond_latest``: the commit lies outside the kept messages and is moved
+inside. ``own``: there is no commit, and Fairlead's group has a position. ``chosen``: there is no
+commit, and the operator chose. ``consume_from``: its clients choose.
 """
 
 
@@ -33,7 +33,7 @@ class AdoptedQueue:
     Attributes:
         place: what it holds, and where Fairlead's group is in it.
         native: where the native group is; None: it has committed nothing.
-        begins: where Fairlead begins; None: its clients' ``consume_from`` says.
+        begins: where Fairlead begins; None: its clients' ``consume_from`` decides.
         why: see `Why`.
         is_ahead: Fairlead's group has read further than the native one.
     """
@@ -46,18 +46,18 @@ class AdoptedQueue:
 
     @property
     def lag(self) -> int | None:
-        """How many messages are left, of those that are kept; None: it is not known from where."""
+        """How many kept messages are left; None: the begin is unknown."""
         return None if self.begins is None else self.place.latest - self.begins
 
     @property
     def needs_reset(self) -> bool:
-        """Whether a record must say where it begins."""
+        """Whether a reset must say where it begins."""
         return self.begins is not None and self.why != "own"
 
-    def document(self, outcome: ResetOutcome | None) -> dict[str, Any]:
+    def to_json(self, outcome: ResetOutcome | None) -> dict[str, Any]:
         """Return it as JSON values, with what came of its reset; None: none was written."""
         return {
-            **self.place.document(),
+            **self.place.to_json(),
             "native_offset": self.native,
             "to_offset": self.begins,
             "to_why": self.why,
@@ -76,7 +76,7 @@ def plan_adoption(
     Args:
         places: the queues, with the positions of Fairlead's group.
         native: where the native group is.
-        uncommitted: where the others begin; None: where their clients say.
+        uncommitted: where the other queues begin; None: where their clients say.
     """
     return [_adopted(place, native.get(place.queue), uncommitted) for place in places]
 

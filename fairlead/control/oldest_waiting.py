@@ -1,7 +1,7 @@
-"""For how long the oldest message of each queue has waited: read from the data cluster.
+"""How long the oldest message of each queue has waited, as the data cluster shows.
 
-The first message from a position on says it by its own timestamp, which its producer or the broker
-set. One message of each queue is fetched; nothing is committed.
+The timestamp of the first message from a position on says it; the producer or the broker set that.
+One message of each queue is fetched; nothing is committed.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ __all__ = ["oldest_waiting"]
 _SECONDS_MAX: Final = 5.0
 _POLL_MS: Final = 100
 _FETCH_BYTES: Final = 16 * 1024
-"""Of each queue: one message, or the beginning of a batch of them."""
+"""For each queue: one message, or the beginning of a batch."""
 
 
 def oldest_waiting(
@@ -30,10 +30,10 @@ def oldest_waiting(
 ) -> dict[MessageQueue, int]:
     """Return how long, in milliseconds, the message at each position has waited.
 
-    A queue whose message could not be fetched in time is left out.
+    A queue is left out if its message could not be fetched in time.
 
     Args:
-        kafka: how to speak to a cluster.
+        kafka: how to connect to a cluster.
         bootstrap: the cluster with the messages.
         positions: queue -> offset; the queue holds a message from there on.
     """

@@ -1,16 +1,16 @@
 """Resets of a group's queues: what each would do, and what came of it.
 
-Decides what is skipped and what is read again. A reset is carried out by the engine as a move
-(rule H25 of docs/handover.md); it is written with the identity of the topic that was looked at, so
-it is followed in that life of the topic and in no other (rule H28).
+Decides how many messages are skipped or read again. The engine carries a reset out as a move (rule
+H25 of docs/handover.md). A reset names the identity of the topic that the operator saw, and the
+engine follows it under that identity only (rule H28).
 """
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from fairlead.control.answers import AnswerWatch, Place, Refusal
-from fairlead.control.group_offsets import QueuePlace
+from fairlead.control.engine_answers import AnswerWatch, ControlPlace, Refusal
+from fairlead.control.queue_place import QueuePlace
 from fairlead.control.reset_target import ResetTarget
 from fairlead.core.records import Reset
 from fairlead.kafka.partition_reading import partitions_of
@@ -22,7 +22,7 @@ from fairlead.wire.topics import TopicNames
 
 __all__ = ["PlannedReset", "ResetOutcome", "answer_json", "plan_resets", "write_planned"]
 
-Answer = Literal["followed", "refused", "unanswered", "not_written"]
+ResetAnswer = Literal["followed", "refused", "unanswered", "not_written"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +34,7 @@ class PlannedReset:
 
     @property
     def ahead(self) -> int | None:
-        """How many kept messages lie between: > 0 are skipped, < 0 read again; None: unknown."""
+        """How many kept messages are skipped (> 0) or read again (< 0); None: unknown."""
         place = self.place
         return None if place.lag is None else self.offset - (place.latest - place.lag)
 
@@ -44,25 +44,25 @@ class ResetOutcome:
     """What came of one reset.
 
     Attributes:
-        planned: which.
+        planned: the reset.
         answer: ``followed``: a decision of the engine names it as a cause; ``unanswered``: it
-            stands in the log, and no engine has said anything of it in time.
-        at: where it stands in the control topic.
-        decision: the one that it led to.
+            stands in the log, and no engine has answered it in time.
+        at: its place in the control topic.
+        decision: the decision that it led to.
         refusal: why the engine rejected it.
-        passed: the engine has read on behind it, whatever it answered.
+        passed: the engine has read past it, whatever it answered.
         ticking: an engine runs.
     """
 
     planned: PlannedReset
-    answer: Answer
-    at: Place | None = None
+    answer: ResetAnswer
+    at: ControlPlace | None = None
     decision: DecisionRecord | None = None
     refusal: Refusal | None = None
     passed: bool = False
     ticking: bool = False
 
-    def document(self, reset: Reset, topic: str) -> dict[str, Any]:
+    def to_json(self, reset: Reset, topic: str) -> dict[str, Any]:
         """Return it as JSON values.
 
         Args:
@@ -71,7 +71,7 @@ class ResetOutcome:
         """
         ahead = self.planned.ahead
         return {
-            **self.planned.place.document(),
+            **self.planned.place.to_json(),
             "to_offset": self.planned.offset,
             "skipped_messages": None if ahead is None else max(ahead, 0),
             "repeated_messages": None if ahead is None else max(-ahead, 0),
@@ -90,12 +90,12 @@ def answer_json(outcome: ResetOutcome | None) -> dict[str, Any]:
     return {
         "answer": outcome.answer,
         "led_to": decision_names([] if decision is None else [decision]),
-        "refused": None if refusal is None else refusal.document(),
+        "refused": None if refusal is None else refusal.to_json(),
     }
 
 
 def plan_resets(places: Sequence[QueuePlace], target: ResetTarget) -> list[PlannedReset]:
-    """Return what going on at a place means in each queue, inside its bounds."""
+    """Return where each queue would go on, inside its bounds."""
     return [
         PlannedReset(each, target.offset_of(each.earliest, each.latest, each.for_times))
         for each in places
@@ -109,9 +109,9 @@ def write_planned(
 
     Args:
         kafka: Fairlead's topics.
-        planned: what is to be done, for the outcome.
+        planned: the resets, for the outcome.
         resets: the records, in the same order.
-        seconds: so long the engine is waited for.
+        seconds: how long to wait for the engine.
 
     Raises:
         EnvironmentMissingError: the topics cannot be read or written.
@@ -119,12 +119,12 @@ def write_planned(
     shards = partitions_of(kafka, TopicNames(kafka.topic_prefix).name("control"))
     shard = partition_of_group(resets[0].group, shards)
     with AnswerWatch(kafka, [shard]) as watch:
-        places = [Place(shard, offset) for offset in write_resets(kafka, resets, shards)]
+        places = [ControlPlace(shard, offset) for offset in write_resets(kafka, resets, shards)]
         answers = watch.wait(places, seconds)
     outcomes = []
     for each, place in zip(planned, places, strict=True):
         decisions, refusal = answers.decisions.get(place), answers.refusals.get(place)
-        answer: Answer = "unanswered"
+        answer: ResetAnswer = "unanswered"
         if refusal is not None:
             answer = "refused"
         elif decisions:

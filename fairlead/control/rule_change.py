@@ -1,4 +1,4 @@
-"""Rules that an operator wants, tried by the engine's own functions before anything is written."""
+"""Rules that an operator wants, tried with the engine's functions before anything is written."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ __all__ = ["BadRuleError", "RuleChange", "changes_of"]
 
 
 class BadRuleError(ValueError):
-    """The engine would refuse a rule. ``field`` is the path of what is wrong, below ``value``."""
+    """The engine would reject a rule. ``field``: the path of what is wrong, below ``value``."""
 
     def __init__(self, rule: RuleSet, field: str, detail: str, remedy: str) -> None:
         super().__init__(detail)
@@ -36,10 +36,10 @@ class RuleChange:
 def changes_of(
     present: RulesInForce, wanted: Iterable[RuleSet]
 ) -> tuple[list[RuleChange], RulesInForce]:
-    """Return what the rules change, one after the other, and what is then in force.
+    """Return what each rule changes, in their order, and the rules that are then in force.
 
     Raises:
-        BadRuleError: the engine would refuse one of them.
+        BadRuleError: the engine would reject one of them.
     """
     after = present.copy()
     changes = []
@@ -47,7 +47,7 @@ def changes_of(
         before = after.values_of(rule.group)
         try:
             read = as_read(rule)
-            after.take(WrittenRule(read, "", -1, -1, 0))
+            after.apply(WrittenRule(read, "", -1, -1, 0))
         except WireError as error:
             if error.reason == Reason.KEY_MISMATCH:
                 raise _nobody(rule) from error
@@ -62,7 +62,7 @@ def changes_of(
 
 
 def _nobody(rule: RuleSet) -> BadRuleError:
-    """Return the error of a rule whose queue or client can be none."""
+    """Return the error for a rule whose queue or client cannot exist."""
     if rule.group == ALL_GROUPS:
         return BadRuleError(rule, "", "it is for one group", "name a group instead of *")
     named = "/".join(rule.subject)

@@ -1,7 +1,7 @@
-"""Which rules a group has, as the control topic tells it: each with who set it, when and why.
+"""The rules of a group, as the control topic tells them: each with who set it, when and why.
 
-Decides as the engine does, by its functions: what the engine refuses is not in force, and the rule
-before it stays as long as the log still has it. Who has an engine in doubt asks its decisions.
+The engine's own functions decide: a rule that the engine rejects is not in force, and the rule
+before it stays as long as the log has it. If you doubt the engine, look at its decisions.
 """
 
 from collections.abc import Iterable, Mapping
@@ -40,7 +40,7 @@ __all__ = [
 
 @dataclass(frozen=True, slots=True)
 class WrittenRule:
-    """A rule and its place in the control topic; ``written_ms`` is when the broker appended it."""
+    """A rule and its place in the control topic; ``written_ms``: when the broker appended it."""
 
     rule: RuleSet
     topic: str
@@ -51,7 +51,7 @@ class WrittenRule:
 
 @dataclass(frozen=True, slots=True)
 class RefusedRule:
-    """The newest record of a rule, if the engine refuses it: the one before it stays."""
+    """The newest record of a rule, which the engine rejects: the one before it stays."""
 
     written: WrittenRule
     error: RuleError
@@ -62,12 +62,12 @@ class RulesInForce:
     """The rules of one group, its own and those of all groups.
 
     Attributes:
-        strategies: those that the engine has, by name.
+        strategies: the engine's strategies, by name.
         own: rule and subject -> the record that set it.
         of_all: the same for the rules of all groups.
         own_values: the group's rules as its state keeps them.
         values_of_all: those of all groups, likewise.
-        refused: rule and subject, with the group (or ``*``) -> its newest record, if refused.
+        refused: group (or ``*``), rule and subject -> the newest record, if the engine rejects it.
     """
 
     strategies: Mapping[str, Strategy]
@@ -79,11 +79,11 @@ class RulesInForce:
 
     @property
     def rules(self) -> GroupRules:
-        """What is in force for the group: its own over those of all groups over the defaults."""
+        """The rules in force: the group's own over those of all groups over the defaults."""
         return rules_of(self.own_values, self._engine())
 
     def of(self, group: str) -> Mapping[tuple[str, tuple[str, ...]], WrittenRule]:
-        """Return the records of the group itself, or of all groups if ``*`` is asked for."""
+        """Return the records of the group itself, or of all groups for ``*``."""
         return self.of_all if group == ALL_GROUPS else self.own
 
     def values_of(self, group: str) -> Mapping[str, Any]:
@@ -95,11 +95,11 @@ class RulesInForce:
         """The names of own rules that the strategy in force does not take."""
         return without_effect(self.own_values, self.strategies.get(self.rules.strategy))
 
-    def take(self, written: WrittenRule) -> None:
-        """Put a record in force, the next one of the log.
+    def apply(self, written: WrittenRule) -> None:
+        """Put the next record of the log in force.
 
         Raises:
-            RuleError: the engine refuses it.
+            RuleError: the engine rejects it.
         """
         rule = written.rule
         engine = self._engine()
@@ -115,8 +115,8 @@ class RulesInForce:
         if rule.value is not None:
             records[rule.rule, rule.subject] = written
 
-    def follow(self, written: WrittenRule) -> None:
-        """Take in the next record as the engine does; what it refuses is noted.
+    def apply_or_note(self, written: WrittenRule) -> None:
+        """Put the next record in force as the engine does, or note that the engine rejects it.
 
         It is a rule of the group or of all groups.
         """
@@ -124,12 +124,12 @@ class RulesInForce:
         place = (rule.group, rule.rule, rule.subject)
         self.refused.pop(place, None)
         try:
-            self.take(written)
+            self.apply(written)
         except RuleError as error:
             self.refused[place] = RefusedRule(written, error)
 
     def copy(self) -> "RulesInForce":
-        """Return rules that can go on without changing these."""
+        """Return a copy that may change without changing this."""
         return replace(
             self, own=dict(self.own), of_all=dict(self.of_all), refused=dict(self.refused)
         )
@@ -146,9 +146,9 @@ def read_rules_in_force(
 
     Args:
         kafka: the cluster.
-        group: its name, or ``*`` for the rules of all groups alone.
+        group: its name; ``*``: only the rules of all groups.
         shards: partitions of the control topic.
-        strategies: those that the engine has.
+        strategies: the engine's strategies.
 
     Raises:
         EnvironmentMissingError: the control topic cannot be read.
@@ -160,7 +160,7 @@ def read_rules_in_force(
 
 
 def shard_of_rules(group: str, shards: int) -> int:
-    """Return the partition with the rules of a group; those of all groups are in every one."""
+    """Return the partition with the rules of a group; each partition has those of all groups."""
     return 0 if group == ALL_GROUPS else partition_of_group(group, shards)
 
 
@@ -172,12 +172,12 @@ def rules_in_force(
     for row in rows:
         written = written_rule(row, shards)
         if written is not None and written.rule.group in (group, ALL_GROUPS):
-            found.follow(written)
+            found.apply_or_note(written)
     return found
 
 
 def written_rule(row: RawRecord, shards: int) -> WrittenRule | None:
-    """Return the rule of a record; None for what the engine rejects by its form, and for resets."""
+    """Return the rule of a record; None: the engine rejects its form, or it is a reset."""
     try:
         read = decode("control", row, WireLimits(shards))
     except WireError:

@@ -14,14 +14,14 @@ from kafka.consumer.fetcher import ConsumerRecord
 from kafka.errors import TopicAuthorizationFailedError, UnknownTopicOrPartitionError
 
 from fairlead.bridges.kafka.data_cluster import DataCluster
-from fairlead.control.strange_queues import read_routes
+from fairlead.control.unknown_queues import read_routes
 from fairlead.core.model import Route
 from fairlead.doctor.nodes import Nodes, described_by, look_at_nodes
 from fairlead.kafka.acls import Role
 from fairlead.kafka.connection import client_options, library_options
 from fairlead.kafka.kafka_source import KafkaSource
 from fairlead.kafka.reading_position import position_of
-from fairlead.observed.bridges import Bridges, look_at_bridges
+from fairlead.observed.bridges import Bridges, read_bridges
 from fairlead.settings import Problem, Settings
 from fairlead.wire.topics import ALL_TOPICS, TopicNames
 
@@ -132,7 +132,7 @@ class Cluster:
         An older bridge reports nothing about a topic that does not exist. Raises
         EnvironmentMissingError if a topic is unreadable.
         """
-        bridges = look_at_bridges(KafkaSource(self._settings.kafka))
+        bridges = read_bridges(KafkaSource(self._settings.kafka))
         if bridges.silence is None:
             return bridges
         kafka = self._settings.kafka

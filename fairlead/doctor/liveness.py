@@ -7,7 +7,7 @@ from typing import Final
 from fairlead.bridges.kafka.untold_queues import UNTOLD_REMEDY, look_for_untold
 from fairlead.doctor.answer import Answer, fail, ok, unknown, warn
 from fairlead.doctor.context import CheckContext, SeenTick
-from fairlead.observed.engine_life import NEVER_RAN
+from fairlead.observed.engine_liveness import NEVER_RAN
 
 __all__ = ["bridge", "clock", "engine", "live_tick"]
 

@@ -1,6 +1,6 @@
-"""Whether the record that a cause names is the event that the cause tells of.
+"""Checks whether the record that a cause names is the event that the cause describes.
 
-Decides by the record as the engine reads it: its kind, its group, and the client, topic, queue or
+It compares the record as the engine reads it: its kind, its group, and the client, topic, queue or
 rule that the cause names.
 """
 
@@ -35,7 +35,7 @@ from fairlead.wire.topics import TopicNames
 __all__ = ["CauseCheck", "CauseChecks", "CauseStatus", "place_of"]
 
 CauseStatus = Literal["verified", "retention", "compacted", "disagrees", "no_record"]
-"""``no_record``: the cause names none, for no record told of it."""
+"""``no_record``: the cause names no record, because none told of it."""
 
 _RULE: Final = (RuleSet,)
 _TELLS: Final[Mapping[str, tuple[type, ...]]] = {
@@ -56,15 +56,15 @@ _TELLS: Final[Mapping[str, tuple[type, ...]]] = {
     "weights_changed": _RULE,
     "reset": (Reset,),
 }
-"""Kind of a cause -> what its record is. Of another kind any record of the group will do."""
+"""Kind of a cause -> the possible types of its record. For other kinds any record of the group."""
 
 
 @dataclass(frozen=True, slots=True)
 class CauseCheck:
-    """What became of a look at the record of a cause.
+    """The result of a look at the record of a cause.
 
-    ``text`` says more; ``append_ms`` is when the record was appended, if it was found;
-    ``deletes``: it takes the route of a topic away.
+    ``text``: says more. ``append_ms``: when the record was appended, if it was found. ``deletes``:
+    the record deletes the route of a topic.
     """
 
     status: CauseStatus
@@ -74,18 +74,18 @@ class CauseCheck:
 
 
 def place_of(cause: Mapping[str, Any]) -> Place | None:
-    """Return where the record of a cause stands; None: it names none."""
+    """Return the place of a cause's record; None: it names none."""
     at = cause.get("at")
     return None if at is None else (str(at[0]), int(at[1]), int(at[2]))
 
 
 @dataclass(frozen=True, slots=True)
 class CauseChecks:
-    """Looks at the records behind the decisions of one group.
+    """Checks the records behind the decisions of one group.
 
     Attributes:
         group: its name.
-        names: what the topics are called.
+        names: the names of the topics.
         shards: partitions of heartbeats, releases and control.
     """
 
@@ -116,7 +116,7 @@ class CauseChecks:
             suffix = self.names.suffix(found.topic) or ""
             record = decode(suffix, found, WireLimits(self.shards))
         except (WireError, KeyError) as error:
-            text = f"the record there is none that an engine takes ({error})"
+            text = f"the engine takes no such record ({error})"
             return CauseCheck("disagrees", text, found.append_ms)
         wrong = "; ".join(_differences(cause, record, self.group))
         if wrong:
@@ -128,9 +128,9 @@ class CauseChecks:
 def _missing(why: WhyMissing) -> CauseCheck:
     match why:
         case "retention":
-            return CauseCheck("retention", "the topic keeps records for a time, and this is older")
+            return CauseCheck("retention", "it is older than the records that the topic keeps")
         case "compacted":
-            return CauseCheck("compacted", "a later record of the same key has taken its place")
+            return CauseCheck("compacted", "a later record of the same key has replaced it")
         case "not_yet":
             return CauseCheck("disagrees", "the partition ends before it")
     return CauseCheck("disagrees", "no such record was ever there")
@@ -155,7 +155,7 @@ def _differences(cause: Mapping[str, Any], record: Record, group: str) -> Iterat
 
 
 def _details(cause: Mapping[str, Any], record: Record) -> Iterator[str]:
-    """Yield what differs of the things that only some kinds name."""
+    """Yield the differences in what only some kinds name."""
     queue = cause.get("queue")
     match record:
         case RuleSet():
@@ -189,7 +189,7 @@ def _kind(record: Record) -> str:
 
 
 def _words(record: Record) -> str:
-    """Say what a record is, as short as it goes."""
+    """Say briefly what a record is."""
     member = getattr(record, "member", None)
     of = "" if member is None else f" of {member.client_id}"
     match record:

@@ -1,4 +1,4 @@
-"""What the causes of a decision mean, in plain words: a sentence each, and a headline of all."""
+"""What the causes of a decision mean, in plain words: a sentence each, and one headline."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Any, Final
@@ -18,32 +18,32 @@ __all__ = [
 
 _SENTENCES: Final = {
     "client_joined": "{client} joined: {shares}",
-    "client_left": "{client} left by itself, and gives back what it has: {shares}",
+    "client_left": "{client} left by itself and gives back its queues: {shares}",
     "client_expired": "{client} was taken for dead: {shares}",
-    "client_replaced": "another life of {client} joined: the newest process of a client id counts",
-    "grace_over": "{client} did not come back within the restart grace: its queues are shared out",
-    "subscription_changed": "{client} changed what it subscribes, its zone or its capacity",
+    "client_replaced": "{client} was started again: the newest process of a client id counts",
+    "grace_over": "{client} did not come back within the restart grace: its queues go to others",
+    "subscription_changed": "{client} changed its subscriptions, its zone or its capacity",
     "decision_asked": "{client} asked for a decision now",
     "route_changed": "{topic} has a new route: the group has {queues} now",
     "queues_gone": "{topic} lost queues, or was deleted: the group has {queues} now",
     "offsets_known": "a bridge told the bounds and commits of {topic}, so its queues can start",
-    "weights_changed": "queues of {topic} weigh differently by what was measured: {because}",
-    "released": "{client} released: a queue that it had given up was free for its successor",
-    "mute_member": "{client} heartbeats and does not answer, and the rule on_mute passes it over",
-    "pull_idle": "{client} did not pull {queue} for too long: it is taken anew",
+    "weights_changed": "queues of {topic} have other weights by what was measured: {because}",
+    "released": "{client} released a queue, which is free for its successor",
+    "mute_member": "{client} heartbeats but does not answer; the rule on_mute passes it over",
+    "pull_idle": "{client} did not pull {queue} for too long: it is dropped and granted again",
     "position_out_of_bounds": "{client} told a position of {queue} that was refused: {because}",
     "spoken_for": "somebody spoke in the name of {client}: {because}",
-    "drained": "{client} is drained and has nothing left",
-    "settled": "changes that came together were shared out at once: {because}",
-    "trigger": "the group's periodic look (trigger_ms) found something to move",
+    "drained": "{client} is drained and has no queue left",
+    "settled": "changes that came together were decided at once: {because}",
+    "trigger": "the group's periodic check (trigger_ms) found something to move",
     "generation_started": "an engine started, and asks every client what it works on",
     "generation_passed": "every client has answered the engine that started: what they hold counts",
     "recovery_started": "an engine started without its state, and asks the clients and the log",
     "recovery_passed": "an engine without its state has heard everybody who may be working",
     "healed": "{client} had missed a record, and was told its queues again",
-    "quarantined": "the step of this group failed: nothing moves until it succeeds again",
+    "quarantined": "the step of this group failed: no queue moves until it succeeds again",
     "quarantine_left": "the step of this group succeeds again",
-    "group_evicted": "nobody was left in the group, and it was forgotten",
+    "group_evicted": "the group had no members left, and the engine forgot it",
 }
 _HEADLINES: Final = {
     "client_joined": "{client} joined",
@@ -64,7 +64,7 @@ _HEADLINES: Final = {
     "spoken_for": "{client} spoken for",
     "drained": "{client} drained",
     "settled": "changes settled",
-    "trigger": "periodic look",
+    "trigger": "periodic check",
     "generation_started": "an engine started",
     "generation_passed": "an engine's start passed",
     "recovery_started": "an engine recovers",
@@ -75,39 +75,39 @@ _HEADLINES: Final = {
     "group_evicted": "group forgotten",
 }
 _CONSEQUENCES: Final = frozenset(("released", "offsets_known", "healed", "settled", "trigger"))
-"""What follows from other events: shown behind them."""
+"""Causes that follow from other events; they are shown behind these."""
 _POSITIONS: Final = {
-    "release": "where its holder before released it",
-    "progress": "the last position that its holder before told",
+    "release": "where its last holder released it",
+    "progress": "the last position that its last holder told",
     "committed": "what the group had committed",
     "first_offset": "the first message, by consume_from of its members",
     "last_offset": "the end of the queue, by consume_from of its members",
     "timestamp": "the first message since a time, by consume_from of its members",
-    "minimum": "the first message kept: the queue came later, or is of a retry topic",
+    "minimum": "the first kept message: the queue came later, or belongs to a retry topic",
     "reset": "an operator's reset",
 }
 
 
 def position_words(why: str | None) -> str:
-    """Say where a position is known from."""
+    """Say what told a position."""
     if why is None:
         return "not told"
     return _POSITIONS.get(why, why)
 
 
 def is_consequence(cause: Mapping[str, Any]) -> bool:
-    """Tell whether a cause rather follows from others, and is told behind them."""
+    """Tell whether a cause follows from others and is shown behind them."""
     return cause["kind"] in _CONSEQUENCES
 
 
 def chief_trigger(triggers: Sequence[str]) -> str | None:
-    """Return the first trigger that does not rather follow from others; None: there is none."""
+    """Return the first trigger that does not follow from others, else the first; None: none."""
     chief = [each for each in triggers if each not in _CONSEQUENCES]
     return next(iter([*chief, *triggers]), None)
 
 
 def sentence(cause: Mapping[str, Any], audit: DecisionRecord, *, deletes: bool = False) -> str:
-    """Say what a cause means in its decision; ``deletes``: its record takes a route away."""
+    """Say what a cause means in its decision; ``deletes``: its record deletes a route."""
     if _is_order(cause):
         return _ordered(cause, _object_of(cause))
     if deletes:
@@ -119,11 +119,11 @@ def sentence(cause: Mapping[str, Any], audit: DecisionRecord, *, deletes: bool =
 
 
 def headline(audit: DecisionRecord, prelude: Sequence[DecisionRecord] = ()) -> str:
-    """Say in few words what led to a decision, and to those that it only followed up."""
+    """Say in few words what led to a decision and to those that it followed up."""
     causes = [cause for each in (*prelude, audit) for cause in each.causes]
     kinds: dict[str, list[Mapping[str, Any]]] = {}
     for cause in causes:
-        # What one person ordered for one reason is told once, of however many queues.
+        # One person's order for one reason is told once, however many queues it names.
         kind = _ordered(cause, "…") if _is_order(cause) else str(cause["kind"])
         kinds.setdefault(kind, []).append(cause)
     chief = {kind for kind in kinds if kind not in _CONSEQUENCES} or set(kinds)
@@ -134,10 +134,10 @@ def headline(audit: DecisionRecord, prelude: Sequence[DecisionRecord] = ()) -> s
 def chief_cause(
     causes: Sequence[Mapping[str, Any]], queue: Sequence[Any], client_ids: Collection[str]
 ) -> Mapping[str, Any] | None:
-    """Return the cause that is nearest to the move of a queue; None: its decision names none.
+    """Return the cause that best explains the move of a queue; None: its decision names none.
 
-    First one that names the queue, then what an operator or a bridge did, then one of a client that
-    the queue left or came to, then any; of these what is no mere consequence of others.
+    The best one names the queue; then come causes that do not merely follow from others; then
+    operators' and bridges' actions, and clients that lost or got the queue.
     """
 
     def distance(cause: Mapping[str, Any]) -> tuple[bool, bool, bool]:
@@ -166,7 +166,7 @@ def _summed(kind: str, causes: Sequence[Mapping[str, Any]], audit: DecisionRecor
 
 
 def _takes_queues(cause: Mapping[str, Any], audit: DecisionRecord) -> bool:
-    """Tell whether a route changed and nobody got a queue of it, while some lost theirs."""
+    """Tell whether a route changed so that the group only lost queues of it."""
     stages = {move.stage for move in audit.moves if move.queue.topic == cause.get("topic")}
     return cause["kind"] == "route_changed" and bool(stages) and stages <= {"dropped", "resolved"}
 
@@ -192,12 +192,12 @@ def _is_order(cause: Mapping[str, Any]) -> bool:
 
 
 def _object_of(cause: Mapping[str, Any]) -> str:
-    """Return what an order is about: a client, a queue; "": the whole group."""
+    """Return the client or queue that an order concerns; "": the whole group."""
     return str(cause.get("client_id") or queue_words(cause.get("queue") or ()))
 
 
 def _ordered(cause: Mapping[str, Any], of: str) -> str:
-    """Say what somebody ordered: who, what, for whom or which queues, and why."""
+    """Say what somebody ordered: who, what, for which client or queues, and why."""
     who = cause.get("by") or "somebody"
     reason = f" ({cause['because']})" if cause.get("because") else ""
     if cause["kind"] == "reset":

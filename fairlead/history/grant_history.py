@@ -1,4 +1,4 @@
-"""Who had which queue when, by the decisions of one group: each grant from its gift to its end."""
+"""Who had which queue when, by the decisions of one group: each grant from its begin to its end."""
 
 from bisect import insort
 from collections.abc import Iterable
@@ -9,35 +9,35 @@ from fairlead.core.model import Epoch, MessageQueue, Position
 from fairlead.history.cause_words import is_consequence
 from fairlead.wire.decision_records import DecisionRecord, MoveRecord
 
-__all__ = ["Tenure", "TenureState", "Tenures", "tenures_of"]
+__all__ = ["GrantHistory", "GrantSpan", "GrantState", "grant_history"]
 
 _PASSED: Final = frozenset(("generation_passed", "recovery_passed"))
 _ASKING: Final = frozenset(("barrier", "recovering"))
 _FIRST: Final = ("route_changed",)
-"""What the first share-out waits for."""
+"""What the first decision with queues waits for."""
 _PRELUDE_MS: Final = 600_000
-"""What was decided longer ago has not led to a decision."""
+"""A decision older than this has not led to another."""
 
-TenureState = Literal["gated", "held", "draining", "over"]
+GrantState = Literal["gated", "held", "draining", "over"]
 
 
 @dataclass(slots=True)
-class Tenure:
+class GrantSpan:
     """One grant of one queue, as far as decisions tell.
 
     Attributes:
-        queue: which.
-        client_id: whose.
-        epoch: of the grant; it names it.
+        queue: the queue.
+        client_id: who was granted it.
+        epoch: of the grant; it identifies it.
         given: the decision that gave it; None: it is not among those that were read.
         gate: it waited for somebody.
         granted: the decision after which it waits for nobody; the one that gave it, or a later one.
-        opened: the decision after which it waits for nobody although none granted it: its client
-            went by the release itself, for no engine was there.
+        opened: the decision after which it waits for nobody although none granted it: without an
+            engine, its client went by the release itself.
         dropped: the decision that took it back.
         ended: the decision that found that it had ended.
         position: where its client starts, by the newest word.
-        why: where that is known from.
+        why: what told that position.
         unsafe: it was granted although somebody else may have been working.
     """
 
@@ -55,8 +55,8 @@ class Tenure:
     unsafe: bool = False
 
     @property
-    def state(self) -> TenureState:
-        """How far it has come."""
+    def state(self) -> GrantState:
+        """Its state."""
         if self.ended is not None:
             return "over"
         if self.dropped is not None:
@@ -65,35 +65,35 @@ class Tenure:
 
     @property
     def waits(self) -> bool:
-        """Whether it was given behind somebody, and nothing tells that it was let in."""
+        """Whether it was given behind somebody, and nothing shows that the wait is over."""
         return self.gate and self.granted is None and self.opened is None
 
     @property
     def taken_by(self) -> DecisionRecord | None:
-        """The decision by which its client was no more the one to have the queue."""
+        """The decision by which its client stopped being the one to have the queue."""
         return self.dropped or self.ended
 
 
 @dataclass(slots=True)
-class Tenures:
-    """The grants of a group's queues, oldest first, from its decisions in their order.
+class GrantHistory:
+    """The grants of a group's queues, oldest first, from its decisions in order.
 
     Attributes:
-        of: per queue.
+        of: the grants of each queue.
         newest: the newest decision.
-        preludes: offset of a decision -> those that it followed up.
-        quiet: decisions since the last that moved anything.
+        preludes: offset of a decision -> the decisions that it followed up.
+        quiet: the decisions since the last one that moved anything.
     """
 
-    of: dict[MessageQueue, list[Tenure]] = field(default_factory=dict)
+    of: dict[MessageQueue, list[GrantSpan]] = field(default_factory=dict)
     newest: DecisionRecord | None = None
     preludes: dict[int, tuple[DecisionRecord, ...]] = field(default_factory=dict)
     quiet: list[DecisionRecord] = field(default_factory=list)
-    _by_name: dict[tuple[MessageQueue, Epoch], Tenure] = field(default_factory=dict)
-    _alive: dict[MessageQueue, list[Tenure]] = field(default_factory=dict)
+    _by_name: dict[tuple[MessageQueue, Epoch], GrantSpan] = field(default_factory=dict)
+    _alive: dict[MessageQueue, list[GrantSpan]] = field(default_factory=dict)
 
-    def take(self, audit: DecisionRecord) -> None:
-        """Add the next decision; one of an engine that was superseded counts for nobody."""
+    def apply(self, audit: DecisionRecord) -> None:
+        """Add the next decision; one of a superseded engine does not count."""
         if audit.superseded:
             return
         self.newest, is_first = audit, not self.of
@@ -106,67 +106,67 @@ class Tenures:
         self._note_prelude(audit, is_first=is_first)
 
     def prelude_of(self, audit: DecisionRecord) -> tuple[DecisionRecord, ...]:
-        """Return the decisions that moved nothing and that one only followed up, oldest first.
+        """Return the decisions without moves that a decision followed up, oldest first.
 
-        A route changes in one decision, and queues move when their bounds are told; changes are
-        collected one by one, and shared out together. Who joins a group before any queue is known
-        gets the first ones when their routes are told.
+        A route changes in one decision, and queues move when their bounds are told. Changes are
+        collected one by one, and decided together. A client that joins before any queue is known
+        gets its first queues when their routes are told.
         """
         return self.preludes.get(audit.row.offset, ())
 
     def _take(self, move: MoveRecord, audit: DecisionRecord) -> None:
-        tenure = self._named(move)
+        grant = self._named(move)
         match move.stage:
             case "gated" | "granted":
-                # A decision without a new epoch has that of the one before it.
-                if move.epoch == audit.epoch > audit.previous_epoch and tenure.given is None:
-                    tenure.given = audit
-                tenure.gate |= move.stage == "gated"
-                if move.stage == "granted" and tenure.granted is None:
-                    tenure.granted = audit
-                tenure.position = move.position or tenure.position
-                tenure.why = move.why or tenure.why
-                tenure.unsafe |= move.unsafe
+                # A decision without a new epoch has the epoch of the one before it.
+                if move.epoch == audit.epoch > audit.previous_epoch and grant.given is None:
+                    grant.given = audit
+                grant.gate |= move.stage == "gated"
+                if move.stage == "granted" and grant.granted is None:
+                    grant.granted = audit
+                grant.position = move.position or grant.position
+                grant.why = move.why or grant.why
+                grant.unsafe |= move.unsafe
             case "dropped":
-                tenure.dropped = tenure.dropped or audit
+                grant.dropped = grant.dropped or audit
             case "resolved":
-                tenure.ended = tenure.ended or audit
+                grant.ended = grant.ended or audit
 
-    def _named(self, move: MoveRecord) -> Tenure:
-        """Return the grant that a line is of; one that was not seen before is put in its place."""
+    def _named(self, move: MoveRecord) -> GrantSpan:
+        """Return the grant of a line; add it if it is new."""
         found = self._by_name.get((move.queue, move.epoch))
         if found is None:
-            found = Tenure(move.queue, move.client_id, move.epoch)
+            found = GrantSpan(move.queue, move.client_id, move.epoch)
             self._by_name[move.queue, move.epoch] = found
-            for tenures in (self.of, self._alive):
-                insort(tenures.setdefault(move.queue, []), found, key=lambda each: each.epoch)
+            for grants in (self.of, self._alive):
+                insort(grants.setdefault(move.queue, []), found, key=lambda each: each.epoch)
         return found
 
     def _end_older(self, move: MoveRecord, audit: DecisionRecord) -> None:
-        """Who is granted a queue and waits for nobody follows grants that are all over."""
+        """End all older grants: this one waits for nobody, so they are over."""
         alive = self._alive[move.queue]
-        for tenure in alive:
-            if tenure.epoch < move.epoch:
-                tenure.ended = tenure.ended or audit
-        self._alive[move.queue] = [tenure for tenure in alive if tenure.ended is None]
+        for grant in alive:
+            if grant.epoch < move.epoch:
+                grant.ended = grant.ended or audit
+        self._alive[move.queue] = [grant for grant in alive if grant.ended is None]
 
     def _open_gates(self, audit: DecisionRecord) -> None:
-        """Let in who waits for nobody any more although no decision says so.
+        """Open grants that wait for nobody any more although no decision says so.
 
-        A client goes by the releases, and needs no grant; an engine that has started takes it at
-        its word. While that asks everybody, nobody is let in by a decision.
+        A client acts on the releases and needs no grant; an engine that has started believes it.
+        While the engine asks everybody, no decision opens anything.
         """
         passed = any(cause["kind"] in _PASSED for cause in audit.causes)
         queues = self.of if passed else {move.queue for move in audit.moves}
         if audit.phase in _ASKING:
             return
         for queue in queues:
-            alive = [tenure for tenure in self._alive[queue] if tenure.ended is None]
+            alive = [grant for grant in self._alive[queue] if grant.ended is None]
             if len(alive) == 1 and alive[0].state == "gated" and alive[0].given is not None:
                 alive[0].opened = None if alive[0] is self.of[queue][0] else audit
 
     def _note_prelude(self, audit: DecisionRecord, *, is_first: bool) -> None:
-        """Note what led to a decision; ``is_first``: nothing had an owner before it."""
+        """Note what led to a decision; ``is_first``: no queue had an owner before it."""
         if any(move.stage == "dropped" or move.epoch == audit.epoch for move in audit.moves):
             follows = _FIRST if is_first else ()
             if all(is_consequence(each) or each["kind"] in follows for each in audit.causes):
@@ -178,9 +178,9 @@ class Tenures:
             self.quiet.append(audit)
 
 
-def tenures_of(audits: Iterable[DecisionRecord]) -> Tenures:
-    """Return what decisions of one group add up to."""
-    found = Tenures()
+def grant_history(audits: Iterable[DecisionRecord]) -> GrantHistory:
+    """Return what the decisions of one group add up to."""
+    found = GrantHistory()
     for audit in audits:
-        found.take(audit)
+        found.apply(audit)
     return found

@@ -1,4 +1,4 @@
-"""What a story of a queue is made of: grants, decisions, causes, handovers, and who has it now."""
+"""The parts of a queue's story: grants, decisions, causes, handovers, and who has it now."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -6,35 +6,35 @@ from typing import Any, Literal
 
 from fairlead.core.model import Epoch
 from fairlead.history.cause_check import CauseCheck
-from fairlead.history.grant_history import Tenure
+from fairlead.history.grant_history import GrantSpan
 from fairlead.kafka.missing_record import Place
 from fairlead.observed.decision_head import decision_head
 from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = [
-    "CauseTold",
-    "DecisionTold",
+    "CurrentOwner",
+    "ExplainedCause",
+    "ExplainedDecision",
+    "ExplainedGrant",
+    "FoundRelease",
     "Handover",
-    "Holder",
-    "Released",
-    "TenureTold",
     "begins_by_release",
-    "standing_of",
+    "current_owner",
 ]
 
 QueueState = Literal["held", "draining", "gated", "unassigned"]
 
 
 @dataclass(frozen=True, slots=True)
-class CauseTold:
-    """One cause of a decision: what it means, and what its record is."""
+class ExplainedCause:
+    """One cause of a decision: what it means, and what its record says."""
 
     cause: Mapping[str, Any]
     says: str
     check: CauseCheck
 
-    def document(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values."""
         return {
             **self.cause,
             "says": self.says,
@@ -45,8 +45,8 @@ class CauseTold:
 
 
 @dataclass(frozen=True, slots=True)
-class Released:
-    """The record by which a holder gave a queue up. ``offset`` None: it had never started."""
+class FoundRelease:
+    """The record by which a holder released a queue. ``offset`` None: it had never started."""
 
     place: Place
     append_ms: int
@@ -59,26 +59,26 @@ class Handover:
     """How a queue came from one owner to the next.
 
     Attributes:
-        before: the grant before.
-        dropped_ms: when its holder was told to give it up; None: it was not, or not as is known.
+        before: the former grant.
+        dropped_ms: when its holder was told to release it; None: it was not, as far as is known.
         released: the release; None: there was none.
-        how: what ended the grant, where no release did.
+        how: what ended the grant if no release did.
         granted_ms: when its successor was told that it waits for nobody; None: it waits.
-        gap_ms: from the release to that, by the times at which both were written.
+        gap_ms: from the release to that, by their append times.
         by_release: the successor began by the release itself, before a decision let it in or
             without one.
     """
 
-    before: Tenure
+    before: GrantSpan
     dropped_ms: int | None
-    released: Released | None
+    released: FoundRelease | None
     how: str | None
     granted_ms: int | None
     gap_ms: int | None
     by_release: bool
 
-    def document(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values."""
         released = self.released
         return {
             "from": self.before.client_id,
@@ -95,75 +95,75 @@ class Handover:
         }
 
 
-def begins_by_release(tenure: Tenure, released: Released | None) -> bool:
-    """Tell whether a client began by the release that it waited for; note where, in that case.
+def begins_by_release(grant: GrantSpan, released: FoundRelease | None) -> bool:
+    """Tell whether a client began by the release that it waited for; then also note its position.
 
-    It did where no decision let it in. Where one did and knows a later position than the release,
-    that is the client's own: it was at work already.
+    It did if no decision let it in. If one did and knows a later position than the release has,
+    that position is the client's own: it was working already.
     """
-    position, offset = tenure.position, None if released is None else released.offset
+    position, offset = grant.position, None if released is None else released.offset
     if position is None or offset is None:
-        return tenure.opened is not None
-    if tenure.why == "progress" and position.offset == offset:
-        # Its holder had told the same before: that it stopped there is the release's word.
-        tenure.why = "release"
-    told_itself = tenure.gate and tenure.why == "progress" and position.offset > offset
-    if told_itself or (tenure.opened is not None and position.offset < offset):
-        tenure.position, tenure.why = position._replace(offset=offset), "release"
-    return told_itself or tenure.opened is not None
+        return grant.opened is not None
+    if grant.why == "progress" and position.offset == offset:
+        # Its holder told the same position before; it stopped there, as the release says.
+        grant.why = "release"
+    told_itself = grant.gate and grant.why == "progress" and position.offset > offset
+    if told_itself or (grant.opened is not None and position.offset < offset):
+        grant.position, grant.why = position._replace(offset=offset), "release"
+    return told_itself or grant.opened is not None
 
 
 @dataclass(frozen=True, slots=True)
-class DecisionTold:
+class ExplainedDecision:
     """One decision, and its causes."""
 
     audit: DecisionRecord
-    causes: tuple[CauseTold, ...]
+    causes: tuple[ExplainedCause, ...]
 
-    def document(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values."""
         return {
             **decision_head(self.audit),
-            "cause": [each.document() for each in self.causes],
+            "cause": [each.to_json() for each in self.causes],
         }
 
 
 @dataclass(frozen=True, slots=True)
-class TenureTold:
-    """One owner of the queue: the grant, why it was given, and the handover before it.
+class ExplainedGrant:
+    """One owner of the queue: its grant, why it got it, and the handover before it.
 
     ``given``: the decision that gave it; None: it was not found. ``led_by``: the decisions that
-    this one only followed up.
+    this one followed up.
     """
 
-    tenure: Tenure
-    given: DecisionTold | None
-    led_by: tuple[DecisionTold, ...]
+    grant: GrantSpan
+    given: ExplainedDecision | None
+    led_by: tuple[ExplainedDecision, ...]
     handover: Handover | None
 
     @property
-    def causes(self) -> list[CauseTold]:
-        """The causes of all decisions that are told of."""
+    def causes(self) -> list[ExplainedCause]:
+        """The causes of all these decisions."""
         decisions = (*self.led_by, *([self.given] if self.given else ()))
         return [cause for each in decisions for cause in each.causes]
 
-    def document(self) -> dict[str, Any]:
-        """Return it as JSON values."""
-        tenure = self.tenure
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values."""
+        grant = self.grant
         return {
-            "client_id": tenure.client_id,
-            "epoch": [*tenure.epoch],
-            "state": tenure.state,
-            "position": None if tenure.position is None else [*tenure.position],
-            "why": tenure.why,
-            "unsafe": tenure.unsafe,
-            "given_ms": _at_ms(tenure.given),
-            "granted_ms": _at_ms(tenure.granted),
-            "dropped_ms": _at_ms(tenure.dropped),
-            "ended_ms": _at_ms(tenure.ended),
-            "given_by": None if self.given is None else self.given.document(),
-            "led_by": [each.document() for each in self.led_by],
-            "handover": None if self.handover is None else self.handover.document(),
+            "client_id": grant.client_id,
+            "epoch": [*grant.epoch],
+            "state": grant.state,
+            "position": None if grant.position is None else [*grant.position],
+            "why": grant.why,
+            "unsafe": grant.unsafe,
+            "given_ms": _at_ms(grant.given),
+            "granted_ms": _at_ms(grant.granted),
+            "dropped_ms": _at_ms(grant.dropped),
+            "ended_ms": _at_ms(grant.ended),
+            "given_by": None if self.given is None else self.given.to_json(),
+            "led_by": [each.to_json() for each in self.led_by],
+            "handover": None if self.handover is None else self.handover.to_json(),
         }
 
 
@@ -172,16 +172,16 @@ def _at_ms(audit: DecisionRecord | None) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Holder:
+class CurrentOwner:
     """Who has a queue.
 
     Attributes:
-        state: ``held``; ``draining``: it was told to stop; ``gated``: it waits for those before it.
+        state: ``held``; ``draining``: its holder was told to stop; ``gated``: its owner waits.
         owner: the client; None: nobody.
         epoch: of its grant.
-        since_ms: from when on; None: not known.
+        since_ms: since when; None: unknown.
         successor: who gets it next.
-        waits_for: those it is gated behind.
+        waits_for: the clients that it is gated behind.
     """
 
     state: QueueState
@@ -192,27 +192,27 @@ class Holder:
     waits_for: tuple[str, ...] = ()
 
 
-def standing_of(known: Sequence[Tenure], told: tuple[str, Epoch, str] | None) -> Holder:
+def current_owner(known: Sequence[GrantSpan], told: tuple[str, Epoch, str] | None) -> CurrentOwner:
     """Return who has a queue now.
 
     Args:
         known: its grants by the decisions, oldest first.
-        told: client, epoch and state (a word of assignments) by the newest assignment records;
-            None: it is in none. It counts where the decisions that tell of it are gone.
+        told: client, epoch and state by the newest assignments; None: no assignment has it. It
+            counts if the decisions that tell of it are gone.
     """
     if told is not None and (not known or known[-1].epoch < told[1]):
         client_id, epoch, word = told
         state: QueueState = "draining" if word == "draining" else "held"
-        return Holder("gated" if word == "gated" else state, client_id, epoch)
-    alive = [tenure for tenure in known if tenure.state != "over"]
+        return CurrentOwner("gated" if word == "gated" else state, client_id, epoch)
+    alive = [grant for grant in known if grant.state != "over"]
     if not alive:
-        return Holder("unassigned")
+        return CurrentOwner("unassigned")
     first, last = alive[0], alive[-1]
     begun = first.granted or first.given
     since_ms = None if begun is None else begun.written_ms
     if first.state == "gated":
         before = tuple(each.client_id for each in known if each.epoch < first.epoch)
-        return Holder("gated", first.client_id, first.epoch, since_ms, waits_for=before[-1:])
+        return CurrentOwner("gated", first.client_id, first.epoch, since_ms, waits_for=before[-1:])
     successor = None if last is first else last.client_id
     state = "held" if first.state == "held" and successor is None else "draining"
-    return Holder(state, first.client_id, first.epoch, since_ms, successor)
+    return CurrentOwner(state, first.client_id, first.epoch, since_ms, successor)

@@ -1,4 +1,4 @@
-"""When a client that was taken for dead was last heard, on the clock that the engine went by."""
+"""When a client that was taken for dead was last heard, on the engine's clock."""
 
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ __all__ = ["LastHeard", "Patience", "last_heard"]
 
 @dataclass(frozen=True, slots=True)
 class Patience:
-    """For how long a silent client of a group is waited for."""
+    """How long the engine waits for a silent client of a group."""
 
     lease_ms: int
     margin_ms: int
@@ -26,9 +26,9 @@ class LastHeard:
     """The last heartbeat of a client before a decision.
 
     Attributes:
-        place: where it stands.
+        place: its place.
         append_ms: when it was appended.
-        lease_ms: the lease that its client kept; 0: it does not say.
+        lease_ms: the client's own lease; 0: it does not say.
         silent_ms: from it to the decision, on the engine's clock.
     """
 
@@ -38,7 +38,7 @@ class LastHeard:
     silent_ms: int
 
     def words(self, patience: Patience) -> str:
-        """Say why the client was taken for dead, by the rules that its group has now."""
+        """Say why the client was taken for dead, by the group's present rules."""
         lease_ms = max(self.lease_ms, patience.lease_ms)
         said = (
             f"its last heartbeat was appended at {clock_words(self.append_ms)} "
@@ -47,7 +47,7 @@ class LastHeard:
         waited = f"lease {_seconds(lease_ms)} + margin {_seconds(patience.margin_ms)}"
         if self.silent_ms > lease_ms + patience.margin_ms:
             return f"{said}: longer than {waited}"
-        return f"{said}; the {waited} of now are longer than those of then"
+        return f"{said}; the present {waited} is longer than the one at that time"
 
 
 def _seconds(span_ms: int) -> str:
@@ -63,17 +63,17 @@ def last_heard(
     *,
     lease_ms: int = 0,
 ) -> Mapping[str, LastHeard]:
-    """Return the last heartbeat of each client before an offset; without those not heard.
+    """Return the last heartbeat of each client before an offset; unheard clients are left out.
 
-    Of a client id that heartbeats again in another life, the last of the one that fell silent.
+    If a client id heartbeats again in another incarnation, the one that fell silent counts.
 
     Args:
-        rows: of the group's partition of heartbeats, in their order.
+        rows: of the group's partition of heartbeats, in order.
         group: the group.
-        client_ids: who is looked for.
+        client_ids: the clients to look for.
         end: the first offset that the decision had not read.
         tick_ms: the period of the engine's ticks.
-        lease_ms: that of the group: who is silent for longer has fallen silent.
+        lease_ms: that of the group: longer silence counts as fallen silent.
     """
     clock = ShardClock(TICKS_PER_MOVE * tick_ms)
     heard: dict[tuple[str, str], tuple[RawRecord, int, int]] = {}
@@ -84,7 +84,7 @@ def last_heard(
         now_ms = clock.advance(row.append_ms)
         beat = _beat(row) if row.key == key else None
         if beat is not None and beat[0] in client_ids:
-            # The life that was heard last stands last.
+            # The incarnation that was heard last stands last.
             heard.pop(beat[:2], None)
             heard[beat[:2]] = row, beat[2], now_ms
     found: dict[str, LastHeard] = {}
@@ -97,7 +97,7 @@ def last_heard(
 
 
 def _beat(row: RawRecord) -> tuple[str, str, int] | None:
-    """Return client, incarnation and lease of a heartbeat, refused or not; None: it is none."""
+    """Return client, incarnation and lease of a heartbeat, rejected or not; None: it is none."""
     try:
         body = orjson.loads(row.value or b"null")
     except orjson.JSONDecodeError:

@@ -8,15 +8,15 @@ from typing import Any, Literal
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import queue_order
 from fairlead.history.cause_words import chief_cause, chief_trigger, headline
-from fairlead.history.grant_history import Tenure, Tenures
-from fairlead.history.least_moves import least_moves
+from fairlead.history.grant_history import GrantHistory, GrantSpan
+from fairlead.observed.fewest_moves import fewest_moves
 from fairlead.wire.decision_records import DecisionRecord
 
-__all__ = ["DecidedMoves", "Move", "MoveKind", "decided_moves", "moves_by_trigger", "only"]
+__all__ = ["DecidedMoves", "Move", "MoveKind", "chosen_moves", "decided_moves", "moves_by_trigger"]
 
 MoveKind = Literal["moved", "renewed", "given_up"]
-"""``moved``: another client has the queue. ``renewed``: the same client has it anew, under another
-epoch. ``given_up``: nobody has it from this decision on."""
+"""``moved``: another client has the queue. ``renewed``: the same client has it under another epoch.
+``given_up``: nobody has it from this decision on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,19 +24,19 @@ class Move:
     """One queue that one decision moved.
 
     Attributes:
-        queue: which.
+        queue: the queue.
         kind: what became of it.
         audit: the decision.
-        before: the grant that it had before; None: none is known.
+        before: its former grant; None: unknown.
         after: the grant that the decision gave; None: it gave none.
-        prelude: the decisions that it only followed up.
+        prelude: the decisions that this one followed up.
     """
 
     queue: MessageQueue
     kind: MoveKind
     audit: DecisionRecord
-    before: Tenure | None
-    after: Tenure | None
+    before: GrantSpan | None
+    after: GrantSpan | None
     prelude: tuple[DecisionRecord, ...] = ()
 
     @property
@@ -48,12 +48,12 @@ class Move:
 
     @property
     def client_ids(self) -> frozenset[str]:
-        """The clients that had the queue, or have it now."""
-        tenures = (each for each in (self.before, self.after) if each is not None)
-        return frozenset(each.client_id for each in tenures)
+        """The clients that had the queue or have it now."""
+        grants = (each for each in (self.before, self.after) if each is not None)
+        return frozenset(each.client_id for each in grants)
 
-    def document(self) -> dict[str, Any]:
-        """Return the move as JSON values."""
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values."""
         audit, before, after = self.audit, self.before, self.after
         causes = [cause for each in (*self.prelude, audit) for cause in each.causes]
         cause = chief_cause(causes, self.queue, self.client_ids)
@@ -82,7 +82,7 @@ class Move:
 
 @dataclass(frozen=True, slots=True)
 class DecidedMoves:
-    """The moves of one decision. ``least``: so few would have done for an even share by number."""
+    """The moves of one decision. ``least``: the fewest that an even share by number needed."""
 
     audit: DecisionRecord
     moves: tuple[Move, ...]
@@ -90,25 +90,25 @@ class DecidedMoves:
 
     @property
     def queues_moved(self) -> int:
-        """How many queues have another owner by it."""
+        """How many queues got another owner."""
         return sum(move.kind == "moved" for move in self.moves)
 
 
 def decided_moves(
-    tenures: Tenures, standing: Mapping[MessageQueue, str], since_ms: int
+    grants: GrantHistory, standing: Mapping[MessageQueue, str], since_ms: int
 ) -> list[DecidedMoves]:
     """Return the moves of each decision from a time on, the newest last.
 
     Args:
-        tenures: what the decisions from then on, or from before, add up to.
-        standing: who has the queues that none of these decisions moved.
+        grants: the grants by these decisions and earlier ones.
+        standing: the owners of queues that none of these decisions moved.
         since_ms: the time.
     """
     owners: dict[MessageQueue, str | None] = dict(standing)
-    for queue, known in tenures.of.items():
+    for queue, known in grants.of.items():
         owners[queue] = known[0].client_id if known[0].given is None else None
     found = []
-    for moves in _by_decision(_moves(tenures)):
+    for moves in _by_decision(_moves(grants)):
         audit = moves[0].audit
         after = {**owners, **{each.queue: _owner_after(each) for each in moves}}
         changed = DecidedMoves(audit, tuple(moves), 0)
@@ -119,10 +119,10 @@ def decided_moves(
     return found
 
 
-def only(
+def chosen_moves(
     decided: Iterable[DecidedMoves], queues: Collection[MessageQueue], client_ids: Collection[str]
 ) -> list[DecidedMoves]:
-    """Return the moves of some queues and clients; none named: of all."""
+    """Return the moves of some queues and clients; if none are named, of all."""
     found = []
     for each in decided:
         moves = tuple(
@@ -137,37 +137,37 @@ def only(
 
 
 def moves_by_trigger(decided: Iterable[DecidedMoves]) -> dict[str, int]:
-    """Return how many queues changed their owner by the chief trigger of each decision."""
+    """Return how many queues changed their owner, by the chief trigger of the decision."""
     counts: Counter[str] = Counter()
     for each in decided:
         counts[chief_trigger(each.audit.triggers) or "none"] += each.queues_moved
     return {trigger: number for trigger, number in counts.most_common() if number}
 
 
-def _began(tenure: Tenure) -> str:
-    """Say how the client of a grant was let in: ``granted``, ``released``, ``no``."""
-    if tenure.granted is not None:
+def _began(grant: GrantSpan) -> str:
+    """Say what let the client of a grant begin: ``granted``, ``released``, ``no``."""
+    if grant.granted is not None:
         return "granted"
-    return "released" if tenure.opened is not None else "no"
+    return "released" if grant.opened is not None else "no"
 
 
-def _moves(tenures: Tenures) -> Iterator[Move]:
-    for known in tenures.of.values():
-        for place, tenure in enumerate(known):
+def _moves(grants: GrantHistory) -> Iterator[Move]:
+    for known in grants.of.values():
+        for place, grant in enumerate(known):
             before = known[place - 1] if place else None
-            if tenure.given is not None:
-                same = before is not None and before.client_id == tenure.client_id
+            if grant.given is not None:
+                same = before is not None and before.client_id == grant.client_id
                 kind: MoveKind = "renewed" if same else "moved"
-                prelude = tenures.prelude_of(tenure.given)
-                yield Move(tenure.queue, kind, tenure.given, before, tenure, prelude)
+                prelude = grants.prelude_of(grant.given)
+                yield Move(grant.queue, kind, grant.given, before, grant, prelude)
             later = known[place + 1] if place + 1 < len(known) else None
-            taken_by = tenure.taken_by
+            taken_by = grant.taken_by
             if taken_by is not None and (later is None or later.given is not taken_by):
                 if later is not None and (later.given is None or _precedes(later.given, taken_by)):
-                    # Its successor had been found before it was found to have ended.
+                    # Its successor was granted the queue before the end of this grant was found.
                     continue
-                prelude = tenures.prelude_of(taken_by)
-                yield Move(tenure.queue, "given_up", taken_by, tenure, None, prelude)
+                prelude = grants.prelude_of(taken_by)
+                yield Move(grant.queue, "given_up", taken_by, grant, None, prelude)
 
 
 def _precedes(one: DecisionRecord, other: DecisionRecord) -> bool:
@@ -175,7 +175,7 @@ def _precedes(one: DecisionRecord, other: DecisionRecord) -> bool:
 
 
 def _by_decision(moves: Iterable[Move]) -> list[list[Move]]:
-    """Return moves decision by decision, in the order of the log."""
+    """Return moves by decision, in the order of the log."""
     found: dict[int, list[Move]] = {}
     for move in moves:
         found.setdefault(move.audit.row.offset, []).append(move)
@@ -192,10 +192,5 @@ def _owner_after(move: Move) -> str | None:
 def _least(
     before: Mapping[MessageQueue, str | None], after: Mapping[MessageQueue, str | None]
 ) -> int:
-    """Return the fewest moves to an even share among those who have a queue afterwards."""
-    queues = [queue for queue, owner in after.items() if owner is not None]
-    sharing = {owner for owner in after.values() if owner is not None}
-    held = Counter(owner for queue in queues if (owner := before.get(queue)) in sharing)
-    return least_moves(
-        {str(owner): count for owner, count in held.items()}, len(sharing), len(queues)
-    )
+    """Return the fewest moves to an even share among those who own a queue afterwards."""
+    return fewest_moves(before, {queue: owner for queue, owner in after.items() if owner})

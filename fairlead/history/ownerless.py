@@ -1,4 +1,4 @@
-"""A queue that nobody has, or whose owner is silent: why, since when, and where it waits."""
+"""A queue without an owner, or with a silent one: why, since when, and where it waits."""
 
 from dataclasses import dataclass
 from typing import Any, Final
@@ -7,38 +7,38 @@ from fairlead.core.model import MessageQueue
 from fairlead.counts import counted
 from fairlead.durations import duration_words
 from fairlead.history.formatting import at_words, clock_words
-from fairlead.history.history_model import DecisionTold, Handover, Released
+from fairlead.history.history_model import ExplainedDecision, FoundRelease, Handover
 from fairlead.history.last_heard import LastHeard, Patience
 from fairlead.wire.decision_records import DecisionRecord
 
-__all__ = ["Loss", "Silence", "silence_of", "why_nobody"]
+__all__ = ["LostQueue", "SilentOwner", "silent_owner", "why_nobody"]
 
 _PHASES: Final = {
-    "empty": "the group has no member",
-    "settling": "changes are collected before they are shared out (settle_ms)",
+    "empty": "the group has no members",
+    "settling": "the engine collects changes before it decides (settle_ms)",
     "waiting_for_route": "no bridge has told the route of a topic",
     "waiting_for_offsets": "no bridge has told where queues begin and end",
     "waiting_for_clients": "it is kept for a client that may come back (restart_grace_ms)",
     "handing_over": "a handover is under way",
-    "paused": "the group is paused: nothing is shared out until the pause is removed",
+    "paused": "the group is paused: no queue moves until it is resumed",
     "barrier": "an engine has started, and waits for the answers of all clients",
-    "recovering": "an engine without its state waits until everybody is heard",
+    "recovering": "an engine without its state waits until it has heard everybody",
     "quarantined": "the step of this group fails: see the engine's log and `fairlead rejects tail`",
 }
 _ALARMS: Final = {
-    "designation_empty": "no client that is designated subscribes to its topic",
+    "designation_empty": "no designated client subscribes to its topic",
     "drained_empty": "every client that subscribes to its topic is drained",
-    "paused_unassigned": "the group is paused: nothing is shared out until the pause is removed",
+    "paused_unassigned": "the group is paused: no queue moves until it is resumed",
 }
 _OF_SUCCESSORS: Final = ("granted_ms", "gap_ms", "by_release")
 
 
 def why_nobody(queue: MessageQueue, newest: DecisionRecord | None) -> str:
-    """Return why, as far as the newest decision tells."""
+    """Return why nobody has a queue, as far as the newest decision tells."""
     if newest is None:
-        return "no decision of the group is in the log"
+        return "the log has no decision of the group"
     if queue.topic in newest.failures:
-        return f"the allocation of its topic fails: {newest.failures[queue.topic].message}"
+        return f"the strategy cannot allocate its topic: {newest.failures[queue.topic].message}"
     for alarm in newest.alarms:
         if alarm in _ALARMS:
             return _ALARMS[alarm]
@@ -51,10 +51,10 @@ def why_nobody(queue: MessageQueue, newest: DecisionRecord | None) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Silence:
+class SilentOwner:
     """A client that has not heartbeat for longer than its lease.
 
-    ``heard``: its last heartbeat. ``silent_ms``: how long ago that was appended. ``taken_ms``: so
+    ``heard``: its last heartbeat. ``silent_ms``: how long ago that was appended. ``taken_ms``: how
     long after it an engine takes its queues.
     """
 
@@ -63,7 +63,7 @@ class Silence:
     taken_ms: int
 
     def words(self) -> str:
-        """Return it as a line."""
+        """Return one line."""
         said = f"{clock_words(self.heard.append_ms)} ({at_words(*self.heard.place)})"
         return (
             f"for {duration_words(self.silent_ms)}: its last heartbeat was appended at {said}; "
@@ -71,8 +71,8 @@ class Silence:
             "margin)"
         )
 
-    def document(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values."""
         return {
             "heard_ms": self.heard.append_ms,
             "heard_at": [*self.heard.place],
@@ -81,13 +81,13 @@ class Silence:
         }
 
 
-def silence_of(heard: LastHeard | None, patience: Patience, now_ms: int) -> Silence | None:
-    """Return how silent a client is; None: its lease runs, or it was not heard at all.
+def silent_owner(heard: LastHeard | None, patience: Patience, now_ms: int) -> SilentOwner | None:
+    """Return the silence of a client; None: its lease runs, or it was never heard.
 
     Args:
         heard: its last heartbeat.
         patience: lease and margin of its group.
-        now_ms: up to when it is silent.
+        now_ms: until when it is silent.
     """
     if heard is None:
         return None
@@ -95,26 +95,26 @@ def silence_of(heard: LastHeard | None, patience: Patience, now_ms: int) -> Sile
     silent_ms = now_ms - heard.append_ms
     if silent_ms <= lease_ms:
         return None
-    return Silence(heard, silent_ms, lease_ms + patience.margin_ms)
+    return SilentOwner(heard, silent_ms, lease_ms + patience.margin_ms)
 
 
 @dataclass(frozen=True, slots=True)
-class Loss:
-    """What took a queue from its last owner.
+class LostQueue:
+    """How a queue lost its last owner.
 
     Attributes:
-        given_up: the last grant and its end; nobody was granted it after that.
-        decision: that took it; None: it is not among those that were read.
-        ended: the decision that found that the grant had ended; None: as before.
+        given_up: the last grant and its end; nobody was granted the queue after that.
+        decision: the one that took it; None: it is not among those that were read.
+        ended: the decision that found that the grant had ended; None: likewise.
     """
 
     given_up: Handover
-    decision: DecisionTold | None
+    decision: ExplainedDecision | None
     ended: DecisionRecord | None
 
     @property
     def since_ms(self) -> int | None:
-        """Since when nobody has had it: when that was written."""
+        """Since when nobody has had it, by that decision."""
         return None if self.ended is None else self.ended.written_ms
 
     @property
@@ -123,14 +123,14 @@ class Loss:
         return self.given_up.before.client_id
 
     @property
-    def waits_at(self) -> Released | None:
-        """The release that says where the next owner begins; None: there is none that says so."""
+    def waits_at(self) -> FoundRelease | None:
+        """The release that says where the next owner begins; None: none says it."""
         released = self.given_up.released
         return None if released is None or released.offset is None else released
 
-    def document(self) -> dict[str, Any]:
-        """Return it as JSON values."""
-        said = self.given_up.document()
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values."""
+        said = self.given_up.to_json()
         told = {name: said[name] for name in said if name not in _OF_SUCCESSORS}
-        decision = None if self.decision is None else self.decision.document()
+        decision = None if self.decision is None else self.decision.to_json()
         return {**told, "taken_by": decision}

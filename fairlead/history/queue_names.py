@@ -1,4 +1,4 @@
-"""Which queue a user means: by its whole name, or by less where that is enough."""
+"""Which queue a user means: by its full name, or by a shorter one if that is enough."""
 
 from collections.abc import Collection, Iterable
 
@@ -13,7 +13,7 @@ _FOUND_MAX = 3
 
 
 class UnknownQueueError(LookupError):
-    """A text names no queue, or more than one of those that are ``known``."""
+    """A text names no queue, or more than one of the ``known`` ones."""
 
     def __init__(self, text: str, detail: str, known: Collection[MessageQueue]) -> None:
         super().__init__(f"{text}: {detail}")
@@ -23,11 +23,11 @@ class UnknownQueueError(LookupError):
 def queue_named(text: str, known: Collection[MessageQueue]) -> MessageQueue:
     """Return the queue that a text names: ``topic/broker/3``, ``topic/3`` or ``3``.
 
-    A bare number means a queue of a retry topic only where the group reads nothing else that has
-    it: nobody names those topics himself.
+    A bare number means a queue of a retry topic only if no other topic of the group has that
+    number: nobody names retry topics.
 
     Raises:
-        UnknownQueueError: it names none of those that are known, or several.
+        UnknownQueueError: it names none of the known queues, or several.
 
     >>> queue_named("3", [MessageQueue("orders", "main", 3)])
     MessageQueue(topic='orders', broker_name='main', queue_id=3)

@@ -1,4 +1,4 @@
-"""What was refused, by the records of the rejects topic: when, why, what to do, and what it was."""
+"""The records that the engine rejected, by the rejects topic: when, why, and what to do."""
 
 import binascii
 import re
@@ -18,19 +18,19 @@ _OFFSETS: Final = "offsets"
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
-    """One record that was refused.
+    """One rejected record.
 
     Attributes:
-        row: the record that says so, which has the key of the refused one.
+        row: the reject, which has the key of the rejected record.
         reason: a word of docs/protocol.md §10.
-        field: the path of the offending field; None: the whole record.
+        field: the path of the wrong field; None: the whole record.
         detail: what is wrong with it.
         remedy: what to send instead.
-        place: where the refused record stands.
+        place: the place of the rejected record.
         size: of its value in bytes; None: it was null.
         sha256: of its value.
         excerpt: the first bytes of its value.
-        version: of the engine that refused it.
+        version: of the engine that rejected it.
     """
 
     row: RawRecord
@@ -46,7 +46,7 @@ class Rejected:
 
     @property
     def group(self) -> str | None:
-        """Whose record it was, by its key or else by what is left of it; None: nobody knows."""
+        """Whose record it was, by its key or else by what is left of it; None: unknown."""
         key = self.row.key
         if key is not None and not key.startswith(b"["):
             suffix = self.place[0].rpartition(".")[2]
@@ -76,8 +76,8 @@ class Rejected:
         """Whether the value is longer than its excerpt."""
         return self.excerpt is not None and (self.size or 0) > len(self.excerpt)
 
-    def document(self) -> dict[str, Any]:
-        """Return it as JSON values; what was sent as it can be read, and as it was."""
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values: the record in readable form, and as it was."""
         return {
             "at": [*self.place],
             "append_ms": self.row.append_ms,
@@ -127,7 +127,7 @@ def _base64(content: bytes | None) -> str | None:
 
 
 def _printable(content: bytes) -> str:
-    r"""Write bytes so that nothing in them steers a terminal.
+    r"""Write bytes so that nothing in them controls a terminal.
 
     >>> _printable(b'{"a":1}\x1b[2J\xff')
     '{"a":1}\\x1b[2J\\xff'

@@ -12,7 +12,7 @@ _KEPT_MAX: Final = 4_096
 
 
 class AppendTimes:
-    """Offsets and append times of one partition, no closer than a tenth of a second."""
+    """Offsets and append times of one partition, at most one sample per tenth of a second."""
 
     __slots__ = ("_offsets", "_times")
 
@@ -22,7 +22,7 @@ class AppendTimes:
         self._times = array("q")
 
     def add(self, offset: int, append_ms: int) -> None:
-        """Take in a record; they come in order."""
+        """Add a record; records come in order."""
         if self._times and append_ms < self._times[-1] + _APART_MS:
             return
         self._offsets.append(offset)
@@ -31,6 +31,6 @@ class AppendTimes:
             del self._offsets[: _KEPT_MAX // 2], self._times[: _KEPT_MAX // 2]
 
     def at(self, offset: int) -> int | None:
-        """Return when a record was appended, or a little before; None: it is too old to tell."""
+        """Return when a record was appended, or shortly before; None: it is too old to know."""
         index = bisect_right(self._offsets, offset) - 1
         return None if index < 0 else self._times[index]

@@ -1,4 +1,4 @@
-"""What the engine told the members of one group, as it stands in the assignments topic.
+"""What the engine told the members of one group, as the assignments topic has it.
 
 The topic is compacted: the newest record of a key counts, and a null value means that the member is
 gone.
@@ -15,18 +15,18 @@ from fairlead.wire.assignment_records import AssignmentPart, HeldEntry
 from fairlead.wire.assignment_sets import ReadParts, ToldSet
 from fairlead.wire.quick_fields import member_of
 
-__all__ = ["Told"]
+__all__ = ["GroupAssignments"]
 
 
 @dataclass(slots=True)
-class Told:
-    """The sets of one group's members.
+class GroupAssignments:
+    """The assignments of one group's members.
 
     Attributes:
-        sets: member -> what it was told to hold, with all parts that were read.
-        digests: member -> the digest of its set when everything that it waits for has come, and
-            everything that it gives up has gone.
-        odd: members that were told that the group keeps another value than their own.
+        sets: member -> what it was told to hold, joined from all parts that were read.
+        digests: member -> the digest that its heartbeats have once everything it waits for has
+            come and it has given up everything it was told to.
+        odd: members that were told that their group uses another value than their own.
     """
 
     sets: dict[MemberKey, ToldSet] = field(default_factory=dict)
@@ -34,18 +34,18 @@ class Told:
     odd: set[MemberKey] = field(default_factory=set)
     _parts: ReadParts = field(default_factory=ReadParts)
 
-    def take(self, part: AssignmentPart) -> None:
-        """Put the newest record of a key in place."""
+    def put(self, part: AssignmentPart) -> None:
+        """Add the newest record of a key."""
         if self._parts.put(part):
             self._join(part.member)
 
     def remove(self, member: MemberKey, part: int) -> None:
-        """Take in that a key has a null value."""
+        """Remove the part whose key has a null value."""
         if self._parts.remove(member, part):
             self._join(member)
 
     def take_notice(self, body: Mapping[str, Any]) -> None:
-        """Take in the newest notice to a member.
+        """Note the newest notice to a member.
 
         Raises:
             ValueError, KeyError, TypeError: it names no member.
@@ -69,8 +69,12 @@ class Told:
             if entry.state != "draining"
         )
 
+    def newest(self) -> dict[MessageQueue, tuple[MemberKey, HeldEntry]]:
+        """Return per queue its newest grant: where the queue goes to."""
+        return {queue: entries[-1] for queue, entries in self.queues().items()}
+
     def queues(self) -> dict[MessageQueue, list[tuple[MemberKey, HeldEntry]]]:
-        """Return per queue every entry of it, oldest grant first."""
+        """Return every entry of each queue, oldest grant first."""
         found: dict[MessageQueue, list[tuple[MemberKey, HeldEntry]]] = {}
         for member, told in self.sets.items():
             for entry in told.entries:

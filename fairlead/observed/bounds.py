@@ -1,4 +1,4 @@
-"""How much is kept of a group: little of each of thousands, much of the one that is asked about."""
+"""How much to keep of a group: little of each of thousands, much of the one that is asked about."""
 
 from dataclasses import dataclass
 from typing import Final
@@ -8,12 +8,12 @@ __all__ = ["MANY", "ONE", "Bounds"]
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """How much is kept of one group at most.
+    """How much to keep of one group at most.
 
     Attributes:
-        decisions: the newest, however young they are.
-        ends: of a queue, the grants that were resolved last.
-        releases: of a queue, the newest; few of its grants are unresolved.
+        decisions: the newest ones, however young.
+        ends: per queue, the grants that were resolved last.
+        releases: per queue, the newest ones; few of its grants are unresolved.
     """
 
     decisions: int
@@ -22,7 +22,7 @@ class Bounds:
 
 
 MANY: Final = Bounds(decisions=1_000, ends=4, releases=4)
-"""For a fold of all groups."""
+"""For a view of all groups."""
 
 ONE: Final = Bounds(decisions=100_000, ends=64, releases=64)
-"""For a fold of one group, which a command reads and forgets."""
+"""For a view of one group, which a command reads once."""

@@ -1,11 +1,11 @@
-"""Whether a bridge is silent: what was asked of it lately and has no answer in the log."""
+"""Whether a bridge is silent: recent requests that nobody has answered."""
 
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import Final
 
 from fairlead.kafka.topic_source import TopicSource
-from fairlead.observed.bridge_life import BridgeLife, is_sign
+from fairlead.observed.bridge_liveness import BridgeLiveness, is_sign
 from fairlead.observed.finding import Finding
 from fairlead.wire.decode import decode_request
 from fairlead.wire.errors import WireError
@@ -16,20 +16,20 @@ __all__ = ["LOOK_BACK_MS", "BridgeSilence", "bridge_silence"]
 
 _SAME_MOMENT_MS: Final = 1_000
 _UNANSWERED_MS: Final = 10_000
-"""A bridge answers within a second; a cluster that is slow has five."""
+"""A bridge answers within a second; a slow cluster has five."""
 LOOK_BACK_MS: Final = 600_000
-"""The engine asks again every half minute, for as long as somebody waits."""
+"""The engine repeats a request every half minute while somebody waits."""
 
 
 @dataclass(frozen=True, slots=True)
 class BridgeSilence:
-    """Requests that nobody answers.
+    """Requests that no bridge answers.
 
     Attributes:
-        since_ms: when the first of them was asked.
-        told_ms: when a route, or an answer, was last told; None: never, or not any more.
-        topics: what they ask about, in their order by name.
-        now_ms: when that was looked at.
+        since_ms: when the first of them was written.
+        told_ms: when a bridge last told a route or an answer; None: never, as far as the log shows.
+        topics: what they ask about, sorted by name.
+        now_ms: when somebody looked.
     """
 
     since_ms: int
@@ -38,40 +38,40 @@ class BridgeSilence:
     now_ms: int
 
     def without(self, absent: Collection[str]) -> "BridgeSilence | None":
-        """Leave out topics that do not exist: an older bridge tells nothing of them; None: all."""
+        """Leave out absent topics: an older bridge does not answer for them; None: nothing left."""
         left = tuple(topic for topic in self.topics if topic not in absent)
         return replace(self, topics=left) if left else None
 
     def words(self) -> str:
-        """Say since when, and when something was last told."""
+        """Say for how long nobody has answered, and when a bridge last told anything."""
         last = (
-            "no route or offsets were ever told"
+            "no bridge has ever told a route or offsets"
             if self.told_ms is None
-            else f"routes or offsets were last told {(self.now_ms - self.told_ms) // 1_000} s ago"
+            else f"a bridge last told something {(self.now_ms - self.told_ms) // 1_000} s ago"
         )
         return f"no bridge has answered for {(self.now_ms - self.since_ms) // 1_000} s: {last}"
 
-    def finding(self, lives: Sequence[BridgeLife]) -> Finding:
-        """Return it as a problem, with what the bridges say of themselves."""
+    def finding(self, lives: Sequence[BridgeLiveness]) -> Finding:
+        """Return the problem, with what the bridges report of themselves."""
         start = lives[0].command if len(lives) == 1 else "fairlead bridge kafka"
         signs = [each.words() for each in lives] or ["no bridge has ever given a sign of life"]
         return Finding(
             problem="bridge_silent",
             subject=", ".join(self.topics),
             text="; ".join((self.words(), *signs)),
-            remedy=f"look whether the bridge runs, and at its log: {start} --supervise starts it "
-            "again; or fairlead route put, where there is no bridge",
+            remedy="check that the bridge runs, and read its log; to keep it running use "
+            f"{start} --supervise; where there is no bridge, use fairlead route put",
         )
 
 
 def bridge_silence(
     source: TopicSource, answers: Sequence[RawRecord], now_ms: int
 ) -> BridgeSilence | None:
-    """Return what waits for a bridge for ten seconds or longer; None: nothing does.
+    """Return the requests that have waited for a bridge for ten seconds or longer; None: none.
 
     Args:
         source: the topics.
-        answers: rows of the offsets topic, the newest answer among them.
+        answers: rows of the offsets topic; the newest answer is among them.
         now_ms: the time.
 
     Raises:

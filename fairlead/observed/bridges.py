@@ -1,22 +1,16 @@
-"""What is wrong with the bridges, as far as the topics tell: the one answer to that question."""
+"""What is wrong with the bridges, as far as the topics show."""
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, replace
-from typing import Final
 
-from fairlead.core.records import RouteChanged
+from fairlead.control.unknown_queues import newest_routes
 from fairlead.kafka.topic_source import TopicSource
-from fairlead.observed.bridge_life import BridgeLife, BridgeSigns, is_sign
+from fairlead.observed.bridge_liveness import BridgeLiveness, BridgeSigns, is_sign
 from fairlead.observed.bridge_silence import LOOK_BACK_MS, BridgeSilence, bridge_silence
 from fairlead.observed.finding import Finding
-from fairlead.wire.decode import decode
-from fairlead.wire.errors import WireError
-from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["Bridges", "look_at_bridges"]
-
-_LIMITS: Final = WireLimits(shards=1)
+__all__ = ["Bridges", "read_bridges"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,42 +18,42 @@ class Bridges:
     """The bridges of all clusters.
 
     Attributes:
-        lives: what is to be said of the bridge of each cluster.
-        silence: what was asked and has no answer; None: nothing.
-        routed: the clusters of which some route stands.
+        lives: the bridge of each cluster.
+        silence: the requests that nobody has answered; None: there are none.
+        routed: the clusters that some route names.
     """
 
-    lives: tuple[BridgeLife, ...]
+    lives: tuple[BridgeLiveness, ...]
     silence: BridgeSilence | None
     routed: frozenset[str]
 
     @property
-    def wrong(self) -> list[BridgeLife]:
-        """Those that do not follow their clusters, though routes of these stand.
+    def wrong(self) -> list[BridgeLiveness]:
+        """Bridges that do not follow their clusters although routes name these.
 
-        One that was stopped is as somebody wanted it.
+        A stopped bridge is not among them: somebody wanted it so.
         """
         bad = ("dead", "look_ups_fail")
         return [each for each in self.lives if each.verdict in bad and each.cluster in self.routed]
 
     @property
-    def stopped(self) -> list[BridgeLife]:
-        """Those that were stopped in order, of clusters whose routes stand."""
+    def stopped(self) -> list[BridgeLiveness]:
+        """Bridges that somebody stopped although routes name their clusters."""
         return [
             each for each in self.lives if each.verdict == "stopped" and each.cluster in self.routed
         ]
 
     def without(self, absent: Collection[str]) -> "Bridges":
-        """Leave out what is asked about topics that do not exist."""
+        """Leave out requests about topics that do not exist."""
         return self if self.silence is None else replace(self, silence=self.silence.without(absent))
 
     def about(self, topics: Collection[str]) -> "Bridges":
-        """Leave out what is asked for others alone than who is concerned by these topics."""
+        """Leave out the silence unless a request is about one of these topics."""
         asked = self.silence is not None and not {*self.silence.topics}.isdisjoint(topics)
         return self if asked else replace(self, silence=None)
 
     def findings(self) -> list[Finding]:
-        """Return each thing that is wrong, the worst first."""
+        """Return each problem, the worst first."""
         findings = [] if self.silence is None else [self.silence.finding(self.lives)]
         for each in self.wrong:
             dead = each.verdict == "dead"
@@ -67,17 +61,17 @@ class Bridges:
                 Finding(
                     problem="bridge_dead" if dead else "bridge_look_ups_fail",
                     subject=each.cluster,
-                    text=f"{each.words()}: routes stay as they are, new topics and groups wait",
-                    remedy=f"start it with the options that it had: {each.command} --supervise "
-                    "starts it again when it dies"
+                    text=f"{each.words()}: routes no longer change, new topics and groups wait",
+                    remedy="start it with the options it had before; to keep it running use "
+                    f"{each.command} --supervise"
                     if dead
-                    else "look whether its data cluster answers, and at the bridge's log",
+                    else "check that its data cluster answers, and read the bridge's log",
                 )
             )
         return findings
 
 
-def look_at_bridges(source: TopicSource, now_ms: int | None = None) -> Bridges:
+def read_bridges(source: TopicSource, now_ms: int | None = None) -> Bridges:
     """Return what the topics tell of the bridges.
 
     Raises:
@@ -86,7 +80,7 @@ def look_at_bridges(source: TopicSource, now_ms: int | None = None) -> Bridges:
     now = source.now_ms() if now_ms is None else now_ms
     rows = source.read("offsets", [0], max(now - LOOK_BACK_MS, 0))
     if not (any(map(is_sign, rows)) and any(not is_sign(row) for row in rows)):
-        # A bridge that died long ago, or has not been asked for long, stands further back.
+        # A sign or an answer may stand further back: the bridge died, or nobody asked for long.
         rows = source.read("offsets", [0])
     lives = tuple(BridgeSigns.of(rows).lives(now))
     silence = bridge_silence(source, rows, now)
@@ -95,14 +89,6 @@ def look_at_bridges(source: TopicSource, now_ms: int | None = None) -> Bridges:
 
 
 def _routed(rows: Sequence[RawRecord]) -> frozenset[str]:
-    """Return the clusters of which some topic has a route."""
-    routes: dict[bytes | None, frozenset[str]] = {}
-    for row in rows:
-        try:
-            said = decode("routes", row, _LIMITS)
-        except WireError:
-            continue
-        assert isinstance(said, RouteChanged)
-        brokers = () if said.route is None else said.route.brokers
-        routes[row.key] = frozenset(each.broker_name for each in brokers)
-    return frozenset().union(*routes.values())
+    """Return the clusters that some route names."""
+    routes = newest_routes(rows).values()
+    return frozenset(each.broker_name for route in routes for each in route.brokers)

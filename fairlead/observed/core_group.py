@@ -1,7 +1,7 @@
-"""A group as the core knows it, made from what was observed of it: what a plan starts from.
+"""A group as the core knows it, built from what was observed: a plan starts from it.
 
-Members are those whose heartbeats were read, dated by the log's clock. The core's own functions let
-them lapse, and wait for those who may come back, so nothing of that is decided a second time.
+Members are those whose heartbeats were read, dated by the log's clock. The core's own functions
+decide who has lapsed and who is waited for, so nothing is decided twice.
 """
 
 from dataclasses import dataclass
@@ -23,13 +23,14 @@ __all__ = ["CoreGroup", "core_group"]
 
 @dataclass(frozen=True, slots=True)
 class CoreGroup:
-    """Members, rules and routes of a group; what members hold stands elsewhere.
+    """Members, rules and routes of a group, without what the members hold.
 
     Attributes:
-        state: the group, without any queue.
-        engine: the engine's rules with those of all groups.
+        state: the group, without queues.
+        engine: the engine's rules, including those of all groups.
         rules: in force.
-        clock_ms: the clock of its partition after the last record, from 0 at the first one read.
+        clock_ms: the clock of its partition after the last record; it began at 0 with the first
+            record that was read.
     """
 
     state: GroupState
@@ -39,18 +40,18 @@ class CoreGroup:
 
 
 def core_group(group: ObservedGroup) -> CoreGroup:
-    """Return a group as the core has it when everything that was read has come to its time."""
-    around, in_force = group.around, group.around.ruled.of(group.name)
+    """Return a group as the core has it once everything that was read has taken effect."""
+    facts, in_force = group.facts, group.facts.rules.of(group.name)
     strategies: dict[str, Strategy] = dict(in_force.strategies)
     engine = rules_for_all(in_force.values_of_all, EngineRules(INT64_MAX, strategies))
-    clock_ms = around.clock_ms(group.name)
+    clock_ms = facts.clock_ms(group.name)
     state = empty_group(group.name)
     state.rules = dict(in_force.own_values)
-    state.routes = dict(around.full_routes)
+    state.routes = dict(facts.full_routes)
     heard = group.members.heard
     state.members = {key: heard[key].member for key in sorted(heard)}
     state.liveness = {key: Liveness(heard[key].seen_ms, 0) for key in sorted(heard)}
-    moment = Moment(clock_ms, append_ms=around.as_of_ms, marker=0)
+    moment = Moment(clock_ms, append_ms=facts.as_of_ms, marker=0)
     draft = Draft(state, moment, engine, rules_of(state.rules, engine))
     lapse_members(draft)
     gone = [(each.left_ms, key) for key, each in heard.items() if each.left_ms is not None]

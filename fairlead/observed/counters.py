@@ -1,7 +1,7 @@
-"""What has happened to groups since somebody began to follow them: counts and times.
+"""Counts and times of what has happened to groups since somebody began to follow them.
 
-Prometheus takes a counter that appears, or grows, for something that has just happened. So what was
-read of the past, before ``ObservedGroups.follow``, counts nowhere.
+Prometheus takes a counter that appears or grows as something that has just happened. So nothing
+read before ``ObservedGroups.follow`` is counted.
 """
 
 from bisect import bisect_left
@@ -11,25 +11,25 @@ from dataclasses import dataclass, field
 from itertools import accumulate
 from typing import Final
 
-__all__ = ["FALLBACKS", "OTHER", "PHASES", "Happened", "Times"]
+__all__ = ["FALLBACKS", "OTHER", "PHASES", "Durations", "GroupCounters"]
 
 PHASES: Final = ("detect", "decide", "release", "converge")
-"""What a rebalance spends its time with (:class:`Happened`)."""
+"""The phases of a rebalance (:class:`GroupCounters`)."""
 
 FALLBACKS: Final = ("first_offset", "last_offset", "timestamp", "minimum")
-"""The words of ``why`` (docs/protocol.md §3.12) that say that nobody had told a position."""
+"""The values of ``why`` (docs/protocol.md §3.12) that mean that nobody had told a position."""
 
 OTHER: Final = "__other__"
-"""In place of the names of groups that have no place of their own."""
+"""Stands for the groups that are not told by name."""
 
 _BOUNDS: Final = (0.01, 0.03, 0.1, 0.3, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 30.0, 60.0, 120.0)
 
 
 @dataclass(slots=True)
-class Times:
-    """How long something took, in seconds, by bounds.
+class Durations:
+    """How long something took, in seconds, as a histogram.
 
-    ``counts``: how many took up to each bound and longer than the one before, and longer than all.
+    ``counts``: how many fell into each bucket; the last one is for everything longer.
     """
 
     bounds: tuple[float, ...] = _BOUNDS
@@ -37,56 +37,56 @@ class Times:
     sum_seconds: float = 0.0
 
     def add(self, seconds: float) -> None:
-        """Take in one time."""
+        """Add one time."""
         self.counts[bisect_left(self.bounds, seconds)] += 1
         self.sum_seconds += seconds
 
     def buckets(self) -> list[tuple[str, int]]:
-        """Return upper bounds as text, and how many took up to so long."""
+        """Return the upper bounds as text, each with how many took no longer."""
         names = [*(str(bound) for bound in self.bounds), "+Inf"]
         return list(zip(names, accumulate(self.counts), strict=True))
 
-    def copy(self) -> "Times":
-        """Return the same times, to be kept."""
-        return Times(self.bounds, list(self.counts), self.sum_seconds)
+    def copy(self) -> "Durations":
+        """Return a copy."""
+        return Durations(self.bounds, list(self.counts), self.sum_seconds)
 
 
-def _no_times() -> dict[str, Times]:
-    return {phase: Times() for phase in PHASES}
+def _no_times() -> dict[str, Durations]:
+    return {phase: Durations() for phase in PHASES}
 
 
 @dataclass(slots=True)
-class Happened:
-    """Counts by group and, where two are named, by another word.
+class GroupCounters:
+    """Counts by group and, where two words are named, by another word.
 
     Attributes:
         rebalances: decisions, once for each of their triggers (§3.14); by trigger.
-        moves: queues that a decision gave to a client which did not have them; by its first
-            trigger. A queue that is given back to who had it last is none.
-        fewest_moves: of the same decisions, how many queues had to move for an even share by
-            number (:mod:`fairlead.observed.fewest_moves`), never more than did; by first trigger.
-        handover_timeouts: queues of which a holder that had been told to give them up lapsed, or
-            became mute, before it released them; each once.
-        overlaps: queues that two live members were told to hold at once, for longer than a reader
-            of several partitions may be misled, where the group's mode forbids it; each pair once.
-        fenced: releases and progress under an epoch that was over: appended after the decision
-            that called the grant resolved. A release that is repeated is none.
+        moves: queues that a decision gave to a client that did not have them; by the decision's
+            first trigger. A queue that goes back to its last owner does not count.
+        fewest_moves: for the same decisions, how many queues had to move for an even share by
+            number (:mod:`fairlead.observed.fewest_moves`), at most as many as did; by trigger.
+        handover_timeouts: dropped queues whose holder lapsed or became mute before it released
+            them; each once.
+        overlaps: queues that two live members were told to hold at once although the group's mode
+            forbids it, for longer than reading several partitions can mislead; each pair once.
+        fenced: releases and progress under an epoch that was over, that is, appended after the
+            decision that resolved the grant. A repeated release does not count.
         expirations: clients taken for dead (cause ``client_expired``).
         conflicts: pairs of processes with one client id that were told of each other (notice
             ``duplicate_client_id``).
-        fallbacks: grants of queues of which nobody had told a position, so that ``why`` is one of
+        fallbacks: grants of queues whose position nobody had told, so that ``why`` is one of
             ``FALLBACKS``; by that word.
-        phases: of rebalances, the decisions that moved queues. ``detect``: from the append of the
-            first record that caused it (of a lapse, of the client's last heartbeat) to that of the
-            newest that the decision had read. ``decide``: from there to the append of the decision.
-            ``release``: of each queue, from the append of the decision that dropped it to that of
-            its release. ``converge``: from the append of the decision, or of the first since the
-            group had converged, to the heartbeat with which it has.
-        gaps: of each queue that was released at a position, from the append of the release to the
-            first word of its successor that it has begun: progress, or a heartbeat that says it
-            holds all that it was told. So long, or less, nobody worked on it.
-        named: groups that are told by name.
-        folded: groups that are told together, as ``OTHER``.
+        phases: times of the decisions that moved queues. ``detect``: from the first record that
+            caused the decision (for a lapse, the client's last heartbeat) to the newest record it
+            had read. ``decide``: from there to the decision. ``release``: for each queue, from the
+            decision that dropped it to its release. ``converge``: from the decision, or the first
+            one since the group last converged, to the heartbeat with which it converged. All times
+            are those of the appends.
+        gaps: for each queue released at a position, from the release to the first record in which
+            its successor shows that it has begun: progress, or a heartbeat that says it holds
+            everything it was told. Nobody worked on the queue for at most this long.
+        named: groups told by name.
+        folded: groups told together, as ``OTHER``.
     """
 
     following: bool = False
@@ -99,24 +99,24 @@ class Happened:
     expirations: Counter[str] = field(default_factory=Counter)
     conflicts: Counter[str] = field(default_factory=Counter)
     fallbacks: Counter[tuple[str, str]] = field(default_factory=Counter)
-    phases: dict[str, Times] = field(default_factory=_no_times)
-    gaps: Times = field(default_factory=Times)
+    phases: dict[str, Durations] = field(default_factory=_no_times)
+    gaps: Durations = field(default_factory=Durations)
     named: set[str] = field(default_factory=set)
     folded: set[str] = field(default_factory=set)
 
     def took(self, phase: str, from_ms: int, to_ms: int) -> None:
-        """Take in how long a phase took; clocks of two brokers may differ a little."""
+        """Add how long a phase took; the clocks of two brokers may differ a little."""
         if self.following:
             self.phases[phase].add(max(0, to_ms - from_ms) / 1000)
 
     def gap(self, from_ms: int, to_ms: int) -> None:
-        """Take in for how long nobody worked on a queue."""
+        """Add for how long nobody worked on a queue."""
         if self.following:
             self.gaps.add(max(0, to_ms - from_ms) / 1000)
 
-    def copy(self) -> "Happened":
-        """Return the same counts, to be kept."""
-        return Happened(
+    def copy(self) -> "GroupCounters":
+        """Return a copy."""
+        return GroupCounters(
             self.following,
             self.rebalances.copy(),
             self.moves.copy(),
@@ -134,31 +134,31 @@ class Happened:
         )
 
     def give_places(self, groups: Sequence[str], places: int, first: Collection[str] = ()) -> None:
-        """Decide which groups are told by name: so many, and once decided for good.
+        """Decide which groups are told by name; the decision about a group is final.
 
-        A group that had a place later would bring all its counts at once, and take them from those
-        of all others: both would look as if they had just happened.
+        A group that got its place later would bring all its counts at once and take them from
+        those of the others: both would look as if they had just happened.
 
         Args:
-            groups: those that there are, in order.
+            groups: all groups, in order.
             places: how many may be told by name.
-            first: who has a place before all others.
+            first: groups that get a place before all others.
         """
         self.named.intersection_update(groups)
         fresh = [name for name in groups if name not in self.named and name not in self.folded]
         for name in sorted(fresh, key=lambda name: name not in first):
-            # A group may be called as all the others are: its series are theirs.
+            # A group may itself be called `OTHER`: it is then told with the others.
             has_place = len(self.named) < places and name != OTHER
             (self.named if has_place else self.folded).add(name)
 
     def place_of(self, group: str) -> str | None:
-        """Return under which name a group is told; None: it is not told any more."""
+        """Return the name under which a group is told; None: it is not told any more."""
         if group in self.named:
             return group
         return OTHER if group in self.folded or group == OTHER else None
 
     def forget(self, group: str) -> None:
-        """Forget a group that is no more; what was told of it among others stays told."""
+        """Forget a group that is gone; its share of the counts of `OTHER` stays."""
         folded = group in self.folded
         self.folded.discard(group)
         if group == OTHER:
@@ -175,7 +175,7 @@ class Happened:
 
     @property
     def singles(self) -> tuple[Counter[str], ...]:
-        """What is counted by group alone."""
+        """The counters that are by group alone."""
         return (
             self.handover_timeouts,
             self.overlaps,

@@ -1,4 +1,4 @@
-"""When a queue's end was where: few samples, dense for what is young and sparse for what is old."""
+"""When a queue's end was where: few samples, dense for the recent past and sparse before."""
 
 from array import array
 from bisect import bisect_right
@@ -8,15 +8,15 @@ __all__ = ["EndHistory", "Reached"]
 
 _SAMPLES_MAX: Final = 24
 _YOUNG: Final = 8
-"""So many of the newest samples are never thinned out."""
+"""This many of the newest samples are never thinned out."""
 _SECOND_MS: Final = 1_000
 
 
 class Reached(NamedTuple):
     """When the end of a queue passed an offset.
 
-    ``at_ms`` lies between two samples that are ``within_ms`` apart. ``earlier``: the offset was
-    passed before the first sample; ``at_ms`` is that of the sample, and it was earlier.
+    ``at_ms`` lies between two samples that are ``within_ms`` apart. ``earlier``: the end passed the
+    offset some time before the first sample, whose time ``at_ms`` is.
     """
 
     at_ms: int
@@ -25,9 +25,9 @@ class Reached(NamedTuple):
 
 
 class EndHistory:
-    """Samples of (time, end) of one queue: both only grow.
+    """Samples of (time, end) of one queue; both only grow.
 
-    An end that is below the one before is of a new life of the topic: what was before is forgotten.
+    An end below the one before belongs to a recreated topic: all earlier samples are forgotten.
     """
 
     __slots__ = ("_ends", "_times")
@@ -47,9 +47,9 @@ class EndHistory:
         return (self._times[-1], self._ends[-1]) if self._times else None
 
     def add(self, at_ms: int, end: int, *, still_ms: int | None = None) -> None:
-        """Take in that the end was here at this time.
+        """Add a sample.
 
-        ``still_ms``: up to then it was where the sample before says.
+        ``still_ms``: until then the end stayed where the sample before says.
         """
         times, ends = self._times, self._ends
         if times and end < ends[-1]:
@@ -68,7 +68,7 @@ class EndHistory:
             self._thin()
 
     def forget_below(self, offset: int) -> None:
-        """Forget what is only needed to date offsets below this one."""
+        """Forget the samples that only date offsets below this one."""
         below = bisect_right(self._ends, offset) - 1
         if below > 0:
             del self._times[:below], self._ends[:below]
@@ -76,7 +76,7 @@ class EndHistory:
     def reached(self, offset: int) -> Reached | None:
         """Return when the end passed this offset; None: it has not, or nothing is known.
 
-        Between two samples the end is taken to have grown evenly.
+        Between two samples the end counts as having grown evenly.
         """
         times, ends = self._times, self._ends
         if not times or offset >= ends[-1]:
@@ -89,7 +89,7 @@ class EndHistory:
         return Reached(times[index] + int(share * within_ms), within_ms)
 
     def _thin(self) -> None:
-        """Leave out every other one of the samples that are not young; the first one stays."""
+        """Leave out every other one of the older samples; the first one stays."""
         old = len(self._times) - _YOUNG
         for samples in (self._times, self._ends):
             samples[:old] = samples[:old:2]

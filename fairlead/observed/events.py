@@ -1,4 +1,4 @@
-"""What happens to one group, noticed as its records come."""
+"""Notices what happens to one group as its records come."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -7,40 +7,40 @@ from typing import Any, Final
 from fairlead.core.handover.forced_handover import MUTE_MEMBER
 from fairlead.core.membership.members import DUPLICATE_CLIENT_ID
 from fairlead.core.model import Epoch, MemberKey, MessageQueue
-from fairlead.observed.counters import FALLBACKS, Happened
-from fairlead.observed.decided import Decided, Taken
+from fairlead.observed.counters import FALLBACKS, GroupCounters
 from fairlead.observed.fewest_moves import fewest_moves
-from fairlead.observed.positions import Report
+from fairlead.observed.group_decisions import AppliedDecision, GroupDecisions
+from fairlead.observed.positions import PositionReport
 from fairlead.observed.releases import Releases
 from fairlead.wire.quick_fields import text_of
 
-__all__ = ["Watch"]
+__all__ = ["GroupEvents"]
 
 _CONFLICTS_MAX: Final = 64
 _OVERLAP_MS: Final = 5_000
-"""The sets of two members stand in two partitions, which are not read at one moment: only what
-is still so after this time is an overlap."""
+"""The sets of two members stand in two partitions, which are not read at the same moment: only
+what lasts for this long is an overlap."""
 _WAITING_MS: Final = 600_000
-"""For so long the successor of a release is waited for."""
+"""The successor of a release is waited for this long."""
 
 
 @dataclass(slots=True)
-class Watch:
-    """What is under way in one group, and what is counted when it ends.
+class GroupEvents:
+    """What is under way in one group; each thing is counted when it ends.
 
     Attributes:
-        name: the group's.
-        happened: where it is counted.
-        opened_ms: when the decision was appended since which the group has not converged.
-        dropped: grants that were dropped and not released, and when.
-        late: those whose holders were mute, which are counted already.
-        released: queues that were released and not begun again: when, and which grant.
-        overlaps: who was told to hold a queue at once, since when that is so, and whether it is
+        name: the group's name.
+        counters: where it is counted.
+        opened_ms: when the first decision since the group last converged was appended.
+        dropped: dropped grants that were not released, and when they were dropped.
+        late: those of mute holders, which are counted already.
+        released: released queues that nobody has begun again: when, and which grant.
+        overlaps: members that were told to hold a queue at once, since when, and whether that is
             counted.
     """
 
     name: str
-    happened: Happened
+    counters: GroupCounters
     opened_ms: int | None = None
     dropped: dict[tuple[MessageQueue, Epoch], int] = field(default_factory=dict)
     late: set[tuple[MessageQueue, Epoch]] = field(default_factory=set)
@@ -57,23 +57,23 @@ class Watch:
 
     def take_decision(
         self,
-        taken: Taken,
-        decided: Decided,
+        taken: AppliedDecision,
+        decided: GroupDecisions,
         releases: Releases,
     ) -> None:
         """Notice what a decision did.
 
         Args:
             taken: the decision.
-            decided: what all of them add up to, with it.
-            releases: those of the group; another topic tells them, which may be ahead.
+            decided: all decisions so far, this one included.
+            releases: those of the group; their topic may be ahead.
         """
         decision = taken.decision
         causes = list(taken.causes())
         expired = {
             cause.get("client_id")
             for cause in causes
-            # With a place: it had lapsed before, was heard once more, and was told.
+            # With a place it is no lapse: the client was heard once more, and was told.
             if cause["kind"] == "client_expired" and "at" not in cause
         }
         late = [step for step in taken.given_up if step.client_id in expired]
@@ -86,17 +86,17 @@ class Watch:
                 if released_ms is None:
                     self.dropped.setdefault(place, decision.append_ms)
                 elif not taken.again:
-                    self.happened.took("release", decision.append_ms, released_ms)
+                    self.counters.took("release", decision.append_ms, released_ms)
             elif step.stage == "resolved":
                 self.dropped.pop(place, None)
                 self.late.discard(place)
         stirs = decision.queues_moved or any(step.stage == "dropped" for step in taken.steps)
         if self.opened_ms is None and stirs and not taken.again:
             self.opened_ms = decision.append_ms
-        if self.happened.following and not taken.again:
+        if self.counters.following and not taken.again:
             self._count(taken, decided, len(expired), timeouts)
 
-    def _note_mute(self, causes: list[dict[str, Any]], decided: Decided) -> int:
+    def _note_mute(self, causes: list[dict[str, Any]], decided: GroupDecisions) -> int:
         mute = {cause.get("client_id") for cause in causes if cause["kind"] == MUTE_MEMBER}
         if not mute:
             return 0
@@ -110,30 +110,34 @@ class Watch:
         self.late |= fresh
         return len(fresh)
 
-    def _count(self, taken: Taken, decided: Decided, expired: int, timeouts: int) -> None:
-        happened, decision = self.happened, taken.decision
+    def _count(
+        self, taken: AppliedDecision, decided: GroupDecisions, expired: int, timeouts: int
+    ) -> None:
+        counters, decision = self.counters, taken.decision
         for trigger in decision.triggers:
-            happened.rebalances[self.name, trigger] += 1
+            counters.rebalances[self.name, trigger] += 1
         if decision.queues_moved:
             first = decision.triggers[0] if decision.triggers else "trigger"
             after = decided.owners()
             before: dict[MessageQueue, str | None] = {**after}
             before |= {each.step.queue: each.before for each in taken.granted}
             fewest = min(fewest_moves(before, after), decision.queues_moved)
-            happened.moves[self.name, first] += decision.queues_moved
-            happened.fewest_moves[self.name, first] += fewest
-            happened.took("decide", decision.at_ms, decision.append_ms)
+            counters.moves[self.name, first] += decision.queues_moved
+            counters.fewest_moves[self.name, first] += fewest
+            counters.took("decide", decision.at_ms, decision.append_ms)
         for each in taken.granted:
             if each.step.why in FALLBACKS:
-                happened.fallbacks[self.name, each.step.why or ""] += 1
+                counters.fallbacks[self.name, each.step.why or ""] += 1
         for counts, number in (
-            (happened.expirations, expired),
-            (happened.handover_timeouts, timeouts),
+            (counters.expirations, expired),
+            (counters.handover_timeouts, timeouts),
         ):
             if number:
                 counts[self.name] += number
 
-    def take_release(self, report: Report, append_ms: int, *, again: bool, ended: bool) -> None:
+    def take_release(
+        self, report: PositionReport, append_ms: int, *, again: bool, ended: bool
+    ) -> None:
         """Notice a release.
 
         Args:
@@ -146,7 +150,7 @@ class Watch:
             return
         dropped_ms = self.dropped.pop((report.queue, report.epoch), None)
         if dropped_ms is not None:
-            self.happened.took("release", dropped_ms, append_ms)
+            self.counters.took("release", dropped_ms, append_ms)
         if report.position is None:
             return
         if ended:
@@ -154,8 +158,8 @@ class Watch:
         else:
             self.released[report.queue] = append_ms, report.epoch
 
-    def take_progress(self, report: Report, append_ms: int, *, ended: bool) -> None:
-        """Notice that a member works on a queue; ``ended``: its grant was over before."""
+    def take_progress(self, report: PositionReport, append_ms: int, *, ended: bool) -> None:
+        """Notice that a member works on a queue; ``ended``: its grant was over before that."""
         if ended:
             self._fence()
             return
@@ -164,13 +168,13 @@ class Watch:
             self.begun(report.queue, append_ms)
 
     def _fence(self) -> None:
-        if self.happened.following:
-            self.happened.fenced[self.name] += 1
+        if self.counters.following:
+            self.counters.fenced[self.name] += 1
 
     def begun(self, queue: MessageQueue, append_ms: int) -> None:
         """Notice that the successor of a release works."""
         released_ms, _ = self.released.pop(queue)
-        self.happened.gap(released_ms, append_ms)
+        self.counters.gap(released_ms, append_ms)
 
     def take_notice(self, body: dict[str, Any]) -> None:
         """Notice that two processes were told of each other.
@@ -186,27 +190,27 @@ class Watch:
         self._conflicts[pair] = None
         if len(self._conflicts) > _CONFLICTS_MAX:
             del self._conflicts[next(iter(self._conflicts))]
-        if self.happened.following:
-            self.happened.conflicts[self.name] += 1
+        if self.counters.following:
+            self.counters.conflicts[self.name] += 1
 
     def look_for_overlaps(
         self, found: dict[MessageQueue, tuple[MemberKey, ...]], as_of_ms: int
     ) -> None:
-        """Count the overlaps that have stood for long enough."""
+        """Count the overlaps that have lasted long enough."""
         self.overlaps = {pair: self.overlaps.get(pair, (as_of_ms, False)) for pair in found.items()}
         for pair, (since_ms, counted) in self.overlaps.items():
-            if self.happened.following and not counted and as_of_ms - since_ms >= _OVERLAP_MS:
-                self.happened.overlaps[self.name] += 1
+            if self.counters.following and not counted and as_of_ms - since_ms >= _OVERLAP_MS:
+                self.counters.overlaps[self.name] += 1
                 self.overlaps[pair] = since_ms, True
 
     def converged(self, settled_ms: int) -> None:
         """Notice that the group has converged; ``settled_ms``: when its last member said so."""
         if self.opened_ms is not None:
-            self.happened.took("converge", self.opened_ms, settled_ms)
+            self.counters.took("converge", self.opened_ms, settled_ms)
             self.opened_ms = None
 
-    def forget_before(self, oldest_ms: int, decided: Decided) -> None:
-        """Forget the drops that nothing is known of any more, and that were told before."""
+    def forget_before(self, oldest_ms: int, decided: GroupDecisions) -> None:
+        """Forget old drops whose grants are unresolved no longer."""
         unresolved = {
             (queue, grant.epoch) for queue, grants in decided.grants.items() for grant in grants
         }
@@ -218,7 +222,7 @@ class Watch:
         }
 
     def waiting(self, as_of_ms: int) -> Iterator[tuple[MessageQueue, int]]:
-        """Yield the queues that nobody has begun since their release, and when that was."""
+        """Yield the released queues that nobody has begun, and when they were released."""
         for queue, (released_ms, _) in list(self.released.items()):
             if released_ms < as_of_ms - _WAITING_MS:
                 del self.released[queue]

@@ -1,6 +1,6 @@
 """The least number of queues that must change their owner for an even share.
 
-Known without asking a strategy: by numbers of queues alone, among those who own any afterwards.
+It needs no strategy: it counts queues alone, among those who own any afterwards.
 """
 
 from collections import Counter
@@ -14,15 +14,15 @@ __all__ = ["fewest_moves"]
 def fewest_moves(
     before: Mapping[MessageQueue, str | None], after: Mapping[MessageQueue, str]
 ) -> int:
-    """Return how many queues had to move so that all who own any have as many, or one more.
+    """Return how many queues had to move so that owners' numbers of queues differ by one at most.
 
-    What nobody had, or somebody who owns nothing afterwards, must move. Of the others each keeps
-    what he had, up to an even share; the remainder goes to who had most. What a topic's
-    subscriptions, zones, pins or weights ask for is left aside, so a group may need more.
+    A queue must move if nobody had it, or somebody who owns nothing afterwards. Every other owner
+    keeps its queues up to an even share; the remainder goes to those who had most. A group may need
+    more moves: subscriptions, zones, pins and weights do not count here.
 
     Args:
-        before: queue -> who owned it; None, or missing: nobody.
-        after: queue -> who owns it.
+        before: queue -> its former owner; None, or missing: nobody.
+        after: queue -> its owner.
     """
     consumers = set(after.values())
     if not consumers:

@@ -1,4 +1,4 @@
-"""One thing that is wrong with a group, as a person is told of it."""
+"""One thing that is wrong with a group, in words for people."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,8 +11,8 @@ __all__ = ["REMEDIES", "Finding"]
 class Finding:
     """One thing that is wrong.
 
-    ``problem`` is a word of `REMEDIES`; ``subject`` the queue, topic, trait or client that it is
-    of; ``text`` says more; ``remedy`` what to do about this one, else what its problem needs.
+    ``problem``: a word of docs/groups.md. ``subject``: the queue, topic, trait or client concerned.
+    ``text``: what is wrong. ``remedy``: what to do; empty: what `REMEDIES` says of the problem.
     """
 
     problem: str
@@ -20,8 +20,8 @@ class Finding:
     text: str
     remedy: str = ""
 
-    def document(self) -> dict[str, Any]:
-        """Return the finding as JSON values."""
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values."""
         remedy = self.remedy or REMEDIES.get(self.problem)
         return {
             "problem": self.problem,
@@ -32,9 +32,9 @@ class Finding:
 
 
 REMEDIES: Final[Mapping[str, str]] = {
-    "overlap": "look for mode eager, on_mute force, or two engines on one cluster",
-    "unassigned": "look at `group describe --state`: alarms and rules say why",
-    "disagreement": "give all members of the group the same; the oldest member's value counts",
-    "duplicate_client_id": "give each process a client id of its own",
+    "overlap": "check for mode eager, on_mute force, or two engines on one cluster",
+    "unassigned": "run `fairlead group describe --state`: its alarms and rules say why",
+    "disagreement": "give all members of the group the same value; the oldest member's counts",
+    "duplicate_client_id": "give each process its own client id",
 }
-"""What to do where a finding does not say it better."""
+"""What to do where the finding itself does not say."""

@@ -1,7 +1,7 @@
-"""What is wrong with a group as it stands, in words, with what to do about it.
+"""What is wrong with a group, in words, and what to do about it.
 
-What counts as wrong is decided by `fairlead.observed.problems`, for this and for a list of groups;
-here it is said of which queue, member or topic.
+`fairlead.observed.problems` decides what counts as a problem, here and for a list of groups. This
+file names the queue, member or topic concerned.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -17,54 +17,54 @@ from fairlead.observed.finding import Finding
 from fairlead.observed.group_standing import GroupStanding
 from fairlead.observed.member_standing import MemberStanding
 from fairlead.observed.phase_words import PHASES
-from fairlead.observed.problem_inputs import signs_of
-from fairlead.observed.problems import Signs, problems_of
-from fairlead.observed.queue_standing import Holder, QueueStanding
+from fairlead.observed.problem_inputs import problem_inputs
+from fairlead.observed.problems import ProblemInputs, problems_of
+from fairlead.observed.queue_standing import GrantHolder, QueueStanding
 from fairlead.observed.restarts import RESTARTS_OVER_MS
 
 __all__ = ["standing_findings"]
 
 _PHASES: Final = {
     "recovering": (
-        "wait: it lasts lease and margin, and until every live member has acknowledged; then look "
-        "at the engine's log for why its checkpoint was lost"
+        "wait lease and margin, until every live member has acknowledged; then find out "
+        "from the engine's log why it lost its checkpoint"
     ),
     "quarantined": (
-        "look at the rejects topic and the engine's log for the record that it fails on; owners "
-        "go on meanwhile, and nothing is shared anew"
+        "find the record that it fails on in the rejects topic or the engine's log; owners keep "
+        "working meanwhile, but no queue moves"
     ),
-    "barrier": "look for the member that has not acknowledged; restart it, or set --on-mute force",
+    "barrier": "find the member that has not acknowledged and restart it, or set --on-mute force",
 }
-_FAILED: Final = "set a strategy or options that can share it: `fairlead plan` shows what would be"
+_FAILED: Final = "set a strategy or options that can allocate it; `fairlead plan` shows the result"
 _MAKE_IT: Final = (
-    "make the topic, or have the clients subscribe to another; if it is on another cluster, look "
-    "whether a bridge runs there"
+    "create the topic, or change what the clients subscribe to; if it is on another cluster, check "
+    "that a bridge runs there"
 )
 _NOBODY: Final = {
-    "drained_empty": "undrain one of the members that subscribe to it",
-    "designation_empty": "start a designated member, or unset the rule (--designated)",
+    "drained_empty": "undrain one of the members that subscribe to its topic",
+    "designation_empty": "start a designated client, or remove the rule (--designated)",
 }
 
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """A group, and everything of it that may be wrong."""
+    """A group, and the inputs of its problems."""
 
     found: GroupStanding
-    signs: Signs
+    signs: ProblemInputs
 
     @property
     def paused(self) -> bool:
-        """Whether nothing is shared anew."""
+        """Whether the group is paused."""
         return self.signs.rules.pause
 
     def unassigned(self) -> list[Finding]:
         """Return the queues that nobody holds and nobody gets."""
-        problem, text, remedy = "unassigned", "nobody holds it, and nobody gets it", self._nobody
+        problem, text, remedy = "unassigned", "no member holds or gets it", self._nobody
         release = self.found.release
         if release is not None:
-            # Whether or not the group is paused, or who is drained.
-            text = f"no client of Fairlead's gets it: {release.words()}"
+            # Whether or not the group is paused or somebody is drained.
+            text = f"no Fairlead client gets it: {release.words()}"
             remedy = release.way_back(self.found.name)
             problem = "paused_unassigned" if self.paused else problem
         elif self.paused:
@@ -83,19 +83,19 @@ class _Look:
     def unrouted(self) -> list[Finding]:
         """Return the topics without a route."""
         remedy = (
-            "look whether a bridge runs and watches this topic, and whether fairlead_full_shards "
-            "is 0: a full shard adds no topic"
+            "check that a bridge runs and watches this topic, and that fairlead_full_shards is 0: "
+            "a full shard adds no topic"
         )
         return [
             Finding("unassigned", topic, self.found.absent[topic], _MAKE_IT)
             if topic in self.found.absent
-            else Finding("unassigned", topic, "its route is not known", remedy)
+            else Finding("unassigned", topic, "its route is unknown", remedy)
             for topic in self.signs.unrouted
             if topic not in self.found.untold
         ]
 
     def untold(self) -> list[Finding]:
-        """Return the topics that have more queues than their routes tell."""
+        """Return the topics that have more queues than their routes say."""
         return [
             Finding("unassigned", topic, words, UNTOLD_REMEDY)
             for topic, words in sorted(self.found.untold.items())
@@ -103,8 +103,8 @@ class _Look:
 
 
 def standing_findings(found: GroupStanding) -> tuple[Finding, ...]:
-    """Return everything that is wrong, in a fixed order: what concerns all of it first."""
-    seen = signs_of(found.live.observed, found.engine, found.lag or 0)
+    """Return everything that is wrong, in a fixed order; what concerns the whole group is first."""
+    seen = problem_inputs(found.live.observed, found.engine, found.lag or 0)
     signs = replace(seen, unrouted=(*seen.unrouted, *sorted(found.untold)))
     look = _Look(found, signs)
     return tuple(each for problem in problems_of(signs) for each in _SAID[problem](look, problem))
@@ -114,13 +114,13 @@ def _engine(look: _Look, problem: str) -> Iterator[Finding]:
     yield Finding(
         problem,
         "engine",
-        f"{look.found.engine.words()}: owners go on, nothing is decided",
-        "start one (fairlead run), or look at the log of the one that should run",
+        f"{look.found.engine.words()}: owners keep working, but nothing is decided",
+        "start an engine (fairlead run), or read the log of the one that should run",
     )
 
 
 def _offline(look: _Look, problem: str) -> Iterator[Finding]:
-    text = f"nobody is in it, and {look.found.lag:,} messages wait"
+    text = f"it has no members, and {look.found.lag:,} messages wait"
     yield Finding(problem, "group", text, "start its clients")
 
 
@@ -133,11 +133,11 @@ def _phase(look: _Look, problem: str) -> Iterator[Finding]:
 def _overlap(look: _Look, problem: str) -> Iterator[Finding]:
     for queue, members in look.signs.overlaps.items():
         owners = ", ".join(member.client_id for member in members)
-        yield Finding(problem, _named([queue]), f"held by {owners}")
+        yield Finding(problem, _named([queue]), f"held by {owners} at once")
 
 
 def _disagreement(look: _Look, problem: str) -> Iterator[Finding]:
-    odd = look.found.live.observed.told.odd
+    odd = look.found.live.observed.assignments.odd
     for trait, values in look.signs.disagreements.items():
         subject = f"{trait.name} of {trait.topic}" if trait.topic else trait.name
         said = []
@@ -151,7 +151,7 @@ def _disagreement(look: _Look, problem: str) -> Iterator[Finding]:
 
 def _duplicate(look: _Look, problem: str) -> Iterator[Finding]:
     for client_id, number in look.signs.duplicates.items():
-        text = f"{number} processes use it: the newest counts, and the others are told to stop"
+        text = f"{number} processes use it: the newest counts, the others are told to stop"
         yield Finding(problem, client_id, text)
 
 
@@ -174,14 +174,14 @@ def _unsafe(look: _Look, problem: str) -> Iterator[Finding]:
             owners = ", ".join(_ids((*each.held, *each.gated)))
             text = f"{owners} was granted it without waiting for {', '.join(_ids(each.draining))}"
             remedy = (
-                "expect messages twice until it is released; mode cooperative and on_mute wait "
-                "never do this"
+                "expect some messages twice until it is released; mode cooperative with on_mute "
+                "wait avoids this"
             )
             yield Finding(problem, "/".join(map(str, each.queue)), text, remedy)
 
 
 def _stalled(look: _Look, problem: str) -> Iterator[Finding]:
-    """Yield each holder that was told to stop and takes too long, with the queues and who waits."""
+    """Yield each holder that takes too long to give queues up, and who waits for them."""
     found = look.found
     members = {each.key: each for each in found.members}
     standings = {each.queue: each for each in found.queues}
@@ -189,12 +189,14 @@ def _stalled(look: _Look, problem: str) -> Iterator[Finding]:
         if drain.problem(look.signs.rules) != problem:
             continue
         asked_ms = drain.asked_ms
-        how_long = (
-            "longer than decisions were read" if asked_ms is None else duration_words(asked_ms)
+        when = (
+            "before the first decision that was read"
+            if asked_ms is None
+            else f"{duration_words(asked_ms)} ago"
         )
         waiting = _waiting(standings[queue] for queue in drain.queues)
         text = (
-            f"it was told {how_long} ago to give up {_named(drain.queues)} and has not; {waiting}. "
+            f"it was told {when} to give up {_named(drain.queues)} and has not; {waiting}. "
             f"{_heard(found, members.get(drain.member))}"
         )
         yield Finding(problem, drain.member.client_id, text, _what_helps(found, lives=drain.lives))
@@ -202,11 +204,11 @@ def _stalled(look: _Look, problem: str) -> Iterator[Finding]:
 
 def _what_helps(found: GroupStanding, *, lives: bool) -> str:
     if found.engine.silent:
-        return "start an engine first: none reads releases, or takes queues from who is gone"
+        return "start an engine first: without one nobody reads releases or takes queues over"
     if not lives:
         return "wait: the engine takes its queues lease and margin after its last heartbeat"
     return (
-        "look at its log for a message or a callback that takes so long; restart it, or take its "
+        "find the message or callback that takes so long in its log; restart it, or take its "
         f"queues: fairlead group set {found.name} --on-mute force (they may have two owners)"
     )
 
@@ -220,32 +222,32 @@ def _waiting(queues: Iterable[QueueStanding]) -> str:
 
 def _heard(found: GroupStanding, member: MemberStanding | None) -> str:
     if member is None or member.heard_ms is None:
-        return "It does not heartbeat"
-    return f"It heartbeat {duration_words(max(found.now_ms - member.heard_ms, 0))} ago"
+        return "It sends no heartbeats"
+    return f"Its last heartbeat came {duration_words(max(found.now_ms - member.heard_ms, 0))} ago"
 
 
 def _not_followed(look: _Look, problem: str) -> Iterator[Finding]:
-    """Yield the members that do not take in what they were told."""
+    """Yield the members that do not follow what they were told."""
     observed = look.found.live.observed
     for deaf in look.signs.deaf:
         if deaf.is_problem(look.signs.rules):
             told, applied = (
-                observed.told.sets[deaf.member],
+                observed.assignments.sets[deaf.member],
                 observed.members.heard[deaf.member].applied,
             )
             read = "nothing yet" if applied is None else ".".join(map(str, applied))
             yield Finding(
                 problem,
                 deaf.member.client_id,
-                f"it was told {'.'.join(map(str, told.epoch))} {duration_words(deaf.told_ms)} ago, "
-                f"has read {read}, and heartbeats",
-                "look whether it may read the assignments topic; restart it",
+                f"it heartbeats, but has read {read}; {'.'.join(map(str, told.epoch))} was told "
+                f"{duration_words(deaf.told_ms)} ago",
+                "check that it may read the assignments topic, and restart it",
             )
 
 
 def _silent_member(look: _Look, problem: str) -> Iterator[Finding]:
-    """Yield the members that are gone and whose queues nobody takes, though an engine ticks."""
-    sets = look.found.live.told
+    """Yield the silent members whose queues nobody takes although an engine ticks."""
+    sets = look.found.live.assigned
     for silence in look.signs.silences:
         if silence.is_problem(look.signs.rules):
             silent_ms = silence.silent_ms
@@ -258,27 +260,27 @@ def _silent_member(look: _Look, problem: str) -> Iterator[Finding]:
             yield Finding(
                 problem,
                 silence.member.client_id,
-                f"it has not heartbeat for {how_long}, and still has {owned}",
-                "look at the engine: it ticks, and does not take them (`fairlead doctor`, its log)",
+                f"it has sent no heartbeat for {how_long}, and still has {owned}",
+                "find out why the engine ticks but does not take them (`fairlead doctor`, its log)",
             )
 
 
 def _unanswered(look: _Look, problem: str) -> Iterator[Finding]:
-    """Yield the members that heartbeat and that no engine answers, though one ticks."""
+    """Yield the members that heartbeat and get no answer although an engine ticks."""
     for waits in look.signs.unanswered:
         if waits.is_problem(look.signs.rules):
             yield Finding(
                 problem,
                 waits.member.client_id,
-                f"it has heartbeat for {duration_words(waits.waited_ms)}, and was not told "
-                "anything, though an engine ticks",
-                "look at the engine: it still starts, or its batches stand still (`fairlead "
-                "doctor`, its /readyz and log), or it refuses the member (`fairlead rejects tail`)",
+                f"it has heartbeat for {duration_words(waits.waited_ms)} and was told nothing, "
+                "though an engine ticks",
+                "check whether the engine is starting or its batches stand still (`fairlead "
+                "doctor`, its /readyz and log), or rejects the member (`fairlead rejects tail`)",
             )
 
 
 def _restarting(look: _Look, problem: str) -> Iterator[Finding]:
-    """Yield the clients that are started again and again, and from where."""
+    """Yield the clients that start again and again, and where they run."""
     beats = look.found.live.observed.members.heard.items()
     since_ms = look.found.now_ms - RESTARTS_OVER_MS
     for client_id, processes in look.signs.restarting.items():
@@ -294,16 +296,16 @@ def _restarting(look: _Look, problem: str) -> Iterator[Finding]:
             problem,
             client_id,
             f"it had {processes} processes in the last {duration_words(RESTARTS_OVER_MS)}"
-            f"{places_words}: it fails as it starts, or several share its client id and end "
-            "each other",
-            "look at its log; give each process a client id of its own",
+            f"{places_words}: it fails at its start, or several processes share its client id and "
+            "stop each other",
+            "read its log; give each process its own client id",
         )
 
 
 def _failed(look: _Look, problem: str) -> Iterator[Finding]:
     newest = look.found.newest
     for topic, failure in ({} if newest is None else newest.failures).items():
-        text = f"it cannot be allocated and keeps what it has: {failure.message}"
+        text = f"the strategy cannot allocate it, so it keeps its owners: {failure.message}"
         yield Finding(problem, topic, text, _FAILED)
 
 
@@ -312,7 +314,7 @@ def _step_failed(look: _Look, problem: str) -> Iterator[Finding]:
     yield Finding(problem, look.found.name, text, _PHASES["quarantined"])
 
 
-def _ids(holders: Iterable[Holder]) -> list[str]:
+def _ids(holders: Iterable[GrantHolder]) -> list[str]:
     return [each.member.client_id for each in holders]
 
 
@@ -339,4 +341,4 @@ _SAID: Final[Mapping[str, Callable[[_Look, str], Iterator[Finding]]]] = {
     "allocation_failed": _failed,
     "step_failed": _step_failed,
 }
-"""Problem -> what is said of it."""
+"""Problem -> the function that words it."""

@@ -1,7 +1,7 @@
-"""What the engine would decide: its own functions, on a copy of a group, after some records.
+"""What the engine would decide: its own functions, run on a copy of a group after some records.
 
-The records are those that would come: the heartbeat of a client that joins, the leave of one that
-goes, a route, a rule. All of them count in one decision.
+The records are those that would come: the heartbeat of a joining client, the leave of a leaving
+one, a route, a rule. All of them count in one decision.
 """
 
 from collections.abc import Iterable, Mapping, Sequence
@@ -21,19 +21,19 @@ from fairlead.core.state import QueueState
 from fairlead.core.targets.compute import alarms_of, compute_targets
 from fairlead.core.targets.queue_measures import weigh_queues
 from fairlead.core.topics.routes import readable_queues
-from fairlead.observed.planned_group import SOMEWHERE, Picture
+from fairlead.observed.planned_group import SOMEWHERE, PlannedGroup
 
 __all__ = ["Forecast", "RefusedRecordError", "applied", "forecast", "notes_of", "settled"]
 
 _NO_CAP = 1 << 30
-"""Of the chain of a queue, so that it is dropped and granted in one decision.
+"""The longest chain of a queue, so that one decision drops and grants it.
 
-The engine lets a queue wait whose chain is full; who gets it in the end is the same.
+The engine lets a queue with a full chain wait; its final owner is the same.
 """
 
 
 class RefusedRecordError(ValueError):
-    """The engine would refuse a record; ``rejection`` says why, and what to do."""
+    """The engine would reject a record; ``rejection`` says why, and what to do."""
 
     def __init__(self, record: GroupRecord, rejection: Rejection) -> None:
         super().__init__(rejection.detail)
@@ -46,16 +46,16 @@ class Forecast:
     """A group after the decision.
 
     Attributes:
-        picture: the group, every queue where it goes to.
+        planned: the group, each queue with its future owner.
         rules: in force.
-        dropped: the queues whose holders are told to stop, in the order of the commands.
-        failures: topics that cannot be allocated; they keep what they have.
+        dropped: queues whose holders are told to stop, in the order of the commands.
+        failures: topics that cannot be allocated; they keep their owners.
         alarms: of the decision.
         requests: what the strategy was asked, once for each set of members that share topics.
-        notes: what it said beside its answers.
+        notes: what the strategy said beside its answers.
     """
 
-    picture: Picture
+    planned: PlannedGroup
     rules: GroupRules
     dropped: tuple[MessageQueue, ...]
     failures: Mapping[str, Failure]
@@ -63,70 +63,70 @@ class Forecast:
     requests: tuple[AllocationRequest, ...]
     notes: tuple[str, ...]
 
-    def readable(self, before: Picture) -> frozenset[MessageQueue]:
-        """Return the queues that can be read now, also of topics to which nobody subscribes now."""
-        routes = self.picture.state.routes
-        topics = {*shared_topics(before.state), *shared_topics(self.picture.state)}
+    def readable(self, before: PlannedGroup) -> frozenset[MessageQueue]:
+        """Return the queues that can be read now, of topics subscribed to before or after."""
+        routes = self.planned.state.routes
+        topics = {*shared_topics(before.state), *shared_topics(self.planned.state)}
         return frozenset(
             queue
             for topic in sorted(topics & routes.keys())
             for queue in readable_queues(routes[topic])
         )
 
-    def orphans(self, before: Picture) -> tuple[MessageQueue, ...]:
-        """Return the queues that can be read and belong to nobody, in RocketMQ's order."""
-        return tuple(sorted(self.readable(before) - self.picture.owners.keys(), key=queue_order))
+    def orphans(self, before: PlannedGroup) -> tuple[MessageQueue, ...]:
+        """Return the readable queues without an owner, in RocketMQ's order."""
+        return tuple(sorted(self.readable(before) - self.planned.owners.keys(), key=queue_order))
 
-    def moved(self, before: Picture) -> tuple[MessageQueue, ...]:
-        """Return the queues whose holders are told to stop, and that can still be read."""
+    def moved(self, before: PlannedGroup) -> tuple[MessageQueue, ...]:
+        """Return the readable queues whose holders are told to stop."""
         readable = self.readable(before)
         return tuple(queue for queue in self.dropped if queue in readable)
 
 
-def applied(picture: Picture, records: Iterable[GroupRecord]) -> Picture:
-    """Return the group after these records, before anything follows from them.
+def applied(planned: PlannedGroup, records: Iterable[GroupRecord]) -> PlannedGroup:
+    """Return the group after these records, before the engine decides anything.
 
     Raises:
-        RefusedRecordError: the engine would refuse one.
+        RefusedRecordError: the engine would reject one.
     """
-    draft = picture.draft()
+    draft = planned.draft()
     for number, record in enumerate(records):
         apply_record(draft, Arrival(Source("", 0, number, 0), 0, record))
         if draft.rejections:
             raise RefusedRecordError(record, draft.rejections[0])
-    # Who leaves in a plan is meant to be gone: its queues are shown where they go in the end.
-    before = picture.state.awaited
+    # A plan shows where queues go in the end: nobody waits for a client that leaves in it.
+    before = planned.state.awaited
     draft.state.awaited = {
         client_id: awaited
         for client_id, awaited in draft.state.awaited.items()
         if before.get(client_id) == awaited
     }
     if draft.weigh_now:
-        weigh_queues(draft, picture.clock_ms)
-    return replace(picture, state=draft.state)
+        weigh_queues(draft, planned.clock_ms)
+    return replace(planned, state=draft.state)
 
 
-def forecast(picture: Picture, records: Sequence[GroupRecord] = ()) -> Forecast:
-    """Return what follows for a group from these records.
+def forecast(planned: PlannedGroup, records: Sequence[GroupRecord] = ()) -> Forecast:
+    """Return what the engine would decide after these records.
 
     Raises:
-        RefusedRecordError: the engine would refuse one.
+        RefusedRecordError: the engine would reject one.
     """
     requests: list[AllocationRequest] = []
     notes: list[str] = []
     overheard = {
         name: _Overheard(strategy, requests, notes)
-        for name, strategy in picture.engine.strategies.items()
+        for name, strategy in planned.engine.strategies.items()
     }
-    engine = replace(picture.engine, strategies=overheard, chain_cap=_NO_CAP)
-    draft = applied(replace(picture, engine=engine), records).draft()
+    engine = replace(planned.engine, strategies=overheard, chain_cap=_NO_CAP)
+    draft = applied(replace(planned, engine=engine), records).draft()
     compute_targets(draft)
     for queue in draft.state.targets:
         value = draft.state.queues.get(queue, QueueState())
         draft.set_queue(queue, replace(value, base=SOMEWHERE))
     aim_queues(draft)
     return Forecast(
-        picture=replace(picture, state=draft.state),
+        planned=replace(planned, state=draft.state),
         rules=draft.rules,
         dropped=tuple(move.queue for move in draft.moves if move.stage == "dropped"),
         failures=dict(draft.state.failures),
@@ -136,13 +136,13 @@ def forecast(picture: Picture, records: Sequence[GroupRecord] = ()) -> Forecast:
     )
 
 
-def settled(picture: Picture) -> Picture:
-    """Return the group after the decision that its engine would make now."""
-    return picture.owned(forecast(picture).picture.owners)
+def settled(planned: PlannedGroup) -> PlannedGroup:
+    """Return the group after the decision that the engine would make now."""
+    return planned.owned(forecast(planned).planned.owners)
 
 
 def notes_of(answer: Allocation) -> tuple[str, ...]:
-    """Return what a strategy says beside its answer, such as that it was cut short."""
+    """Return a strategy's notes on its answer, such as that it was cut short."""
     notes = getattr(answer, "notes", ())
     if isinstance(notes, Mapping):
         return tuple(f"{name}: {note}" for name, note in notes.items())
@@ -150,7 +150,7 @@ def notes_of(answer: Allocation) -> tuple[str, ...]:
 
 
 class _Overheard:
-    """A strategy of which it is known what it was asked and noted; all the rest is its own."""
+    """Passes everything on to a strategy, and records its requests and notes."""
 
     def __init__(
         self, strategy: Strategy, requests: list[AllocationRequest], notes: list[str]

@@ -1,6 +1,6 @@
-"""What is unusual about a live group, in words: for who reads a plan, and for who looks at it now.
+"""Unusual facts about a live group, in words, for readers of a plan and of a check.
 
-Each remark says what is so, and beside that what a plan makes of it or what becomes of it.
+Each note says what is so, and then what a plan makes of it or what will happen.
 """
 
 from collections import Counter
@@ -15,40 +15,40 @@ from fairlead.durations import duration_words
 from fairlead.observed.live_group import LiveGroup
 from fairlead.observed.unrouted import unrouted_topics
 
-__all__ = ["notes_on", "remarks_on"]
+__all__ = ["check_notes", "plan_notes"]
 
 
 class _Remark(NamedTuple):
-    """What is so, and how it goes on: ``planned`` in a plan, ``now`` for who asks how it stands."""
+    """A fact; ``planned``: what a plan makes of it; ``now``: what will happen."""
 
     what: str
     planned: str = ""
     now: str = ""
 
 
-def remarks_on(live: LiveGroup, now_ms: int) -> tuple[str, ...]:
-    """Return what a reader of a plan must know of the group that it starts from, a sentence each.
+def plan_notes(live: LiveGroup, now_ms: int) -> tuple[str, ...]:
+    """Return what a reader of a plan must know of the group now, one sentence each.
 
     Args:
         live: the group.
-        now_ms: the time of this machine, of which nothing but a remark comes.
+        now_ms: the time of this machine; only a note comes of it.
     """
     life = live.engine(now_ms)
-    what_if = "the plan is what an engine would decide once it runs"
+    what_if = "the plan shows what an engine would decide"
     engine = (f"{life.words()}; {what_if}",) if life.silent else ()
     found = (*_rules(live), *_members(live), *_broadcasters(live), *_topics(live))
     beside = (*_weights(live), *_passing(live))
     return (*engine, *(each.what + each.planned for each in (*found, *beside)))
 
 
-def notes_on(live: LiveGroup, unanswered: Collection[str]) -> tuple[str, ...]:
-    """Return what is unusual and no fault of the group as it stands, a sentence each.
+def check_notes(live: LiveGroup, unanswered: Collection[str]) -> tuple[str, ...]:
+    """Return what is unusual about the group and no fault, one sentence each.
 
-    Whether an engine runs is told elsewhere, and a topic without a route is a finding.
+    Whether an engine runs is said elsewhere, and a topic without a route is a finding.
 
     Args:
         live: the group.
-        unanswered: clients of which a finding says that they were not told anything.
+        unanswered: clients whose findings say that they were told nothing.
     """
     found = (*_rules(live), *_members(live, unanswered), *_broadcasters(live), *_passing(live))
     return tuple(each.what + each.now for each in found)
@@ -59,68 +59,66 @@ def _rules(live: LiveGroup) -> Iterator[_Remark]:
     for (group, rule, subject), refused in in_force.refused.items():
         kept = (rule, subject) in in_force.of(group)
         what = (
-            "the one before it holds"
+            "the one before it stays in force"
             if kept
-            else "one before it may be in force, and is not in the log any more"
+            else "one before it may be in force, but the log no longer has it"
         )
         everybody = ["of every group"] if group == ALL_GROUPS else []
         name = " ".join((rule, *everybody, "/".join(subject))).strip()
-        yield _Remark(f"the rule {name} is refused by the engine ({refused.error.detail}): {what}")
+        yield _Remark(f"the engine rejects the rule {name} ({refused.error.detail}): {what}")
 
 
 def _members(live: LiveGroup, unanswered: Collection[str] = ()) -> Iterator[_Remark]:
-    state, told = live.core.state, live.told
+    state, told = live.core.state, live.assigned
     heard = state.members
     for client_id in sorted(state.awaited, key=java_order):
         yield _Remark(
-            f"{client_id} is gone and waited for (restart_grace_ms): its queues are kept for it"
+            f"{client_id} is gone; its queues are kept until it returns (restart_grace_ms)"
         )
-    # Who has lapsed and has no set any more has been dealt with.
+    # Who has lapsed and has no assignment left is dealt with.
     for key in sorted(told.keys() - heard.keys()):
-        if key.client_id in live.picture.members:
+        if key.client_id in live.planned.members:
             yield _Remark(
-                f"{key.client_id} was started again: what its former life held is on its way"
+                f"{key.client_id} was started again: the queues of its former process are moving"
             )
         elif key.client_id not in state.awaited:
             yield _Remark(
-                f"{key.client_id} does not heartbeat any more",
-                planned=": it is planned without",
-                now=": the engine takes what it holds, lease and margin after its last heartbeat",
+                f"{key.client_id} sends no heartbeats any more",
+                planned=": the plan leaves it out",
+                now=": the engine takes its queues lease and margin after its last heartbeat",
             )
     yield from _leaving_and_joining(live, unanswered)
     lives = Counter(key.client_id for key, member in heard.items() if not member.leaving)
     for client_id in sorted(lives, key=java_order):
         if lives[client_id] > 1:
-            yield _Remark(f"{client_id} runs {lives[client_id]} times: the newest process counts")
+            yield _Remark(f"{client_id} runs {lives[client_id]} times: only the newest counts")
 
 
 def _leaving_and_joining(live: LiveGroup, unanswered: Collection[str]) -> Iterator[_Remark]:
-    told = live.told
+    told = live.assigned
     for key, member in sorted(live.core.state.members.items()):
         if member.leaving:
-            # Who has nothing left to give up is gone, though its leave is still read.
+            # Who has nothing left to give up is gone, even if its leave was read.
             if key in told and key.client_id not in live.core.state.awaited:
                 yield _Remark(
                     f"{key.client_id} is leaving",
-                    planned=": it is planned without",
-                    now=": what it holds goes to others",
+                    planned=": the plan leaves it out",
+                    now=": its queues go to others",
                 )
         elif key not in told and key.client_id in unanswered:
             continue
         elif key not in told:
-            yield _Remark(
-                f"{key.client_id} {_since_when(live, member)} and was not told anything yet"
-            )
+            yield _Remark(f"{key.client_id} {_since_when(live, member)} and was told nothing yet")
         elif not told[key].complete:
             yield _Remark(
-                f"what {key.client_id} holds is being written",
+                f"the engine is still writing the assignment of {key.client_id}",
                 planned=": run the plan again",
-                now=": look again",
+                now=": check again",
             )
 
 
 def _since_when(live: LiveGroup, member: Member) -> str:
-    # Heartbeats are read for little longer than a lease: how much older it is does not stand there.
+    # Heartbeats are read for little longer than a lease: how much older it is remains unknown.
     lease_ms = max(live.core.rules.lease_ms, member.profile.lease_ms)
     if live.core.clock_ms - member.joined_ms <= lease_ms:
         return "has just joined"
@@ -130,22 +128,22 @@ def _since_when(live: LiveGroup, member: Member) -> str:
 def _broadcasters(live: LiveGroup) -> Iterator[_Remark]:
     for client_id, member in sorted(effective_members(live.core.state.members).items()):
         if not member.shares:
-            yield _Remark(f"{client_id} broadcasts: it reads every queue and has no share")
+            yield _Remark(f"{client_id} broadcasts: it reads every queue and shares none")
 
 
 def _topics(live: LiveGroup) -> Iterator[_Remark]:
-    for topic in unrouted_topics(live.picture.state, live.core.rules):
+    for topic in unrouted_topics(live.planned.state, live.core.rules):
         yield _Remark(
-            f"the route of {topic} is not known", planned=": its queues are not in the plan"
+            f"the route of {topic} is unknown", planned=": its queues are not in the plan"
         )
 
 
 def _weights(live: LiveGroup) -> Iterator[_Remark]:
-    if live.picture.state.measures:
+    if live.planned.state.measures:
         percent = live.core.rules.weighing.change_percent
         yield _Remark(
-            f"queues weigh what the last {duration_words(live.measured_ms)} of progress say; the "
-            f"weights that the engine has in force may differ by {percent} %"
+            f"queues weigh what the last {duration_words(live.measured_ms)} of progress show; the "
+            f"engine's weights in force may differ by {percent} %"
         )
 
 
@@ -154,6 +152,6 @@ def _passing(live: LiveGroup) -> Iterator[_Remark]:
     if number:
         queues = "1 queue is" if number == 1 else f"{number} queues are"
         yield _Remark(
-            f"{queues} on the way to another member",
-            planned=", and planned from where they go to",
+            f"{queues} moving to another member",
+            planned=", and planned as if already there",
         )

@@ -1,4 +1,4 @@
-"""Where a whole group stands: read from the topics, with everything that a person asks of it."""
+"""How a whole group stands: everything that the topics tell and that a person asks for."""
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
@@ -10,11 +10,11 @@ from fairlead.core.membership.members import shared_topics
 from fairlead.core.model import MessageQueue, Route
 from fairlead.counts import counted
 from fairlead.observed.decision_head import decision_head
-from fairlead.observed.engine_life import EngineLife
+from fairlead.observed.engine_liveness import EngineLiveness
 from fairlead.observed.group_metrics import GroupFigures, figures_of
 from fairlead.observed.live_group import LiveGroup
 from fairlead.observed.member_standing import MemberStanding, member_standings
-from fairlead.observed.positions import Place
+from fairlead.observed.positions import QueuePosition
 from fairlead.observed.queue_standing import QueueStanding, queue_standings
 from fairlead.observed.summary import GroupSummary
 from fairlead.observed.unrouted import unrouted_topics
@@ -38,12 +38,12 @@ class GroupStanding:
         live: the group as its topics tell it.
         queues: each queue.
         members: each member.
-        now_ms: up to when silence and waits are counted.
+        now_ms: until when silence and waits count.
         figures: the group in numbers.
-        absent: of topics without a route, those that do not exist -> that, in words. Empty also
-            where nobody has asked.
-        untold: of topics with a route, those that have more queues than it tells -> that, in
-            words. Empty also where nobody has asked.
+        absent: topics without a route that do not exist -> what to say of it; empty if nobody has
+            asked.
+        untold: topics that have more queues than their routes say -> what to say of it; empty if
+            nobody has asked.
     """
 
     live: LiveGroup
@@ -60,13 +60,13 @@ class GroupStanding:
         return self.live.core.state.group
 
     @property
-    def engine(self) -> EngineLife:
-        """Whether one runs."""
+    def engine(self) -> EngineLiveness:
+        """Whether an engine runs."""
         return self.figures.summary.engine
 
     @property
     def release(self) -> GroupRelease | None:
-        """Who handed the group back to native consumers, and when; None: nobody did."""
+        """Who handed the group back to native consumers, and when; None: nobody has."""
         return release_of(self.live.in_force)
 
     @property
@@ -76,12 +76,12 @@ class GroupStanding:
 
     @property
     def summary(self) -> GroupSummary:
-        """The line about it; how far it is, the data cluster knows best."""
+        """The group's line in a list, with the lag that the data cluster tells."""
         return replace(self.figures.summary, lag_messages=self.lag, lag_ms=self.lag_ms)
 
     @property
     def phase(self) -> str:
-        """The word of docs/protocol.md §3.14, or ``unknown``: a decision is awaited."""
+        """The word of docs/protocol.md §3.14, or ``unknown``: the group awaits a decision."""
         return self.figures.summary.phase
 
     @property
@@ -91,7 +91,7 @@ class GroupStanding:
 
     @property
     def idle(self) -> tuple[MemberStanding, ...]:
-        """The members that heartbeat and could share, and have nothing."""
+        """The members that heartbeat, could share, and have no queue."""
         roles = ("idle", "drained", "not_designated")
         return tuple(
             each
@@ -101,7 +101,7 @@ class GroupStanding:
 
     @property
     def behind(self) -> tuple[str, ...]:
-        """Why the group has not converged, one reason each; none: everybody follows."""
+        """Why the group has not converged, one reason each; empty: every member follows."""
         return tuple(self._behind())
 
     def _behind(self) -> Iterator[str]:
@@ -110,43 +110,43 @@ class GroupStanding:
                 read = "nothing" if each.applied is None else ".".join(map(str, each.applied))
                 told = ".".join(map(str, each.told or ()))
                 if each.applied is not None and each.told is not None and each.applied >= each.told:
-                    yield f"{each.key.client_id} holds something else than it was told at {told}"
+                    yield f"{each.key.client_id} was told {told}, but holds something else"
                 else:
-                    yield f"{each.key.client_id} was told {told} and has read {read}"
+                    yield f"{each.key.client_id} was told {told}, but has read {read}"
         passing = sum(each.passing for each in self.queues)
         if passing:
-            yield f"{passing} on the way to another member"
+            yield f"{passing} moving to another member"
         unassigned = sum(each.unassigned for each in self.queues)
         if unassigned:
             yield f"{unassigned} without an owner"
         unplaced = sum(each.unplaced for each in self.members)
         if unplaced:
-            yield f"{counted(unplaced, 'member')} not placed by any decision yet"
+            yield f"{counted(unplaced, 'member')} that no decision has placed yet"
         if not passing and not unassigned and self.phase in _TRANSIENT:
             yield f"the group is {self.phase}"
 
     @property
     def lag(self) -> int | None:
-        """How many messages are left over all queues; None: of no queue is it known."""
+        """How many messages are left over all queues; None: no lag is known."""
         known = [each.lag for each in self._places if each.lag is not None]
         return sum(known) if known else None
 
     @property
     def lag_ms(self) -> int | None:
-        """For how long the oldest message has waited; None: of no queue is it known."""
+        """How long the oldest message has waited; None: unknown for every queue."""
         return max((each.lag_ms for each in self._places if each.lag_ms is not None), default=None)
 
     @property
-    def _places(self) -> Iterator[Place]:
-        """The places that tell how far the group is: of a released one, what brokers say alone."""
+    def _places(self) -> Iterator[QueuePosition]:
+        """The positions that count; for a released group, only those that brokers tell."""
         for each in self.queues:
             if self.release is None or each.place.asked:
                 yield each.place
 
     @property
     def unrouted(self) -> tuple[str, ...]:
-        """The subscribed topics that ought to have a route, and of which none is known."""
-        return unrouted_topics(self.live.picture.state, self.live.core.rules)
+        """The subscribed topics that should have a route and have none."""
+        return unrouted_topics(self.live.planned.state, self.live.core.rules)
 
     @property
     def waits_for_bridge(self) -> bool:
@@ -156,16 +156,16 @@ class GroupStanding:
 
     @property
     def routes(self) -> Mapping[str, Route]:
-        """The routes of the topics that are subscribed to."""
-        state = self.live.picture.state
+        """The routes of the subscribed topics."""
+        state = self.live.planned.state
         return {
             topic: state.routes[topic] for topic in shared_topics(state) if topic in state.routes
         }
 
-    def document(self) -> dict[str, Any]:
-        """Return the state as JSON values, without single queues and members."""
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values, without single queues and members."""
         return {
-            **self.summary.document(),
+            **self.summary.to_json(),
             "awaited": sorted(self.live.core.state.awaited),
             "unrouted": [*self.unrouted],
             "unconverged_because": [*self.behind],
@@ -173,13 +173,13 @@ class GroupStanding:
             "rules": [*unusual_rules_json(self.live.in_force)],
         }
 
-    def whole_document(self) -> dict[str, Any]:
-        """Return everything as JSON values."""
+    def to_full_json(self) -> dict[str, Any]:
+        """Return JSON values of everything."""
         return {
-            **self.document(),
-            "topic_list": [each.document() for each in self.figures.topics],
-            "member_list": [each.document() for each in self.members],
-            "queue_list": [each.document() for each in self.queues],
+            **self.to_json(),
+            "topic_list": [each.to_json() for each in self.figures.topics],
+            "member_list": [each.to_json() for each in self.members],
+            "queue_list": [each.to_json() for each in self.queues],
         }
 
     def _decision(self) -> dict[str, Any] | None:
@@ -190,14 +190,14 @@ class GroupStanding:
 
 
 def standing_of(
-    live: LiveGroup, now_ms: int, history_ms: int, places: Mapping[MessageQueue, Place]
+    live: LiveGroup, now_ms: int, history_ms: int, places: Mapping[MessageQueue, QueuePosition]
 ) -> GroupStanding:
     """Return how a live group stands.
 
     Args:
         live: the group.
-        now_ms: up to when silence and waits are counted.
-        history_ms: so long its last rebalance is remembered.
+        now_ms: until when silence and waits count.
+        history_ms: how long its last rebalance is remembered.
         places: where the data cluster says the group is in its queues.
     """
     now_ms = max(now_ms, live.newest_ms or 0)

@@ -1,19 +1,19 @@
-"""The groups of a view by name: who has told of them, and which are to be forgotten."""
+"""The groups of a view by name: who has told of them, and which to forget."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from fairlead.core.model import MessageQueue
 from fairlead.observed.bounds import MANY, Bounds
-from fairlead.observed.counters import Happened
-from fairlead.observed.decided import Decided
-from fairlead.observed.events import Watch
+from fairlead.observed.counters import GroupCounters
+from fairlead.observed.events import GroupEvents
+from fairlead.observed.group_decisions import GroupDecisions
 from fairlead.observed.members import Members
 from fairlead.observed.observed_group import ObservedGroup
-from fairlead.observed.positions import Measured
+from fairlead.observed.positions import GroupPositions
 from fairlead.observed.releases import Releases
 from fairlead.observed.shared_facts import SharedFacts
-from fairlead.observed.strangers import Strangers
+from fairlead.observed.unconfirmed import Unconfirmed
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.quick_fields import text_of
 from fairlead.wire.raw import RawRecord
@@ -23,47 +23,47 @@ __all__ = ["KnownGroups"]
 
 
 class KnownGroups:
-    """The groups that records have told of.
+    """The groups that records tell of.
 
     Attributes:
         by_name: the groups.
-        happened: what has happened to them.
-        stirred: those in which something may be under way.
+        counters: what has happened to them.
+        stirred: groups in which something may be under way.
     """
 
-    def __init__(self, around: SharedFacts, bounds: Bounds = MANY) -> None:
+    def __init__(self, facts: SharedFacts, bounds: Bounds = MANY) -> None:
         self.by_name: dict[str, ObservedGroup] = {}
-        self.happened = Happened()
+        self.counters = GroupCounters()
         self.stirred: set[str] = set()
-        self._around, self._bounds = around, bounds
-        self._strangers = Strangers()
+        self._facts, self._bounds = facts, bounds
+        self._strangers = Unconfirmed()
 
-    def count_on(self, happened: Happened) -> None:
-        """Go on with counts of a view before this one."""
-        self.happened = happened
+    def count_on(self, counters: GroupCounters) -> None:
+        """Continue the counts of an earlier view."""
+        self.counters = counters
         for group in self.by_name.values():
-            group.watch.happened = happened
+            group.events.counters = counters
 
     def told(self, name: object, row: RawRecord) -> ObservedGroup:
         """Return a group that an engine, a bridge or an operator tells of.
 
         Raises:
-            ValueError: no group can be called so.
+            ValueError: no group can have this name.
         """
         found = self._there(name, row)
-        if not found.vouched:
-            found.vouched = True
-            self._strangers.vouch(found.name)
+        if not found.confirmed:
+            found.confirmed = True
+            self._strangers.confirm(found.name)
         return found
 
     def of_sender(self, body: Mapping[str, Any], row: RawRecord) -> ObservedGroup:
-        """Return the group of a client's record, which stands in the partition of its group.
+        """Return the group of a client's record, which stands in its group's partition.
 
         Raises:
-            ValueError: it does not stand there, or no group can be called so.
+            ValueError: it stands elsewhere, or no group can have its name.
         """
         name = text_of(body["group"])
-        if partition_of_group(name, self._around.ruled.shards) != row.partition:
+        if partition_of_group(name, self._facts.rules.shards) != row.partition:
             raise ValueError("it stands in another partition than its group's")
         is_new = name not in self.by_name
         group = self._there(name, row)
@@ -72,7 +72,7 @@ class KnownGroups:
         return group
 
     def meet(self, group: ObservedGroup, queues: Iterable[MessageQueue]) -> None:
-        """Take note of queues that a client tells of; forget the oldest of too many inventions."""
+        """Note queues that a client tells of; forget the oldest if too many are unconfirmed."""
         gone: dict[str, list[MessageQueue]] = {}
         for queue in queues:
             met = self._strangers.meet_queue(group.name, queue, self._is_known)
@@ -87,26 +87,26 @@ class KnownGroups:
         return group is not None and group.has_by_others(queue)
 
     def forget(self, name: str) -> None:
-        """Forget a group, and what has happened to it."""
+        """Forget a group and its counts."""
         self.by_name.pop(name).members.forget_all()
         self.stirred.discard(name)
-        self._strangers.vouch(name)
-        self.happened.forget(name)
+        self._strangers.confirm(name)
+        self.counters.forget(name)
 
     def unknown(self, name: str) -> ObservedGroup:
-        """Return a group of which nothing is known yet."""
+        """Return an empty group, of which nothing is known yet."""
         return ObservedGroup(
             name,
-            self._around,
-            Watch(name, self.happened),
-            Measured(self._around.polled, self._around.identities),
-            decided=Decided(self._bounds),
+            self._facts,
+            GroupEvents(name, self.counters),
+            GroupPositions(self._facts.polled, self._facts.identities),
+            decided=GroupDecisions(self._bounds),
             releases=Releases(self._bounds.releases),
-            members=Members(self._around.share),
+            members=Members(self._facts.share),
         )
 
     def _there(self, name: object, row: RawRecord) -> ObservedGroup:
-        """Return a group, which there is from now on."""
+        """Return a group; create it if it is not there."""
         group = text_of(name)
         found = self.by_name.get(group)
         if found is None:

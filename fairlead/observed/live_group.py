@@ -1,8 +1,8 @@
 """A live group, from what stands in Fairlead's topics: members, what they hold, rules and routes.
 
 Decides what of it is sure. Members are those whose heartbeats the engine counts; owners are those
-of the newest assignment records. A queue on its way from one member to another is planned from
-where it goes to, whether or not it was released; what is unusual is told in words.
+of the newest assignment records. A plan takes a moving queue as already at its destination, whether
+or not it was released.
 """
 
 from collections.abc import Callable, Iterator, Mapping
@@ -13,18 +13,18 @@ from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.ordering import queue_order
 from fairlead.core.state import Grant, QueueState
 from fairlead.observed.core_group import CoreGroup, core_group
-from fairlead.observed.engine_life import EngineLife
+from fairlead.observed.engine_liveness import EngineLiveness
 from fairlead.observed.forecast import forecast
 from fairlead.observed.observed_group import ObservedGroup
 from fairlead.observed.ownership import Share
-from fairlead.observed.planned_group import SOMEWHERE, Picture
+from fairlead.observed.planned_group import SOMEWHERE, PlannedGroup
 from fairlead.wire.assignment_sets import ToldSet
 
-__all__ = ["LiveGroup", "Passing", "UnknownGroupError", "live_group"]
+__all__ = ["LiveGroup", "MovingQueue", "UnknownGroupError", "live_group"]
 
 
 class UnknownGroupError(LookupError):
-    """No record is of this group; ``known`` are groups of which there are some."""
+    """No record is of this group; ``known``: groups that have records."""
 
     def __init__(self, group: str, known: frozenset[str]) -> None:
         super().__init__(group)
@@ -33,8 +33,8 @@ class UnknownGroupError(LookupError):
 
 
 @dataclass(frozen=True, slots=True)
-class Passing:
-    """A queue on its way. ``holder`` None: nobody holds it; ``successor`` None: nobody gets it."""
+class MovingQueue:
+    """A moving queue. ``holder`` None: nobody holds it; ``successor`` None: nobody gets it."""
 
     queue: MessageQueue
     holder: str | None
@@ -47,60 +47,60 @@ class LiveGroup:
 
     Attributes:
         observed: everything that is known of it.
-        picture: every queue where it is or goes to.
+        planned: the group with each queue where it is or goes to.
         in_force: its rules, and where they come from.
         core: who is in it, as the core knows it.
-        passing: the queues on their way.
+        passing: the moving queues.
         newest_ms: when the newest heartbeats record of its partition was appended.
-        measured_ms: for how long progress was read to know what queues weigh; 0: it was not.
+        measured_ms: how long a time of progress was read to weigh queues; 0: none was.
         others: other groups that records name.
     """
 
     observed: ObservedGroup
-    picture: Picture
+    planned: PlannedGroup
     in_force: RulesInForce
     core: CoreGroup
-    passing: tuple[Passing, ...]
+    passing: tuple[MovingQueue, ...]
     newest_ms: int | None
     measured_ms: int = 0
     others: frozenset[str] = frozenset()
 
     @property
-    def told(self) -> Mapping[MemberKey, ToldSet]:
+    def assigned(self) -> Mapping[MemberKey, ToldSet]:
         """What each member was told to hold."""
-        return self.observed.told.sets
+        return self.observed.assignments.sets
 
-    def engine(self, now_ms: int) -> EngineLife:
-        """Return whether an engine runs for the group; ``now_ms``: up to when silence counts."""
-        return self.observed.around.engine(self.observed.name, self.core.rules, now_ms)
+    def engine(self, now_ms: int) -> EngineLiveness:
+        """Return whether an engine runs for the group; ``now_ms``: until when silence counts."""
+        return self.observed.facts.engine(self.observed.name, self.core.rules, now_ms)
 
 
 def live_group(
     observed: ObservedGroup,
     core: CoreGroup | None = None,
-    weighed: Callable[[Picture], Picture] = lambda picture: picture,
+    weighed: Callable[[PlannedGroup], PlannedGroup] = lambda planned: planned,
 ) -> LiveGroup:
-    """Return a group as everything that was observed of it says it is now.
+    """Return a live group.
 
     Args:
-        observed: that.
+        observed: what was observed of it.
         core: the group as the core knows it, if that is known already.
-        weighed: finds out what queues weigh, which decides where they go.
+        weighed: weighs the queues, which decides where they go.
     """
     core, shares = core or core_group(observed), observed.shares()
-    in_force = observed.around.ruled.of(observed.name)
-    picture = weighed(_picture(core, in_force, shares))
-    calm = _calm(picture, shares, observed.told.sets)
-    passing = tuple(_passing(picture, calm, shares))
+    in_force = observed.facts.rules.of(observed.name)
+    planned = weighed(_picture(core, in_force, shares))
+    calm = _calm(planned, shares, observed.assignments.sets)
+    passing = tuple(_passing(planned, calm, shares))
     return LiveGroup(observed, calm, in_force, core, passing, observed.newest_beat_ms)
 
 
 _Shares = Mapping[MessageQueue, list[Share]]
-"""Per queue, everybody who has anything to do with it, oldest grant first; at least one."""
+"""Per queue, every member that has a share in it, oldest grant first; at least one."""
 
 
-def _picture(core: CoreGroup, in_force: RulesInForce, shares: _Shares) -> Picture:
-    """Return the group with every grant of its members that is not known to have ended."""
+def _picture(core: CoreGroup, in_force: RulesInForce, shares: _Shares) -> PlannedGroup:
+    """Return the group with every grant of its members that may not have ended."""
     state = core.state
     for queue in sorted(shares, key=queue_order):
         newest = shares[queue][-1]
@@ -108,33 +108,35 @@ def _picture(core: CoreGroup, in_force: RulesInForce, shares: _Shares) -> Pictur
             continue
         grant = Grant(newest.member, newest.epoch, dropped=newest.state == "draining")
         state.queues[queue] = QueueState(base=SOMEWHERE, chain=(grant,))
-    return Picture(state, core.engine, in_force.values_of_all, core.clock_ms)
+    return PlannedGroup(state, core.engine, in_force.values_of_all, core.clock_ms)
 
 
-def _calm(picture: Picture, shares: _Shares, told: Mapping[MemberKey, ToldSet]) -> Picture:
-    """Return the group when what is under way is over.
+def _calm(
+    planned: PlannedGroup, shares: _Shares, told: Mapping[MemberKey, ToldSet]
+) -> PlannedGroup:
+    """Return the group as it will be when everything under way is over.
 
-    A group at rest is left as it is, so that what the engine holds is not second-guessed. Where a
-    queue is on its way, or a member waits, the engine decides again: it is taken at its word. In a
-    paused group it decides nothing, so everything is with whom it is.
+    A group at rest stays as it is: the plan does not question what the engine decided. If a queue
+    is moving or a member waits, the engine's own functions decide where queues go. A paused group
+    decides nothing, so every queue stays where it is.
     """
-    if picture.rules.pause:
-        return picture.owned(picture.owners)
-    held, goes_to = picture.owners, forecast(picture).picture.owners
-    waits = any(member.key not in told for member in picture.members.values())
+    if planned.rules.pause:
+        return planned.owned(planned.owners)
+    held, goes_to = planned.owners, forecast(planned).planned.owners
+    waits = any(member.key not in told for member in planned.members.values())
     moving = any(
-        queue not in held and (queue in shares or queue in goes_to) for queue in picture.queues
+        queue not in held and (queue in shares or queue in goes_to) for queue in planned.queues
     )
-    return picture.owned(goes_to if waits or moving else held)
+    return planned.owned(goes_to if waits or moving else held)
 
 
-def _passing(picture: Picture, calm: Picture, shares: _Shares) -> Iterator[Passing]:
-    held, goes_to = picture.owners, calm.owners
-    for queue in picture.queues:
+def _passing(planned: PlannedGroup, calm: PlannedGroup, shares: _Shares) -> Iterator[MovingQueue]:
+    held, goes_to = planned.owners, calm.owners
+    for queue in planned.queues:
         successor, of_queue = goes_to.get(queue), shares.get(queue, [])
         holder = of_queue[-1].member.client_id if of_queue else None
         stays = queue in held and held[queue] == successor
         if len(of_queue) > 1 and of_queue[-1].state == "gated":
             holder, stays = of_queue[-2].member.client_id, False
         if not stays and (holder is not None or successor is not None):
-            yield Passing(queue, holder, successor)
+            yield MovingQueue(queue, holder, successor)

@@ -1,7 +1,7 @@
-"""Where one member of a group stands: what it says of itself, what it has, and why it has nothing.
+"""How one member of a group stands: what it reports, what it has, and why it has nothing.
 
-A member that was told to hold something and does not heartbeat any more is one too, until the
-engine takes its queues; so is a client that is gone and waited for.
+A silent member counts until the engine takes its queues; so does a client that is gone and whose
+return is awaited.
 """
 
 from collections import Counter
@@ -31,18 +31,18 @@ class MemberStanding:
         key: who.
         profile: what it says of itself; None: no heartbeat of it was read.
         role: ``consumes``, ``idle``, ``drained``, ``not_designated``, ``broadcasts``, ``leaving``,
-            ``superseded`` (another process has its client id), ``awaited`` (it is gone and its
+            ``superseded`` (a newer process has its client id), ``awaited`` (it is gone and its
             queues are kept for it) or ``silent`` (it does not heartbeat any more).
-        why: of what is not plain, in a sentence without a point.
-        since_ms: since when it heartbeats without a break of a lease, as far as was read.
+        why: the reason for a role that is not plain, a sentence without a point.
+        since_ms: since when it heartbeats without a gap of a lease, as far as was read.
         heard_ms: when its newest heartbeat was appended.
-        lease_left_ms: how long it may go on without another one; below 0 it has stopped by itself.
-        held: queues that it works on.
-        draining: that it was told to give up.
-        gated: that it waits for.
-        told: the epoch of what it was told last; None: it was not told anything.
+        lease_left_ms: how long its lease still runs; below 0 it has stopped by itself.
+        held: how many queues it works on.
+        draining: how many it was told to give up.
+        gated: how many it waits for.
+        told: the epoch of its newest assignment; None: it has none.
         applied: the newest epoch that it has read.
-        behind: it has not read what it was told, or holds something else.
+        behind: it has not read its assignment, or holds something else.
     """
 
     key: MemberKey
@@ -61,7 +61,7 @@ class MemberStanding:
 
     @property
     def unplaced(self) -> bool:
-        """Whether it heartbeats to share, and no decision has told it anything yet."""
+        """Whether it heartbeats to share queues, and no decision has placed it yet."""
         sharing = ("consumes", "idle", "drained", "not_designated")
         return self.told is None and self.role in sharing
 
@@ -70,7 +70,7 @@ class MemberStanding:
         """Whether it heartbeats."""
         return self.role not in ("awaited", "silent")
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return JSON values."""
         said = self.profile
         return {
@@ -100,19 +100,19 @@ class MemberStanding:
 def member_standings(
     live: LiveGroup, queues: Iterable[QueueStanding], now_ms: int
 ) -> tuple[MemberStanding, ...]:
-    """Return every member, in the order of client ids.
+    """Return every member, sorted by client id.
 
     Args:
         live: the group.
-        queues: where its queues stand.
-        now_ms: up to when they are silent.
+        queues: how its queues stand.
+        now_ms: until when silence counts.
     """
     counts = _counts(queues)
     state, heard = live.core.state, live.observed.members.heard
-    # Who leaves is one until the engine has taken its record away.
-    keys = {key for key, each in state.members.items() if not each.leaving or key in live.told}
+    # A leaving member counts until the engine has removed its assignment.
+    keys = {key for key, each in state.members.items() if not each.leaving or key in live.assigned}
     keys |= {each.member.key for each in state.awaited.values()}
-    keys |= {key for key, told in live.told.items() if told.entries or key in heard}
+    keys |= {key for key, told in live.assigned.items() if told.entries or key in heard}
     found = [_standing(live, key, counts.get(key, Counter()), now_ms) for key in keys]
     return tuple(sorted(found, key=lambda each: (java_order(each.key.client_id), each.key)))
 
@@ -131,7 +131,7 @@ def _standing(live: LiveGroup, key: MemberKey, counts: Counter[str], now_ms: int
     beat = live.observed.members.heard.get(key)
     profile = None if beat is None else beat.member.profile
     heard_ms = None if beat is None else beat.heard_ms
-    told = live.told.get(key)
+    told = live.assigned.get(key)
     since_ms = None if beat is None else beat.since_ms
     role, why = _role(live, key, member, counts, None if since_ms is None else now_ms - since_ms)
     lease_left_ms = None
@@ -168,18 +168,18 @@ def _role(
     if member is None:
         return _gone(live, key)
     if member.leaving:
-        return "leaving", "it has said that it leaves"
+        return "leaving", "it has announced its leave"
     if effective_members(state.members).get(key.client_id, member).key != key:
-        return "superseded", "another process of this client id is newer, and counts"
+        return "superseded", "a newer process of this client id counts"
     if not member.shares:
-        return "broadcasts", "it reads every queue by itself and has no share"
+        return "broadcasts", "it reads every queue and shares none"
     if key.client_id in drained_of(live.core.rules.single):
-        return "drained", "a rule says so: it gives everything away and gets nothing"
+        return "drained", "a rule drains it: it gives up every queue and gets none"
     designated = live.core.rules.designated
     named = designated is None or designated.entries.names(key.client_id)
-    targets = sum(owner == key.client_id for owner in live.picture.owners.values())
+    targets = sum(owner == key.client_id for owner in live.planned.owners.values())
     if not named and not targets:
-        return "not_designated", "a rule lets others alone consume (designated)"
+        return "not_designated", "a rule designates other clients (designated)"
     if counts["held"] or counts["draining"] or counts["gated"]:
         return "consumes", ""
     return "idle", next(_why_idle(live, member, targets, beaten_ms))
@@ -188,8 +188,8 @@ def _role(
 def _gone(live: LiveGroup, key: MemberKey) -> tuple[str, str]:
     awaited = live.core.state.awaited.get(key.client_id)
     if awaited is not None and awaited.member.key == key:
-        return "awaited", "it is gone, and its queues are kept for it (restart_grace_ms)"
-    return "silent", "it does not heartbeat any more; the engine takes its queues"
+        return "awaited", "it is gone; its queues are kept until it returns (restart_grace_ms)"
+    return "silent", "it sends no heartbeats any more; the engine takes its queues"
 
 
 def _why_idle(
@@ -197,24 +197,24 @@ def _why_idle(
 ) -> Iterator[str]:
     state, rules = live.core.state, live.core.rules
     topics, lease_ms = sorted(member.topics), max(rules.lease_ms, member.profile.lease_ms)
-    if member.key not in live.told and beaten_ms is not None and beaten_ms > lease_ms:
-        # Whatever else may be so, an engine that is at work would have told it.
-        yield f"it has heartbeat for {duration_words(beaten_ms)} and was not told anything yet"
+    if member.key not in live.assigned and beaten_ms is not None and beaten_ms > lease_ms:
+        # Whatever else is so, a working engine would have told it something.
+        yield f"it has heartbeat for {duration_words(beaten_ms)} and was told nothing yet"
     if not topics:
         yield "it subscribes to nothing"
     unknown = [each for each in topics if lacks_route(state.group, each, state.routes, rules)]
     if unknown:
-        yield f"the route of {', '.join(unknown)} is not known"
+        yield f"the route of {', '.join(unknown)} is unknown"
     if targets:
-        yield f"it is given {targets} in the next decision"
+        yield f"it gets {targets} in the next decision"
     if rules.pause:
-        yield "the group is paused: nothing is shared anew"
-    if member.key not in live.told:
-        yield "it has just joined and was not told anything yet"
-    sharers = len(live.picture.members)
-    queues = sum(queue.topic in member.topics for queue in live.picture.queues)
+        yield "the group is paused: no queue moves"
+    if member.key not in live.assigned:
+        yield "it has just joined and was told nothing yet"
+    sharers = len(live.planned.members)
+    queues = sum(queue.topic in member.topics for queue in live.planned.queues)
     if queues < sharers:
         yield f"{sharers} members share {counted(queues, 'queue')}: there is none left"
     if rules.react == "on_tick":
-        yield "it is given queues at the next trigger (react on_tick)"
+        yield "it gets queues at the next trigger (react on_tick)"
     yield f"{rules.strategy} gives it none"

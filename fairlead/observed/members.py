@@ -26,17 +26,17 @@ from fairlead.wire.quick_fields import (
 )
 from fairlead.wire.texts import TOPIC
 
-__all__ = ["EVERYTHING_MS", "Disagreements", "Heard", "Members", "Roll"]
+__all__ = ["EVERYTHING_MS", "Disagreements", "HeardMember", "LiveMembers", "Members"]
 
 EVERYTHING_MS: Final = LEASE_MS_MAX + 60_000
-"""Who has been silent for longer than any lease is forgotten, unless nobody was heard since."""
+"""Members silent for longer than any lease are forgotten, unless nobody was heard since."""
 
 _QUOTAS_KEPT: Final = 4
-"""So many times a group's quota are kept of it: a member's lives of the last minutes are in it."""
+"""Keep this many times a group's quota: recent incarnations of its members are among them."""
 _TAG_BYTES: Final = 60
-"""What a tag takes in memory beside what an engine counts for it."""
+"""The memory of a tag, beyond what an engine counts for it."""
 _LOOK_MS: Final = 1_000
-"""So long of the log passes until it is looked again who may be forgotten to make room."""
+"""Look for members to forget at most once in this much time of the log."""
 
 _SUBSCRIPTIONS: Final = "subscriptions"
 _SUBSCRIPTION: Final = ("topic", "expression_type", "expression", "sub_version")
@@ -47,22 +47,22 @@ _PROFILE: Final = (
 
 
 Disagreements = Mapping[Trait, Mapping[TraitValue, Sequence[MemberKey]]]
-"""What members are meant to agree on -> each value of it -> who has it, in RocketMQ's order."""
+"""Each trait on which members disagree -> each of its values -> who has it, in RocketMQ's order."""
 
 
 @dataclass(slots=True)
-class Heard:
-    """One incarnation of a client, as its heartbeats tell.
+class HeardMember:
+    """One incarnation of a client, by its heartbeats.
 
     Attributes:
-        since_ms: since when it heartbeats without a break of a lease.
+        since_ms: since when it heartbeats without a gap of a lease.
         heard_ms: when its newest heartbeat was appended.
         seen_ms: the same on the clock of its partition.
         digest: of what it holds.
         digest_ms: when the first heartbeat with this digest was appended.
-        applied: the epoch of the newest assignment that it has read; None: it read none.
+        applied: the epoch of the newest assignment that it has read; None: it has read none.
         member: what it says of itself, and whether it leaves.
-        left_ms: the clock of its partition when it said that; None: it has not.
+        left_ms: the clock of its partition when it announced its leave; None: it has not.
     """
 
     since_ms: int
@@ -77,20 +77,19 @@ class Heard:
 
 
 @dataclass(frozen=True, slots=True)
-class Roll:
+class LiveMembers:
     """Who is in a group now.
 
     Attributes:
-        members: client id -> who is live and does not leave; of several with one client id the one
-            that counts.
-        topics: those that members who share queues subscribe to; of a group without members, those
-            of whom was heard last.
-        candidates: who could own a queue: it shares queues, and no rule keeps it from them.
-        disagreements: what members are meant to agree on and differ in.
+        members: client id -> the live member that does not leave; of several, the one that counts.
+        topics: what members that share queues subscribe to; of a group without members, what those
+            heard last subscribed to.
+        candidates: members that could own a queue: they share, and no rule keeps them from it.
+        disagreements: the traits on which members disagree.
         model: ``broadcasting`` if nobody shares queues, else ``clustering``.
     """
 
-    members: Mapping[str, Heard]
+    members: Mapping[str, HeardMember]
     topics: tuple[str, ...]
     candidates: tuple[MemberKey, ...]
     disagreements: Disagreements
@@ -99,28 +98,28 @@ class Roll:
 
 @dataclass(slots=True)
 class Members:
-    """Everybody of one group who was heard within the longest lease, and who was heard last."""
+    """All members of one group that were heard within the longest lease, or were heard last."""
 
     share: MemoryShare = field(default_factory=MemoryShare)
-    heard: dict[MemberKey, Heard] = field(default_factory=dict)
+    heard: dict[MemberKey, HeardMember] = field(default_factory=dict)
     newest_ms: int = 0
-    _roll: Roll | None = None
+    _roll: LiveMembers | None = None
     _rules: GroupRules | None = None
     _live: frozenset[MemberKey] = frozenset()
     _until_ms: int = 0
-    """Up to this time of the clock nobody of the live lapses, if nobody is heard either."""
+    """Until this time of the clock no live member lapses, even if nobody is heard."""
     _bytes: int = 0
-    """About what is kept of all that were heard."""
+    """About how many bytes all that is kept takes."""
     _looked_ms: int = 0
-    """When it was looked last who may be forgotten to make room."""
+    """When somebody last looked for members to forget."""
 
     def take_heartbeat(
         self, body: Mapping[str, Any], append_ms: int, clock_ms: int, rules: GroupRules
     ) -> bool:
-        """Take in a heartbeat; return whether its member says that it holds something else.
+        """Apply a heartbeat; return whether its member says that it holds something else now.
 
-        One that can be read in part keeps its member alive, no more. So does one that says more
-        than there is room for; whoever is new then is passed over, as the engine refuses it.
+        A heartbeat that is only partly readable just keeps its member alive. So does one that says
+        more than there is room for; a new member is then passed over, as the engine refuses it.
 
         Raises:
             ValueError, KeyError, TypeError: it names no member.
@@ -142,7 +141,7 @@ class Members:
     def _take(
         self,
         key: MemberKey,
-        known: Heard | None,
+        known: HeardMember | None,
         body: Mapping[str, Any],
         append_ms: int,
         clock_ms: int,
@@ -157,7 +156,7 @@ class Members:
             member = _member(key, body, clock_ms)
             if not self._takes(_room_of(member), clock_ms, rules):
                 return False
-            self.heard[key] = Heard(
+            self.heard[key] = HeardMember(
                 append_ms, append_ms, clock_ms, digest, append_ms, epoch, member, said
             )
             self._roll = None
@@ -176,7 +175,7 @@ class Members:
         return True
 
     def _takes(self, more: int, clock_ms: int, rules: GroupRules, new: int = 1) -> bool:
-        """Tell whether there is room for so many bytes more, and count them if there is."""
+        """Tell whether so many more bytes fit; count them if they do."""
         quota = rules.quota
 
         def fits() -> bool:
@@ -187,7 +186,7 @@ class Members:
             )
 
         if not fits() and clock_ms >= self._looked_ms + _LOOK_MS:
-            # Whoever has lapsed goes first.
+            # Lapsed members go first.
             self._looked_ms = clock_ms
             self._keep({k: h for k, h in self.heard.items() if self.is_live(h, clock_ms, rules)})
         if not fits():
@@ -195,7 +194,7 @@ class Members:
         self._count(self._bytes + more)
         return True
 
-    def _keep(self, heard: dict[MemberKey, Heard]) -> None:
+    def _keep(self, heard: dict[MemberKey, HeardMember]) -> None:
         self.heard = heard
         self._count(sum(_room_of(each.member) for each in heard.values()))
         self._roll = None
@@ -205,11 +204,11 @@ class Members:
         self._bytes = kept
 
     def forget_all(self) -> None:
-        """Forget everybody: the group is forgotten."""
+        """Forget every member: the group itself is forgotten."""
         self._keep({})
 
     def take_leave(self, body: Mapping[str, Any], clock_ms: int) -> None:
-        """Take in that a member leaves.
+        """Note that a member leaves.
 
         Raises:
             ValueError, KeyError, TypeError: it names no member.
@@ -221,26 +220,26 @@ class Members:
             self._roll = None
 
     def forget(self, clock_ms: int) -> None:
-        """Forget who has been silent for longer than any lease, unless nobody was heard since."""
+        """Forget members silent for longer than any lease, unless nobody was heard since."""
         oldest_ms = clock_ms - EVERYTHING_MS
         if all(heard.seen_ms >= oldest_ms for heard in self.heard.values()):
             return
         self._keep(self.remembered(clock_ms))
 
-    def _counts(self, heard: Heard, clock_ms: int) -> bool:
+    def _counts(self, heard: HeardMember, clock_ms: int) -> bool:
         if heard.seen_ms >= clock_ms - EVERYTHING_MS:
             return True
         return heard.heard_ms >= self.newest_ms - EVERYTHING_MS
 
-    def remembered(self, clock_ms: int) -> dict[MemberKey, Heard]:
-        """Return whoever is not to be forgotten."""
+    def remembered(self, clock_ms: int) -> dict[MemberKey, HeardMember]:
+        """Return the members to keep."""
         return {key: heard for key, heard in self.heard.items() if self._counts(heard, clock_ms)}
 
-    def is_live(self, heard: Heard, clock_ms: int, rules: GroupRules) -> bool:
-        """Tell whether the lease of a member runs, as the engine reckons it."""
+    def is_live(self, heard: HeardMember, clock_ms: int, rules: GroupRules) -> bool:
+        """Tell whether the lease of a member runs, as the engine counts it."""
         return clock_ms <= _lapses_ms(heard, rules)
 
-    def roll(self, clock_ms: int, rules: GroupRules) -> Roll:
+    def live_members(self, clock_ms: int, rules: GroupRules) -> LiveMembers:
         """Return who is in the group at this time of the clock of its partition."""
         if self._roll is None or self._rules is not rules or clock_ms > self._until_ms:
             lapses = {key: _lapses_ms(heard, rules) for key, heard in self.heard.items()}
@@ -251,7 +250,7 @@ class Members:
             self._until_ms = min((lapses[key] for key in live), default=clock_ms)
         return self._roll
 
-    def _called(self, live: Iterable[MemberKey], rules: GroupRules, clock_ms: int) -> Roll:
+    def _called(self, live: Iterable[MemberKey], rules: GroupRules, clock_ms: int) -> LiveMembers:
         counted = effective_members({key: self.heard[key].member for key in live})
         sharing = [member for member in counted.values() if member.shares]
         last = sharing
@@ -259,7 +258,7 @@ class Members:
             last = [heard.member for heard in self.remembered(clock_ms).values()]
         topics = {topic for member in last for topic in member.topics}
         models = {member.shares for member in counted.values() or last}
-        return Roll(
+        return LiveMembers(
             members={client_id: self.heard[one.key] for client_id, one in sorted(counted.items())},
             topics=tuple(sorted(topics, key=java_order)),
             candidates=tuple(member.key for member in sharing if _may_own(member, rules)),
@@ -268,8 +267,8 @@ class Members:
         )
 
 
-def _lapses_ms(heard: Heard, rules: GroupRules) -> int:
-    """Return until when on the clock of its partition a member counts as alive."""
+def _lapses_ms(heard: HeardMember, rules: GroupRules) -> int:
+    """Return until when, on the clock of its partition, a member counts as alive."""
     lease_ms = max(rules.lease_ms, heard.member.profile.lease_ms)
     return heard.seen_ms + lease_ms + rules.margin_ms
 
@@ -283,19 +282,19 @@ def _may_own(member: Member, rules: GroupRules) -> bool:
 
 
 def _disagreements(members: Mapping[str, Member]) -> Disagreements:
-    """Return what members differ in of what docs/protocol.md §3.1 says that they agree on."""
+    """Return the traits of docs/protocol.md §3.1 on which members disagree."""
     values: dict[Trait, dict[TraitValue, list[MemberKey]]] = {}
     for client_id in sorted(members, key=java_order):
         member = members[client_id]
         for trait, value in traits_of(member).items():
-            # As the engine compares: a start by time is one value, whatever the time.
+            # The engine compares a start by time as one value, whatever the time.
             holders = values.setdefault(trait, {}).setdefault(compared(trait, value), [])
             holders.append(member.key)
     return {trait: values[trait] for trait in sorted(values) if len(values[trait]) > 1}
 
 
 def _said(body: Mapping[str, Any]) -> tuple[Any, ...]:
-    """Return what a heartbeat says of its member, and nothing beside that."""
+    """Return what a heartbeat says of its member, and nothing else."""
     process = body["process"]
     return (
         *[body[name] for name in _PROFILE],
@@ -308,12 +307,12 @@ def _said(body: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _room_of(member: Member) -> int:
-    """Return about how many bytes of memory a member takes."""
+    """Return about how much memory a member takes, in bytes."""
     return member_bytes(member) + _TAG_BYTES * sum(len(each.tags) for each in member.subscriptions)
 
 
 def _topic(value: object) -> str:
-    """Return the name of a topic: it is told as a label, so it is none but what may be one."""
+    """Return the name of a topic; metrics show it as a label, so it must be a valid one."""
     topic = text_of(value)
     if not TOPIC.allows(topic):
         raise ValueError("no name of a topic")

@@ -1,4 +1,4 @@
-"""All groups at once: raw records go in, in any order of topics, and come out as groups."""
+"""All groups at once: takes raw records in any order of topics, and answers questions on groups."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
@@ -7,15 +7,15 @@ from fairlead.core.allocation import Strategy
 from fairlead.core.model import MessageQueue, Position
 from fairlead.core.records import ALL_GROUPS
 from fairlead.observed.bounds import MANY, ONE
-from fairlead.observed.bridge_life import BridgeLife, BridgeSigns
-from fairlead.observed.counters import Happened
-from fairlead.observed.decided import Decision
+from fairlead.observed.bridge_liveness import BridgeLiveness, BridgeSigns
+from fairlead.observed.counters import GroupCounters
+from fairlead.observed.group_decisions import LoggedDecision
 from fairlead.observed.group_metrics import GroupFigures, figures_of
 from fairlead.observed.group_standing import GroupStanding, standing_of
 from fairlead.observed.known_groups import KnownGroups
 from fairlead.observed.live_group import live_group
 from fairlead.observed.observed_group import ObservedGroup
-from fairlead.observed.positions import Place, Report
+from fairlead.observed.positions import PositionReport, QueuePosition
 from fairlead.observed.record_reader import RecordReader
 from fairlead.observed.rules import RulesOfGroups
 from fairlead.observed.shared_facts import SharedFacts
@@ -31,16 +31,16 @@ __all__ = ["ObservedGroups"]
 
 _SWEEP_MS: Final = 60_000
 _NONE_TOLD: Final[Mapping[str, str]] = {}
-_NO_PLACES: Final[Mapping[MessageQueue, Place]] = {}
+_NO_PLACES: Final[Mapping[MessageQueue, QueuePosition]] = {}
 
 
 class ObservedGroups:
     """A fold of Fairlead's topics into groups.
 
-    It reads no topic itself, has no clock, and refuses nothing: what is no record is passed over
-    and counted. Rows must come in order within each partition; nothing depends on an order between
-    partitions or topics. A group of which nothing is left, and nothing was heard for the length of
-    the history, is forgotten.
+    It reads no topic itself, has no clock, and refuses nothing: it passes over and counts what is
+    no record. Rows must come in order within each partition; no order between partitions or topics
+    matters. A group is forgotten when nothing is left of it and nothing was heard of it for the
+    length of the history.
     """
 
     def __init__(
@@ -56,69 +56,69 @@ class ObservedGroups:
         """Begin with nothing.
 
         Args:
-            names: what the topics are called.
-            partitions: how many they have.
-            history_ms: so long, before the newest record, decisions are remembered.
+            names: the names of the topics.
+            partitions: how many partitions they have.
+            history_ms: how long, before the newest record, decisions are remembered.
             tick_ms: the period of the engine's ticks.
-            strategies: those that the engine has.
-            only: the one group of which records are read, and much is kept; None: all groups.
+            strategies: the engine's strategies.
+            only: read the records of this group alone, and keep much of it; None: all groups.
         """
         self._only, self._history_ms = only, history_ms
-        self._around = SharedFacts(RulesOfGroups(strategies, partitions.shards), tick_ms)
-        self._groups = KnownGroups(self._around, MANY if only is None else ONE)
+        self._facts = SharedFacts(RulesOfGroups(strategies, partitions.shards), tick_ms)
+        self._groups = KnownGroups(self._facts, MANY if only is None else ONE)
         self._bridges = BridgeSigns()
         limits = WireLimits(partitions.shards)
-        self._reader = RecordReader(names, limits, self._around, self._groups, self._bridges)
+        self._reader = RecordReader(names, limits, self._facts, self._groups, self._bridges)
         self._swept_ms = 0
         self.passed_over = 0
         """How many rows were no record of the protocol."""
         self.records = 0
         """How many rows were read."""
         self.other_groups: set[str] = set()
-        """The groups that are not read, as records name them."""
+        """Groups that records name and that are not read."""
         self.failed = 0
-        """How often a group could not be looked through; 0 unless something is wrong here."""
+        """How often looking at a group failed; not 0 means a defect here."""
 
     @property
-    def happened(self) -> Happened:
+    def counters(self) -> GroupCounters:
         """What has happened since :meth:`follow`."""
-        return self._groups.happened
+        return self._groups.counters
 
     @property
     def as_of_ms(self) -> int:
-        """The newest append time that was read; 0: nothing was."""
-        return self._around.as_of_ms
+        """The newest append time that was read; 0: nothing was read."""
+        return self._facts.as_of_ms
 
     @property
     def generation(self) -> int:
-        """The newest generation that a driver has claimed; 0: none was read."""
-        return self._around.generation
+        """The newest claimed generation; 0: none was read."""
+        return self._facts.generation
 
-    def bridges(self, now_ms: int) -> list[BridgeLife]:
-        """Return what is to be said of the bridge of each cluster."""
+    def bridges(self, now_ms: int) -> list[BridgeLiveness]:
+        """Return the bridge of each cluster."""
         return self._bridges.lives(now_ms)
 
-    def take(self, rows: Sequence[RawRecord]) -> None:
-        """Take in the next rows; those of topics that are not read here change nothing."""
+    def apply(self, rows: Sequence[RawRecord]) -> None:
+        """Apply the next rows; those of other topics change nothing."""
         for row in rows:
             if not self._reader.reads(row):
                 continue
             self.records += 1
-            self._around.read(row)
+            self._facts.read(row)
             if not self._is_asked_for(row):
                 continue
             try:
                 self._reader.read(row)
-            except Exception:  # noqa: BLE001 - no record of one group may blind all of them
+            except Exception:  # noqa: BLE001 - a record of one group must not blind all of them
                 self.passed_over += 1
-        if self.happened.following:
+        if self.counters.following:
             self._look_out()
-        # What is kept of one group that is asked about is forgotten with all of it.
+        # Nothing is swept from a view of one group: it is read once and dropped.
         if self._only is None and self.as_of_ms - self._swept_ms >= _SWEEP_MS:
             self._sweep()
 
     def _is_asked_for(self, row: RawRecord) -> bool:
-        """Tell whether a record is to be read; one of another group moves the clock alone."""
+        """Tell whether to read a record; one of another group only moves the clock."""
         if self._only is None:
             return True
         suffix = self._reader.suffix(row)
@@ -128,18 +128,18 @@ class ObservedGroups:
         if row.value is not None:
             self.other_groups.add(name)
         if suffix == "heartbeats":
-            self._around.beat(row)
+            self._facts.beat(row)
         return False
 
-    def follow(self, happened: Happened | None = None) -> None:
-        """Count what is read from now on: what stood in the topics has been read.
+    def follow(self, counters: GroupCounters | None = None) -> None:
+        """Count from now on: what stood in the topics has been read.
 
         Args:
-            happened: counts to go on with, of a view before this one.
+            counters: counts of an earlier view, to be continued.
         """
-        if happened is not None:
-            self._groups.count_on(happened)
-        self.happened.following = True
+        if counters is not None:
+            self._groups.count_on(counters)
+        self.counters.following = True
 
     def _look_out(self) -> None:
         for name in list(self._groups.stirred):
@@ -147,47 +147,46 @@ class ObservedGroups:
                 self._groups.stirred.discard(name)
 
     def _is_under_way(self, name: str) -> bool:
-        """Notice what has come to its end in a group; return whether anything is under way."""
+        """Notice what has ended in a group; return whether anything is under way."""
         group = self._groups.by_name.get(name)
         try:
             return group is not None and group.look_out()
-        except Exception:  # noqa: BLE001 - what is wrong with one group is so for it alone
+        except Exception:  # noqa: BLE001 - a defect in one group must not affect the others
             self.failed += 1
             return False
 
-    def take_offsets(
+    def apply_offsets(
         self,
         at_ms: int,
         ends: Mapping[MessageQueue, int],
         committed: Mapping[str, Mapping[MessageQueue, Position]],
         identities: Mapping[str, str] = _NONE_TOLD,
     ) -> None:
-        """Take in what somebody has asked the data cluster for.
+        """Apply answers of the data cluster.
 
         Args:
             at_ms: when it was asked, Unix time.
-            ends: the next offset to be written, of each queue.
-            committed: group -> queue -> what it committed there, as docs/protocol.md §4.8 has it;
-                groups that no record names are left out.
-            identities: of which lives of their topics all this is; topics that are left out: not
-                told.
+            ends: the next offset of each queue.
+            committed: group -> queue -> what it committed there (docs/protocol.md §4.8); groups
+                that no record names are left out.
+            identities: the identities of the topics; a topic that is left out is not told.
         """
-        self._around.as_of_ms = max(self._around.as_of_ms, at_ms)
-        self._around.take_ends(at_ms, ends, identities)
+        self._facts.as_of_ms = max(self._facts.as_of_ms, at_ms)
+        self._facts.take_ends(at_ms, ends, identities)
         for each in self._groups.by_name.values():
-            each.measured.take_lives(identities, at_ms)
-            each.measured.date(ends)
+            each.positions.apply_identities(identities, at_ms)
+            each.positions.date(ends)
         for name, positions in committed.items():
             group = self._groups.by_name.get(name)
             for queue, position in positions.items() if group is not None else ():
                 assert group is not None, "there is a group"
                 identity = identities.get(queue.topic)
-                report = Report(queue, None, position, identity=identity, by="committed")
+                report = PositionReport(queue, None, position, identity=identity, by="committed")
                 group.take_commit(report, at_ms)
 
     def unmeasured(self, silent_ms: int) -> dict[str, list[MessageQueue]]:
         """Return the queues of each group of which nobody has told anything for so long."""
-        since_ms = self._around.as_of_ms - silent_ms
+        since_ms = self._facts.as_of_ms - silent_ms
         found = {group.name: group.unmeasured(since_ms) for group in self._known()}
         return {name: queues for name, queues in found.items() if queues}
 
@@ -196,53 +195,53 @@ class ObservedGroups:
         return {
             queue
             for group in self._known()
-            if group.roll().members
+            if group.live_members().members
             for queues in group.standing().queues.values()
             for queue in queues
         }
 
     def groups(self, now_ms: int | None = None) -> list[GroupSummary]:
-        """Return a line about each group, by name.
+        """Return the line of each group, sorted by name.
 
-        ``now_ms``: up to when silence counts; None: to the newest record.
+        ``now_ms``: until when silence counts; None: until the newest record.
         """
         return [figures_of(group, self._history_ms, now_ms).summary for group in self._known()]
 
     def figures(self) -> list[GroupFigures]:
-        """Return each group in numbers, by name."""
+        """Return each group in numbers, sorted by name."""
         return [figures_of(group, self._history_ms) for group in self._known()]
 
     def snapshot(self, places: int, in_detail: Collection[str] = ()) -> Snapshot:
-        """Return all groups in numbers, and what has happened to them, as they are now.
+        """Return all groups in numbers, with their counts, as they are now.
 
         Args:
-            places: so many groups are told by name.
-            in_detail: groups whose queues are told one by one; they have a place first.
+            places: how many groups are told by name.
+            in_detail: groups whose queues are told one by one; these get a place first.
         """
         figures = self.figures()
         names = [each.summary.group for each in figures]
-        self.happened.give_places(names, places, in_detail)
+        self.counters.give_places(names, places, in_detail)
         found = {name: self.group(name) for name in in_detail}
         return Snapshot(
             figures=tuple(figures),
-            happened=self.happened.copy(),
+            counters=self.counters.copy(),
             in_detail={name: each for name, each in found.items() if each is not None},
             passed_over=self.passed_over,
             failed=self.failed,
         )
 
     def names(self) -> list[str]:
-        """Return every group that there is: also one that nobody is in and that has read all."""
+        """Return every group there is, also one without members that has read everything."""
         groups = (self._groups.by_name[name] for name in sorted(self._groups.by_name))
         oldest_ms = self._oldest_ms
         return [each.name for each in groups if each.is_known() or not each.is_over(oldest_ms)]
 
     def group(
-        self, name: str, now_ms: int = 0, places: Mapping[MessageQueue, Place] = _NO_PLACES
+        self, name: str, now_ms: int = 0, places: Mapping[MessageQueue, QueuePosition] = _NO_PLACES
     ) -> GroupStanding | None:
-        """Return how one group stands; None: there is none of this name that is not over.
+        """Return how one group stands; None: no such group, or it is over.
 
-        ``now_ms``: as `groups`; ``places``: where the data cluster says the group is.
+        ``now_ms``: as in `groups`; ``places``: where the data cluster says the group is.
         """
         found = self._groups.by_name.get(name)
         if found is None or found.is_over(self._oldest_ms):
@@ -250,27 +249,52 @@ class ObservedGroups:
         return self._standing(found, now_ms, places)
 
     def any_group(
-        self, name: str, now_ms: int = 0, places: Mapping[MessageQueue, Place] = _NO_PLACES
+        self, name: str, now_ms: int = 0, places: Mapping[MessageQueue, QueuePosition] = _NO_PLACES
     ) -> GroupStanding:
-        """Return how one of `names` stands; the others are as `group`.
+        """Return how one of `names` stands; see `group`.
 
         Raises:
-            KeyError: it is none of them.
+            KeyError: the name is none of them.
         """
         return self._standing(self._groups.by_name[name], now_ms, places)
 
     def _standing(
-        self, found: ObservedGroup, now_ms: int, places: Mapping[MessageQueue, Place]
+        self, found: ObservedGroup, now_ms: int, places: Mapping[MessageQueue, QueuePosition]
     ) -> GroupStanding:
         now_ms = max(now_ms, self.as_of_ms)
         return standing_of(live_group(found), now_ms, self._history_ms, places)
 
+    def folds(self) -> list[ObservedGroup]:
+        """Return what is known of each group, not to be changed."""
+        return list(self._groups.by_name.values())
+
+    def trust_routes(self) -> None:
+        """From now on, believe nothing that is told of other identities than the routes tell."""
+        self._facts.trust_routes()
+
+    def may_hide_newer_engine(self) -> bool:
+        """Tell whether a newer engine may have decided before the decisions that were read.
+
+        For all groups, a decision counts as a superseded engine's only if it was written after a
+        newer engine had begun: else every group at rest would be in doubt after each restart.
+        """
+        newest = [group.decided.newest for group in self.folds()]
+        older = [each for each in newest if each and each.generation < self.generation]
+        if self._only is not None:
+            return bool(older)
+        return any(self._facts.is_superseded(each.generation, each.append_ms) for each in older)
+
+    def forget_decisions(self) -> None:
+        """Forget all decisions: they are about to be read again, from further back."""
+        for group in self.folds():
+            group.forget_decisions()
+
     def fold(self, name: str) -> ObservedGroup:
-        """Return what is known of a group, not to be changed; nothing is, of a strange one."""
+        """Return what is known of a group, not to be changed; of an unknown one, nothing."""
         return self._groups.by_name.get(name) or self._groups.unknown(name)
 
-    def decisions(self, name: str) -> tuple[Decision, ...] | None:
-        """Return what is remembered of a group's decisions, oldest first; None: no such group."""
+    def decisions(self, name: str) -> tuple[LoggedDecision, ...] | None:
+        """Return the remembered decisions of a group, oldest first; None: no such group."""
         found = self._groups.by_name.get(name)
         if found is None or found.is_over(self._oldest_ms):
             return None
@@ -278,7 +302,7 @@ class ObservedGroups:
 
     @property
     def _oldest_ms(self) -> int:
-        return self._around.as_of_ms - self._history_ms
+        return self._facts.as_of_ms - self._history_ms
 
     def _known(self) -> list[ObservedGroup]:
         oldest_ms = self._oldest_ms
@@ -286,13 +310,13 @@ class ObservedGroups:
         return [group for group in groups if not group.is_over(oldest_ms)]
 
     def _sweep(self) -> None:
-        self._swept_ms, oldest_ms = self._around.as_of_ms, self._oldest_ms
-        self._around.forget_ends_before(oldest_ms)
+        self._swept_ms, oldest_ms = self._facts.as_of_ms, self._oldest_ms
+        self._facts.forget_ends_before(oldest_ms)
         for name, group in list(self._groups.by_name.items()):
             try:
                 group.sweep(oldest_ms)
                 over = group.touched_ms < oldest_ms and group.is_over(oldest_ms)
-            except Exception:  # noqa: BLE001 - what is wrong with one group is so for it alone
+            except Exception:  # noqa: BLE001 - a defect in one group must not affect the others
                 self.failed += 1
                 continue
             if over:

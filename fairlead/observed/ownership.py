@@ -1,12 +1,11 @@
-"""Who holds which queue of a group, who gives it up, and who waits: the one place that decides it.
+"""Who holds each queue of a group, who gives it up, and who waits: the one place that decides it.
 
-A member's set stays as it is when the member has given up what it was told to, and when it has
-started what it waited for (docs/protocol.md §3.12). So a set alone does not tell whether a drain is
-over. It is over when its release was read, when a decision has called it resolved, when the
-member's digest says that it holds exactly what it was told, or when a newer grant of the queue does
-not wait for it and was not made unsafely. A grant that waits is over in the same cases. Nothing is
-taken from a member that is silent: its sets stand until the engine takes them, and it may be
-working.
+A member's assignment stays as it is after the member has given up or started its queues
+(docs/protocol.md §3.12), so the assignment alone does not tell whether a drain is over. A drain is
+over when its release was read, when a decision has resolved it, when the member's digest says that
+the member holds exactly what it was told, or when a newer grant of the queue does not wait for it
+and was not made unsafely. A waiting grant is over in the same cases. A silent member loses nothing:
+its assignment stands until the engine takes its queues, because it may be working.
 """
 
 from collections import Counter
@@ -15,60 +14,68 @@ from dataclasses import dataclass
 from typing import Literal, NamedTuple
 
 from fairlead.core.model import Epoch, MemberKey, MessageQueue
-from fairlead.observed.assignments import Told
-from fairlead.observed.decided import Decided
+from fairlead.observed.assignments import GroupAssignments
+from fairlead.observed.group_decisions import GroupDecisions
 from fairlead.observed.releases import Releases
 from fairlead.wire.assignment_records import HeldEntry
 
-__all__ = ["Ends", "Hold", "HoldState", "Holds", "Share", "holds_of", "shares_of"]
+__all__ = [
+    "GrantEnds",
+    "GroupOwnership",
+    "QueueOwnership",
+    "Share",
+    "ShareState",
+    "ownership_of",
+    "shares_of",
+]
 
-HoldState = Literal["held", "gated", "draining"]
+ShareState = Literal["held", "gated", "draining"]
 
 _Entries = Sequence[tuple[MemberKey, HeldEntry]]
 
 
 class Share(NamedTuple):
-    """What one member has to do with a queue.
+    """The share that one member has in a queue.
 
     Attributes:
         state: ``held``: it works on the queue; ``gated``: it starts when others have released the
             queue; ``draining``: it was told to stop and has not released the queue.
         epoch: of its grant.
-        waits_for: whose release a gated grant waits for.
+        waits_for: the members whose release a gated grant waits for.
     """
 
-    state: HoldState
+    state: ShareState
     member: MemberKey
     epoch: Epoch
     waits_for: tuple[MemberKey, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
-class Ends:
+class GrantEnds:
     """What proves that a grant is over.
 
     Attributes:
         released: the releases of the group.
         decided: its decisions.
         settled: members whose digest says that they hold exactly what they were told: they have
-            given up everything that they were told to, and wait for nothing.
+            given up what they were told to give up, and wait for nothing.
     """
 
     released: Releases
-    decided: Decided
+    decided: GroupDecisions
     settled: Collection[MemberKey]
 
     def is_over(self, queue: MessageQueue, member: MemberKey, epoch: Epoch) -> bool:
-        """Tell whether a grant has ended, by its release or by a decision."""
+        """Tell whether a release or a decision has ended a grant."""
         return self.released.has(queue, member, epoch) or self.decided.is_over(queue, epoch)
 
 
-def shares_of(queue: MessageQueue, entries: _Entries, ends: Ends) -> list[Share]:
-    """Return everybody who has anything to do with a queue, by the epochs of their grants.
+def shares_of(queue: MessageQueue, entries: _Entries, ends: GrantEnds) -> list[Share]:
+    """Return the shares in a queue, sorted by the epochs of their grants.
 
     Args:
         queue: the queue.
-        entries: what members were told of it, oldest grant first; at least one.
+        entries: its entries in the members' assignments, oldest grant first; at least one.
         ends: what proves that a grant is over.
     """
     newest = entries[-1][1]
@@ -82,7 +89,7 @@ def shares_of(queue: MessageQueue, entries: _Entries, ends: Ends) -> list[Share]
         if (member, entry.epoch) in ended:
             continue
         settled = member in ends.settled
-        # Who was told to hold it is an owner all the same: two of them are an overlap.
+        # A member that was told to hold it stays an owner: two of them are an overlap.
         passed_by = entry.epoch < newest.epoch and member not in awaited and not unsafe
         if passed_by and entry.state != "held":
             continue
@@ -92,25 +99,25 @@ def shares_of(queue: MessageQueue, entries: _Entries, ends: Ends) -> list[Share]
             continue
         waits_for: tuple[MemberKey, ...] = ()
         if entry.state == "gated" and not settled:
-            # Whose set does not name the queue any more has given it up.
+            # A member whose assignment no longer has the queue has given it up.
             waits_for = tuple(each[0] for each in entry.after if each in told - ended)
-        state: HoldState = "gated" if waits_for else "held"
+        state: ShareState = "gated" if waits_for else "held"
         found.append(Share(state, member, entry.epoch, waits_for))
     return found
 
 
-class Hold(NamedTuple):
+class QueueOwnership(NamedTuple):
     """Where one queue is.
 
     Attributes:
         state: of its owner's share; ``draining``: its holder gives it up, and nobody is granted it.
-        owner: whose queue it is; None while it is draining.
+        owner: the present or next owner; None while it is draining.
         epoch: of the newest grant.
-        holder: who has been told to give it up and has not; None: nobody.
-        also: other members that were told that they hold it.
+        holder: the member that was told to give it up and has not; None: nobody.
+        also: other members that were told to hold it.
     """
 
-    state: HoldState
+    state: ShareState
     owner: MemberKey | None
     epoch: Epoch
     holder: MemberKey | None = None
@@ -118,14 +125,14 @@ class Hold(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Holds:
-    """All queues of a group that anybody was told of.
+class GroupOwnership:
+    """All queues of a group that some assignment names.
 
-    ``owned``: how many queues each member owns, those that it waits for included. ``contested``:
-    the queues that somebody gives up, or that others were told to hold too, and all their shares.
+    ``owned``: how many queues each member owns, including those that it waits for. ``contested``:
+    queues that somebody gives up, or that several were told to hold, with all their shares.
     """
 
-    queues: Mapping[MessageQueue, Hold]
+    queues: Mapping[MessageQueue, QueueOwnership]
     owned: Mapping[MemberKey, int]
     draining: int
     gated: int
@@ -133,7 +140,7 @@ class Holds:
 
     @property
     def shared_twice(self) -> dict[MessageQueue, tuple[MemberKey, ...]]:
-        """The queues that several members were told to hold, and who these are."""
+        """The queues that several members were told to hold, and these members."""
         return {
             queue: (hold.owner, *hold.also)
             for queue in self.contested
@@ -141,9 +148,9 @@ class Holds:
         }
 
 
-def holds_of(told: Told, ends: Ends) -> Holds:
-    """Return where every queue is that anybody was told of."""
-    queues: dict[MessageQueue, Hold] = {}
+def ownership_of(told: GroupAssignments, ends: GrantEnds) -> GroupOwnership:
+    """Return where each queue is that some assignment names."""
+    queues: dict[MessageQueue, QueueOwnership] = {}
     owned: Counter[MemberKey] = Counter()
     contested: dict[MessageQueue, Sequence[Share]] = {}
     for queue, entries in told.queues().items():
@@ -157,22 +164,22 @@ def holds_of(told: Told, ends: Ends) -> Holds:
         if hold.owner is not None:
             owned[hold.owner] += 1
     states = Counter(hold.state for hold in queues.values())
-    return Holds(queues, owned, states["draining"], states["gated"], contested)
+    return GroupOwnership(queues, owned, states["draining"], states["gated"], contested)
 
 
-def _hold(shares: Sequence[Share]) -> Hold | None:
+def _hold(shares: Sequence[Share]) -> QueueOwnership | None:
     holder = next((each.member for each in reversed(shares) if each.state == "draining"), None)
     owners = [each for each in shares if each.state != "draining"]
     if owners:
         newest = owners[-1]
-        # Who waits and has not started shares nothing.
+        # Who waits and has not started holds nothing yet.
         also = tuple(each.member for each in owners[:-1] if each.state == "held")
         also = tuple(member for member in also if member != newest.member)
-        return Hold(
+        return QueueOwnership(
             newest.state,
             newest.member,
             newest.epoch,
             holder,
             () if newest.state == "gated" else also,
         )
-    return None if holder is None else Hold("draining", None, shares[-1].epoch, holder)
+    return None if holder is None else QueueOwnership("draining", None, shares[-1].epoch, holder)

@@ -1,4 +1,4 @@
-"""Alarms, phases and causes in words for whoever reads them at night."""
+"""Alarms, phases and causes in words, for whoever reads them at night."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any, Final
@@ -9,46 +9,46 @@ __all__ = ["ALARMS", "PHASES", "cause_words", "causes_words"]
 
 ALARMS: Final[Mapping[str, str]] = {
     "allocation_cut_short": (
-        "the strategy stopped at a limit of its own: every queue has its owner, but the balance "
+        "the strategy stopped at one of its own limits: every queue has an owner, but the balance "
         "may not be the best"
     ),
-    "allocation_failed": "a topic cannot be allocated and keeps what it has",
-    "barrier_mute": "a member heartbeats and does not acknowledge the new generation",
+    "allocation_failed": "the strategy cannot allocate a topic, which keeps its owners",
+    "barrier_mute": "a member heartbeats but does not acknowledge the new generation",
     "clock_jump": "the clock of the log jumped",
     "designation_empty": "no designated member subscribes to a topic: nobody consumes it",
     "drained_empty": "every member that subscribes to a topic is drained: nobody consumes it",
     "duplicate_client_id": "two processes use one client id: the newer one counts",
-    "mute_member": "a member heartbeats and does not give up what it was told to",
+    "mute_member": "a member heartbeats but does not give up what it was told to give up",
     "not_returned": "a client with queues did not come back within the restart grace",
     "paused_unassigned": "the group is paused, and nobody consumes one of its queues",
-    "position_out_of_bounds": "a member told a position that nobody can have reached",
-    "pull_idle": "a push client did not pull a queue; it was taken anew",
-    "rule_without_effect": "a rule does nothing under the strategy or the members of now",
-    "spoken_for": "somebody released or left in the name of a member that works on",
+    "position_out_of_bounds": "a member told a position that cannot be right",
+    "pull_idle": "a push client did not pull a queue, so the engine dropped and granted it again",
+    "rule_without_effect": "a rule does nothing under the present strategy or members",
+    "spoken_for": "somebody released or left in the name of a member that still works",
     "step_failed": "the engine failed on a record of this group",
     "subscription_disagreement": "a member subscribes otherwise than its group",
 }
 """What each alarm of docs/protocol.md §3.14 says."""
 
 PHASES: Final[Mapping[str, str]] = {
-    "barrier": "a new engine waits until every member has acknowledged it; owners go on",
+    "barrier": "a new engine waits until every member has acknowledged it; owners keep working",
     "empty": "it has no members",
-    "handing_over": "queues are on their way from one member to another",
-    "paused": "nothing is shared anew until it is resumed; owners go on",
-    "quarantined": "the engine keeps failing on it and leaves it alone; owners go on",
-    "recovering": "the engine lost its state: it waits until it knows who is working",
-    "settling": "joins and leaves are gathered into one decision (settle_ms)",
-    "stable": "nothing is on its way",
-    "unknown": "members are heard that no decision has placed yet: one is awaited",
+    "handing_over": "queues are moving from one member to another",
+    "paused": "no queue moves until it is resumed; owners keep working",
+    "quarantined": "the engine keeps failing on it and leaves it alone; owners keep working",
+    "recovering": "the engine lost its state and waits until it knows who is working",
+    "settling": "the engine collects joins and leaves into one decision (settle_ms)",
+    "stable": "no queue is moving",
+    "unknown": "it has members that no decision has placed yet",
     "waiting_for_clients": "queues are kept for clients that restart (restart_grace_ms)",
-    "waiting_for_offsets": "a bridge has to tell where queues begin",
-    "waiting_for_route": "a bridge has to tell the route of a topic",
+    "waiting_for_offsets": "a bridge has yet to tell where queues begin",
+    "waiting_for_route": "a bridge has yet to tell the route of a topic",
 }
-"""What each phase of docs/protocol.md §3.14 means, and `fairlead.observed.phase`'s own."""
+"""The meaning of each phase of docs/protocol.md §3.14 and `fairlead.observed.phase`."""
 
 
 def cause_words(cause: Mapping[str, Any]) -> str:
-    """Return a cause as its record has it in a few words.
+    """Return a recorded cause in a few words.
 
     >>> cause_words({"kind": "client_joined", "client_id": "c4"})
     'client_joined c4'
@@ -69,6 +69,6 @@ def cause_words(cause: Mapping[str, Any]) -> str:
 
 
 def causes_words(causes: Iterable[Mapping[str, Any]], triggers: Iterable[str]) -> str:
-    """Return the first few causes, and how many more there are; without any, the triggers."""
+    """Return the first few causes, and how many more there are; without causes, the triggers."""
     words = list(dict.fromkeys(map(cause_words, causes))) or list(triggers)
     return listed(words) or "-"

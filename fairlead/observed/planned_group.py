@@ -1,4 +1,4 @@
-"""A group as the engine holds it: members, routes, owners and rules; what a plan starts from."""
+"""A group as the engine holds it: members, routes, owners and rules; a plan starts from it."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
@@ -24,7 +24,7 @@ from fairlead.core.targets.compute import shared_queues
 __all__ = [
     "GENERATION",
     "SOMEWHERE",
-    "Picture",
+    "PlannedGroup",
     "empty_group",
     "heartbeat_of",
     "owned_by",
@@ -33,19 +33,19 @@ __all__ = [
 GENERATION = 1
 
 SOMEWHERE = Position(0, 0)
-"""Where a plan lets a queue be read from: positions decide nothing about owners."""
+"""The position of every queue in a plan: positions decide nothing about owners."""
 
 _INCARNATION = "planned"
 _BEFORE = Epoch(GENERATION, 0)
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
+class PlannedGroup:
     """One state of a group, and the rules that the engine gives to each of its steps.
 
-    ``state.routes`` may know topics that nobody subscribes to: a member that joins may.
-    ``of_all`` are the rules of all groups that are in the engine's defaults. ``clock_ms`` is the
-    one moment of a plan: nothing in it takes time, so nobody's lease ends.
+    ``state.routes`` may have topics that nobody subscribes to: a joining member may. ``of_all``:
+    the rules of all groups, which the engine's defaults include. ``clock_ms``: the one moment of a
+    plan; nothing in it takes time, so no lease ends.
     """
 
     state: GroupState
@@ -70,7 +70,7 @@ class Picture:
 
     @property
     def owners(self) -> dict[MessageQueue, str]:
-        """Who holds which readable queue and was not told to give it up."""
+        """The owner of each readable queue; a holder that was told to give it up is none."""
         members, queues = self.members, self.state.queues
         found = {}
         for queue in self.queues:
@@ -79,7 +79,7 @@ class Picture:
                 continue
             holder = value.chain[-1].member
             member = members.get(holder.client_id)
-            # Not a former life of the client: the engine takes its queues for the newest one.
+            # Not a former process of the client: the engine takes its queues for the newest one.
             if member is not None and member.key == holder:
                 found[queue] = holder.client_id
         return found
@@ -89,8 +89,8 @@ class Picture:
         moment = Moment(self.clock_ms, append_ms=0, marker=GENERATION)
         return Draft(self.state.copy(), moment, self.engine, self.rules, dirty=True)
 
-    def owned(self, owners: Mapping[MessageQueue, str]) -> "Picture":
-        """Return the picture in which these queues have these owners, and no other queue has one.
+    def owned(self, owners: Mapping[MessageQueue, str]) -> "PlannedGroup":
+        """Return the group with these owners and no others.
 
         Each owner is a member.
         """
@@ -104,19 +104,19 @@ class Picture:
 
 
 def empty_group(group: str) -> GroupState:
-    """Return a group that nobody is in yet."""
+    """Return a group without members."""
     return GroupState(group, created_ms=0, generation=GENERATION)
 
 
 def owned_by(member: MemberKey) -> QueueState:
-    """Return a queue that a member holds and nobody waits for."""
+    """Return a queue that one member holds and nobody waits for."""
     return QueueState(base=SOMEWHERE, chain=(Grant(member, _BEFORE),))
 
 
 def heartbeat_of(
     group: str, client_id: str, topics: Iterable[str], profile: MemberProfile
 ) -> Heartbeat:
-    """Return the first heartbeat of a member that is only planned, or only written down."""
+    """Return the first heartbeat of a planned member, or of one in a group file."""
     return Heartbeat(
         group,
         MemberKey(client_id, _INCARNATION),

@@ -1,8 +1,8 @@
 """How far one group is with each queue: position, end, and since when it is behind.
 
-Decides which position counts: the greatest of those told by progress, by a release, by a bridge (as
-what was committed) and by an operator's reset, of the present identity of the topic. How long
-messages wait is an estimate: between two samples of the end it is taken to have grown evenly.
+Decides which position counts: the greatest that progress, a release, a bridge (as a commit) or an
+operator's reset told of the topic's present identity. How long messages wait is an estimate: the
+end counts as growing evenly between two samples.
 """
 
 from collections.abc import Container, Iterable, Mapping
@@ -15,22 +15,29 @@ from fairlead.observed.end_history import EndHistory, Reached
 from fairlead.observed.topic_lag import Behind, Lag, TopicLag
 from fairlead.wire.quick_fields import epoch_of, integer_of, name_of, position_of, queue_of
 
-__all__ = ["Measure", "Measured", "Place", "Report", "ToldBy", "progress_of"]
+__all__ = [
+    "GroupPositions",
+    "ObservedQueue",
+    "PositionReport",
+    "QueuePosition",
+    "ToldBy",
+    "progress_of",
+]
 
 ToldBy = Literal["progress", "release", "committed", "reset"]
-"""Who said a position: a member, or the group in the data plane, or an operator."""
+"""Who told a position: a member, the group in the data plane, or an operator."""
 
 _TOLD_WITHIN_MS: Final = 1_000
-"""A client that has nothing left to read tells of a new end within this time, or so."""
+"""A client that has read everything tells a new end within about this time."""
 
 
 _FORMER_MAX: Final = 8
 _TELLERS: Final = ("committed", "progress", "release", "reset")
-"""Of two who tell one position the later one here is named."""
+"""If two of these told the same position, the later one in this order is named."""
 
 
-class Report(NamedTuple):
-    """What somebody told of a queue; None: not told. ``by``: who told its position."""
+class PositionReport(NamedTuple):
+    """What somebody told of a queue; None: not told. ``by``: who told the position."""
 
     queue: MessageQueue
     epoch: Epoch | None
@@ -43,15 +50,16 @@ class Report(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class QueuePosition:
     """How far a group is in one queue.
 
     Attributes:
-        position: where a new owner would start; None: nobody has said.
-        told_by: who said so.
-        end: the next offset to be written; None: nobody has said.
-        asked: position and end are the data cluster's own; else each is as old as whoever told it.
-        lag_ms: for how long the oldest message has waited; None: that is not known.
+        position: where a new owner would start; None: nobody has told.
+        told_by: who told the position.
+        end: the offset of the next message; None: nobody has told.
+        asked: position and end come from the data cluster itself; else they are as old as the
+            records that told them.
+        lag_ms: how long the oldest message has waited; None: unknown.
         lag_at_least: it may have waited longer.
     """
 
@@ -65,31 +73,31 @@ class Place:
 
     @property
     def end_is_older(self) -> bool:
-        """Whether the position was told later than the end: how much there is beyond is unknown."""
+        """Whether the position was told later than the end, so that the lag is unknown."""
         if self.asked or self.position is None or self.end is None:
             return False
         return self.position.offset > self.end
 
     @property
     def lag(self) -> int | None:
-        """How many messages are left; None: position or end is not known, or the end is older."""
+        """How many messages are left; None: position or end is unknown, or the end is older."""
         if self.position is None or self.end is None or self.end_is_older:
             return None
         return max(self.end - max(self.position.offset, self.earliest or 0), 0)
 
 
-def progress_of(body: Mapping[str, Any]) -> list[Report]:
-    """Return what a record of progress says.
+def progress_of(body: Mapping[str, Any]) -> list[PositionReport]:
+    """Return what a progress record says.
 
     Raises:
-        ValueError, KeyError, TypeError: it is none.
+        ValueError, KeyError, TypeError: it is no progress record.
     """
     return [_report(entry) for entry in body["queues"]]
 
 
-def _report(entry: Mapping[str, Any]) -> Report:
+def _report(entry: Mapping[str, Any]) -> PositionReport:
     end, identity, idle_ms = entry.get("end"), entry.get("identity"), entry.get("idle_ms")
-    return Report(
+    return PositionReport(
         queue_of(entry["queue"]),
         epoch_of(entry["epoch"]),
         position_of(entry["position"]),
@@ -100,24 +108,24 @@ def _report(entry: Mapping[str, Any]) -> Report:
 
 
 @dataclass(slots=True)
-class Measure:
-    """One queue, as it was told of.
+class ObservedQueue:
+    """One queue, from everything that was told of it.
 
     Attributes:
-        position: the greatest that was told of this life of the topic.
+        position: the greatest that was told of this identity of the topic.
         told_by: who told it.
-        earliest: the first offset that is left, as a bridge told last.
-        told_ms: when the newest record was appended that told of it.
-        identity: of which life the position is; None: not told.
-        identity_ms: when that was told last.
-        former: identities that this one followed: none of them comes back.
-        epoch: under which progress was told last.
-        idle_ms: how long its owner had not tried to pull it, when it told last.
-        worked: the position that progress told last.
-        ends: where the end was, as progress tells it.
-        bounds: where it was when a bridge was asked.
-        topic: how far behind the group is, at this ``slot``.
-        vouched: whether a bridge, an operator or the data cluster told of it.
+        earliest: the first kept offset, as a bridge told it last.
+        told_ms: when the newest record that told of the queue was appended.
+        identity: the identity that the position belongs to; None: not told.
+        identity_ms: when that identity was told last.
+        former: earlier identities; none of them comes back.
+        epoch: the epoch of the newest progress.
+        idle_ms: how long its owner had not tried to pull it, as the newest progress says.
+        worked: the position of the newest progress.
+        ends: where the end was, by progress.
+        bounds: where the end was when a bridge was asked.
+        topic: how far behind the group is in the topic; this queue is at ``slot``.
+        confirmed: a bridge, an operator or the data cluster has told of it.
     """
 
     position: Position | None = None
@@ -134,11 +142,11 @@ class Measure:
     bounds: EndHistory = field(default_factory=EndHistory)
     topic: TopicLag = field(default_factory=TopicLag)
     slot: int = -1
-    vouched: bool = False
+    confirmed: bool = False
 
-    def take(self, report: Report, append_ms: int) -> bool:
-        """Take in where somebody was; return whether it is of the newest life of the topic."""
-        if report.identity is not None and not self.is_of_this_life(report.identity, append_ms):
+    def apply_report(self, report: PositionReport, append_ms: int) -> bool:
+        """Apply a position; tell whether it belongs to the newest identity of the topic."""
+        if report.identity is not None and not self.is_of_this_identity(report.identity, append_ms):
             return False
         self.told_ms = max(self.told_ms, append_ms)
         if report.position is not None and self._is_further(report.position, report.by):
@@ -149,34 +157,34 @@ class Measure:
     def _is_further(self, position: Position, by: ToldBy) -> bool:
         if self.position is None or self.told_by is None:
             return True
-        # Whoever is read first: the same is told of the same records.
+        # Of equal positions the same one is named, whichever record is read first.
         known = self.position, _TELLERS.index(self.told_by)
         return (position, _TELLERS.index(by)) > known
 
-    def take_native(self, report: Report, append_ms: int) -> None:
-        """Take in where native consumers are: of a released group nothing else counts."""
-        if self.take(report, append_ms):
+    def apply_native(self, report: PositionReport, append_ms: int) -> None:
+        """Apply the position of native consumers; in a released group only these count."""
+        if self.apply_report(report, append_ms):
             self.position, self.told_by = report.position, report.by
 
-    def take_bounds(self, report: Report, append_ms: int) -> None:
-        """Take in what a bridge was asked for."""
-        if self.take(report, append_ms) and report.end is not None:
+    def apply_bounds(self, report: PositionReport, append_ms: int) -> None:
+        """Apply the answer of a bridge."""
+        if self.apply_report(report, append_ms) and report.end is not None:
             self.earliest = report.earliest
             self.bounds.add(append_ms, report.end)
 
-    def take_progress(self, report: Report, append_ms: int) -> None:
-        """Take in progress, which also tells of the end, and whether the queue is pulled."""
+    def apply_progress(self, report: PositionReport, append_ms: int) -> None:
+        """Apply progress; it also tells the end, and whether the queue is pulled."""
         if report.end is not None and (
-            report.identity is None or self.is_of_this_life(report.identity, append_ms)
+            report.identity is None or self.is_of_this_identity(report.identity, append_ms)
         ):
             self._take_end(report.end, append_ms)
-        if not self.take(report, append_ms):
+        if not self.apply_report(report, append_ms):
             return
         if self.epoch is None or (report.epoch is not None and report.epoch >= self.epoch):
             self.epoch, self.idle_ms, self.worked = report.epoch, report.idle_ms, report.position
 
-    def is_of_this_life(self, identity: str, append_ms: int) -> bool:
-        """Tell whether a record is of the newest life of the topic; a newer life begins anew."""
+    def is_of_this_identity(self, identity: str, append_ms: int) -> bool:
+        """Tell whether a record is of the newest identity; a newer one resets what is known."""
         if self.identity is not None and identity != self.identity:
             if append_ms < self.identity_ms or identity in self.former:
                 return False
@@ -188,10 +196,10 @@ class Measure:
         return True
 
     def _take_end(self, end: int, append_ms: int) -> None:
-        """Take in the end that a client saw.
+        """Apply the end that a client saw.
 
-        One that had read everything goes on asking for more, and tells of a new end at once: so
-        before that the end was still where it was.
+        A client that has read everything keeps asking for more and tells a new end at once. So
+        until shortly before, the end was still where the client's position was.
         """
         newest, at = self.ends.newest, self.worked
         still_ms = None
@@ -200,7 +208,7 @@ class Measure:
         self.ends.add(append_ms, end, still_ms=still_ms)
 
     def date(self, polled: EndHistory | None) -> None:
-        """Find out how far behind the group is, after position or ends have changed."""
+        """Compute how far behind the group is, after the position or the ends have changed."""
         self.topic.put(self.slot, self._behind(polled))
 
     def _behind(self, polled: EndHistory | None) -> Behind | None:
@@ -208,7 +216,7 @@ class Measure:
         if end is None or at is None:
             return None
         if at.offset > end:
-            # The end was told before the position: how much lies beyond is not known.
+            # The position was told later than the end: the lag is unknown.
             return None
         from_offset = max(at.offset, self.earliest or 0)
         if from_offset >= end:
@@ -219,26 +227,26 @@ class Measure:
         return Behind(end - from_offset, since_ms, found is not None and found.earlier)
 
     def lag(self, as_of_ms: int) -> Lag | None:
-        """Return how far behind the group is; None: position or end is not known."""
+        """Return how far behind the group is; None: position or end is unknown."""
         behind = self.topic.at(self.slot) if self.slot >= 0 else None
         return None if behind is None else behind.lag(as_of_ms)
 
     def end(self, polled: EndHistory | None) -> int | None:
-        """Return the greatest end that is known of this life.
+        """Return the greatest known end of this identity.
 
-        A client that is held up fetches nothing, and tells the end that it saw last, again and
-        again: what it tells late is no newer than what was asked for.
+        A client that is held up fetches nothing and repeats the end that it saw last. So an end
+        that it tells late is no newer than an end that the data cluster was asked for.
         """
         told, asked = self.ends.newest, None if polled is None else polled.newest
         bounds = self.bounds.newest
         if bounds is not None and (told is None or told < bounds):
-            # Both were asked for: the later answer holds.
+            # Both were asked for: the later answer counts.
             return max(each for each in (bounds, asked) if each is not None)[1]
         return max((each[1] for each in (told, asked) if each is not None), default=None)
 
 
 def _best(found: Iterable[Reached]) -> Reached | None:
-    """Return what dates an offset best: by the closest samples; of bounds, the earliest."""
+    """Return what dates an offset best: the closest samples, or the earliest bound."""
     best: Reached | None = None
     for each in found:
         if best is None or _rank(each) < _rank(best):
@@ -251,26 +259,26 @@ def _rank(found: Reached) -> tuple[bool, int]:
 
 
 @dataclass(slots=True)
-class Measured:
-    """The queues of one group of which anybody told how far it is.
+class GroupPositions:
+    """The queues of one group with a known position or end.
 
-    ``polled``: the ends that somebody asked the data cluster for, of the queues of all groups;
-    ``identities``: topic -> which one it is by its route, and when that was told; ``topics``: how
-    far behind each topic is, queue by queue.
+    ``polled``: the ends that the data cluster was asked for, of the queues of all groups.
+    ``identities``: topic -> its identity by its route, and when that was told. ``topics``: how far
+    behind the group is in each topic, queue by queue.
     """
 
     polled: Mapping[MessageQueue, EndHistory]
     identities: Mapping[str, tuple[str, int]] = field(default_factory=dict)
-    queues: dict[MessageQueue, Measure] = field(default_factory=dict)
+    queues: dict[MessageQueue, ObservedQueue] = field(default_factory=dict)
     topics: dict[str, TopicLag] = field(default_factory=dict)
 
-    def place(self, queue: MessageQueue, now_ms: int) -> Place:
-        """Return how far the group is in a queue; ``now_ms``: up to when messages wait."""
+    def place(self, queue: MessageQueue, now_ms: int) -> QueuePosition:
+        """Return how far the group is in a queue; ``now_ms``: until when messages wait."""
         measure = self.queues.get(queue)
         if measure is None:
-            return Place()
+            return QueuePosition()
         lag = measure.lag(now_ms)
-        return Place(
+        return QueuePosition(
             measure.position,
             measure.told_by,
             measure.end(self.polled.get(queue)),
@@ -279,77 +287,78 @@ class Measured:
             lag_at_least=lag is not None and lag.at_least,
         )
 
-    def take(self, report: Report, append_ms: int) -> None:
-        """Take in where somebody was in a queue."""
+    def apply_report(self, report: PositionReport, append_ms: int) -> None:
+        """Apply a position in a queue."""
         found = self._of(report.queue)
-        found.take(report, append_ms)
+        found.apply_report(report, append_ms)
         found.date(self.polled.get(report.queue))
 
-    def take_native(self, report: Report, append_ms: int) -> None:
-        """Take in where the native consumers of a released group are in a queue."""
+    def apply_native(self, report: PositionReport, append_ms: int) -> None:
+        """Apply the position of the native consumers of a released group."""
         found = self._of(report.queue)
-        found.vouched = True
-        found.take_native(report, append_ms)
+        found.confirmed = True
+        found.apply_native(report, append_ms)
         found.date(self.polled.get(report.queue))
 
-    def take_bounds(self, report: Report, append_ms: int) -> None:
-        """Take in what a bridge was asked for."""
+    def apply_bounds(self, report: PositionReport, append_ms: int) -> None:
+        """Apply the answer of a bridge."""
         found = self._of(report.queue)
-        found.vouched = True
-        found.take_bounds(report, append_ms)
+        found.confirmed = True
+        found.apply_bounds(report, append_ms)
         found.date(self.polled.get(report.queue))
 
-    def take_progress(self, report: Report, append_ms: int) -> None:
-        """Take in how far a member is with a queue that it works on."""
+    def apply_progress(self, report: PositionReport, append_ms: int) -> None:
+        """Apply how far a member is with a queue that it works on."""
         found = self._of(report.queue)
-        found.take_progress(report, append_ms)
+        found.apply_progress(report, append_ms)
         found.date(self.polled.get(report.queue))
 
-    def take_reset(self, reset: Reset, offset: int, append_ms: int) -> None:
-        """Take in that an operator moves a queue; a group that is offline starts there.
+    def apply_reset(self, reset: Reset, offset: int, append_ms: int) -> None:
+        """Apply an operator's reset of a queue; an offline group starts there.
 
-        ``offset``: of its control record. One for another life of the topic is never followed.
+        ``offset``: of its control record. The engine never follows one for another identity.
         """
         found = self._of(reset.queue)
-        found.vouched = True
+        found.confirmed = True
         if None not in (found.identity, reset.identity) and found.identity != reset.identity:
             return
         position = Position(offset + 1, reset.offset)
-        self.take(
-            Report(reset.queue, None, position, identity=reset.identity, by="reset"), append_ms
+        self.apply_report(
+            PositionReport(reset.queue, None, position, identity=reset.identity, by="reset"),
+            append_ms,
         )
 
-    def take_lives(self, identities: Mapping[str, str], at_ms: int) -> None:
-        """Take in which lives of their topics there are: what was told of others says nothing."""
+    def apply_identities(self, identities: Mapping[str, str], at_ms: int) -> None:
+        """Apply the identities of topics: what was told of other identities no longer counts."""
         for queue, measure in self.queues.items():
             identity = identities.get(queue.topic)
             if identity is not None and measure.identity is not None:
-                measure.is_of_this_life(identity, at_ms)
+                measure.is_of_this_identity(identity, at_ms)
 
-    def _of(self, queue: MessageQueue) -> Measure:
+    def _of(self, queue: MessageQueue) -> ObservedQueue:
         """Return what is known of a queue, to be changed."""
         found = self.queues.get(queue)
         if found is None:
             topic = self.topics.setdefault(queue.topic, TopicLag())
             identity, told_ms = self.identities.get(queue.topic, (None, 0))
-            found = self.queues[queue] = Measure(
+            found = self.queues[queue] = ObservedQueue(
                 topic=topic, slot=topic.new_place(), identity=identity, identity_ms=told_ms
             )
         return found
 
     def date(self, polled: Container[MessageQueue]) -> None:
-        """Take in that other ends are known of these queues."""
+        """Compute the lag of these queues again, since other ends are known."""
         for queue, measure in self.queues.items():
             if queue in polled:
                 measure.date(self.polled.get(queue))
 
     def behind(self, topic: str) -> Behind | None:
-        """Return how far behind a topic is: all messages, and since when the furthest queue."""
+        """Return how far behind a topic is: all messages, and since when the furthest queue is."""
         found = self.topics.get(topic)
         return None if found is None else found.all()
 
     def is_behind(self) -> bool:
-        """Tell whether there is anything that the group has not read, as far as is known."""
+        """Tell whether the group is known to have unread messages."""
         return any(found.messages for each in self.topics.values() if (found := each.all()))
 
     def forget_queues(self, queues: Iterable[MessageQueue]) -> None:
@@ -362,7 +371,7 @@ class Measured:
         self.topics = {name: each for name, each in self.topics.items() if name in left}
 
     def forget(self, topics: Iterable[str], oldest_ms: int) -> None:
-        """Forget the topics that are none of these, and of which nothing was told since."""
+        """Forget other topics than these, if nothing was told of them since this time."""
         kept = {*topics}
         kept.update(
             queue.topic for queue, measure in self.queues.items() if measure.told_ms >= oldest_ms

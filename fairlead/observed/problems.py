@@ -1,10 +1,9 @@
-"""When something that can be seen of a group is a problem, and which: for a list and for a check.
+"""What is wrong with a group: the one decision for a list of groups and for a check of one.
 
-Decides for both alike, so that a list of groups never says another thing than a check of one of
-them. What can be seen is gathered by whoever looks: at one group, or at all of them at once. A
-queue that is merely on its way is no problem, nor is a group whose members are all gone and have
-left nothing. A handover is stalled when its holder has not released for longer than the drain
-deadline of the group, or than its lease where there is none.
+The inputs come from whoever looks, at one group or at all of them, so a list never says another
+thing than a check. A queue that is moving is no problem, and neither is a group whose members have
+all gone and left nothing unread. A handover is stalled when its holder has not released the queue
+within the group's drain deadline or, if there is none, within the holder's lease.
 """
 
 from collections.abc import Iterator, Mapping
@@ -13,13 +12,21 @@ from typing import Final
 
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.rules.group_rules import GroupRules
-from fairlead.observed.engine_life import TICKS_SILENT
+from fairlead.observed.engine_liveness import TICKS_SILENT
 from fairlead.observed.members import Disagreements
 
-__all__ = ["Deaf", "Drain", "Signs", "Silence", "Unanswered", "other_alarms", "problems_of"]
+__all__ = [
+    "BehindMember",
+    "PendingDrain",
+    "ProblemInputs",
+    "SilentMember",
+    "UnansweredMember",
+    "other_alarms",
+    "problems_of",
+]
 
 _STUCK: Final = ("recovering", "quarantined")
-"""Phases in which nothing is decided, however short they are."""
+"""Phases in which nothing is decided; they are problems at once."""
 _TOLD_OTHERWISE: Final = frozenset(
     (
         *("allocation_failed", "barrier_mute", "designation_empty", "drained_empty"),
@@ -27,18 +34,18 @@ _TOLD_OTHERWISE: Final = frozenset(
         "subscription_disagreement",
     )
 )
-"""Alarms that come of what is a problem, as long as it is one."""
+"""Alarms whose cause is a problem by itself while it lasts."""
 
 
 @dataclass(frozen=True, slots=True)
-class Drain:
+class PendingDrain:
     """A member that was told to give queues up and has not.
 
     Attributes:
         member: who.
-        queues: which.
-        asked_ms: how long ago, the first of them; None: before everything that was read.
-        lease_ms: its own, or that of its group if that is longer.
+        queues: which queues.
+        asked_ms: how long ago it was told, for the first of them; None: before what was read.
+        lease_ms: its lease, or that of its group if that is longer.
         muted: the engine has called it mute since.
         lives: it heartbeats.
     """
@@ -51,7 +58,7 @@ class Drain:
     lives: bool
 
     def problem(self, rules: GroupRules) -> str | None:
-        """Return ``stalled_handover`` or ``mute_member``; None: it takes its time."""
+        """Return ``stalled_handover`` or ``mute_member``; None: it still has time."""
         deadline_ms, asked_ms = rules.drain_deadline_ms, self.asked_ms
         patience_ms = self.lease_ms if deadline_ms is None else deadline_ms
         if asked_ms is not None and asked_ms <= patience_ms:
@@ -63,10 +70,10 @@ class Drain:
 
 
 @dataclass(frozen=True, slots=True)
-class Deaf:
-    """A member that heartbeats and has not taken in what it was told, or holds something else.
+class BehindMember:
+    """A member that heartbeats but has not followed its assignment, or holds something else.
 
-    ``told_ms``: how long ago it was told that. ``lease_ms``: as of a `Drain`.
+    ``told_ms``: how long ago it was told that. ``lease_ms``: as in `PendingDrain`.
     """
 
     member: MemberKey
@@ -74,16 +81,16 @@ class Deaf:
     lease_ms: int
 
     def is_problem(self, rules: GroupRules) -> bool:
-        """Tell whether that takes too long."""
+        """Tell whether it takes too long."""
         return self.told_ms > self.lease_ms + rules.margin_ms
 
 
 @dataclass(frozen=True, slots=True)
-class Silence:
+class SilentMember:
     """A member that was told to hold queues and does not heartbeat any more.
 
-    ``silent_ms``: for how long; None: since before everything that was read. ``lease_ms``: as of a
-    `Drain`.
+    ``silent_ms``: for how long; None: since before what was read. ``lease_ms``: as in
+    `PendingDrain`.
     """
 
     member: MemberKey
@@ -91,7 +98,7 @@ class Silence:
     lease_ms: int
 
     def is_problem(self, rules: GroupRules) -> bool:
-        """Tell whether an engine that runs should have taken its queues long ago.
+        """Tell whether a running engine should have taken its queues long ago.
 
         It takes them lease and margin after the last heartbeat, or after the restart grace.
         """
@@ -101,11 +108,11 @@ class Silence:
 
 
 @dataclass(frozen=True, slots=True)
-class Unanswered:
-    """A member that heartbeats to share queues and was not told anything yet.
+class UnansweredMember:
+    """A member that heartbeats to share queues and was told nothing yet.
 
-    ``waited_ms``: for how long it heartbeats. ``lease_ms``: as of a `Drain`. ``tick_ms``: the
-    period of the engine's ticks.
+    ``waited_ms``: for how long it has heartbeat. ``lease_ms``: as in `PendingDrain`. ``tick_ms``:
+    the period of the engine's ticks.
     """
 
     member: MemberKey
@@ -114,14 +121,14 @@ class Unanswered:
     tick_ms: int
 
     def is_problem(self, rules: GroupRules) -> bool:
-        """Tell whether an engine that is at work would have answered its first heartbeat."""
+        """Tell whether a working engine would have answered its first heartbeat by now."""
         patience_ms = max(self.lease_ms + rules.margin_ms, TICKS_SILENT * self.tick_ms)
         return self.waited_ms > patience_ms
 
 
 @dataclass(frozen=True, slots=True)
-class Signs:
-    """What can be seen of a group, whoever looks.
+class ProblemInputs:
+    """What can be seen of a group.
 
     Attributes:
         rules: in force.
@@ -129,21 +136,21 @@ class Signs:
         members: how many heartbeat.
         lag: how many messages wait, as far as is known.
         phase: a word of docs/protocol.md §3.14.
-        phase_ms: for how long it has been in it; None: since before everything that was read.
+        phase_ms: how long the group has been in it; None: since before what was read.
         alarms: of the newest decision.
-        overlaps: the queues that several living members were told to hold, and who these are.
+        overlaps: queues that several live members were told to hold, and these members.
         unassigned: queues that nobody holds and nobody is about to get.
-        unrouted: topics that are shared and whose route is not known, or tells too few queues.
-        disagreements: what members are meant to agree on and differ in: who has which value.
-        duplicates: the client ids that several processes use, and how many these are.
+        unrouted: shared topics whose route is unknown, or has too few queues.
+        disagreements: traits on which members disagree, and who has which value.
+        duplicates: client ids that several processes use, and how many.
         unsafe: a queue was granted without waiting for somebody who may be working on it.
-        drains: who was told to give queues up and has not.
-        deaf: who has not taken in what it was told.
-        failed: a topic cannot be allocated.
-        silences: who has queues and does not heartbeat.
-        unanswered: who heartbeats and was not told anything.
-        restarting: clients that are started again and again, and how many processes they had.
-        released: native consumers read its queues, and nobody of Fairlead's is missed.
+        drains: members that were told to give queues up and have not.
+        deaf: members that do not follow their assignments.
+        failed: the strategy cannot allocate a topic.
+        silences: members with queues that do not heartbeat.
+        unanswered: members that heartbeat and were told nothing.
+        restarting: clients that start again and again, and how many processes they had.
+        released: native consumers read its queues, and no Fairlead client is missed.
     """
 
     rules: GroupRules
@@ -159,26 +166,26 @@ class Signs:
     disagreements: Disagreements
     duplicates: Mapping[str, int]
     unsafe: bool
-    drains: tuple[Drain, ...]
-    deaf: tuple[Deaf, ...]
+    drains: tuple[PendingDrain, ...]
+    deaf: tuple[BehindMember, ...]
     failed: bool
-    silences: tuple[Silence, ...]
-    unanswered: tuple[Unanswered, ...]
+    silences: tuple[SilentMember, ...]
+    unanswered: tuple[UnansweredMember, ...]
     restarting: Mapping[str, int]
     released: bool = False
 
 
-def problems_of(signs: Signs) -> tuple[str, ...]:
-    """Return what is wrong with a group, words of docs/groups.md: what concerns all of it first."""
+def problems_of(signs: ProblemInputs) -> tuple[str, ...]:
+    """Return what is wrong, in words of docs/groups.md; what concerns the whole group is first."""
     return tuple(_problems(signs))
 
 
 def other_alarms(alarms: tuple[str, ...]) -> tuple[str, ...]:
-    """Return the alarms that no problem stands for: worth a look, and no fault of now."""
+    """Return the alarms that no problem stands for: worth a look, but no fault of now."""
     return tuple(alarm for alarm in alarms if alarm not in _TOLD_OTHERWISE)
 
 
-def _problems(signs: Signs) -> Iterator[str]:
+def _problems(signs: ProblemInputs) -> Iterator[str]:
     paused = signs.rules.pause
     slow = {each.problem(signs.rules) for each in signs.drains}
     found = {
@@ -205,12 +212,12 @@ def _problems(signs: Signs) -> Iterator[str]:
     yield from (problem for problem, is_so in found.items() if is_so)
 
 
-def _decides(signs: Signs) -> bool:
-    """Tell whether an engine seems to be at work on the group."""
+def _decides(signs: ProblemInputs) -> bool:
+    """Tell whether an engine seems to be working on the group."""
     return not signs.engine_silent and signs.phase not in (*_STUCK, "barrier")
 
 
-def _lasts(signs: Signs) -> bool:
-    """Tell whether a barrier is a problem: every start of an engine passes through one."""
+def _lasts(signs: ProblemInputs) -> bool:
+    """Tell whether a barrier lasts too long: every start of an engine passes through one."""
     brief_ms = signs.rules.lease_ms + signs.rules.margin_ms
     return signs.phase_ms is None or signs.phase_ms > brief_ms or "barrier_mute" in signs.alarms

@@ -1,4 +1,4 @@
-"""Where one queue of a group stands: who holds it, who gives it up, and who waits for whom."""
+"""How one queue of a group stands: who holds it, who gives it up, and who waits for whom."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -6,24 +6,24 @@ from typing import Any
 
 from fairlead.core.model import NOTHING, Epoch, MemberKey, MessageQueue
 from fairlead.core.ordering import queue_order
-from fairlead.observed.decided import Tenure
+from fairlead.observed.group_decisions import LastGrant
 from fairlead.observed.live_group import LiveGroup
-from fairlead.observed.ownership import Hold, HoldState
-from fairlead.observed.positions import Place
+from fairlead.observed.ownership import QueueOwnership, ShareState
+from fairlead.observed.positions import QueuePosition
 
-__all__ = ["Holder", "QueueStanding", "queue_standings"]
+__all__ = ["GrantHolder", "QueueStanding", "queue_standings"]
 
 
 @dataclass(frozen=True, slots=True)
-class Holder:
+class GrantHolder:
     """A member that was told to hold, give up or wait for a queue.
 
     Attributes:
         member: who.
         epoch: of its grant.
-        since_ms: when it was granted, for a drain when it was dropped; None: the log does not say.
+        since_ms: when it was granted or, for a drain, dropped; None: the log does not say.
         alive: it heartbeats.
-        waits_for: whose release a gated grant waits for.
+        waits_for: the members whose release a gated grant waits for.
     """
 
     member: MemberKey
@@ -32,7 +32,7 @@ class Holder:
     alive: bool
     waits_for: tuple[MemberKey, ...] = ()
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return JSON values."""
         return {
             "client_id": self.member.client_id,
@@ -49,39 +49,39 @@ class QueueStanding:
     """One queue.
 
     Attributes:
-        queue: which.
-        held: who works on it; more than one is an overlap.
-        draining: who was told to stop and has not released it.
-        gated: who is to start and waits.
-        target: where it goes in the end; None: to nobody.
+        queue: the queue.
+        held: members that work on it; more than one is an overlap.
+        draining: members that were told to stop and have not released it.
+        gated: members that wait to start.
+        target: its future owner; None: nobody.
         place: how far the group is in it.
-        hold: the same in one word, and who owns it; None: nobody was told of it.
-        tenure: who was granted it last, and since when nobody else was; None: no decision tells.
+        hold: its state in one word, and its owner; None: no assignment names it.
+        newest_grant: its newest grant; None: no decision that was read tells it.
         idle_ms: how long its owner has not tried to pull it; None: nobody told.
         readable: its topic's route has it, and somebody shares the topic.
         unsafe: it was granted without waiting for somebody who may be working on it.
     """
 
     queue: MessageQueue
-    held: tuple[Holder, ...]
-    draining: tuple[Holder, ...]
-    gated: tuple[Holder, ...]
+    held: tuple[GrantHolder, ...]
+    draining: tuple[GrantHolder, ...]
+    gated: tuple[GrantHolder, ...]
     target: str | None
-    place: Place
-    hold: Hold | None
-    tenure: Tenure | None
+    place: QueuePosition
+    hold: QueueOwnership | None
+    newest_grant: LastGrant | None
     idle_ms: int | None
     readable: bool
     unsafe: bool = False
 
     @property
-    def holders(self) -> tuple[Holder, ...]:
-        """Everybody who has anything to do with it."""
+    def holders(self) -> tuple[GrantHolder, ...]:
+        """All members that have a share in it."""
         return (*self.held, *self.draining, *self.gated)
 
     @property
-    def newest(self) -> Holder | None:
-        """Return the newest grant; None: nobody was granted it."""
+    def newest(self) -> GrantHolder | None:
+        """The newest grant; None: nobody was granted it."""
         return max(self.holders, key=lambda holder: holder.epoch, default=None)
 
     @property
@@ -91,25 +91,25 @@ class QueueStanding:
 
     @property
     def owner(self) -> MemberKey | None:
-        """Whose it is, or is about to be; None: nobody's."""
+        """Its present or next owner; None: nobody."""
         return None if self.hold is None else self.hold.owner
 
     @property
     def owner_since_ms(self) -> int | None:
         """Since when its owner has it without another in between; None: the log does not say."""
-        return None if self.tenure is None else self.tenure.since_ms
+        return None if self.newest_grant is None else self.newest_grant.since_ms
 
     @property
     def passing(self) -> bool:
-        """Whether it is on its way from one member to another."""
+        """Whether it is moving from one member to another."""
         return bool(self.draining or self.gated)
 
     @property
     def unassigned(self) -> bool:
-        """Whether nobody holds it, and nobody gets it."""
+        """Whether nobody holds it and nobody gets it."""
         return self.readable and not self.held and not self.gated and self.target is None
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return JSON values."""
         newest, place = self.newest, self.place
         return {
@@ -117,10 +117,12 @@ class QueueStanding:
             "state": self.state,
             "owner": None if self.owner is None else self.owner.client_id,
             "owner_since_ms": self.owner_since_ms,
-            "decided_at": None if self.tenure is None else self.tenure.decision.document(),
-            "held": [each.document() for each in self.held],
-            "draining": [each.document() for each in self.draining],
-            "gated": [each.document() for each in self.gated],
+            "decided_at": None
+            if self.newest_grant is None
+            else self.newest_grant.decision.to_json(),
+            "held": [each.to_json() for each in self.held],
+            "draining": [each.to_json() for each in self.draining],
+            "gated": [each.to_json() for each in self.gated],
             "target": self.target,
             "epoch": None if newest is None else [*newest.epoch],
             "since_ms": None if newest is None else newest.since_ms,
@@ -142,18 +144,18 @@ class QueueStanding:
 def queue_standings(
     live: LiveGroup,
     now_ms: int,
-    places: Mapping[MessageQueue, Place],
+    places: Mapping[MessageQueue, QueuePosition],
 ) -> tuple[QueueStanding, ...]:
-    """Return every queue that is shared, held by anybody, or in which the group has a position.
+    """Return every queue that is shared or held, or in which the group has a position.
 
     Args:
         live: the group.
-        now_ms: up to when messages wait.
-        places: where the data cluster says the group is; it knows better than what was told.
+        now_ms: until when messages wait.
+        places: where the data cluster says the group is; it knows best.
     """
-    owners, readable = live.picture.owners, frozenset(live.picture.queues)
+    owners, readable = live.planned.owners, frozenset(live.planned.queues)
     shares = _holders(live)
-    measured = live.observed.measured
+    measured = live.observed.positions
     seen = frozenset().union(readable, shares, places, measured.queues)
     found = []
     for queue in sorted(seen, key=queue_order):
@@ -164,8 +166,8 @@ def queue_standings(
         of_queue = {word: tuple(held.get(word, ())) for word in ("held", "draining", "gated")}
         newest = max((one.epoch for each in of_queue.values() for one in each), default=NOTHING)
         granted = live.observed.decided.grant(queue, newest)
-        hold = live.observed.holds.queues.get(queue)
-        tenure = live.observed.decided.tenures.get(queue)
+        hold = live.observed.ownership.queues.get(queue)
+        newest_grant = live.observed.decided.newest_grants.get(queue)
         measure = measured.queues.get(queue)
         found.append(
             QueueStanding(
@@ -176,7 +178,9 @@ def queue_standings(
                 _target(live, of_queue, owners.get(queue)),
                 place,
                 hold,
-                tenure if hold is not None and tenure and tenure.epoch == hold.epoch else None,
+                newest_grant
+                if hold is not None and newest_grant and newest_grant.epoch == hold.epoch
+                else None,
                 None if measure is None else measure.idle_ms,
                 readable=queue in readable,
                 unsafe=bool(of_queue["draining"]) and granted is not None and granted.unsafe,
@@ -186,21 +190,21 @@ def queue_standings(
 
 
 def _target(
-    live: LiveGroup, of_queue: Mapping[str, tuple[Holder, ...]], owner: str | None
+    live: LiveGroup, of_queue: Mapping[str, tuple[GrantHolder, ...]], owner: str | None
 ) -> str | None:
-    """Return where a queue goes; in a paused group it stays with whom it is or goes to."""
+    """Return the future owner of a queue; in a paused group the present one, or the next."""
     if not live.core.rules.pause:
         return owner
     holders = of_queue["gated"] or of_queue["held"]
     return holders[0].member.client_id if holders else None
 
 
-def _holders(live: LiveGroup) -> dict[MessageQueue, dict[HoldState, list[Holder]]]:
-    found: dict[MessageQueue, dict[HoldState, list[Holder]]] = {}
+def _holders(live: LiveGroup) -> dict[MessageQueue, dict[ShareState, list[GrantHolder]]]:
+    found: dict[MessageQueue, dict[ShareState, list[GrantHolder]]] = {}
     for queue, shares in live.observed.shares().items():
         for share in shares:
             since_ms = live.observed.since_ms(queue, share)
             alive = share.member in live.core.state.members
-            holder = Holder(share.member, share.epoch, since_ms, alive, share.waits_for)
+            holder = GrantHolder(share.member, share.epoch, since_ms, alive, share.waits_for)
             found.setdefault(queue, {}).setdefault(share.state, []).append(holder)
     return found

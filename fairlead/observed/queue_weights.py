@@ -1,8 +1,7 @@
-"""What the queues of a group weigh, measured from the progress that stands in the log.
+"""What the queues of a group weigh, measured from the progress in the log.
 
-Decides nothing by itself: the functions are the engine's own. The engine has measured for longer,
-and changes a weight in force only if it is far off: its weights are near these, and not always the
-same.
+It decides nothing by itself: the functions are the engine's own. The engine has measured for
+longer, and changes a weight in force only if it is far off. So its weights may differ a little.
 """
 
 from collections.abc import Iterable, Iterator
@@ -19,20 +18,20 @@ from fairlead.engine.parsed_row import ParsedRow
 from fairlead.engine.reading import read_rows
 from fairlead.kafka.topic_source import TopicSource
 from fairlead.observed.core_group import CoreGroup
-from fairlead.observed.planned_group import Picture
+from fairlead.observed.planned_group import PlannedGroup
 from fairlead.wire.limits import INT64_MAX
 from fairlead.wire.partition import partition_of_group
 
 __all__ = ["measured_for_ms", "weighed"]
 
 _MEASURED_MS_MAX: Final = 600_000
-"""Progress is read for no longer than this, whatever window the rule ``weighing`` has."""
+"""The longest time of progress to read, whatever window the rule ``weighing`` has."""
 
 
 def measured_for_ms(core: CoreGroup, *, measured: bool) -> int:
-    """Return for how long progress must be read to know what queues weigh; 0: it decides nothing.
+    """Return how long a time of progress must be read to weigh queues; 0: weights decide nothing.
 
-    A window, and two periods of the trigger: one until a queue counts, one to be in force.
+    That is a window and two trigger periods: one until a queue counts, one to take effect.
     """
     rules, state = core.rules, core.state
     shared = {topic for member in state.members.values() for topic in member.topics}
@@ -45,26 +44,26 @@ def measured_for_ms(core: CoreGroup, *, measured: bool) -> int:
 
 
 def weighed(
-    picture: Picture, source: TopicSource, group: str, tick_ms: int, since_ms: int
-) -> Picture:
-    """Return the group with its queues weighed by the progress that was appended since a time."""
+    planned: PlannedGroup, source: TopicSource, group: str, tick_ms: int, since_ms: int
+) -> PlannedGroup:
+    """Return the group with its queues weighed by the progress appended since a time."""
     shard = partition_of_group(group, source.partitions.shards)
-    engine = EngineRules(INT64_MAX, picture.engine.strategies)
+    engine = EngineRules(INT64_MAX, planned.engine.strategies)
     context = ShardContext(engine, shard, source.partitions, source.names, tick_ms)
     key = group.encode()
     rows = [
-        # Of another group: it moves the clock and no more.
+        # A record of another group only moves the clock.
         row if row.key in (key, None) else row._replace(value=None)
         for row in source.read("heartbeats", [shard], since_ms)
     ]
     batch = read_rows(None, rows, context)
-    draft, other_clock_ms = picture.draft(), picture.clock_ms - batch.clock.clock_ms
+    draft, other_clock_ms = planned.draft(), planned.clock_ms - batch.clock.clock_ms
     for arrival in _progress(batch.lines.get(group, ())):
-        # These rows begin elsewhere than those that the group was made of, and so does their clock.
+        # These rows begin elsewhere than the rows of the group, and so does their clock.
         apply_record(draft, replace(arrival, clock_ms=arrival.clock_ms + other_clock_ms))
-    weigh_queues(draft, picture.clock_ms)
-    state = replace(picture.state, measures=draft.state.measures, weights=draft.state.weights)
-    return replace(picture, state=state)
+    weigh_queues(draft, planned.clock_ms)
+    state = replace(planned.state, measures=draft.state.measures, weights=draft.state.weights)
+    return replace(planned, state=state)
 
 
 def _progress(lines: Iterable[ParsedRow]) -> Iterator[Arrival]:

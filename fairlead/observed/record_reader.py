@@ -1,11 +1,11 @@
-"""Reads the records of Fairlead's topics into groups: what each kind tells of its group."""
+"""Applies the records of Fairlead's topics to groups: what each kind tells of its group."""
 
 from collections.abc import Callable, Mapping
 
 from fairlead.core.records import Reset, RouteChanged
-from fairlead.observed.bridge_life import BridgeSigns
+from fairlead.observed.bridge_liveness import BridgeSigns
 from fairlead.observed.known_groups import KnownGroups
-from fairlead.observed.positions import Report, progress_of
+from fairlead.observed.positions import PositionReport, progress_of
 from fairlead.observed.shared_facts import SharedFacts
 from fairlead.wire.assignment_sets import member_part
 from fairlead.wire.decode import decode
@@ -29,26 +29,26 @@ __all__ = ["RecordReader"]
 
 
 class RecordReader:
-    """Puts each record where it belongs."""
+    """Passes each record to where it belongs."""
 
     def __init__(
         self,
         names: TopicNames,
         limits: WireLimits,
-        around: SharedFacts,
+        facts: SharedFacts,
         groups: KnownGroups,
         bridges: BridgeSigns,
     ) -> None:
         """Begin with nothing read.
 
         Args:
-            names: what the topics are called.
-            limits: what the engine refuses.
-            around: what groups have in common, to be added to.
+            names: the names of the topics.
+            limits: what the engine rejects.
+            facts: the facts that groups share, to be added to.
             groups: the groups, likewise.
             bridges: the signs of bridges, likewise.
         """
-        self._limits, self._around, self._groups, self._bridges = limits, around, groups, bridges
+        self._limits, self._facts, self._groups, self._bridges = limits, facts, groups, bridges
         readers: Mapping[str, Callable[[RawRecord], None]] = {
             "heartbeats": self._take_heartbeat,
             "releases": self._take_release,
@@ -66,26 +66,26 @@ class RecordReader:
         }
 
     def reads(self, row: RawRecord) -> bool:
-        """Tell whether records of this topic say anything of groups."""
+        """Tell whether this topic tells anything of groups."""
         return row.topic in self._readers
 
     def suffix(self, row: RawRecord) -> str:
-        """Return what the topic of a record is called behind its prefix."""
+        """Return the name of a record's topic behind its prefix."""
         return self._suffixes[row.topic]
 
     def read(self, row: RawRecord) -> None:
         """Read a record.
 
         Raises:
-            Exception: it is no record of the protocol; nothing was changed.
+            Exception: it is no record of the protocol; nothing has changed.
         """
         most = self._bytes_max.get(row.topic)
         if most is not None and len(row.value or b"") > most:
-            raise ValueError("the engine refuses it for its size")
+            raise ValueError("the engine rejects it for its size")
         self._readers[row.topic](row)
 
     def _take_heartbeat(self, row: RawRecord) -> None:
-        clock_ms = self._around.beat(row)
+        clock_ms = self._facts.beat(row)
         if row.value is None or row.key is None:
             return
         body = body_of(row.value)
@@ -107,7 +107,7 @@ class RecordReader:
             return
         body = body_of(row.value)
         position, identity = body["position"], body.get("identity")
-        report = Report(
+        report = PositionReport(
             queue_of(body["queue"]),
             epoch_of(body["epoch"]),
             None if position is None else position_of(position),
@@ -120,37 +120,37 @@ class RecordReader:
         self._groups.stirred.add(text_of(body["group"]))
 
     def _take_rule(self, row: RawRecord) -> None:
-        name = self._around.ruled.take(row)
+        name = self._facts.rules.apply_row(row)
         if name is not None:
             self._groups.told(name, row)
             return
         reset = decode("control", row, self._limits)
         if isinstance(reset, Reset):
-            self._groups.told(reset.group, row).measured.take_reset(
+            self._groups.told(reset.group, row).positions.apply_reset(
                 reset, row.offset, row.append_ms
             )
 
     def _take_route(self, row: RawRecord) -> None:
         changed = decode("routes", row, self._limits)
         if isinstance(changed, RouteChanged):
-            route, before = changed.route, self._around.identities.get(changed.topic)
-            self._around.set_route(changed.topic, route, row.append_ms)
+            route, before = changed.route, self._facts.identities.get(changed.topic)
+            self._facts.set_route(changed.topic, route, row.append_ms)
             if route is not None and before is not None and before[0] != route.identity:
                 for group in self._groups.by_name.values():
-                    group.measured.take_lives({changed.topic: route.identity}, row.append_ms)
+                    group.positions.apply_identities({changed.topic: route.identity}, row.append_ms)
 
     def _take_bounds(self, row: RawRecord) -> None:
-        """Take in what a bridge told when a group asked where to start."""
+        """Apply the answer of a bridge to a group that asked where to start."""
         if row.value is None:
             return
         body = body_of(row.value)
         if body["kind"] != "offsets":
-            # That a topic is absent tells no bounds.
-            self._bridges.take(row)
+            # An absent topic has no bounds; a bridge's sign of life has none either.
+            self._bridges.apply_row(row)
             return
         identity = text_of(body["identity"])
         reports = [
-            Report(
+            PositionReport(
                 queue_of(each["queue"]),
                 None,
                 None if each["committed"] is None else position_of(each["committed"]),
@@ -163,32 +163,32 @@ class RecordReader:
         ]
         group = self._groups.told(body["group"], row)
         for report in reports:
-            group.measured.take_bounds(report, row.append_ms)
+            group.positions.apply_bounds(report, row.append_ms)
         group.changed()
 
     def _take_generation(self, row: RawRecord) -> None:
         if row.value is not None and body_of(row.value)["kind"] == "generation":
-            self._around.generation = max(self._around.generation, row.offset + 1)
+            self._facts.claim(row.offset + 1, row.append_ms)
 
     def _take_assignment(self, row: RawRecord) -> None:
         if row.value is None:
             name, member, number = member_part(row.key or b"")
             group = self._groups.told(name, row)
             if number is None:
-                group.told.odd.discard(member)
+                group.assignments.odd.discard(member)
                 return
-            group.told.remove(member, number)
+            group.assignments.remove(member, number)
             group.changed()
             return
         body = body_of(row.value)
         group = self._groups.told(body["group"], row)
         if body["kind"] == "assignment":
-            group.told.take(part_of(body))
+            group.assignments.put(part_of(body))
             group.changed()
             self._groups.stirred.add(group.name)
         elif body["kind"] == "notice":
-            group.told.take_notice(body)
-            group.watch.take_notice(body)
+            group.assignments.take_notice(body)
+            group.events.take_notice(body)
 
     def _take_decision(self, row: RawRecord) -> None:
         if row.value is None:

@@ -1,4 +1,4 @@
-"""The releases of one group: which grants their members have given up, and when."""
+"""The releases of one group: which grants its members have given up, and when."""
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -19,7 +19,7 @@ class _Given(NamedTuple):
 class Releases:
     """The newest releases of each queue.
 
-    ``kept_max``: so many of a queue are kept.
+    ``kept_max``: how many to keep of each queue.
     """
 
     kept_max: int = MANY.releases
@@ -30,11 +30,11 @@ class Releases:
         return queue in self._of
 
     def __len__(self) -> int:
-        """Return of how many queues releases are kept."""
+        """Return how many queues have releases that are kept."""
         return len(self._of)
 
     def add(self, queue: MessageQueue, member: MemberKey, epoch: Epoch, append_ms: int) -> bool:
-        """Take in a release; return False if it is kept already."""
+        """Add a release; return False if it is kept already."""
         given, known = _Given(epoch, member), self._of.get(queue, {})
         if given in known:
             return False
@@ -61,7 +61,7 @@ class Releases:
         self._of.pop(queue, None)
 
     def forget_before(self, oldest_ms: int, is_kept: Callable[[str], bool]) -> None:
-        """Forget what was released before a time, of topics that are not kept."""
+        """Forget the releases before a time, of topics that are not kept."""
         for queue, times in list(self._of.items()):
             if not is_kept(queue.topic) and max(times.values()) < oldest_ms:
                 del self._of[queue]

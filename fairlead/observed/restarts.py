@@ -1,8 +1,8 @@
-"""Which clients are started again and again, as their heartbeats tell.
+"""Which clients are started again and again, by their heartbeats.
 
-Decides when that is worth a person's look. Two processes that share a client id, each started again
-when it was told to stop, are never seen side by side: what can be seen of them is that the client
-has one process after another. So has one that fails as it starts.
+Decides when somebody should look. Two processes that share a client id, each restarted whenever it
+is told to stop, never run side by side: all that can be seen is that the client has one process
+after another. A process that fails as it starts looks the same.
 """
 
 from collections import Counter
@@ -14,13 +14,13 @@ from fairlead.core.model import Process
 __all__ = ["PROCESSES_MAX", "RESTARTS_OVER_MS", "Beat", "restarting"]
 
 RESTARTS_OVER_MS: Final = 300_000
-"""Processes that were heard in so long a time are counted."""
+"""Count the processes that were heard within this time."""
 PROCESSES_MAX: Final = 3
-"""As many are none too many: one that was rolled out, and rolled back."""
+"""This many are not too many: a rollout and its rollback."""
 
 
 class Beat(NamedTuple):
-    """The newest heartbeat of one life of a client: whose, of which process, and when appended."""
+    """The newest heartbeat of one incarnation: its client, its process, and its append time."""
 
     client_id: str
     process: Process
@@ -28,7 +28,7 @@ class Beat(NamedTuple):
 
 
 def restarting(beats: Iterable[Beat], now_ms: int) -> dict[str, int]:
-    """Return the client ids that have had too many processes of late, and how many these are."""
+    """Return the clients with too many recent processes, and how many they had."""
     since_ms = now_ms - RESTARTS_OVER_MS
     recent = {(each.client_id, each.process) for each in beats if each.heard_ms >= since_ms}
     processes = Counter(client_id for client_id, _ in recent)

@@ -1,4 +1,4 @@
-"""The rules of all groups, as the control topic tells them."""
+"""The rules of all groups, from the control topic."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -15,10 +15,10 @@ __all__ = ["RulesOfGroups"]
 
 @dataclass(slots=True)
 class RulesOfGroups:
-    """What each group is ruled by; groups without rules of their own share those of all groups.
+    """The rules of each group; groups without rules of their own share those of all groups.
 
     Attributes:
-        strategies: those that the engine has.
+        strategies: the engine's strategies.
         shards: partitions of the control topic.
     """
 
@@ -28,8 +28,8 @@ class RulesOfGroups:
     _own: dict[str, RulesInForce] = field(default_factory=dict)
     _in_force: dict[str | int, GroupRules] = field(default_factory=dict)
 
-    def take(self, row: RawRecord) -> str | None:
-        """Take in a record of the control topic; return the group that it is a rule of.
+    def apply_row(self, row: RawRecord) -> str | None:
+        """Apply a record of the control topic; return the group whose rule it is, if it is one.
 
         Raises:
             ValueError: the engine rejects it.
@@ -40,12 +40,12 @@ class RulesOfGroups:
         self._in_force.clear()
         group = written.rule.group
         if group != ALL_GROUPS:
-            self._own.setdefault(group, self._base(row.partition).copy()).follow(written)
+            self._own.setdefault(group, self._base(row.partition).copy()).apply_or_note(written)
             return group
-        self._base(row.partition).follow(written)
+        self._base(row.partition).apply_or_note(written)
         for name, rules in self._own.items():
             if partition_of_group(name, self.shards) == row.partition:
-                rules.follow(written)
+                rules.apply_or_note(written)
         return None
 
     def _base(self, partition: int) -> RulesInForce:
@@ -65,7 +65,7 @@ class RulesOfGroups:
         return own is not None and bool(own.own)
 
     def in_force(self, group: str) -> GroupRules:
-        """Return what a group is ruled by."""
+        """Return the rules in force for a group."""
         place: str | int = group
         if group not in self._own:
             place = partition_of_group(group, self.shards)

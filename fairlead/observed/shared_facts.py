@@ -1,4 +1,4 @@
-"""What groups have in common: routes, rules, clocks, and ends that were asked for."""
+"""What groups share: routes, rules, clocks, and ends that the data cluster was asked for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,64 +10,85 @@ from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
 from fairlead.engine.seals import is_believed
 from fairlead.observed.append_times import AppendTimes
 from fairlead.observed.end_history import EndHistory
-from fairlead.observed.engine_life import EngineLife, tick_generation
+from fairlead.observed.engine_liveness import EngineLiveness, tick_generation
 from fairlead.observed.memory_share import MemoryShare
 from fairlead.observed.rules import RulesOfGroups
+from fairlead.wire.limits import INT64_MAX
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["SharedFacts"]
 
+_CLOCKS_APART_MS = 60_000
+"""Decisions may carry the time of their writer, whose clock differs from the broker's."""
 _GENERATIONS_MAX = 64
-"""Those whose ticks came last are kept: each start of an engine is one, and a forger has many."""
+"""Keep the generations whose ticks came last: each start of an engine is one; a forger has many."""
 
 
 @dataclass(slots=True)
 class SharedFacts:
-    """Everything that a group is looked at with, beside its own records.
+    """Facts about the topics that are no single group's own.
 
     Attributes:
-        ruled: the rules of all groups.
+        rules: the rules of all groups.
         tick_ms: the period of the engine's ticks.
         routes: topic -> its readable queues, in their order.
         full_routes: topic -> its whole route.
-        identities: topic -> which one it is, as its route tells, and when that was appended.
-        polled: the ends that somebody asked the data cluster for.
-        lives: topic -> of which life of it those ends are, as far as that was told.
+        identities: topic -> its identity by its route, and when that was appended.
+        polled: the ends that the data cluster was asked for.
+        polled_identities: topic -> the identity of those ends, if it was told.
         appended: when the records of each topic and partition were appended.
         clocks: the clock of each partition of heartbeats.
-        begun: when the first record of it was appended that was read.
+        begun: when the first record read of that partition was appended.
         ticked: when the newest tick of each generation was appended.
-        generation: the newest that was claimed; 0: none.
+        generation: the newest claimed generation; 0: none.
+        claims: generation -> when its claim was appended, as far as the topic still has it.
         as_of_ms: the newest append time that was read.
-        structure: changed whenever a route did.
+        structure: changes whenever a route does.
         share: how much is kept of the members of all groups.
     """
 
-    ruled: RulesOfGroups
+    rules: RulesOfGroups
     tick_ms: int
     routes: dict[str, tuple[MessageQueue, ...]] = field(default_factory=dict)
     full_routes: dict[str, Route] = field(default_factory=dict)
     identities: dict[str, tuple[str, int]] = field(default_factory=dict)
     polled: dict[MessageQueue, EndHistory] = field(default_factory=dict)
-    lives: dict[str, str] = field(default_factory=dict)
+    polled_identities: dict[str, str] = field(default_factory=dict)
     appended: dict[tuple[str, int], AppendTimes] = field(default_factory=dict)
     clocks: dict[int, ShardClock] = field(default_factory=dict)
     begun: dict[int, int] = field(default_factory=dict)
     ticked: dict[int, dict[int, int]] = field(default_factory=dict)
     generation: int = 0
+    claims: dict[int, int] = field(default_factory=dict)
     as_of_ms: int = 0
     structure: int = 0
     share: MemoryShare = field(default_factory=MemoryShare)
     _routed: dict[str, frozenset[MessageQueue]] = field(default_factory=dict)
 
     def read(self, row: RawRecord) -> None:
-        """Take note of when a record was appended."""
+        """Note when a record was appended."""
         self.as_of_ms = max(self.as_of_ms, row.append_ms)
         times = self.appended.get((row.topic, row.partition))
         if times is None:
             times = self.appended[row.topic, row.partition] = AppendTimes()
         times.add(row.offset, row.append_ms)
+
+    def claim(self, generation: int, append_ms: int) -> None:
+        """Take note that a driver claimed a generation."""
+        self.generation = max(self.generation, generation)
+        self.claims[generation] = append_ms
+
+    def is_superseded(self, generation: int, append_ms: int) -> bool:
+        """Tell whether a newer engine had begun, perhaps, when this one wrote something."""
+        newer = [claimed_ms for each, claimed_ms in self.claims.items() if each > generation]
+        return bool(newer) and append_ms >= min(newer) - _CLOCKS_APART_MS
+
+    def trust_routes(self) -> None:
+        """From now on, believe nothing that is told of other identities than the routes tell."""
+        self.identities = {
+            topic: (identity, INT64_MAX) for topic, (identity, _) in self.identities.items()
+        }
 
     def clock(self, partition: int) -> ShardClock:
         """Return the clock of a partition of heartbeats."""
@@ -77,22 +98,22 @@ class SharedFacts:
         return found
 
     def clock_ms(self, group: str) -> int:
-        """Return what time it is for a group, on the clock of its partition."""
-        clock = self.clocks.get(partition_of_group(group, self.ruled.shards))
+        """Return the time of a group, on the clock of its partition."""
+        clock = self.clocks.get(partition_of_group(group, self.rules.shards))
         return 0 if clock is None else clock.clock_ms
 
     def newest_beat_ms(self, group: str) -> int | None:
         """Return when the newest record of a group's partition of heartbeats was appended."""
-        clock = self.clocks.get(partition_of_group(group, self.ruled.shards))
+        clock = self.clocks.get(partition_of_group(group, self.rules.shards))
         return None if clock is None else clock.append_ms
 
     def beat(self, row: RawRecord) -> int:
-        """Take note of a record of heartbeats; return what time it is on the clock of its shard."""
+        """Note a record of heartbeats; return the time on the clock of its shard."""
         self.begun.setdefault(row.partition, row.append_ms)
         generation = tick_generation(row)
         if generation is not None and is_believed(generation, self.generation):
             ticks = self.ticked.setdefault(row.partition, {})
-            # Only the claims tell which generations there are, and they may be read later.
+            # Only the claims tell which generations exist, and they may be read later.
             ticks.pop(generation, None)
             ticks[generation] = row.append_ms
             if len(ticks) > _GENERATIONS_MAX:
@@ -104,11 +125,11 @@ class SharedFacts:
         believed = (ms for each, ms in ticks.items() if is_believed(each, self.generation))
         return max(believed, default=None)
 
-    def engine(self, group: str, rules: GroupRules, now_ms: int) -> EngineLife:
-        """Return whether an engine runs for a group; ``now_ms``: up to when its silence counts."""
-        shard = partition_of_group(group, self.ruled.shards)
+    def engine(self, group: str, rules: GroupRules, now_ms: int) -> EngineLiveness:
+        """Return whether an engine runs for a group; ``now_ms``: until when silence counts."""
+        shard = partition_of_group(group, self.rules.shards)
         clock = self.clocks.get(shard)
-        return EngineLife(
+        return EngineLiveness(
             ticked_ms=self._ticked_ms(shard),
             newest_ms=None if clock is None else clock.append_ms,
             since_ms=self.begun.get(shard),
@@ -123,7 +144,7 @@ class SharedFacts:
         return queue in self._routed.get(queue.topic, ())
 
     def set_route(self, topic: str, route: Route | None, append_ms: int) -> None:
-        """Take in the route of a topic; None: it was deleted."""
+        """Apply the route of a topic; None: it was deleted."""
         self.structure += 1
         if route is None:
             for known in (self.full_routes, self.routes, self._routed, self.identities):
@@ -137,11 +158,13 @@ class SharedFacts:
     def take_ends(
         self, at_ms: int, ends: Mapping[MessageQueue, int], identities: Mapping[str, str]
     ) -> None:
-        """Take in where queues ended at this time, and in which lives of their topics."""
+        """Apply where queues ended at this time, and the identities of their topics."""
         remade = {
-            topic for topic, life in identities.items() if self.lives.get(topic, life) != life
+            topic
+            for topic, life in identities.items()
+            if self.polled_identities.get(topic, life) != life
         }
-        self.lives.update(identities)
+        self.polled_identities.update(identities)
         for queue, end in ends.items():
             history = self.polled.get(queue)
             if history is None or queue.topic in remade:
@@ -149,7 +172,7 @@ class SharedFacts:
             history.add(at_ms, end)
 
     def forget_ends_before(self, oldest_ms: int) -> None:
-        """Forget the ends of topics that are no more, and that nobody asked for since."""
+        """Forget old ends of topics without a route."""
         gone = [
             queue
             for queue, ends in self.polled.items()
@@ -159,4 +182,6 @@ class SharedFacts:
         for queue in gone:
             del self.polled[queue]
         kept = {*self.routes, *(queue.topic for queue in self.polled)}
-        self.lives = {topic: life for topic, life in self.lives.items() if topic in kept}
+        self.polled_identities = {
+            topic: life for topic, life in self.polled_identities.items() if topic in kept
+        }

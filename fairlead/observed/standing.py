@@ -1,34 +1,34 @@
-"""How a group stands, whatever time it is: what its numbers and its problems are made of."""
+"""How a group stands, whatever the time: the basis of its numbers and its problems."""
 
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 
 from fairlead.core.model import MessageQueue
-from fairlead.observed.members import Roll
-from fairlead.observed.ownership import Holds
+from fairlead.observed.members import LiveMembers
+from fairlead.observed.ownership import GroupOwnership
 
 __all__ = ["Standing", "unassigned_of"]
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """How a group stands, whatever time it is.
+    """How a group stands, whatever the time.
 
     Attributes:
-        roll: who is in it.
-        holds: who holds what.
-        phase: as :class:`~fairlead.observed.summary.GroupSummary` has it, and likewise ``mode``.
+        live_members: who is in it.
+        ownership: who holds what.
+        phase: as in :class:`~fairlead.observed.summary.GroupSummary`.
         mode: how queues are handed over.
-        converged: nothing is on its way, and each live member holds what it was told.
-        queues: of each topic that it shares, by its route.
-        unassigned: of these, which nobody holds and nobody is granted.
+        converged: nothing is moving, and each live member holds what it was told.
+        queues: the routed queues of each topic that it shares.
+        unassigned: how many of these nobody holds or is granted.
         idle: members that could own a queue and own none.
-        skew: most queues of a member less fewest, of those that could own one.
+        skew: the most queues of a member minus the fewest, among those that could own one.
     """
 
-    roll: Roll
-    holds: Holds
+    live_members: LiveMembers
+    ownership: GroupOwnership
     phase: str
     mode: str
     converged: bool
@@ -38,18 +38,20 @@ class Standing:
     skew: int
 
     def ownerless(self) -> Iterator[MessageQueue]:
-        """Yield the queues that nobody holds and nobody is granted; of no members, none."""
-        if self.roll.members:
+        """Yield the queues that nobody holds or is granted; without members, none."""
+        if self.live_members.members:
             for queues in self.queues.values():
-                yield from (queue for queue in queues if queue not in self.holds.queues)
+                yield from (queue for queue in queues if queue not in self.ownership.queues)
 
 
 def unassigned_of(
-    queues: dict[str, tuple[MessageQueue, ...]], roll: Roll, holds: Holds
+    queues: dict[str, tuple[MessageQueue, ...]],
+    live_members: LiveMembers,
+    ownership: GroupOwnership,
 ) -> Counter[str]:
-    """Return how many queues of each topic nobody holds; without members none is missed."""
+    """Return how many queues of each topic nobody holds; without members, none."""
     found: Counter[str] = Counter()
-    if roll.members:
+    if live_members.members:
         for topic, shared in queues.items():
-            found[topic] = sum(queue not in holds.queues for queue in shared)
+            found[topic] = sum(queue not in ownership.queues for queue in shared)
     return found

@@ -1,11 +1,11 @@
-"""One line about a group: what a list of all groups shows, in the words of ADR 0194."""
+"""The line of one group in a list of all groups, in the words of ADR 0194."""
 
 from dataclasses import dataclass
 from typing import Any
 
 from fairlead.control.native_handback import GroupRelease
 from fairlead.core.model import Epoch
-from fairlead.observed.engine_life import EngineLife
+from fairlead.observed.engine_liveness import EngineLiveness
 from fairlead.observed.problems import other_alarms
 
 __all__ = ["GroupSummary", "LastRebalance"]
@@ -15,15 +15,15 @@ __all__ = ["GroupSummary", "LastRebalance"]
 class LastRebalance:
     """The newest decision that gave a queue to another client.
 
-    ``append_ms``: when it was appended. ``queues_moved``: so many queues.
+    ``append_ms``: when it was appended. ``queues_moved``: how many queues it moved.
     """
 
     append_ms: int
     triggers: tuple[str, ...]
     queues_moved: int
 
-    def document(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values."""
         return {
             "append_ms": self.append_ms,
             "triggers": [*self.triggers],
@@ -37,32 +37,32 @@ class GroupSummary:
 
     Attributes:
         group: its name.
-        phase: a word of docs/protocol.md §3.14, of the newest decision; ``unknown``: one is
-            awaited, since members are heard that none has placed.
-        phase_since_ms: when it came into its phase; None: before what was read, or none can tell.
+        phase: the phase of the newest decision (docs/protocol.md §3.14); ``unknown``: it has
+            members that no decision has placed yet.
+        phase_since_ms: when it entered its phase; None: before what was read, or nothing tells it.
         strategy: in force.
         mode: ``cooperative`` or ``eager``.
         model: ``clustering`` or ``broadcasting``.
-        members: client ids that are live and do not leave.
-        members_idle: of these, who could own a queue and owns none.
+        members: live client ids that do not leave.
+        members_idle: those that could own a queue and own none.
         queues: of the topics that its members subscribe to.
-        unassigned: of these, which nobody holds and nobody is granted.
-        draining: that are given up and of which nobody is granted the next turn.
-        gated: whose successor waits for their release.
-        unsafe: which somebody may still be working on beside their owner, as ``mode`` or
+        unassigned: queues that nobody holds or is granted.
+        draining: queues that somebody gives up and nobody is granted next.
+        gated: queues whose successor waits for their release.
+        unsafe: queues on which somebody beside their owner may still work, as ``mode`` or
             ``on_mute`` allows.
-        epoch: of the newest decision; of one that the log has lost, as members were told.
-        converged: nothing is on its way, and each live member holds what it was told.
-        skew: most queues of a member less fewest, of the members that could own one.
+        epoch: of the newest decision, or of the newest assignment if the log lost that.
+        converged: nothing is moving, and each live member holds what it was told.
+        skew: the most queues of a member minus the fewest, among those that could own one.
         alarms: of the newest decision.
-        lag_messages: not processed yet, over all queues whose lag is known; None: of none.
-        lag_ms: how long the oldest message has waited; None: of no queue is it known.
+        lag_messages: unread messages over all queues with a known lag; None: there is none.
+        lag_ms: how long the oldest message has waited; None: unknown for every queue.
         lag_at_least: it may have waited longer.
         last_rebalance: None: none is remembered.
         as_of_ms: the newest append time that was read.
-        problems: what is wrong with it, as a check finds it (``fairlead.observed.problems``).
+        problems: what is wrong with it (``fairlead.observed.problems``).
         engine: whether one runs for it.
-        release: who handed it back to native consumers, and when; None: nobody did.
+        release: who handed it back to native consumers, and when; None: nobody has.
     """
 
     group: str
@@ -88,11 +88,11 @@ class GroupSummary:
     last_rebalance: LastRebalance | None
     as_of_ms: int
     problems: tuple[str, ...]
-    engine: EngineLife
+    engine: EngineLiveness
     release: GroupRelease | None = None
 
-    def document(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values."""
         last = self.last_rebalance
         return {
             "group": self.group,
@@ -115,10 +115,10 @@ class GroupSummary:
             "lag_messages": self.lag_messages,
             "lag_ms": self.lag_ms,
             "lag_at_least": self.lag_at_least,
-            "last_rebalance": None if last is None else last.document(),
+            "last_rebalance": None if last is None else last.to_json(),
             "as_of_ms": self.as_of_ms,
             "problems": [*self.problems],
             "other_alarms": [*other_alarms(self.alarms)],
-            "engine": self.engine.document(),
-            "released": None if self.release is None else self.release.document(),
+            "engine": self.engine.to_json(),
+            "released": None if self.release is None else self.release.to_json(),
         }

@@ -1,7 +1,7 @@
-"""How far a group is behind in one topic: every queue in one place of three small arrays.
+"""How far a group is behind in one topic: each queue has one slot in three small arrays.
 
-A list of all groups asks every topic at once. Sums and least ones of arrays cost little; looking at
-each queue by itself would cost most of a second with a hundred thousand of them.
+A list of all groups asks every topic at once. Sums and minima of arrays cost little; looking at
+each of a hundred thousand queues by itself would take most of a second.
 """
 
 from array import array
@@ -17,9 +17,9 @@ _NEVER = INT64_MAX
 class Lag(NamedTuple):
     """How far a group is behind the end of a queue.
 
-    ``ms``: how long ago the end was where the position is now; 0 where nothing is left. An
-    estimate: between two samples of the end it is taken to have grown evenly. None: when the end
-    was there is not known. ``at_least``: it may be more, for the end is remembered no longer.
+    ``ms``: how long ago the end was where the position is now; 0 if nothing is left; None: unknown.
+    It is an estimate: the end counts as growing evenly between two samples. ``at_least``: it may be
+    more, because the samples reach back no further.
     """
 
     messages: int
@@ -28,10 +28,10 @@ class Lag(NamedTuple):
 
 
 class Behind(NamedTuple):
-    """How far a group is behind the end of a queue, whatever time it is.
+    """How far a group is behind the end of a queue, whatever the time.
 
-    ``since_ms``: when the end was where the position is now; None: that is not known, or nothing
-    is left. ``earlier``: it was before that.
+    ``since_ms``: when the end was where the position is now; None: unknown, or nothing is left.
+    ``earlier``: it was before that.
     """
 
     messages: int
@@ -48,7 +48,7 @@ class Behind(NamedTuple):
 
 
 class TopicLag:
-    """The queues of one topic, each in a place of its own."""
+    """The queues of one topic, each in a slot of its own."""
 
     __slots__ = ("_earlier", "_free", "_known", "_messages", "_since")
 
@@ -61,7 +61,7 @@ class TopicLag:
         self._free: list[int] = []
 
     def new_place(self) -> int:
-        """Return the place of a queue of which nothing is known yet."""
+        """Return a slot for a queue of which nothing is known yet."""
         if self._free:
             return self._free.pop()
         self._messages.append(0)
@@ -71,12 +71,12 @@ class TopicLag:
         return len(self._known) - 1
 
     def free(self, place: int) -> None:
-        """Forget a queue: its place is another's."""
+        """Forget a queue: its slot becomes free."""
         self.put(place, None)
         self._free.append(place)
 
     def put(self, place: int, behind: Behind | None) -> None:
-        """Take in how far behind a queue is; None: that is not known."""
+        """Set how far behind a queue is; None: unknown."""
         messages, since_ms, earlier = (0, None, False) if behind is None else behind
         self._messages[place] = messages
         self._since[place] = _NEVER if since_ms is None else since_ms
@@ -95,7 +95,7 @@ class TopicLag:
         )
 
     def all(self) -> Behind | None:
-        """Return all messages, and since when the furthest queue is behind; None: of none known."""
+        """Return all messages, and since when the furthest queue is behind; None: unknown."""
         if not any(self._known):
             return None
         since_ms = min(self._since)

@@ -1,4 +1,4 @@
-"""Which topics of a group ought to have a route and have none: for plans, lists and checks."""
+"""Which topics of a group should have a route and have none: for plans, lists and checks."""
 
 from collections.abc import Container
 
@@ -20,9 +20,9 @@ def unrouted_topics(state: GroupState, rules: GroupRules) -> tuple[str, ...]:
 
 
 def lacks_route(group: str, topic: str, routes: Container[str], rules: GroupRules) -> bool:
-    """Tell whether no route of a topic is known that a group ought to have one of.
+    """Tell whether a topic should have a route for this group and has none.
 
-    The group's own retry topic lacks none, unless its rule has it made beforehand: it is not there
-    until a message has failed, and nobody misses it.
+    The group's own retry topic lacks none unless a rule has it created beforehand: it does not
+    exist until a message has failed, and nobody misses it.
     """
     return topic not in routes and is_awaited(group, topic, rules.retry_topics)

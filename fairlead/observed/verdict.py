@@ -1,7 +1,7 @@
-"""What a check of a group comes to: one word, how the group stands, and what is wrong with it.
+"""The result of a group's check: one word, how the group stands, and what is wrong with it.
 
-Decides what is told beside findings: what is unusual and no fault, alarms that stand for no
-problem, and that no engine runs where nobody is there to miss it.
+Decides what a check says beside its findings: what is unusual and no fault, alarms that stand for
+no problem, and that no engine runs where nobody is there to miss it.
 """
 
 from collections.abc import Iterable, Iterator
@@ -14,33 +14,33 @@ from fairlead.core.topics.retry_topic import is_awaited
 from fairlead.counts import listed
 from fairlead.observed.finding import Finding
 from fairlead.observed.findings import standing_findings
-from fairlead.observed.group_notes import notes_on
+from fairlead.observed.group_notes import check_notes
 from fairlead.observed.group_standing import GroupStanding
 from fairlead.observed.live_group import LiveGroup
 from fairlead.observed.phase_words import ALARMS
 from fairlead.observed.problems import other_alarms
 
-__all__ = ["Verdict", "Word", "checked", "unreadable", "worst"]
+__all__ = ["GroupVerdict", "VerdictWord", "check_group", "unreadable_group", "worst_verdict"]
 
-Word = Literal["safe", "nobody", "problems", "unreadable"]
-"""Nothing is wrong and somebody is in it; nothing is wrong and nobody is; something is."""
+VerdictWord = Literal["safe", "nobody", "problems", "unreadable"]
+"""``safe``: nothing is wrong; ``nobody``: nothing is wrong, and the group has no members."""
 
 _STATE: Final = (
     *("as_of_ms", "phase", "phase_since_ms", "members", "members_idle", "queues"),
     *("queues_unassigned", "lag_messages", "lag_ms", "epoch", "engine", "released"),
 )
-_ORDER: Final[tuple[Word, ...]] = ("unreadable", "problems", "nobody", "safe")
+_ORDER: Final[tuple[VerdictWord, ...]] = ("unreadable", "problems", "nobody", "safe")
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
-    """What a check found.
+class GroupVerdict:
+    """The result of a check.
 
     Attributes:
         group: its name.
         findings: what is wrong, in a fixed order.
-        notes: what is unusual and no fault, a sentence each.
-        standing: how it stands; None: its records cannot be made sense of.
+        notes: what is unusual and no fault, one sentence each.
+        standing: how it stands; None: nobody can make sense of its records.
     """
 
     group: str
@@ -49,27 +49,27 @@ class Verdict:
     standing: GroupStanding | None = None
 
     @property
-    def word(self) -> Word:
-        """The verdict."""
+    def word(self) -> VerdictWord:
+        """The verdict in one word."""
         if self.standing is None:
             return "unreadable"
         if self.findings:
             return "problems"
         return "safe" if self.standing.sharing else "nobody"
 
-    def document(self) -> dict[str, Any]:
-        """Return it as JSON values; of what cannot be read the state is null."""
-        said = {} if self.standing is None else self.standing.summary.document()
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values; the state of an unreadable group is null."""
+        said = {} if self.standing is None else self.standing.summary.to_json()
         return {
             "group": self.group,
             "verdict": self.word,
             **{name: said.get(name) for name in _STATE},
-            "problem_list": [each.document() for each in self.findings],
+            "problem_list": [each.to_json() for each in self.findings],
             "notes": [*self.notes],
         }
 
 
-def checked(standing: GroupStanding) -> Verdict:
+def check_group(standing: GroupStanding) -> GroupVerdict:
     """Return the verdict on a group."""
     findings = standing_findings(standing)
     alarms = () if standing.newest is None else other_alarms(standing.newest.alarms)
@@ -80,20 +80,20 @@ def checked(standing: GroupStanding) -> Verdict:
     released = () if standing.release is None else (standing.release.words(),)
     live = standing.live
     unanswered = {each.subject for each in findings if each.problem == "unanswered"}
-    notes = (*released, *engine, *alarmed, *notes_on(live, unanswered), *_topics(live))
-    return Verdict(standing.name, findings, notes, standing)
+    notes = (*released, *engine, *alarmed, *check_notes(live, unanswered), *_topics(live))
+    return GroupVerdict(standing.name, findings, notes, standing)
 
 
 def _topics(live: LiveGroup) -> Iterator[str]:
-    """Yield that members subscribe to different topics, which may be meant, and what each lacks."""
+    """Yield a note on members that subscribe to different topics, and what each of them lacks."""
     members, rules = sharing_members(live.core.state), live.core.rules
-    state = live.picture.state
+    state = live.planned.state
     topics = sorted(
         {
             topic
             for member in members.values()
             for topic in member.topics
-            # That some would read what has failed tells nothing as long as nothing has.
+            # A retry topic that does not exist yet says nothing.
             if topic in state.routes or is_awaited(state.group, topic, rules.retry_topics)
         }
     )
@@ -104,18 +104,18 @@ def _topics(live: LiveGroup) -> Iterator[str]:
     parts = [f"{topic}: not {listed(names)}" for topic, names in lacking.items() if names]
     if parts:
         yield (
-            "members subscribe to different topics, and each is shared among those who do "
+            "members subscribe to different topics; each is shared by those that subscribe to it "
             f"({listed(parts, '; ')})"
         )
 
 
-def unreadable(group: str, text: str, remedy: str) -> Verdict:
-    """Return the verdict on a group whose records cannot be made sense of."""
-    return Verdict(group, (Finding("unreadable", group, text, remedy),))
+def unreadable_group(group: str, text: str, remedy: str) -> GroupVerdict:
+    """Return the verdict on a group whose records nobody can make sense of."""
+    return GroupVerdict(group, (Finding("unreadable", group, text, remedy),))
 
 
-def worst(verdicts: Iterable[Verdict]) -> Word:
-    """Return the word for many groups; of none: nobody is there."""
+def worst_verdict(verdicts: Iterable[GroupVerdict]) -> VerdictWord:
+    """Return the word for several groups; without any: ``nobody``."""
     words = {each.word for each in verdicts}
     if words == {"nobody", "safe"}:
         return "safe"

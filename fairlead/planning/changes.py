@@ -1,4 +1,4 @@
-"""Changes of a group, as the records by which they would come."""
+"""Changes of a group, as the records that would bring them about."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
@@ -7,17 +7,17 @@ from fairlead.core.membership.members import shared_topics
 from fairlead.core.model import MemberProfile, Route, RouteBroker
 from fairlead.core.records import GroupRecord, Leave, RouteChanged, RuleSet
 from fairlead.core.topics.routes import PERM_READ
-from fairlead.observed.planned_group import Picture, heartbeat_of
+from fairlead.observed.planned_group import PlannedGroup, heartbeat_of
 from fairlead.wire.limits import ROUTE_QUEUES_MAX
 
 __all__ = ["BadChangeError", "Changes", "Join", "RouteSize", "broker_of", "records_of"]
 
 _LAST = 2**63 - 1
-"""A sequence that no record of a member has reached."""
+"""A greater sequence than any record of a member has."""
 
 
 class BadChangeError(ValueError):
-    """A change does not fit the group. ``kind`` is join, leave or route; ``remedy`` what to do."""
+    """A change does not fit the group. ``kind``: join, leave or route; ``remedy``: what to do."""
 
     def __init__(self, kind: str, detail: str, remedy: str) -> None:
         super().__init__(f"{kind}: {detail}")
@@ -28,7 +28,7 @@ class BadChangeError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Join:
-    """A client that joins. ``topics`` None: those that the group subscribes to."""
+    """A joining client. ``topics`` None: those that the group subscribes to."""
 
     client_id: str
     topics: tuple[str, ...] | None = None
@@ -38,7 +38,7 @@ class Join:
 
 @dataclass(frozen=True, slots=True)
 class RouteSize:
-    """A topic has so many queues on a broker from now on. ``broker_name`` None: on its only one."""
+    """The future number of queues of a topic on a broker. ``broker_name`` None: its only one."""
 
     topic: str
     broker_name: str | None
@@ -47,7 +47,7 @@ class RouteSize:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """What is asked: all of it at once."""
+    """Everything that is asked for; all of it happens at once."""
 
     joins: tuple[Join, ...] = ()
     leaves: tuple[str, ...] = ()
@@ -55,7 +55,7 @@ class Changes:
     rules: tuple[RuleSet, ...] = ()
 
 
-def records_of(picture: Picture, changes: Changes) -> tuple[GroupRecord, ...]:
+def records_of(planned: PlannedGroup, changes: Changes) -> tuple[GroupRecord, ...]:
     """Return the records that bring the changes about, in the order in which they apply.
 
     Raises:
@@ -63,42 +63,42 @@ def records_of(picture: Picture, changes: Changes) -> tuple[GroupRecord, ...]:
     """
     return (
         *changes.rules,
-        *_joins(picture, changes.joins),
-        *_leaves(picture, changes.leaves),
-        # Last: a route counts only once somebody subscribes to its topic.
-        *_routes(picture, changes),
+        *_joins(planned, changes.joins),
+        *_leaves(planned, changes.leaves),
+        # Last: a route counts only if somebody subscribes to its topic.
+        *_routes(planned, changes),
     )
 
 
-def _joins(picture: Picture, joins: Sequence[Join]) -> Iterable[GroupRecord]:
-    known = set(picture.members)
-    everything = tuple(shared_topics(picture.state))
+def _joins(planned: PlannedGroup, joins: Sequence[Join]) -> Iterable[GroupRecord]:
+    known = set(planned.members)
+    everything = tuple(shared_topics(planned.state))
     for join in joins:
         if join.client_id in known:
             raise BadChangeError("join", f"{join.client_id} is a member", "name a new client")
         known.add(join.client_id)
         topics = everything if join.topics is None else join.topics
         if not topics:
-            raise BadChangeError("join", f"{join.client_id} has no topic", "say --topic orders")
+            raise BadChangeError("join", f"{join.client_id} has no topic", "add --topic orders")
         profile = MemberProfile(zone=join.zone, capacity=join.capacity)
-        yield heartbeat_of(picture.state.group, join.client_id, topics, profile)
+        yield heartbeat_of(planned.state.group, join.client_id, topics, profile)
 
 
-def _leaves(picture: Picture, leaves: Sequence[str]) -> Iterable[GroupRecord]:
-    members = picture.state.members
-    known = picture.members
+def _leaves(planned: PlannedGroup, leaves: Sequence[str]) -> Iterable[GroupRecord]:
+    members = planned.state.members
+    known = planned.members
     for client_id in dict.fromkeys(leaves):
         if client_id not in known:
             names = ", ".join(sorted(known)) or "none"
             raise BadChangeError("leave", f"{client_id} is no member", f"members: {names}")
         for key in sorted(members):
             if key.client_id == client_id:
-                yield Leave(picture.state.group, key, _LAST)
+                yield Leave(planned.state.group, key, _LAST)
 
 
-def _routes(picture: Picture, changes: Changes) -> Iterable[GroupRecord]:
-    routes = dict(picture.state.routes)
-    subscribed = {*shared_topics(picture.state)}
+def _routes(planned: PlannedGroup, changes: Changes) -> Iterable[GroupRecord]:
+    routes = dict(planned.state.routes)
+    subscribed = {*shared_topics(planned.state)}
     subscribed.update(topic for join in changes.joins for topic in join.topics or ())
     for size in changes.routes:
         if size.topic not in subscribed:
@@ -108,7 +108,7 @@ def _routes(picture: Picture, changes: Changes) -> Iterable[GroupRecord]:
         names = [broker.broker_name for broker in route.brokers if broker.perm & PERM_READ]
         if size.broker_name is None and len(names) != 1:
             detail = f"{size.topic} has brokers: {', '.join(sorted(names)) or 'none yet'}"
-            raise BadChangeError("route", detail, "say topic/broker=16")
+            raise BadChangeError("route", detail, "write topic/broker=16")
         if size.queues > ROUTE_QUEUES_MAX:
             detail = f"{size.topic} cannot have {size.queues} queues"
             raise BadChangeError("route", detail, f"at most {ROUTE_QUEUES_MAX}")
@@ -127,7 +127,7 @@ def _resized(route: Route, broker_name: str, queues: int) -> Route:
 
 
 def broker_of(broker_name: str, queues: int, zones: Sequence[str | None] = ()) -> RouteBroker:
-    """Return a broker with so many queues to read and write; zones that are missing are unknown."""
+    """Return a broker with so many queues to read and write; missing zones are unknown."""
     filled = (*zones[:queues], *[None] * (queues - len(zones)))
     return RouteBroker(
         broker_name,

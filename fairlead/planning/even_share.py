@@ -1,4 +1,4 @@
-"""The fewest moves that an even share asks for, whatever the group's strategy aims at."""
+"""The fewest moves to an even share, whatever the group's strategy aims at."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -6,7 +6,7 @@ from dataclasses import dataclass, replace
 from fairlead.core.allocation import Allocation, AllocationRequest
 from fairlead.core.records import GroupRecord
 from fairlead.observed.forecast import applied, forecast, notes_of
-from fairlead.observed.planned_group import Picture
+from fairlead.observed.planned_group import PlannedGroup
 from strategies.registry import STRATEGIES
 from strategies.sticky.options import sticky_options
 from strategies.sticky.world import sticky_world
@@ -20,13 +20,13 @@ _OF_OWNERS = ("pin", "ban", "capacity")
 
 @dataclass(frozen=True, slots=True)
 class EvenShare:
-    """What an even share over all topics of the group would cost.
+    """The cost of an even share over all topics of the group.
 
     Attributes:
-        moves: so many queues would change their owner.
-        exact: there is no even share with fewer; else some may have fewer, but not many.
-        by: ``queues``: as many for each member; ``capacity``: in proportion to capacities. What
-            queues weigh is left aside: with weights nobody knows the fewest moves.
+        moves: how many queues would change their owner.
+        exact: no even share has fewer moves; else some may have a few less.
+        by: ``queues``: as many for each member; ``capacity``: in proportion to capacities. Weights
+            do not count: with them nobody knows the fewest moves.
     """
 
     moves: int
@@ -34,33 +34,33 @@ class EvenShare:
     by: str
 
 
-def even_share(picture: Picture, records: Sequence[GroupRecord]) -> EvenShare | None:
-    """Return what an even share would cost after these records; None: it cannot be allocated.
+def even_share(planned: PlannedGroup, records: Sequence[GroupRecord]) -> EvenShare | None:
+    """Return the cost of an even share after these records; None: it cannot be allocated.
 
-    Members, subscriptions and the rules that say who may own what are those of the group, as far as
-    its strategy heeds them: pins, bans and capacities if it takes them, and the options of STICKY.
+    Members, subscriptions and rules are the group's own. Of the rules that say who may own what,
+    those count that its strategy heeds: pins, bans and capacities, and the options of STICKY.
     """
-    rules = applied(picture, records).rules
-    own = picture.engine.strategies.get(rules.strategy)
+    rules = applied(planned, records).rules
+    own = planned.engine.strategies.get(rules.strategy)
     taken = tuple(rule for rule in _OF_OWNERS if rule in getattr(own, "takes_rules", ()))
     shares = _EvenShares(takes_rules=taken, sticky=rules.strategy == _STICKY)
-    engine = replace(picture.engine, strategies=dict.fromkeys(picture.engine.strategies, shares))
-    found = forecast(replace(picture, engine=engine), records)
+    engine = replace(planned.engine, strategies=dict.fromkeys(planned.engine.strategies, shares))
+    found = forecast(replace(planned, engine=engine), records)
     if found.failures:
         return None
-    moves = len(found.moved(picture))
-    # Shared in two parts, each has the fewest; together the group may have fewer.
+    moves = len(found.moved(planned))
+    # Each of two separate parts has the fewest moves; together the group may need fewer.
     exact = shares.exact and len(found.requests) <= 1
     return EvenShare(moves, exact, "queues" if shares.alike else "capacity")
 
 
 @dataclass(slots=True)
 class _EvenShares:
-    """STICKY without weights in place of any strategy.
+    """STICKY without weights, in place of any strategy.
 
-    ``takes_rules``: those of single queues and clients that the group's own strategy takes;
-    ``sticky``: it is STICKY. Noted are whether its moves are the fewest (``exact``) and whether
-    every member can carry as much (``alike``).
+    ``takes_rules``: the rules of queues and clients that the group's own strategy takes.
+    ``sticky``: that strategy is STICKY. ``exact``: the moves so far are the fewest. ``alike``: all
+    members have the same capacity.
     """
 
     takes_rules: tuple[str, ...]

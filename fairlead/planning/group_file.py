@@ -1,4 +1,4 @@
-"""A group as a JSON document: for a plan without a cluster, and to keep a live one."""
+"""A group as a JSON document: to plan without a cluster, and to keep a live group."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -14,14 +14,14 @@ from fairlead.core.rules.group_rules import EngineRules
 from fairlead.core.rules.single_rules import SINGLE_RULES
 from fairlead.core.topics.routes import PERM_READ
 from fairlead.observed.forecast import RefusedRecordError, applied, settled
-from fairlead.observed.planned_group import GENERATION, Picture, empty_group, heartbeat_of
+from fairlead.observed.planned_group import GENERATION, PlannedGroup, empty_group, heartbeat_of
 from fairlead.planning.changes import broker_of
 from fairlead.wire.limits import ROUTE_QUEUES_MAX
 from fairlead.wire.member_records import CAPACITY_MAX
 from strategies.options import written_queue
 from strategies.registry import STRATEGIES, USUAL
 
-__all__ = ["BadGroupError", "group_document", "read_group"]
+__all__ = ["BadGroupError", "group_json", "read_group"]
 
 _FIELDS = (
     *("group", "strategy", "options", "slots", "rules"),
@@ -29,9 +29,9 @@ _FIELDS = (
 )
 _MEMBER = ("client_id", "topics", "zone", "capacity")
 _SHORT = ("strategy", "slots")
-"""Rules that have fields of their own in a document."""
+"""Rules that have their own fields in a document."""
 _TIMING = "timing"
-"""The rule that decides nothing in a plan."""
+"""This rule decides nothing in a plan."""
 _OF_CLIENTS = ("capacity", "drain")
 
 
@@ -41,17 +41,16 @@ class BadGroupError(ValueError):
 
 def read_group(
     document: Mapping[str, Any], strategies: Mapping[str, Strategy] = STRATEGIES
-) -> Picture:
+) -> PlannedGroup:
     """Return the group of a document.
 
-    ``members`` is a list of ids or of objects with ``client_id``, ``topics`` (all unless given),
-    ``zone``, ``capacity``. ``topics`` is an object: topic to an object of broker names and numbers
-    of queues, or of objects with ``queues`` and ``zones``. The others may be left out: ``group``;
-    ``strategy``, ``options``, ``slots``, and ``rules``, a list of every other rule, each with its
-    name as ``rule`` and its ``value``; ``owned``, an object of client ids and their queues, each
-    [topic, broker_name, queue_id], without which the queues are where the group's rules put them;
-    ``measured``, a list of [queue, weight]; ``plan``, what was planned of it, which is not looked
-    at here (``fairlead.planning.saved_plan``).
+    ``members``: a list of ids or of objects with ``client_id``, ``topics`` (default: all),
+    ``zone``, ``capacity``. ``topics``: an object of topics, each an object of broker names and
+    numbers of queues, or of objects with ``queues`` and ``zones``. The other fields are optional:
+    ``group``; ``strategy``, ``options``, ``slots``; ``rules``, a list of all other rules, each with
+    its name as ``rule`` and its ``value``; ``owned``, an object of client ids and their queues,
+    each [topic, broker_name, queue_id] (default: where the group's rules put them); ``measured``, a
+    list of [queue, weight]; ``plan``, which `fairlead.planning.saved_plan` reads.
 
     Raises:
         BadGroupError: a field is missing, unknown or wrong.
@@ -61,38 +60,38 @@ def read_group(
     routes = _routes(document.get("topics"))
     state = empty_group(group)
     state.routes = routes
-    picture = Picture(state, EngineRules(GENERATION, strategies))
+    planned = PlannedGroup(state, EngineRules(GENERATION, strategies))
     members = _list(document, "members")
     beats = [_member(group, one, routes) for one in members]
     _refuse_twice([beat.member.client_id for beat in beats])
     try:
-        picture = applied(picture, [*_rules(group, document), *beats])
+        planned = applied(planned, [*_rules(group, document), *beats])
     except RefusedRecordError as error:
         raise BadGroupError(f"{_place(error)}: {error.rejection.detail}") from error
-    picture.state.weights.update(_measured(document))
+    planned.state.weights.update(_measured(document))
     owned = document.get("owned")
     if owned is None:
-        return settled(picture)
-    return picture.owned(_owners(owned, picture))
+        return settled(planned)
+    return planned.owned(_owners(owned, planned))
 
 
-def group_document(picture: Picture) -> dict[str, Any]:
+def group_json(planned: PlannedGroup) -> dict[str, Any]:
     """Return a group as a document that :func:`read_group` reads.
 
-    Rules of all groups and defaults are written as its own: a document stands alone.
+    Rules of all groups and defaults become its own: a document stands alone.
     """
-    rules, weights = picture.rules, picture.state.weights
-    members, owners = picture.members, picture.owners
-    subscribed = shared_topics(picture.state)
+    rules, weights = planned.rules, planned.state.weights
+    members, owners = planned.members, planned.owners
+    subscribed = shared_topics(planned.state)
     owned: dict[str, list[list[Any]]] = {client_id: [] for client_id in members}
     for queue in sorted(owners, key=queue_order):
         owned[owners[queue]].append(list(queue))
     return {
-        "group": picture.state.group,
+        "group": planned.state.group,
         "strategy": rules.strategy,
         "options": dict(rules.strategy_options),
         "slots": rules.slots,
-        "rules": list(_written_rules(picture)),
+        "rules": list(_written_rules(planned)),
         "members": [
             {
                 "client_id": client_id,
@@ -103,16 +102,16 @@ def group_document(picture: Picture) -> dict[str, Any]:
             for client_id in sorted(members, key=java_order)
         ],
         "topics": {
-            topic: _brokers(picture.state.routes.get(topic))
-            for topic in sorted({*picture.state.routes, *subscribed}, key=java_order)
+            topic: _brokers(planned.state.routes.get(topic))
+            for topic in sorted({*planned.state.routes, *subscribed}, key=java_order)
         },
         "owned": {client_id: owned[client_id] for client_id in sorted(owned, key=java_order)},
         "measured": [[list(queue), weights[queue]] for queue in sorted(weights, key=queue_order)],
     }
 
 
-def _written_rules(picture: Picture) -> Iterator[dict[str, Any]]:
-    values = {**picture.of_all, **picture.state.rules}
+def _written_rules(planned: PlannedGroup) -> Iterator[dict[str, Any]]:
+    values = {**planned.of_all, **planned.state.rules}
     for rule in sorted(values.keys() - {*_SHORT, _TIMING}):
         held = values[rule]
         for value in (
@@ -152,7 +151,7 @@ def _rules(group: str, document: Mapping[str, Any]) -> list[RuleSet]:
 
 
 def _subject(index: int, rule: str, value: Any) -> tuple[str, ...]:
-    """Return whom a rule is for, as its value says; whether it makes sense the engine says."""
+    """Return the subject of a rule, by its value; the engine says whether that makes sense."""
     if rule not in SINGLE_RULES:
         return ()
     if not isinstance(value, dict):
@@ -167,7 +166,7 @@ def _subject(index: int, rule: str, value: Any) -> tuple[str, ...]:
 
 
 def _place(error: RefusedRecordError) -> str:
-    """Return the field of the document that a refused record comes from."""
+    """Return the field of the document that a rejected record comes from."""
     record = error.record
     assert isinstance(record, RuleSet)
     path = (error.rejection.field or "").removeprefix("value").removeprefix(".")
@@ -251,10 +250,10 @@ def _refuse_twice(client_ids: list[str]) -> None:
             raise BadGroupError(f"members: {client_id} is there {number} times")
 
 
-def _owners(owned: object, picture: Picture) -> dict[MessageQueue, str]:
+def _owners(owned: object, planned: PlannedGroup) -> dict[MessageQueue, str]:
     if not isinstance(owned, dict):
         raise BadGroupError("owned: it must be an object of client ids and their queues")
-    members, readable = picture.members, set(picture.queues)
+    members, readable = planned.members, set(planned.queues)
     found: dict[MessageQueue, str] = {}
     for client_id, queues in owned.items():
         if client_id not in members:

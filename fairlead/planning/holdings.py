@@ -12,12 +12,12 @@ __all__ = ["holdings_of"]
 def holdings_of(
     live: LiveGroup, client_ids: Collection[str]
 ) -> dict[str, tuple[MessageQueue, ...]]:
-    """Return the queues that each of these clients holds and has not released; who has none is out.
+    """Return the unreleased queues of each of these clients; clients without any are left out.
 
-    A queue on its way is its holder's until the release stands in the log.
+    A moving queue belongs to its holder until the release stands in the log.
     """
     passing = {each.queue: each.holder for each in live.passing}
-    holders = {**live.picture.owners, **passing}
+    holders = {**live.planned.owners, **passing}
     found: dict[str, list[MessageQueue]] = {}
     for queue in sorted(holders, key=queue_order):
         holder = holders[queue]

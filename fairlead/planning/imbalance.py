@@ -14,7 +14,7 @@ __all__ = ["Scales", "Skew", "scales_of", "skew_of"]
 
 @dataclass(frozen=True, slots=True)
 class Skew:
-    """The member that has most, the one that has least, and the mean; 0 where there is nobody."""
+    """The largest and the smallest share of a member, and the mean; 0 without members."""
 
     most: float
     least: float
@@ -22,16 +22,16 @@ class Skew:
 
     @property
     def spread(self) -> float:
-        """Most less least."""
+        """Difference between the fullest and the emptiest member."""
         return self.most - self.least
 
     @property
     def ratio(self) -> float | None:
-        """Most / mean; None where nobody has anything."""
+        """Largest share / mean; None: nobody has anything."""
         return self.most / self.mean if self.mean else None
 
-    def document(self) -> dict[str, Any]:
-        """The skew as JSON."""
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values."""
         return {
             "most": self.most,
             "least": self.least,
@@ -42,7 +42,7 @@ class Skew:
 
 
 def skew_of(numbers: Iterable[float]) -> Skew:
-    """Return the skew of what members have, one number for each."""
+    """Return the skew of the members' shares, one number for each."""
     found = list(numbers)
     if not found:
         return Skew(0, 0, 0)
@@ -51,10 +51,10 @@ def skew_of(numbers: Iterable[float]) -> Skew:
 
 @dataclass(frozen=True, slots=True)
 class Scales:
-    """What queues weigh and members can carry; 1 where nothing is said.
+    """The weights of queues and the capacities of members; 1 if nothing else is known.
 
-    ``consumers`` are the members that may own a queue: they subscribe to a topic that has queues,
-    and no rule keeps them from it.
+    ``consumers``: the members that may own a queue. They subscribe to a topic that has queues, and
+    no rule keeps them from it.
     """
 
     weights: Mapping[MessageQueue, float]
@@ -62,17 +62,17 @@ class Scales:
     consumers: frozenset[str]
 
     def weight(self, queues: Iterable[MessageQueue]) -> float:
-        """Return what these queues weigh together."""
+        """Return the total weight of these queues."""
         return sum(self.weights.get(queue, 1) for queue in queues)
 
     def capacity(self, client_id: str) -> float:
-        """Return what a member can carry."""
+        """Return the capacity of a member."""
         return self.capacities.get(client_id, 1)
 
 
 def scales_of(found: Forecast) -> Scales:
-    """Return the scales of a group: what rules and members say, also if its strategy ignores it."""
-    rules, state = found.rules, found.picture.state
+    """Return the scales that rules and members set, even if the group's strategy ignores them."""
+    rules, state = found.rules, found.planned.state
     given = rules.strategy_options if rules.strategy == "STICKY" else {}
     options = sticky_options(given).under(placement_of(rules.single))
     consumers = {
@@ -85,7 +85,7 @@ def scales_of(found: Forecast) -> Scales:
         weights={**state.weights, **options.weights},
         capacities={
             client_id: options.capacity.get(client_id, member.profile.capacity)
-            for client_id, member in found.picture.members.items()
+            for client_id, member in found.planned.members.items()
         },
         consumers=frozenset(consumers - options.drained),
     )

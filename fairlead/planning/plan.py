@@ -10,34 +10,34 @@ from fairlead.core.outputs import Failure
 from fairlead.core.records import GroupRecord, Leave, RuleSet
 from fairlead.core.rules.group_rules import GroupRules
 from fairlead.observed.forecast import forecast
-from fairlead.observed.live_group import Passing
-from fairlead.observed.planned_group import Picture
+from fairlead.observed.live_group import MovingQueue
+from fairlead.observed.planned_group import PlannedGroup
 from fairlead.observed.unrouted import unrouted_topics
 from fairlead.planning.even_share import EvenShare, even_share
+from fairlead.planning.idle_pins import idle_pins
 from fairlead.planning.imbalance import Scales, Skew, scales_of, skew_of
-from fairlead.planning.vain_pins import vain_pins
 from fairlead.wire.bodies import failure_body
 
-__all__ = ["Change", "MemberPlan", "Plan", "plan"]
+__all__ = ["BeforeAfter", "MemberPlan", "Plan", "plan"]
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class BeforeAfter:
     """Something now, and what it would be."""
 
     before: Any
     after: Any
 
-    def document(self) -> dict[str, Any]:
-        """The change as JSON."""
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values."""
         return {"before": self.before, "after": self.after}
 
 
 @dataclass(frozen=True, slots=True)
 class MemberPlan:
-    """What changes for one member; queues in RocketMQ's order.
+    """The change for one member; queues are in RocketMQ's order.
 
-    ``weight``: of its queues. ``capacity``: what it can carry. ``role``: stays, joins or leaves.
+    ``weight``: of its queues. ``role``: stays, joins or leaves.
     """
 
     client_id: str
@@ -46,16 +46,16 @@ class MemberPlan:
     after: tuple[MessageQueue, ...]
     gained: tuple[MessageQueue, ...]
     lost: tuple[MessageQueue, ...]
-    weight: Change
+    weight: BeforeAfter
     capacity: float
 
     @property
     def weighs(self) -> bool:
-        """Whether one of its queues weighs more or less than 1."""
+        """Whether one of its queues has another weight than 1."""
         return (self.weight.before, self.weight.after) != (len(self.before), len(self.after))
 
-    def document(self) -> dict[str, Any]:
-        """The member as JSON."""
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values."""
         return {
             "client_id": self.client_id,
             "membership": self.role,
@@ -63,37 +63,37 @@ class MemberPlan:
                 name: [list(queue) for queue in getattr(self, name)]
                 for name in ("before", "after", "gained", "lost")
             },
-            "weight_change": self.weight.document(),
+            "weight_change": self.weight.to_json(),
             "capacity": self.capacity,
         }
 
 
 @dataclass(frozen=True, slots=True)
 class Plan:
-    """A change, worked out.
+    """The consequences of a change.
 
     Attributes:
         group: its name.
         strategy: in force before and after.
         queues: how many there are before and after.
-        members: of before and after, sorted as RocketMQ sorts them.
-        moves: queues whose holder would be told to stop, and that can still be read: those of
-            members that leave among them, those that nobody would get too.
-        moves_anyway: so many would move if nothing were changed.
-        even_share: what an even share would cost; None if there is none.
+        members: those of before and after, in RocketMQ's order.
+        moves: how many readable queues have holders that would be told to stop. Queues of leaving
+            members count, and so do queues that nobody would get.
+        moves_anyway: how many would move without any change.
+        even_share: the cost of an even share; None: there is none.
         by_queues: the skew of the numbers of queues, before and after.
-        by_load: the skew of the weight of the queues / capacity; both by the scales of after.
-        orphans: queues that would belong to nobody.
-        gone: queues that somebody holds and that would not be readable any more.
-        failures: topics that cannot be allocated; they keep what they have.
+        by_load: the skew of weight / capacity, both by the scales of after.
+        orphans: queues that nobody would own.
+        gone: owned queues that would not be readable any more.
+        failures: topics that cannot be allocated; they keep their owners.
         alarms: those that the engine would raise.
-        passing: queues that were on their way already; they count where they go to.
-        remarks: what is unusual about the group of now and about the change, in words.
+        passing: queues that are moving already; they count where they go to.
+        remarks: unusual facts about the group and the change, in words.
     """
 
     group: str
-    strategy: Change
-    queues: Change
+    strategy: BeforeAfter
+    queues: BeforeAfter
     members: tuple[MemberPlan, ...]
     moves: int
     moves_anyway: int
@@ -104,17 +104,17 @@ class Plan:
     gone: tuple[MessageQueue, ...]
     failures: Mapping[str, Failure] = field(default_factory=dict)
     alarms: tuple[str, ...] = ()
-    passing: tuple[Passing, ...] = ()
+    passing: tuple[MovingQueue, ...] = ()
     remarks: tuple[str, ...] = ()
 
-    def document(self) -> dict[str, Any]:
-        """The plan as JSON."""
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values."""
         even = self.even_share
         return {
             "group": self.group,
-            "strategy_change": self.strategy.document(),
-            "queues_change": self.queues.document(),
-            "member_plans": [member.document() for member in self.members],
+            "strategy_change": self.strategy.to_json(),
+            "queues_change": self.queues.to_json(),
+            "member_plans": [member.to_json() for member in self.members],
             "queues_dropped": self.moves,
             "queues_dropped_anyway": self.moves_anyway,
             "even_share": None
@@ -136,23 +136,23 @@ class Plan:
         }
 
 
-def plan(before: Picture, records: Sequence[GroupRecord]) -> Plan:
-    """Work out what follows for a group from some records; its owners are those of now.
+def plan(before: PlannedGroup, records: Sequence[GroupRecord]) -> Plan:
+    """Work out what follows for a group from some records; its owners are the present ones.
 
     Raises:
-        RefusedRecordError: the engine would refuse one of the records.
+        RefusedRecordError: the engine would reject one of the records.
     """
     now = forecast(before)
     found = forecast(before, records)
-    after = found.picture
+    after = found.planned
     readable = found.readable(before)
     old, new = before.owners, after.owners
     old_scales, scales = scales_of(now), scales_of(found)
     scales = replace(scales, capacities={**old_scales.capacities, **scales.capacities})
     return Plan(
         group=before.state.group,
-        strategy=Change(now.rules.strategy, found.rules.strategy),
-        queues=Change(len(before.queues), len(readable)),
+        strategy=BeforeAfter(now.rules.strategy, found.rules.strategy),
+        queues=BeforeAfter(len(before.queues), len(readable)),
         members=_members(before, after, scales),
         moves=len(found.moved(before)),
         moves_anyway=len(now.dropped),
@@ -172,7 +172,7 @@ def plan(before: Picture, records: Sequence[GroupRecord]) -> Plan:
         remarks=(
             *found.notes,
             *_strangers(records, after.members, readable),
-            *vain_pins(records, after.members),
+            *idle_pins(records, after.members),
             *_unrouted(before, after),
             *_delays(records, found.rules),
         ),
@@ -182,7 +182,7 @@ def plan(before: Picture, records: Sequence[GroupRecord]) -> Plan:
 def _strangers(
     records: Sequence[GroupRecord], members: Collection[str], readable: Collection[MessageQueue]
 ) -> Iterator[str]:
-    """Yield what new rules name and the group would not have: mostly a mistake in typing."""
+    """Yield what new rules name and the group would not have: mostly typing mistakes."""
     for rule in records:
         if not isinstance(rule, RuleSet) or rule.value is None or not rule.subject:
             continue
@@ -193,36 +193,36 @@ def _strangers(
             topic, broker_name, queue_id = rule.subject
             if MessageQueue(topic, broker_name, int(queue_id)) not in readable:
                 yield f"{named}: the group has no such queue"
-            # A ban of somebody who is not there is meant; a pin mostly is not.
+            # A ban may well name a client that is not there; a pin should not.
             clients = [rule.value["client_id"]] if rule.rule == "pin" else []
         for client_id in clients:
             if client_id not in members:
                 yield f"{named}: {client_id} would be no member"
 
 
-def _unrouted(before: Picture, after: Picture) -> Iterator[str]:
-    """Yield the topics that a change brings and of which no route is known."""
+def _unrouted(before: PlannedGroup, after: PlannedGroup) -> Iterator[str]:
+    """Yield the topics that a change brings and that have no route."""
     known = unrouted_topics(before.state, before.rules)
     for topic in unrouted_topics(after.state, after.rules):
         if topic not in known:
-            yield f"the route of {topic} is not known: its queues are not in the plan"
+            yield f"the route of {topic} is unknown: its queues are not in the plan"
 
 
 def _delays(records: Sequence[GroupRecord], rules: GroupRules) -> Iterator[str]:
-    """Yield which rules keep the engine from doing this at once."""
+    """Yield the rules that keep the engine from doing this at once."""
     if rules.pause:
         yield "the group is paused: nothing of this happens before it is resumed"
     leaves = any(isinstance(record, Leave) for record in records)
     if leaves and rules.restart_grace_ms:
         yield (
-            f"restart_grace_ms = {rules.restart_grace_ms}: who leaves is waited for so long, then "
-            "its queues move"
+            f"restart_grace_ms = {rules.restart_grace_ms}: the queues of a leaving client move "
+            "only after this time"
         )
     if rules.settle_ms and not rules.pause:
-        yield f"settle_ms = {rules.settle_ms}: joins and leaves count so long after the first"
+        yield f"settle_ms = {rules.settle_ms}: joins and leaves count this long after the first"
 
 
-def _members(before: Picture, after: Picture, scales: Scales) -> tuple[MemberPlan, ...]:
+def _members(before: PlannedGroup, after: PlannedGroup, scales: Scales) -> tuple[MemberPlan, ...]:
     were, are = before.members, after.members
     held, holds = _by_member(before.owners), _by_member(after.owners)
     found = []
@@ -238,7 +238,7 @@ def _members(before: Picture, after: Picture, scales: Scales) -> tuple[MemberPla
                 after=new,
                 gained=tuple(queue for queue in new if queue not in kept),
                 lost=tuple(queue for queue in old if queue not in kept),
-                weight=Change(scales.weight(old), scales.weight(new)),
+                weight=BeforeAfter(scales.weight(old), scales.weight(new)),
                 capacity=scales.capacity(client_id),
             )
         )
@@ -255,7 +255,7 @@ def _by_member(owners: Mapping[MessageQueue, str]) -> dict[str, tuple[MessageQue
 def _skew(
     owners: Mapping[MessageQueue, str], consumers: Iterable[str], scales: Scales | None = None
 ) -> Skew:
-    """Return the skew of the numbers of queues, or of the loads if there are scales."""
+    """Return the skew of the numbers of queues or, with scales, of the loads."""
     held = _by_member(owners)
     shares = {client_id: held.get(client_id, ()) for client_id in consumers}
     if scales is None:
@@ -267,4 +267,4 @@ def _skew(
 
 def _skews(skews: tuple[Skew, Skew]) -> dict[str, Any]:
     before, after = skews
-    return {"before": before.document(), "after": after.document()}
+    return {"before": before.to_json(), "after": after.to_json()}

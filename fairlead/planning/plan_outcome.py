@@ -1,4 +1,4 @@
-"""What decisions did, beside what was planned: queue by queue, and decision by decision."""
+"""What decisions did, compared with what was planned: queue by queue, decision by decision."""
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
@@ -10,13 +10,15 @@ from fairlead.observed.phase_words import cause_words
 from fairlead.planning.saved_plan import PlannedMove
 from fairlead.wire.decision_records import DecisionRecord
 
-__all__ = ["QueueOutcome", "is_held_up", "outcomes_of", "strangers_among"]
+__all__ = ["QueueOutcome", "is_held_up", "outcomes_of", "unplanned_causes"]
 
-Verdict = Literal["as_planned", "otherwise", "not_planned", "not_moved", "held_up", "not_written"]
+MoveVerdict = Literal[
+    "as_planned", "otherwise", "not_planned", "not_moved", "held_up", "not_written"
+]
 """What came of a planned move.
 
-``otherwise``: it goes to somebody else, or comes from somebody else. ``held_up``: it waits, because
-the group is paused, in a barrier or in quarantine. ``not_written``: a dry run.
+``otherwise``: the queue comes from or goes to another client. ``held_up``: it waits, because the
+group is paused, in a barrier or in quarantine. ``not_written``: a dry run.
 """
 
 _HELD_UP: Final = frozenset(("paused", "barrier", "recovering", "quarantined"))
@@ -25,15 +27,15 @@ _HELD_UP: Final = frozenset(("paused", "barrier", "recovering", "quarantined"))
 
 @dataclass(frozen=True, slots=True)
 class QueueOutcome:
-    """One queue: what was planned, and what was done. Both None: nothing of it."""
+    """One queue: the planned move and the actual one; None: there is none."""
 
     queue: MessageQueue
     planned: PlannedMove | None
     moved: PlannedMove | None
-    verdict: Verdict
+    verdict: MoveVerdict
 
-    def document(self) -> dict[str, Any]:
-        """The outcome as JSON."""
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values."""
         return {
             "queue": list(self.queue),
             "planned": _way(self.planned),
@@ -45,9 +47,9 @@ class QueueOutcome:
 def outcomes_of(
     planned: Sequence[PlannedMove], decisions: Sequence[DecisionRecord]
 ) -> list[QueueOutcome]:
-    """Hold what decisions did against what was planned; in RocketMQ's order of queues.
+    """Compare what decisions did with what was planned; in RocketMQ's order of queues.
 
-    A queue that was dropped and waits for its next owner to be granted is as planned so far.
+    A dropped queue whose next owner is not granted yet is as planned so far.
     """
     wanted = {move.queue: move for move in planned}
     done = {move.queue: move for move in _moved(decisions)}
@@ -64,23 +66,23 @@ def outcomes_of(
 
 
 def is_held_up(decisions: Sequence[DecisionRecord]) -> bool:
-    """Tell whether the group moves nothing for the time being, as its newest decision says."""
+    """Tell whether the group moves nothing at present, as its newest decision says."""
     return bool(decisions) and decisions[-1].phase in _HELD_UP
 
 
-def strangers_among(
+def unplanned_causes(
     decisions: Iterable[DecisionRecord], epoch: Epoch | None, own: Iterable[tuple[str, int, int]]
 ) -> tuple[bool, list[str]]:
-    """Tell whether a decision came between a plan and what was written for it, and what else led.
+    """Tell whether a decision came between a plan and its records, and which other causes counted.
 
     Args:
-        decisions: those that name what was written as a cause.
-        epoch: of the plan; None: the group had no decision, and nothing can be told of it.
-        own: the places of what was written.
+        decisions: those that name the written records as causes.
+        epoch: of the plan; None: the group had no decision, so nothing can be told.
+        own: the places of the written records.
 
     Returns:
-        Whether the first of them follows on another decision than the plan did; and the causes, in
-        words, that were counted in the same decisions and that nobody planned.
+        Whether the first of them follows another decision than the plan did, and the causes, in
+        words, that counted in these decisions and that nobody planned.
     """
     ordered = sorted(decisions, key=lambda each: each.epoch)
     written = {*own}
@@ -103,16 +105,18 @@ def _moved(decisions: Iterable[DecisionRecord]) -> Iterable[PlannedMove]:
             queue = move.queue
             known = found.get(queue, PlannedMove(queue, None, None))
             if move.stage == "dropped":
-                # The first holder of several decisions, in turn.
+                # If several decisions drop a queue in turn, the first holder counts.
                 holder = known.holder or move.client_id
                 found[queue] = known._replace(holder=holder, successor=None)
             elif move.stage in ("gated", "granted") and move.epoch == decision.epoch:
                 found[queue] = known._replace(successor=move.client_id)
-    # A queue that was taken anew and given to who had it has not moved.
+    # A queue that went back to its holder has not moved.
     return [move for move in found.values() if move.holder != move.successor]
 
 
-def _verdict(planned: PlannedMove | None, moved: PlannedMove | None, *, held_up: bool) -> Verdict:
+def _verdict(
+    planned: PlannedMove | None, moved: PlannedMove | None, *, held_up: bool
+) -> MoveVerdict:
     if planned is None:
         return "not_planned"
     if moved is None:

@@ -1,7 +1,7 @@
-"""A plan as a file: the group that it starts from, what was asked, and what was shown.
+"""A plan as a file: the group that it starts from, what was asked for, and what was shown.
 
-Decides what of a plan must be the same again before it may be carried out: the group's epoch, and
-which queue would go from whom to whom.
+Decides what must still be the same before a plan may be applied: the group's epoch, and which queue
+goes from whom to whom.
 """
 
 from collections.abc import Iterable, Mapping
@@ -13,15 +13,15 @@ import orjson
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.core.ordering import queue_order
 from fairlead.core.records import RuleSet
-from fairlead.observed.planned_group import Picture
+from fairlead.observed.planned_group import PlannedGroup
 from fairlead.planning.changes import Changes, Join, RouteSize
-from fairlead.planning.group_file import BadGroupError, group_document
+from fairlead.planning.group_file import BadGroupError, group_json
 from fairlead.planning.plan import Plan
 from fairlead.wire.control_records import read_removed_rule, rule_key
 from fairlead.wire.errors import WireError
 from strategies.options import written_queue
 
-__all__ = ["PlannedMove", "SavedPlan", "moves_of", "plan_document", "read_saved_plan"]
+__all__ = ["PlannedMove", "SavedPlan", "moves_of", "plan_json", "read_saved_plan"]
 
 _FIELDS: Final = frozenset(("epoch", "made_ms", "rules", "joins", "leaves", "routes", "moves"))
 
@@ -36,12 +36,12 @@ class PlannedMove(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class SavedPlan:
-    """What was planned for a group.
+    """The plan of a group.
 
     Attributes:
         group: its name.
         epoch: of its newest decision when the plan was made; None: it had none.
-        made_ms: when that was, in milliseconds since 1970.
+        made_ms: when the plan was made, in milliseconds since 1970.
         changes: what was asked for.
         moves: what was shown, in RocketMQ's order of queues.
     """
@@ -54,7 +54,7 @@ class SavedPlan:
 
     @property
     def of_others(self) -> bool:
-        """Whether something of it is done by clients or by who owns the topics."""
+        """Whether clients, or the owners of topics, have to do a part of it."""
         changes = self.changes
         return bool(changes.joins or changes.leaves or changes.routes)
 
@@ -70,11 +70,11 @@ def moves_of(found: Plan) -> tuple[PlannedMove, ...]:
     )
 
 
-def plan_document(picture: Picture, saved: SavedPlan) -> dict[str, Any]:
+def plan_json(planned: PlannedGroup, saved: SavedPlan) -> dict[str, Any]:
     """Return the group with the plan as one document, also readable as the group alone."""
     changes = saved.changes
     return {
-        **group_document(picture),
+        **group_json(planned),
         "plan": {
             "epoch": None if saved.epoch is None else list(saved.epoch),
             "made_ms": saved.made_ms,
@@ -111,7 +111,7 @@ def _said(rule: RuleSet) -> dict[str, Any]:
 def read_saved_plan(document: Mapping[str, Any]) -> SavedPlan:
     """Return the plan of a document.
 
-    Whether its rules make sense is not looked at: the engine's functions say so when it is applied.
+    It does not check whether the rules make sense: the engine's functions do when it is applied.
 
     Raises:
         BadGroupError: it has no plan, or a field of it is missing, unknown or wrong.

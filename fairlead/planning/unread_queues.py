@@ -1,27 +1,27 @@
-"""What a drain leaves to nobody: that of the last client that could read a topic stops it."""
+"""Finds drains that take the last reader of a topic."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
 
 from fairlead.core.records import RuleSet
 from fairlead.observed.forecast import forecast
-from fairlead.observed.planned_group import Picture
+from fairlead.observed.planned_group import PlannedGroup
 
 __all__ = ["left_unread"]
 
 
-def left_unread(before: Picture, rules: Sequence[RuleSet]) -> Mapping[str, int]:
+def left_unread(before: PlannedGroup, rules: Sequence[RuleSet]) -> Mapping[str, int]:
     """Return how many queues of each topic would lose their last reader by some rules.
 
-    As `fairlead plan` tells them; queues that have nobody as it is do not count. None without a
-    drain: other rules say themselves that they keep clients away.
+    Queues without an owner now do not count. The result is empty without a drain: other rules say
+    themselves that they keep clients away.
 
     Args:
         before: the group.
         rules: those that would change something, as the engine reads them.
 
     Raises:
-        RefusedRecordError: the engine would refuse one of them.
+        RefusedRecordError: the engine would reject one of them.
     """
     if not any(rule.rule == "drain" and rule.value is not None for rule in rules):
         return {}

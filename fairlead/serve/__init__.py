@@ -1,1 +1,1 @@
-"""``fairlead serve``: the view of all groups, followed from the topics and told over HTTP."""
+"""``fairlead serve``: a view of all groups that follows the topics and answers over HTTP."""

@@ -1,7 +1,6 @@
 """The HTTP side of ``fairlead serve``: JSON for commands and programs, text for Prometheus.
 
-Everything is read; nothing can be changed over HTTP. Errors are JSON too: what is wrong, and what
-to do about it.
+Nothing can be changed over HTTP. Errors are JSON too: what is wrong, and what to do about it.
 """
 
 import asyncio
@@ -18,28 +17,28 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from fairlead.control.known_groups import unknown_group
+from fairlead.control.group_names import unknown_group
 from fairlead.http.metrics_answer import metrics_answer
-from fairlead.serve.answers import HeldView
 from fairlead.serve.event_streams import EventStreams
 from fairlead.serve.following import Following
 from fairlead.serve.readiness import readiness_of
-from fairlead.serve.requests_metrics import ServeMetrics
+from fairlead.serve.serve_metrics import ServeMetrics
+from fairlead.serve.shared_view import SharedView
 from fairlead.settings import KafkaSettings
 from fairlead.wire.texts import GROUP
 
 __all__ = ["application"]
 
 _LOOK_S: Final = 0.25
-"""A stream of events tells what is new at most four times a second."""
+"""A stream looks for new events at most four times a second."""
 _ALIVE_S: Final = 15.0
-"""So often a stream says something, so that proxies keep it."""
+"""A stream says something this often, so that proxies keep it open."""
 _PLACE: Final = "in the topics that are served"
 _ALL_GROUPS: Final = "`fairlead group list` shows all."
 
 
 def application(
-    held: HeldView,
+    held: SharedView,
     following: Callable[[], Following],
     metrics: ServeMetrics,
     streams: EventStreams,
@@ -49,10 +48,10 @@ def application(
 
     Args:
         held: the view.
-        kafka: of which cluster's topics.
+        kafka: the cluster with the topics.
         following: how far the topics were read.
         metrics: the numbers of this process and of the groups; requests are counted there.
-        streams: counts the streams of events that are open.
+        streams: counts the open streams of events.
     """
     answers = _Answers(held, following, metrics, streams, kafka)
     return Starlette(
@@ -71,7 +70,7 @@ def application(
 
 
 class _Counting(BaseHTTPMiddleware):
-    """Counts requests by the route's own path, so that no name of a group becomes a label."""
+    """Counts requests by the path of their route, so that no name of a group becomes a label."""
 
     def __init__(self, app: Any, metrics: ServeMetrics) -> None:
         super().__init__(app)
@@ -92,7 +91,7 @@ class _Counting(BaseHTTPMiddleware):
 class _Answers:
     def __init__(
         self,
-        held: HeldView,
+        held: SharedView,
         following: Callable[[], Following],
         metrics: ServeMetrics,
         streams: EventStreams,
@@ -106,22 +105,22 @@ class _Answers:
         self._of = {"bootstrap": kafka.bootstrap, "topic_prefix": kafka.topic_prefix}
 
     async def index(self, request: Request) -> Response:
-        """Tell what there is to ask."""
+        """List the paths."""
         return _json({"program": "fairlead serve", "paths": _paths(request)})
 
     async def healthz(self, request: Request) -> Response:
-        """Tell that the process lives."""
+        """Say that the process lives."""
         del request
         return _json({"state": "alive"})
 
     async def readyz(self, request: Request) -> Response:
-        """Tell whether the view may be asked; 503 if not."""
+        """Say whether the view is ready; 503 if not."""
         del request
         found = readiness_of(self._following())
-        return _json(found.document(), 200 if found.ready else 503)
+        return _json(found.to_json(), 200 if found.ready else 503)
 
     async def metrics(self, request: Request) -> Response:
-        """Write the series."""
+        """Return the metrics."""
         return await metrics_answer(request, self._metrics.registry)
 
     async def groups(self, request: Request) -> Response:
@@ -143,13 +142,13 @@ class _Answers:
         )
 
     async def group(self, request: Request) -> Response:
-        """Describe a group."""
+        """Describe one group."""
         name = request.path_params["group"]
         found = await run_in_threadpool(self._held.group, name)
         return await self._unknown(name) if found is None else _json(found)
 
     async def decisions(self, request: Request) -> Response:
-        """List what was decided for a group, oldest first; ``since_ms`` leaves out older ones."""
+        """List the decisions of a group, oldest first; ``since_ms`` leaves out older ones."""
         name = request.path_params["group"]
         try:
             since_ms = int(request.query_params.get("since_ms", "0"))
@@ -161,9 +160,9 @@ class _Answers:
         return await self._unknown(name) if found is None else _json({"decisions": found})
 
     async def events(self, request: Request) -> Response:
-        """Tell decisions as they come, as server-sent events; ``Last-Event-ID`` goes on behind it.
+        """Send decisions as server-sent events; ``Last-Event-ID`` continues behind that one.
 
-        An event's id is the decision's offset in the log.
+        The id of an event is the decision's offset in the log.
         """
         name = request.path_params["group"]
         try:
@@ -176,8 +175,8 @@ class _Answers:
             return _refusal(
                 503,
                 f"{self._streams.streams_max} streams of events are open, three quarters of all "
-                "connections: there may be no more.",
-                "End some, or raise http.connections.",
+                "connections; no more are allowed.",
+                "Close some, or raise http.connections.",
             )
         return self._streams.answer(self._told(name, after))
 
@@ -199,7 +198,7 @@ class _Answers:
     async def _unknown(self, name: str) -> Response:
         if not GROUP.allows(name):
             return _refusal(404, f"GROUP: no group has such a name ({GROUP.words}).", _ALL_GROUPS)
-        # A search may take half a second: those who wait for one take no thread from other answers.
+        # A search may take half a second: those who wait for one must not take threads from others.
         async with self._one_search:
             known = [each["group"] for each in await run_in_threadpool(self._held.groups)]
             error = await run_in_threadpool(unknown_group, name, known, _PLACE)

@@ -1,4 +1,4 @@
-"""The open streams of events: how many there may be, so that others are answered beside them."""
+"""Counts the open streams of events, so that connections are left for other requests."""
 
 from collections.abc import AsyncIterator
 
@@ -10,14 +10,14 @@ __all__ = ["EventStreams"]
 
 
 class EventStreams:
-    """Counts streams of events. All run on the thread of the server's loop.
+    """Counts streams of events. All of them run on the thread of the server's loop.
 
-    A stream holds its connection for as long as its caller likes. Three quarters of the connections
-    may be streams: the rest are for probes, for scrapes and for those who ask once.
+    A stream holds its connection as long as its caller likes. Three quarters of the connections may
+    be streams; the rest are for probes, for scrapes and for single requests.
 
     Args:
-        connections_max: so many connections the server holds.
-        shown: how many streams are open.
+        connections_max: how many connections the server holds.
+        shown: the gauge of open streams.
     """
 
     def __init__(self, connections_max: int, shown: Gauge) -> None:
@@ -31,7 +31,7 @@ class EventStreams:
         return self._open >= self.streams_max
 
     def answer(self, parts: AsyncIterator[bytes]) -> StreamingResponse:
-        """Return the answer that is one more stream for as long as it is sent."""
+        """Return a response that counts as a stream while it is sent."""
         return _Stream(self, parts)
 
     def began(self) -> None:
@@ -40,7 +40,7 @@ class EventStreams:
         self._shown.set(self._open)
 
     def ended(self) -> None:
-        """Count a stream that ended, whoever ended it."""
+        """Count the end of a stream, whoever ended it."""
         self._open -= 1
         self._shown.set(self._open)
 
@@ -52,7 +52,7 @@ class _Stream(StreamingResponse):
         self._streams = streams
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # Nothing is awaited between the look at ``are_full`` and this.
+        # Nothing is awaited between the check of ``are_full`` and this line.
         self._streams.began()
         try:
             await super().__call__(scope, receive, send)

@@ -1,4 +1,4 @@
-"""Many groups told as one: what adds up as a sum, the rest as the worst of them."""
+"""Many groups told as one: sums where numbers add up, else the worst of them."""
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
@@ -19,10 +19,10 @@ Sample = tuple[str, dict[str, str], float]
 def folded(groups: Sequence[GroupFigures]) -> Iterator[Sample]:
     """Yield the samples of these groups together.
 
-    ``group_phase`` tells how many of them are in each phase, ``group_alarm`` how many have it.
-    Their strategies and epochs are not told: nothing can be said of them together. What has not
-    come to rest, and has nobody, is told of those alone that nothing known holds: in a sum nobody
-    could tell a queue that waits for a paused group from one that is forgotten.
+    ``group_phase`` says how many of them are in each phase, ``group_alarm`` how many have each
+    alarm. Their strategies and epochs have no common value and are left out. Unrest and ownerless
+    queues count only for groups that nothing known holds up: in a sum nobody could tell a queue of
+    a paused group from a forgotten one.
     """
     summaries = [each.summary for each in groups]
     topics = [topic for each in groups for topic in each.topics]
@@ -57,7 +57,7 @@ def folded(groups: Sequence[GroupFigures]) -> Iterator[Sample]:
 
 
 def _converged(groups: Sequence[GroupFigures]) -> int:
-    """Return 0 if one that has members has not; 1 if none is left to ask."""
+    """Return 0 if a group with members has not converged; else 1."""
     return min((int(each.summary.converged) for each in groups if each.summary.members), default=1)
 
 

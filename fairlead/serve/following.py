@@ -1,7 +1,7 @@
-"""Follows Fairlead's topics on a thread, and hands what it reads to whoever holds the view.
+"""Follows Fairlead's topics on a thread, and hands what it reads to the view.
 
-Decides from where each topic is read, and when what stood in the log at the start has been read.
-Nothing is written and no offset committed: several may follow the same topics.
+Decides from where each topic is read, and when everything that stood in the log at the start has
+been read. It writes nothing and commits no offset, so several may follow the same topics.
 """
 
 import contextlib
@@ -22,7 +22,7 @@ from fairlead.kafka.partition_reading import partition_counts
 from fairlead.kafka.reading_position import position_of
 from fairlead.kafka.topic_ids import TopicIds, read_topic_ids
 from fairlead.kafka.topic_reader import consumer_of
-from fairlead.observed.windows import WINDOWS_MS
+from fairlead.observed.read_windows import WINDOWS_MS
 from fairlead.settings import KafkaSettings
 from fairlead.wire.raw import Partitions, RawRecord, raw_record
 from fairlead.wire.topics import TopicNames
@@ -30,13 +30,13 @@ from fairlead.wire.topics import TopicNames
 __all__ = ["FollowedTopic", "Following", "TopicFollower"]
 
 DECISIONS_MIN: Final = 100_000
-"""So many of the newest decisions are read however old they are, so that quiet groups are told."""
+"""Read at least this many of the newest decisions, however old, so that quiet groups are shown."""
 
 _POLL_MS: Final = 100
 _ASK_S: Final = 5.0
-"""So often every leader is asked where its partitions end."""
+"""How often every leader is asked where its partitions end."""
 _IDENTIFY_S: Final = 15.0
-"""So often it is asked whether the topics are still the same: one made anew goes on silently."""
+"""How often to check that the topics are still the same: a recreated one gives no error."""
 _RETRY_S: Final = 2.0
 
 log = structlog.get_logger(__name__)
@@ -47,7 +47,7 @@ class FollowedTopic:
     """How far a topic was read.
 
     Attributes:
-        behind: records between what was read and the end, as the last answer of a broker told it.
+        behind: records between what was read and the end, as a broker told it last.
         newest_ms: when the newest record that was read was appended; 0: none was.
     """
 
@@ -57,13 +57,14 @@ class FollowedTopic:
 
 @dataclass(frozen=True, slots=True)
 class Following:
-    """What a follower is at.
+    """The state of a follower.
 
     Attributes:
         caught_up: everything that stood in the topics when it last connected has been read.
         trouble: why it does not follow, in words; empty: it does.
         topics: suffix -> how far.
-        read: records since it began, of ``wanted`` that stood there when it last connected.
+        read: records since it began.
+        wanted: how many of these stood in the topics when it last connected.
     """
 
     caught_up: bool
@@ -74,7 +75,7 @@ class Following:
 
 
 class TopicFollower:
-    """Reads the topics until it is stopped; connects again whenever that fails."""
+    """Reads the topics until it is stopped; connects again after a failure."""
 
     def __init__(
         self,
@@ -89,10 +90,10 @@ class TopicFollower:
         Args:
             kafka: the cluster with Fairlead's topics.
             history_ms: how far back decisions are read, in milliseconds.
-            begin: called before the first rows, and again where it cannot go on after a break:
-                forget what was taken.
-            take: called with rows, those of one partition in their order.
-            caught_up: called once after each ``begin``, behind the rows that stood there then.
+            begin: called before the first rows, and again if it cannot continue after a break: the
+                callee forgets all rows.
+            take: called with rows; those of one partition come in order.
+            caught_up: called once after each ``begin``, after the rows that stood there then.
         """
         self._kafka = kafka
         self._names = TopicNames(kafka.topic_prefix)
@@ -112,13 +113,13 @@ class TopicFollower:
         self._thread.start()
 
     def stop(self) -> None:
-        """End it, and wait until it has ended."""
+        """Stop, and wait until the thread has ended."""
         self._stop.set()
         self._thread.join()
 
     @property
     def following(self) -> Following:
-        """What it is at, now."""
+        """Its present state."""
         if self._thread.ident is not None and not self._thread.is_alive():
             self._tell_trouble("its thread has ended")
         return Following(self._ready, self._trouble, dict(self._topics), self._read, self._wanted)
@@ -144,7 +145,7 @@ class TopicFollower:
         counts = partition_counts(self._kafka, [self._names.name(each) for each in self._windows])
         places = [TopicPartition(topic, each) for topic, n in counts.items() for each in range(n)]
         ids = read_topic_ids(self._kafka, counts)
-        # A place that is gone is an error here: to go on at the end would leave records out.
+        # A gap is an error here: to continue at the end would leave records out.
         options = {"auto_offset_reset": "none"}
         with contextlib.closing(consumer_of(self._kafka, "serve", **options)) as consumer:
             consumer.assign(places)
@@ -172,7 +173,7 @@ class TopicFollower:
     def _goes_on(
         self, firsts: Mapping[TopicPartition, int], ends: Mapping[TopicPartition, int]
     ) -> bool:
-        """Tell whether it can go on where it was: nothing behind that is gone."""
+        """Tell whether it can continue where it was: no record since then is gone."""
         return self._positions.keys() == ends.keys() and all(
             firsts[place] <= position <= ends[place] for place, position in self._positions.items()
         )
@@ -183,7 +184,7 @@ class TopicFollower:
         firsts: Mapping[TopicPartition, int],
         ends: Mapping[TopicPartition, int],
     ) -> dict[TopicPartition, int]:
-        """Return from where each partition is read."""
+        """Return where each partition begins to be read."""
         now_ms = time.time_ns() // 1_000_000
         windowed = {
             place: max(now_ms - window_ms, 0)
@@ -205,7 +206,7 @@ class TopicFollower:
             polled = consumer.poll(timeout_ms=_POLL_MS, max_records=5_000)
             rows = [raw_record(record) for records in polled.values() for record in records]
             ask = time.monotonic() - asked_s > _ASK_S
-            # Asked before anything is taken: what fails here is read again, and taken once. For an
+            # Ask before anything is taken: what fails here is read again, and taken once. For an
             # answer the library looks at every partition: all of them, after each poll, took four
             # fifths of this process's time.
             asked = {
@@ -222,12 +223,12 @@ class TopicFollower:
             if not self._ready and not open_places:
                 self._reached()
             if ask:
-                # A leader that is gone sends nothing; only a question tells it from one at rest.
+                # A leader that is gone sends nothing; only a question shows that it is not at rest.
                 newest_ends = consumer.end_offsets([*ends], timeout_ms=REQUEST_TIMEOUT_MS)
                 asked_s = time.monotonic()
             if time.monotonic() - identified_s > _IDENTIFY_S:
                 if read_topic_ids(self._kafka, self._ids) != self._ids:
-                    self._tell_trouble("a topic was made anew, so all are read again")
+                    self._tell_trouble("a topic was recreated, so all of them are read again")
                     return
                 identified_s = time.monotonic()
 

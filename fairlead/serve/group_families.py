@@ -1,6 +1,6 @@
-"""What ``fairlead serve`` tells of groups: every family, with its labels and its text.
+"""The metrics that ``fairlead serve`` has of groups: every family, with its labels and its text.
 
-docs/metrics.md is made of this list.
+docs/metrics.md is made from this list.
 """
 
 from typing import Final, NamedTuple
@@ -22,7 +22,7 @@ _METRICS: Final = {
 
 
 class Family(NamedTuple):
-    """One family: its whole name, ``gauge``, ``counter`` or ``histogram``, and what it means."""
+    """One family: its full name, ``gauge``, ``counter`` or ``histogram``, and its meaning."""
 
     name: str
     kind: str
@@ -140,7 +140,7 @@ GAUGES: Final = (
         " place.",
     ),
 )
-"""What is so now."""
+"""The present state."""
 
 COUNTERS: Final = (
     _counter(
@@ -193,7 +193,7 @@ COUNTERS: Final = (
         " fairlead serve has a defect, and what it tells of a group may be wrong.",
     ),
 )
-"""What has happened since the topics were followed; those of a group at 0 are left out.
+"""What has happened since the topics were followed; a group's zeros are left out.
 
 ``view_failures`` counts from the first record that was read.
 """

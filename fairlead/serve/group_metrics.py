@@ -1,7 +1,7 @@
-"""The numbers of groups for Prometheus: a collector that reads a snapshot at each scrape.
+"""The metrics of groups: a Prometheus collector that reads a snapshot at each scrape.
 
-Decides nothing but how what a snapshot says is told. No label names a client; queues are named for
-groups that ask for it alone; groups without a place of their own are told as ``__other__``.
+No label names a client. Queues are named only for the groups of a setting. Groups without a place
+of their own are told together as ``__other__``.
 """
 
 from collections import Counter
@@ -11,7 +11,7 @@ from typing import Final
 from prometheus_client.core import HistogramMetricFamily, Metric
 from prometheus_client.registry import Collector
 
-from fairlead.observed.counters import Happened
+from fairlead.observed.counters import GroupCounters
 from fairlead.observed.group_metrics import GroupFigures
 from fairlead.observed.group_standing import GroupStanding
 from fairlead.observed.queue_standing import QueueStanding
@@ -25,13 +25,13 @@ _MS: Final = 1_000
 
 
 class GroupMetrics(Collector):
-    """The families of groups, of what a snapshot says at each scrape.
+    """The metrics of groups, from a snapshot at each scrape.
 
-    They are listed in :mod:`fairlead.serve.group_families`.
+    :mod:`fairlead.serve.group_families` lists the families.
     """
 
     def __init__(self, snapshot: Callable[[], Snapshot | None]) -> None:
-        """Read snapshots from here; None: there is nothing to tell yet."""
+        """Take the source of snapshots; it returns None while there is nothing to tell."""
         self._snapshot = snapshot
 
     def describe(self) -> Iterable[Metric]:
@@ -44,7 +44,7 @@ class GroupMetrics(Collector):
         if snapshot is None:
             return
         told = families()
-        named = snapshot.happened.named
+        named = snapshot.counters.named
         others = []
         for figures in snapshot.figures:
             if figures.summary.group in named:
@@ -59,15 +59,15 @@ class GroupMetrics(Collector):
         _add(told, "metrics_groups_folded", {}, len(others))
         _add(told, "view_failures_total", {"kind": "record"}, snapshot.passed_over)
         _add(told, "view_failures_total", {"kind": "group"}, snapshot.failed)
-        _tell_counts(told, snapshot.happened)
-        _tell_times(told, snapshot.happened)
+        _tell_counts(told, snapshot.counters)
+        _tell_times(told, snapshot.counters)
         yield from told.values()
 
 
 def _add(
     told: Mapping[str, Metric], name: str, labels: dict[str, str], value: float | None
 ) -> None:
-    """Add a sample; one whose value is not known is left out."""
+    """Add a sample, unless its value is unknown."""
     if value is not None:
         told[name].add_sample(f"fairlead_{name}", labels, value)
 
@@ -124,52 +124,54 @@ def _labels_of(group: str, queue: QueueStanding) -> dict[str, str]:
     }
 
 
-def _tell_counts(told: Mapping[str, Metric], happened: Happened) -> None:
+def _tell_counts(told: Mapping[str, Metric], counters: GroupCounters) -> None:
     by_trigger = {
-        "rebalances_total": happened.rebalances,
-        "queue_moves_total": happened.moves,
-        "queue_moves_minimum_total": happened.fewest_moves,
+        "rebalances_total": counters.rebalances,
+        "queue_moves_total": counters.moves,
+        "queue_moves_minimum_total": counters.fewest_moves,
     }
     for name, counts in by_trigger.items():
-        for (group, trigger), number in sorted(_by_pair(counts, happened).items()):
+        for (group, trigger), number in sorted(_by_pair(counts, counters).items()):
             _add(told, name, {"group": group, "trigger": trigger}, number)
-    for (group, why), number in sorted(_by_pair(happened.fallbacks, happened).items()):
+    for (group, why), number in sorted(_by_pair(counters.fallbacks, counters).items()):
         _add(told, "offset_fallbacks_total", {"group": group, "why": why}, number)
     by_group = {
-        "handover_timeouts_total": happened.handover_timeouts,
-        "overlap_violations_total": happened.overlaps,
-        "fenced_commits_total": happened.fenced,
-        "client_expirations_total": happened.expirations,
-        "client_id_conflicts_total": happened.conflicts,
+        "handover_timeouts_total": counters.handover_timeouts,
+        "overlap_violations_total": counters.overlaps,
+        "fenced_commits_total": counters.fenced,
+        "client_expirations_total": counters.expirations,
+        "client_id_conflicts_total": counters.conflicts,
     }
     for name, singles in by_group.items():
-        for group, number in sorted(_by_group(singles, happened).items()):
+        for group, number in sorted(_by_group(singles, counters).items()):
             _add(told, name, {"group": group}, number)
 
 
-def _by_pair(counts: Mapping[tuple[str, str], int], happened: Happened) -> Counter[tuple[str, str]]:
-    """Return what is not 0, with the groups that have no place of their own together."""
+def _by_pair(
+    counts: Mapping[tuple[str, str], int], counters: GroupCounters
+) -> Counter[tuple[str, str]]:
+    """Return all counts but 0; groups without a place of their own are summed up."""
     found: Counter[tuple[str, str]] = Counter()
     for (group, word), number in counts.items():
-        place = happened.place_of(group)
+        place = counters.place_of(group)
         if number and place is not None:
             found[place, word] += number
     return found
 
 
-def _by_group(counts: Mapping[str, int], happened: Happened) -> Counter[str]:
+def _by_group(counts: Mapping[str, int], counters: GroupCounters) -> Counter[str]:
     found: Counter[str] = Counter()
     for group, number in counts.items():
-        place = happened.place_of(group)
+        place = counters.place_of(group)
         if number and place is not None:
             found[place] += number
     return found
 
 
-def _tell_times(told: Mapping[str, Metric], happened: Happened) -> None:
+def _tell_times(told: Mapping[str, Metric], counters: GroupCounters) -> None:
     phases, gaps = told["rebalance_phase_seconds"], told["handover_gap_seconds"]
     assert isinstance(phases, HistogramMetricFamily), "it is listed as one"
     assert isinstance(gaps, HistogramMetricFamily), "it is listed as one"
-    for phase, times in happened.phases.items():
+    for phase, times in counters.phases.items():
         phases.add_metric([phase], times.buckets(), times.sum_seconds)
-    gaps.add_metric([], happened.gaps.buckets(), happened.gaps.sum_seconds)
+    gaps.add_metric([], counters.gaps.buckets(), counters.gaps.sum_seconds)

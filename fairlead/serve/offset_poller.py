@@ -1,8 +1,8 @@
-"""Asks the data cluster what members do not tell: how far offline groups are, and where queues end.
+"""Asks the data cluster for what members do not tell: positions of offline groups, ends of queues.
 
-A group whose members are gone tells no progress, and is the one that somebody wants to know of: its
-commits are asked of the brokers. A client that is held up fetches nothing, so the end that it tells
-stands still just where it matters: the ends of all queues are asked for as well, less often.
+A group whose members are gone tells no progress, and somebody may want to know of just that group:
+its commits are asked for. A client that is held up fetches nothing, so the end that it tells does
+not move: the ends of all queues are asked for as well, less often.
 """
 
 import threading
@@ -16,14 +16,14 @@ from fairlead.bridges.kafka.committed import read_committed
 from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.bridges.kafka.snapshot import TopicSeen, TopicUnclear
 from fairlead.core.model import MessageQueue, Position
-from fairlead.serve.answers import HeldView
+from fairlead.serve.shared_view import SharedView
 
 __all__ = ["ENDS_PERIODS", "SILENT_PERIODS", "OffsetPoller", "PolledTopics"]
 
 SILENT_PERIODS: Final = 2
-"""A queue that nobody told of for so many periods is asked for."""
+"""Ask for a queue after this many periods in which nobody told of it."""
 ENDS_PERIODS: Final = 4
-"""The ends of the queues that members tell of are asked for in every fourth round."""
+"""Ask for the ends of queues that members tell of in every fourth round."""
 
 log = structlog.get_logger(__name__)
 
@@ -31,18 +31,18 @@ Ends = dict[MessageQueue, int]
 
 
 class PolledTopics:
-    """One round of questions about topics; each topic is looked at once, whoever reads it."""
+    """One round of questions about topics; it looks at each topic once."""
 
     def __init__(self, data: DataCluster) -> None:
         """Ask this cluster."""
         self._data = data
         self.identities: dict[str, str] = {}
         self.unclear: dict[str, str] = {}
-        """Topics that could not be looked at, and why."""
+        """Topics that nobody could look at, and why."""
         self.ends: Ends = {}
 
-    def look(self, queues: Iterable[MessageQueue]) -> None:
-        """Learn the ends of these queues, and of which life of their topics they are."""
+    def read_ends(self, queues: Iterable[MessageQueue]) -> None:
+        """Ask for the ends of these queues, and for the identities of their topics."""
         by_topic: dict[str, list[MessageQueue]] = {}
         for queue in sorted(set(queues)):
             by_topic.setdefault(queue.topic, []).append(queue)
@@ -65,7 +65,7 @@ class PolledTopics:
                     self.ends[queue] = ends[topic][queue.queue_id]
 
     def committed(self, group: str, queues: Iterable[MessageQueue]) -> dict[MessageQueue, Position]:
-        """Return what a group committed in the present lives of these queues' topics."""
+        """Return what a group committed under the present identities of these queues' topics."""
         by_topic: dict[str, list[MessageQueue]] = {}
         for queue in queues:
             if queue in self.ends:
@@ -82,15 +82,15 @@ class PolledTopics:
 
 
 class OffsetPoller:
-    """Asks in rounds, on a thread of its own, until it is stopped."""
+    """Asks in rounds, on its own thread, until it is stopped."""
 
-    def __init__(self, held: HeldView, data: DataCluster, period_ms: int) -> None:
-        """Describe it.
+    def __init__(self, held: SharedView, data: DataCluster, period_ms: int) -> None:
+        """Describe the poller.
 
         Args:
-            held: the view: it says what nobody has told, and is given the answers.
+            held: the view; it says what nobody has told, and gets the answers.
             data: the cluster with the messages.
-            period_ms: between two rounds.
+            period_ms: the time between two rounds.
         """
         self._held, self._data, self._period_ms = held, data, period_ms
         self._stop = threading.Event()
@@ -102,7 +102,7 @@ class OffsetPoller:
         self._thread.start()
 
     def stop(self) -> None:
-        """End it, and wait until it has ended."""
+        """Stop, and wait until the thread has ended."""
         self._stop.set()
         self._thread.join()
 
@@ -126,10 +126,10 @@ class OffsetPoller:
             looked |= self._held.asked(lambda view: view.shared(), set())
         if not looked:
             return
-        # Before anything is asked: what members tell of a newer life meanwhile is newer.
+        # The time before the questions: what members tell of a new identity meanwhile is newer.
         at_ms = time.time_ns() // 1_000_000
         polled = PolledTopics(self._data)
-        polled.look(looked)
+        polled.read_ends(looked)
         for topic, why in polled.unclear.items() - self._unclear.items():
             log.warning("topic_not_seen", topic=topic, error=why)
         self._unclear = polled.unclear
@@ -139,5 +139,5 @@ class OffsetPoller:
                 return
             committed[group] = polled.committed(group, queues)
         self._held.asked(
-            lambda view: view.take_offsets(at_ms, polled.ends, committed, polled.identities), None
+            lambda view: view.apply_offsets(at_ms, polled.ends, committed, polled.identities), None
         )

@@ -1,7 +1,7 @@
-"""Whether the view may be asked: decided from how far the topics were read.
+"""Whether the view is ready, by how far the topics were read.
 
-A view that is behind is told to be so and goes on to answer: an old answer at night is better than
-none, as long as it says how old it is.
+A view that is behind says so and still answers: at night an old answer is better than none, as long
+as it says how old it is.
 """
 
 from dataclasses import dataclass
@@ -12,12 +12,12 @@ from fairlead.serve.following import Following
 __all__ = ["BEHIND_MAX", "Readiness", "readiness_of"]
 
 BEHIND_MAX: Final = 50_000
-"""A view that is further behind is not ready: it tells of what was, seconds ago and more."""
+"""A view that is further behind is not ready: it shows what was so seconds ago or longer."""
 
 
 @dataclass(frozen=True, slots=True)
 class Readiness:
-    """The answer of ``/readyz``: whether, and why not, in words."""
+    """The answer of ``/readyz``: whether the view is ready, and why not, in words."""
 
     ready: bool
     reason: str
@@ -25,8 +25,8 @@ class Readiness:
     read: int
     wanted: int
 
-    def document(self) -> dict[str, Any]:
-        """Return it as JSON values."""
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values."""
         return {
             "ready": self.ready,
             "reason": self.reason,
@@ -37,7 +37,7 @@ class Readiness:
 
 
 def readiness_of(following: Following) -> Readiness:
-    """Return whether a view that follows like this is ready."""
+    """Return whether the view of such a follower is ready."""
     behind = sum(each.behind for each in following.topics.values())
     reason = ""
     if following.trouble:

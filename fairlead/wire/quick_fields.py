@@ -41,7 +41,7 @@ class Place(NamedTuple):
     partition: int
     offset: int
 
-    def document(self) -> list[str | int]:
+    def to_json(self) -> list[str | int]:
         """Return the place as ``at`` of a cause has it."""
         return [self.topic, self.partition, self.offset]
 

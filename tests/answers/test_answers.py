@@ -4,17 +4,17 @@ from dataclasses import replace
 
 import pytest
 
-from fairlead.control.group_offsets import QueuePlace
+from fairlead.control.control_session import RuleOutcome
+from fairlead.control.queue_place import QueuePlace
 from fairlead.control.queue_resets import PlannedReset, ResetOutcome
 from fairlead.control.rule_json import rules_json
-from fairlead.control.session import RuleOutcome
 from fairlead.core.model import MessageQueue, Position
 from fairlead.core.records import Reset, RuleSet
-from fairlead.observed.bridge_life import BridgeLife
-from fairlead.observed.verdict import checked, unreadable
-from fairlead.serve.answers import HeldView
+from fairlead.observed.bridge_liveness import BridgeLiveness
+from fairlead.observed.verdict import check_group, unreadable_group
 from fairlead.serve.following import Following
 from fairlead.serve.readiness import readiness_of
+from fairlead.serve.shared_view import SharedView
 from fairlead.settings import load_settings
 from fairlead.wire.decision_records import DecisionRecord, decisions_of
 from strategies.registry import STRATEGIES
@@ -49,28 +49,28 @@ def _decisions(world: World) -> list[DecisionRecord]:
 
 def test_serve(life: World) -> None:
     """Lists, descriptions, decisions and bridges of the view."""
-    held = HeldView(load_settings().serve, TICK_MS, STRATEGIES)
+    held = SharedView(load_settings().serve, TICK_MS, STRATEGIES)
     held.begin(NAMES, PARTITIONS)
-    held.take(Reader(life).rows())
+    held.apply(Reader(life).rows())
     held.follow()
     assert_answers("Group", held.groups())
     assert_answer("GroupDescribed", held.group(GROUP))
     assert_answers("Decision", held.decisions(GROUP) or ())
     following = Following(caught_up=False, trouble="", topics={}, read=1, wanted=2)
-    assert_answer("Readiness", readiness_of(following).document())
+    assert_answer("Readiness", readiness_of(following).to_json())
 
 
 def test_describe_and_check(life: World) -> None:
     """The parts of a description, and the verdict; whole with every queue and member."""
     for standing in (standing_of(life), standing_of(_handing_over())):
-        assert_answer("GroupState", standing.document())
-        assert_answer("GroupDescribed", standing.whole_document())
-        assert_answers("Queue", [each.document() for each in standing.queues])
-        assert_answers("Member", [each.document() for each in standing.members])
-        assert_answer("Verdict", checked(standing).document())
+        assert_answer("GroupState", standing.to_json())
+        assert_answer("GroupDescribed", standing.to_full_json())
+        assert_answers("Queue", [each.to_json() for each in standing.queues])
+        assert_answers("Member", [each.to_json() for each in standing.members])
+        assert_answer("Verdict", check_group(standing).to_json())
         assert_answers("Rule", rules_json(standing.live.in_force))
-    assert_answer("Verdict", unreadable("orders", "it makes no sense", "report it").document())
-    assert_answer("Bridge", BridgeLife("main", "dead", 1, 2).document())
+    assert_answer("Verdict", unreadable_group("orders", "it makes no sense", "report it").to_json())
+    assert_answer("Bridge", BridgeLiveness("main", "dead", 1, 2).to_json())
 
 
 def test_rules_and_resets(life: World) -> None:
@@ -81,20 +81,20 @@ def test_rules_and_resets(life: World) -> None:
         RuleOutcome(pin, "unanswered"),
         RuleOutcome(pin, "in_force", (), (*decisions,)),
     ):
-        assert_answer("RuleOutcome", outcome.document("control"))
+        assert_answer("RuleOutcome", outcome.to_json("control"))
     queue = MessageQueue("orders", "main", 1)
     place = QueuePlace(queue, "life", 0, 9, Position(0, 4), "progress")
     reset = Reset(GROUP, queue, 2, "alice")
     written = ResetOutcome(PlannedReset(place, 2), "followed", decision=decisions[-1])
     for followed in (written, replace(written, decision=None, answer="not_written")):
-        assert_answer("Reset", followed.document(reset, "control"))
+        assert_answer("Reset", followed.to_json(reset, "control"))
 
 
 def test_queues_moved_are_counted_alike(life: World) -> None:
     """A decision alone counts its moves as the view does, which knows what came before it."""
-    held = HeldView(load_settings().serve, TICK_MS, STRATEGIES)
+    held = SharedView(load_settings().serve, TICK_MS, STRATEGIES)
     held.begin(NAMES, PARTITIONS)
-    held.take(Reader(life).rows())
+    held.apply(Reader(life).rows())
     told = {tuple(each["epoch"]): each["queues_moved"] for each in held.decisions(GROUP) or ()}
     alone = {tuple(each.epoch): each.queues_moved for each in _decisions(life)}
     assert alone == told

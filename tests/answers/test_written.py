@@ -9,32 +9,32 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.engine.topics import NAMES, PARTITIONS
-from tests.history.lives import moving_life, recorded
-from tests.observed.worlds import Reader
-from tests.planning.live import GROUP, TICK_MS
-from tests.planning.memory_source import MemorySource
 from typer.testing import CliRunner
 
 from fairlead.cli.main import app
 from fairlead.cli.render.applied_plan import AppliedPlan, show_applied, show_done
 from fairlead.cli.render.output import OutputFormat
-from fairlead.control.session import RuleOutcome
+from fairlead.control.control_session import RuleOutcome
 from fairlead.core.model import MessageQueue
 from fairlead.core.records import RuleSet
 from fairlead.errors import VerdictError
 from fairlead.http.server import HttpServer, start_server
 from fairlead.planning.changes import Changes
 from fairlead.planning.saved_plan import PlannedMove, SavedPlan
-from fairlead.serve.answers import HeldView
 from fairlead.serve.api import application
 from fairlead.serve.event_streams import EventStreams
 from fairlead.serve.following import Following
-from fairlead.serve.requests_metrics import ServeMetrics
+from fairlead.serve.serve_metrics import ServeMetrics
+from fairlead.serve.shared_view import SharedView
 from fairlead.settings import ServeSettings, load_settings
 from fairlead.wire.decision_records import decisions_of
 from strategies.registry import STRATEGIES
 from tests.answers.schema import assert_answer, assert_answers
+from tests.kit.live_group import GROUP, TICK_MS
+from tests.kit.memory_source import MemorySource
+from tests.kit.memory_topics import NAMES, PARTITIONS
+from tests.kit.moving_world import moving_life, recorded
+from tests.kit.observed_world import Reader
 
 QUEUE = MessageQueue("orders", "main", 0)
 
@@ -88,9 +88,9 @@ def server() -> Iterator[HttpServer]:
     following = Following(caught_up=True, trouble="", topics={}, read=0, wanted=0)
     metrics = ServeMetrics(lambda: following)
     streams = EventStreams(settings.http.connections, metrics.streams)
-    held = HeldView(where, TICK_MS, STRATEGIES)
+    held = SharedView(where, TICK_MS, STRATEGIES)
     held.begin(NAMES, PARTITIONS)
-    held.take(Reader(moving_life()).rows())
+    held.apply(Reader(moving_life()).rows())
     held.follow()
     asked = application(held, lambda: following, metrics, streams, settings.kafka)
     running = start_server(asked, where, "serve", settings.http)

@@ -43,7 +43,7 @@ def test_a_finding_names_topic_cluster_and_similar_names(
     one = command("check", "payments", code=ExitCode.VERDICT_NEGATIVE)
     found = [each for each in one["problem_list"] if each["problem"] == "unassigned"]
     assert [(each["for"], each["says"]) for each in found] == [(absent, says)]
-    assert "make the topic" in found[0]["remedy"]
+    assert "create the topic" in found[0]["remedy"]
     every = command("check", "--all", code=ExitCode.VERDICT_NEGATIVE)
     told = {
         each["group"]: [one["says"] for one in each["problem_list"]]

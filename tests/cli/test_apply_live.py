@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
     from fairlead.broker import EmbeddedKafka
+    from fairlead.control.control_session import RuleOutcome
     from fairlead.control.rule_change import RuleChange
-    from fairlead.control.session import RuleOutcome
 
 Capture = pytest.CaptureFixture[str]
 QUEUES = 4

@@ -23,7 +23,7 @@ from fairlead.cli.render.group import bridge_lines, engine_line, group_rows
 from fairlead.cli.render.output import OutputFormat, write_fitting, write_rows
 from fairlead.cli.sources.served_view import NobodyServesError, ask_serve, group_path, other_topics
 from fairlead.errors import EnvironmentMissingError
-from fairlead.observed.bridge_life import BridgeLife, BridgeVerdict
+from fairlead.observed.bridge_liveness import BridgeLiveness, BridgeVerdict
 from fairlead.settings import load_settings
 from fairlead.wire.topics import TopicNames
 from tests.answers.schema import assert_answer
@@ -155,8 +155,8 @@ def test_whether_an_engine_runs() -> None:
 @pytest.mark.parametrize("state", ["running", "look_ups_fail", "stopped", "dead"])
 def test_a_bridge_that_does_not_follow_has_a_line(state: BridgeVerdict) -> None:
     """A bridge that does not follow its cluster has a line of its own, with its last sign."""
-    life = BridgeLife("main", state, 1_781_000_000_000, 1_781_000_060_000)
-    lines = bridge_lines([life.document()])
+    life = BridgeLiveness("main", state, 1_781_000_000_000, 1_781_000_060_000)
+    lines = bridge_lines([life.to_json()])
     assert lines == ([] if state == "running" else [f"bridge: {life.words()}"])
     assert all("2026-06-09 10:13:20 UTC" in line for line in lines)
 
@@ -184,8 +184,8 @@ def test_lines_below_the_table(monkeypatch: pytest.MonkeyPatch) -> None:
     """No line is wider than the terminal, those below the table neither."""
     says = "no engine has ticked for 2 min, by this machine's clock"
     dead = {"ticked_ms": NOW_MS - 120_000, "silent": True, "silent_ms": 120_000, "says": says}
-    life = BridgeLife("main", "dead", 1_781_000_000_000, 1_781_000_060_000)
-    found = [_group("orders", engine=dead)], [life.document()], NOW_MS
+    life = BridgeLiveness("main", "dead", 1_781_000_000_000, 1_781_000_060_000)
+    found = [_group("orders", engine=dead)], [life.to_json()], NOW_MS
     monkeypatch.setattr("fairlead.cli.group.list_groups._groups", lambda *_: found)
     monkeypatch.setenv("COLUMNS", "80")
     terminal = _Terminal()

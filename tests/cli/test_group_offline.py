@@ -55,7 +55,7 @@ def test_check_and_list_agree_about_an_offline_group(
         _tell(log, group, topic, position)
     commit(bootstrap, behind, topic, {0: (4, ""), 1: (10, "")})
     commit(bootstrap, done, topic, {0: (10, ""), 1: (10, "")})
-    waits = [("offline", "nobody is in it, and 6 messages wait")]
+    waits = [("offline", "it has no members, and 6 messages wait")]
     found = command("check", behind, code=ExitCode.VERDICT_NEGATIVE)
     assert (found["verdict"], found["members"], found["lag_messages"]) == ("problems", 0, 6)
     assert _problems(found) == waits

@@ -32,7 +32,7 @@ Capture = pytest.CaptureFixture[str]
 def _shown(rules: tuple[RuleSet, ...], output: OutputFormat, capsys: Capture) -> str:
     found = RulesInForce(STRATEGIES)
     for rule in rules:
-        found.take(WrittenRule(rule, "fairlead.control", 0, 7, WRITTEN_MS))
+        found.apply(WrittenRule(rule, "fairlead.control", 0, 7, WRITTEN_MS))
     rules_shown = list(rules_json(found))
     if output is OutputFormat.TABLE:
         cells, prose = map(rule_cells, rules_shown), ("says", "because")

@@ -148,7 +148,7 @@ def test_a_mistake_is_refused_before_anything_is_written(
     named, new = ("--topic", topic), (group, "--new-group")
     for arguments, said in (
         ((group, *named, "--to", "oldest"), ["--to: 'oldest' is no place", "earliest, latest"]),
-        ((group, *named, "--to", "2026-05-04T10:00:00"), ["a time of no zone", "Z for UTC"]),
+        ((group, *named, "--to", "2026-05-04T10:00:00"), ["a time without its zone", "Z for UTC"]),
         (("*", *named, "--to", "0"), ["GROUP: '*' is no group name"]),
         ((group, "--topic", "a b", "--to", "0"), ["--topic: 'a b' is no topic name"]),
         ((*new, "--topic", "nowhere", "--to", "0"), ["nowhere: no bridge has published a route"]),

@@ -7,7 +7,7 @@ import pytest
 from fairlead_client import Consumer
 
 from fairlead.cli.change.resets import report_resets
-from fairlead.control.group_offsets import QueuePlace
+from fairlead.control.queue_place import QueuePlace
 from fairlead.control.queue_resets import PlannedReset, write_planned
 from fairlead.core.model import MessageQueue
 from fairlead.core.records import Reset

@@ -35,10 +35,10 @@ def _view(world: World) -> tuple[GroupStanding, list[dict[str, Any]]]:
     """Return a group of a world as the view has it, and its decisions."""
     source, view = MemorySource(world.topics), ObservedGroups(NAMES, PARTITIONS, 3_600_000)
     for suffix in ("routes", "control", "assignments", "heartbeats", "releases", "decisions"):
-        view.take(source.read(suffix, source.partitions_of(suffix)))
+        view.apply(source.read(suffix, source.partitions_of(suffix)))
     found = view.group(GROUP)
     assert found is not None
-    return found, [each.document() for each in view.decisions(GROUP) or ()]
+    return found, [each.to_json() for each in view.decisions(GROUP) or ()]
 
 
 def _screen(world: World, size: tuple[int, int], *, silent_ms: int = 0) -> list[str]:

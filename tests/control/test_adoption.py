@@ -5,7 +5,6 @@ from dataclasses import replace
 import pytest
 
 from fairlead.cli.change.released_group import refuse_to_end_release
-from fairlead.control.group_offsets import From, QueuePlace
 from fairlead.control.native_handback import (
     ends_release,
     foreign_designation,
@@ -15,6 +14,7 @@ from fairlead.control.native_handback import (
     take_back_rule,
 )
 from fairlead.control.native_takeover import Uncommitted, plan_adoption
+from fairlead.control.queue_place import PositionTeller, QueuePlace
 from fairlead.control.rule_change import changes_of
 from fairlead.control.rules_in_force import RulesInForce, WrittenRule
 from fairlead.core.model import MessageQueue, Position
@@ -26,7 +26,7 @@ from tests.answers.schema import assert_answer
 QUEUE = MessageQueue("orders", "main", 0)
 
 
-def place_of(position: Position | None = None, told_by: From | None = None) -> QueuePlace:
+def place_of(position: Position | None = None, told_by: PositionTeller | None = None) -> QueuePlace:
     """Return a queue that keeps the offsets 10 to 99."""
     return QueuePlace(QUEUE, "life", 10, 100, position, told_by)
 
@@ -53,7 +53,7 @@ def test_a_native_group_is_taken_over_at_its_commit(
     assert (found.begins, found.why, found.is_ahead) == (begins, why, False)
     assert found.needs_reset == (begins is not None)
     assert found.lag == (None if begins is None else 100 - begins)
-    assert_answer("Adoption", found.document(None))
+    assert_answer("Adoption", found.to_json(None))
 
 
 @pytest.mark.parametrize(
@@ -68,7 +68,7 @@ def test_a_native_group_is_taken_over_at_its_commit(
         (Position(7, 90), "reset", False),
     ],
 )
-def test_moved_on_already(position: Position, told_by: From, ahead: bool) -> None:  # noqa: FBT001 - a case
+def test_moved_on_already(position: Position, told_by: PositionTeller, ahead: bool) -> None:  # noqa: FBT001 - a case
     """What Fairlead's clients have read and the native group has not would be read again."""
     (found,) = plan_adoption([place_of(position, told_by)], {QUEUE: 40}, None)
     assert (found.begins, found.is_ahead) == (40, ahead)
@@ -103,12 +103,12 @@ def test_where_it_is_handed_back(
 ) -> None:
     """At Fairlead's position, inside what is kept; a native group that is further is not moved."""
     committed = {} if native is None else {QUEUE: native}
-    told_by: From | None = None if position is None else "committed"
+    told_by: PositionTeller | None = None if position is None else "committed"
     (found,) = plan_release([place_of(position, told_by)], committed)
     assert found.verdict == verdict
     assert (None if found.position is None else found.position.offset) == to
     assert found.lag == (None if to is None else 100 - to)
-    assert_answer("Handback", found.document("committed", None))
+    assert_answer("Handback", found.to_json("committed", None))
     if position is not None:
         assert found.position is not None
         assert found.position.reset == position.reset
@@ -128,7 +128,7 @@ def test_the_rule_of_a_released_group() -> None:
     _, gone = changes_of(after, [replace(take_back_rule("orders"), by="alice")])
     assert not is_released(gone)
     own = RuleSet("orders", "designated", (), {"only": ["a"]})
-    present.take(WrittenRule(own, "control", 0, 0, 0))
+    present.apply(WrittenRule(own, "control", 0, 0, 0))
     assert foreign_designation(present)
 
 
@@ -147,12 +147,12 @@ def test_what_ends_a_release(rule: RuleSet, *, ends: bool) -> None:
     present = RulesInForce(STRATEGIES)
     assert ends_release(present, [rule]) is None
     refuse_to_end_release("orders", present, [rule])
-    present.take(WrittenRule(replace(release_rule("orders"), by="alice"), "control", 0, 0, 0))
+    present.apply(WrittenRule(replace(release_rule("orders"), by="alice"), "control", 0, 0, 0))
     if not ends:
         refuse_to_end_release("orders", present, [rule])
         return
     with pytest.raises(RefusedError) as refused:
         refuse_to_end_release("orders", present, [rule])
-    assert "alice did so" in refused.value.message
+    assert "alice did it" in refused.value.message
     assert "fairlead adopt orders --apply" in refused.value.remedy
     assert "--released-ok" in refused.value.remedy

@@ -4,12 +4,12 @@ from typing import Any
 
 import orjson
 
-from fairlead.control.answers import Answers, AnswerWatch, Place
+from fairlead.control.engine_answers import AnswerWatch, ControlPlace, EngineAnswers
 from fairlead.settings import Settings
 from tests.kit.kafka_log import Log
 from tests.kit.wire_records import example
 
-PLACE, OTHER = Place(2, 7), Place(2, 8)
+PLACE, OTHER = ControlPlace(2, 7), ControlPlace(2, 8)
 
 
 def _decide(log: Log, *offsets: int, group: str = "orders", read: int = 0, **changes: Any) -> None:
@@ -28,7 +28,7 @@ def _reject(log: Log, topic: str, offset: int) -> None:
     log.append("rejects", orjson.dumps(body), b"orders")
 
 
-def _wait(watch: AnswerWatch, *places: Place, seconds: float = 2) -> Answers:
+def _wait(watch: AnswerWatch, *places: ControlPlace, seconds: float = 2) -> EngineAnswers:
     return watch.wait(places, seconds)
 
 
@@ -41,7 +41,7 @@ def test_the_first_decision_that_names_the_record_answers_it(settings: Settings,
         _decide(log, PLACE.offset)
         _decide(log, PLACE.offset, group="payments", alarms=["rule_without_effect"])
         _decide(log, 99)
-        answers = _wait(watch, PLACE, Place(2, 99))
+        answers = _wait(watch, PLACE, ControlPlace(2, 99))
     assert [each.group for each in answers.decisions[PLACE]] == ["orders", "payments"]
     assert answers.decisions[PLACE][1].alarms == ("rule_without_effect",)
     assert OTHER not in answers.decisions

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairlead.control.group_offsets import QueuePlace
+from fairlead.control.queue_place import QueuePlace
 from fairlead.control.queue_resets import plan_resets
 from fairlead.control.reset_target import BadTargetError, ResetTarget, read_target
 from fairlead.core.model import MessageQueue, Position
@@ -39,8 +39,8 @@ def test_a_target_is_an_end_an_offset_or_a_time(text: str, target: ResetTarget) 
         ("", "is no place", "earliest"),
         ("12.5", "is no place", "such as 9120"),
         ("1781000000ms", "is no place", "1781000000000ms"),
-        ("2026-06-09T10:13:20", "a time of no zone", "Z for UTC"),
-        ("2026-06-09", "a time of no zone", "Z for UTC"),
+        ("2026-06-09T10:13:20", "a time without its zone", "Z for UTC"),
+        ("2026-06-09", "a time without its zone", "Z for UTC"),
         ("1999-01-01T00:00:00Z", "out of bounds", "2001 to 2286"),
         ("0000000000001ms", "out of bounds", "2001 to 2286"),
     ],

@@ -85,7 +85,7 @@ def test_one_more_record_can_be_tried_on_a_copy(settings: Settings, log: Log) ->
     found = _read(settings)
     tried = found.copy()
     written = found.own[PIN]
-    tried.take(type(written)(_pin(None), "control", 0, 1, 2))
+    tried.apply(type(written)(_pin(None), "control", 0, 1, 2))
     assert tried.rules.single == {}
     assert found.rules.single["pin"]
 

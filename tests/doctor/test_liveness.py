@@ -7,7 +7,7 @@ import pytest
 
 from fairlead.doctor import Answer, CheckContext, Status, liveness, permissions
 from fairlead.doctor.context import SeenTick, TickEvidence
-from fairlead.observed.bridge_life import BridgeLife, BridgeVerdict
+from fairlead.observed.bridge_liveness import BridgeLiveness, BridgeVerdict
 from fairlead.observed.bridge_silence import BridgeSilence
 from fairlead.observed.bridges import Bridges
 from fairlead.settings import load_settings
@@ -131,8 +131,8 @@ def test_brokers_with_different_clocks_are_a_failure() -> None:
 NOW_MS = 1_781_000_000_000
 
 
-def _life(verdict: BridgeVerdict, cluster: str = "main") -> BridgeLife:
-    return BridgeLife(cluster, verdict, NOW_MS - 40_000, NOW_MS)
+def _life(verdict: BridgeVerdict, cluster: str = "main") -> BridgeLiveness:
+    return BridgeLiveness(cluster, verdict, NOW_MS - 40_000, NOW_MS)
 
 
 @pytest.mark.parametrize(
@@ -140,11 +140,16 @@ def _life(verdict: BridgeVerdict, cluster: str = "main") -> BridgeLife:
     [
         ([], False, Status.UNKNOWN, "no bridge has ever given a sign"),
         ([], True, Status.FAIL, "no bridge has answered for 30 s"),
-        (["running"], False, Status.OK, "is there, and last said so at 2026-06-09 10:12:40 UTC"),
+        (
+            ["running"],
+            False,
+            Status.OK,
+            "runs; its last sign of life was at 2026-06-09 10:12:40 UTC",
+        ),
         (["running"], True, Status.FAIL, "no bridge has answered for 30 s"),
         (["stopped"], False, Status.WARN, "was stopped at"),
         (["dead"], False, Status.FAIL, "gave its last sign of life at"),
-        (["look_ups_fail"], False, Status.FAIL, "cannot learn the topics"),
+        (["look_ups_fail"], False, Status.FAIL, "cannot read the topics"),
     ],
 )
 def test_a_problem_of_a_bridge_is_a_failure(

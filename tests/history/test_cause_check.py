@@ -109,7 +109,7 @@ def test_a_record_that_was_not_read_is_not_the_event(
         other = row._replace(key=group.encode(), value=orjson.dumps({**body, "group": group}))
         assert CHECKS.check(cause, audit.cut, other).status == "disagrees"
     damaged = row._replace(value=b"{")
-    assert "none that an engine takes" in CHECKS.check(cause, audit.cut, damaged).text
+    assert "the engine takes no such record" in CHECKS.check(cause, audit.cut, damaged).text
     early = audits(*[orjson.loads(_first_decision(rows))])[0]
     check = CHECKS.check(cause, early.cut, row)
     assert (check.status, "had read up to" in check.text) == ("disagrees", True)

@@ -3,8 +3,8 @@
 import pytest
 
 from fairlead.core.model import Epoch, MessageQueue, Position
-from fairlead.history.grant_history import Tenure
-from fairlead.history.history_model import Released, begins_by_release
+from fairlead.history.grant_history import GrantSpan
+from fairlead.history.history_model import FoundRelease, begins_by_release
 
 
 @pytest.mark.parametrize(
@@ -14,13 +14,13 @@ from fairlead.history.history_model import Released, begins_by_release
 )
 def test_told_by_its_release(offset: int, why: str) -> None:
     """The release counts where it says what progress said before; later progress stays."""
-    tenure = Tenure(
+    grant = GrantSpan(
         MessageQueue("orders", "main", 0),
         "c2",
         Epoch(1, 2),
         position=Position(0, 120),
         why="progress",
     )
-    released = Released(("fairlead.releases", 0, 7), 1_000, "c1", offset)
-    assert not begins_by_release(tenure, released)
-    assert tenure.why == why
+    released = FoundRelease(("fairlead.releases", 0, 7), 1_000, "c1", offset)
+    assert not begins_by_release(grant, released)
+    assert grant.why == why

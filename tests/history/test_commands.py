@@ -128,7 +128,7 @@ def test_records_gone_are_no_contradiction(life: World, tmp_path: Path) -> None:
     assert error is None
     assert "record gone (compacted): t.control/0@1" in text
     assert "record gone (retention): t.heartbeats/0@22" in text
-    assert "its last heartbeat is not in the log any more" in text
+    assert "the log no longer has its last heartbeat" in text
 
 
 def test_without_decisions_assignments_name_the_owner(life: World, tmp_path: Path) -> None:
@@ -155,7 +155,11 @@ def test_without_decisions_assignments_name_the_owner(life: World, tmp_path: Pat
         (["explain", GROUP, "--queue", "orders/mian/1"], "no such queue", "orders/main/0-5"),
         (["moves", GROUP, "--queue", "9"], "9: the group has no such queue", "orders/main/0-5"),
         (["moves", GROUP, "--since", "yesterday"], "'yesterday' is no time", "30m, 1h, 2d"),
-        (["moves", GROUP, "--since", "2026-06-09T10:14"], "is a time of no zone", "Write its zone"),
+        (
+            ["moves", GROUP, "--since", "2026-06-09T10:14"],
+            "is a time without its zone",
+            "Add its zone",
+        ),
     ],
 )
 def test_a_missing_name_is_refused_with_what_there_is(
@@ -214,7 +218,7 @@ def test_a_queue_without_an_owner_has_a_reason(tmp_path: Path) -> None:
     folder = recorded(world, tmp_path / "nobody").folder
     text, _ = _run("explain", GROUP, "--queue", "1", "--dump", folder)
     assert "owner    nobody" in text
-    assert "because  no client that is designated subscribes to its topic" in text
+    assert "because  no designated client subscribes to its topic" in text
     assert "waits    at offset 7: c2 stopped (t.releases/" in text
     assert "  why c2 lost it\n    decision " in text
     assert "alice set the rule designated" in text

@@ -58,6 +58,6 @@ def test_the_greater_of_two_leases_counts() -> None:
         f"{said} on the engine's clock: longer than lease 20 s + margin 3 s"
     )
     assert heard.words(Patience(60_000, 3_000)) == (
-        f"{said} on the engine's clock; the lease 60 s + margin 3 s of now are longer than those "
-        "of then"
+        f"{said} on the engine's clock; the present lease 60 s + margin 3 s is longer than the "
+        "one at that time"
     )

@@ -1,13 +1,8 @@
 """Moves are told by the decisions that made them: what, from whom, how long, how few would do."""
 
-import itertools
-
-import pytest
-
 from fairlead.core.model import MessageQueue
-from fairlead.history.grant_history import tenures_of
-from fairlead.history.least_moves import least_moves
-from fairlead.history.moves import DecidedMoves, decided_moves, moves_by_trigger, only
+from fairlead.history.grant_history import grant_history
+from fairlead.history.moves import DecidedMoves, chosen_moves, decided_moves, moves_by_trigger
 from tests.kit.decision_bodies import START_MS, audits, decision
 
 JOINED = {"kind": "client_joined", "client_id": "c2", "at": ["t.heartbeats", 0, 8]}
@@ -32,11 +27,11 @@ OPENED = decision(
 
 
 def _moves(*bodies: dict[str, object], since_ms: int = 0) -> list[DecidedMoves]:
-    return decided_moves(tenures_of(audits(*bodies)), {}, since_ms)
+    return decided_moves(grant_history(audits(*bodies)), {}, since_ms)
 
 
 def _told(decided: DecidedMoves) -> list[tuple[object, ...]]:
-    rows = [move.document() for move in decided.moves]
+    rows = [move.to_json() for move in decided.moves]
     return [(row["queue"], row["kind"], row["from"], row["to"]) for row in rows]
 
 
@@ -50,7 +45,7 @@ def test_a_handover_is_one_move_with_its_time() -> None:
     ]
     assert [move.handover_ms for move in handed.moves] == [400, None]
     assert (handed.queues_moved, handed.least) == (2, 2)
-    row = handed.moves[0].document()
+    row = handed.moves[0].to_json()
     cause = row["chief_cause"]
     assert (row["trigger"], cause["client_id"], cause["at"]) == (
         "client_joined",
@@ -79,7 +74,7 @@ def test_a_queue_between_owners_comes_from_the_last_one() -> None:
 def test_a_window_knows_the_owners_before_it() -> None:
     """From a time on, a move tells who had the queue before, and owners that stand count."""
     (handed,) = decided_moves(
-        tenures_of(audits(HANDED, OPENED)),
+        grant_history(audits(HANDED, OPENED)),
         {MessageQueue("orders", "main", number): "c1" for number in (0, 1)},
         START_MS + 1_500,
     )
@@ -92,9 +87,9 @@ def test_filters_leave_only_their_moves() -> None:
     """Of some queues and clients only their moves are left; a decision without any is left out."""
     decided = _moves(FIRST, HANDED)
     queue = MessageQueue("orders", "main", 3)
-    assert [len(each.moves) for each in only(decided, {queue}, ())] == [1, 1]
-    assert [len(each.moves) for each in only(decided, (), {"c2"})] == [2]
-    assert only(decided, {queue}, {"c9"}) == []
+    assert [len(each.moves) for each in chosen_moves(decided, {queue}, ())] == [1, 1]
+    assert [len(each.moves) for each in chosen_moves(decided, (), {"c2"})] == [2]
+    assert chosen_moves(decided, {queue}, {"c9"}) == []
 
 
 def test_moves_count_under_their_trigger() -> None:
@@ -107,19 +102,3 @@ def test_moves_count_under_their_trigger() -> None:
         "client_joined": 2,
         "client_left": 1,
     }
-
-
-@pytest.mark.parametrize("queues, clients", [(3, 2), (5, 2), (5, 3), (6, 3)])
-def test_no_even_share_has_fewer_moves(queues: int, clients: int) -> None:
-    """No even share has fewer moves: every owner of every queue before and after is tried."""
-    everybody = range(clients + 1)  # the last one is gone, and shares nothing afterwards
-    even = [
-        after
-        for after in itertools.product(range(clients), repeat=queues)
-        if max(map(after.count, range(clients))) - min(map(after.count, range(clients))) <= 1
-    ]
-    for before in itertools.combinations_with_replacement(everybody, queues):
-        fewest = min(sum(map(int.__ne__, before, after)) for after in even)
-        held = {str(each): before.count(each) for each in range(clients)}
-        assert least_moves(held, clients, queues) == fewest
-    assert least_moves({}, 0, 0) == 0

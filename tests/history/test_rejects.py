@@ -134,7 +134,7 @@ def test_the_key_of_each_topic_names_the_group(
     found = rejected_of(row)
     assert found is not None
     assert found.group == wanted
-    in_base64 = found.document()["key_base64"]
+    in_base64 = found.to_json()["key_base64"]
     assert (None if in_base64 is None else b64decode(in_base64)) == key
 
 

@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from fairlead.core.model import MessageQueue
 from fairlead.core.records import RuleSet
 from fairlead.core.state import GroupState
-from fairlead.observed.group_notes import remarks_on
+from fairlead.observed.group_notes import plan_notes
 from fairlead.observed.live_group import LiveGroup
 from fairlead.observed.reading import read_live_group
 from fairlead.planning.changes import Changes, records_of
@@ -53,7 +53,7 @@ def look(world: World, group: str = GROUP) -> LiveGroup:
 
 def remarks(world: World, group: str = GROUP) -> tuple[str, ...]:
     """Return what is said of the group, by a clock that goes right."""
-    return remarks_on(look(world, group), world.topics.now_ms)
+    return plan_notes(look(world, group), world.topics.now_ms)
 
 
 def owners_of(state: GroupState) -> dict[MessageQueue, str]:
@@ -67,7 +67,7 @@ def owners_of(state: GroupState) -> dict[MessageQueue, str]:
 
 def planned(world: World, changes: Changes) -> Plan:
     """Return the plan of some changes of the live group."""
-    before = look(world).picture
+    before = look(world).planned
     return plan(before, records_of(before, changes))
 
 

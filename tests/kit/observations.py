@@ -44,7 +44,7 @@ def listed_in(world: World) -> dict[str, tuple[str, ...]]:
     source = MemorySource(world.topics)
     view = ObservedGroups(source.names, source.partitions, HISTORY_MS, tick_ms=TICK_MS)
     for suffix in ALL_TOPICS:
-        view.take(source.read(suffix, source.partitions_of(suffix)))
+        view.apply(source.read(suffix, source.partitions_of(suffix)))
     return {each.group: each.problems for each in view.groups(source.now_ms())}
 
 

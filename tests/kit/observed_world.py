@@ -36,7 +36,7 @@ def empty_view() -> ObservedGroups:
 def view_of(world: World) -> ObservedGroups:
     """Return the view of everything that was written."""
     view = empty_view()
-    view.take(Reader(world).rows())
+    view.apply(Reader(world).rows())
     return view
 
 
@@ -52,12 +52,12 @@ class Followed:
     def __init__(self, world: World) -> None:
         self.world, self.view = world, empty_view()
         self._reader = Reader(world)
-        self.view.take(self._reader.rows())
+        self.view.apply(self._reader.rows())
         self.view.follow()
 
     def read(self) -> None:
         """Read what is new."""
-        self.view.take(self._reader.rows())
+        self.view.apply(self._reader.rows())
 
     def pass_seconds(self, seconds: int) -> None:
         """Let time pass, second by second, and read."""

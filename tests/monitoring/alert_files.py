@@ -48,7 +48,7 @@ def _tests(cases: tuple[Case, ...], period: str) -> str:
     document = {
         "rule_files": ["../rules/fairlead.yml"],
         "evaluation_interval": period,
-        "tests": [case.document() for case in cases],
+        "tests": [case.to_json() for case in cases],
     }
     return yaml_text(document, TESTED)
 

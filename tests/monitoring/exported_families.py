@@ -10,7 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from fairlead.bridges.kafka.figures import BridgeFigures, BridgeMetrics
 from fairlead.serve.following import FollowedTopic, Following
 from fairlead.serve.group_families import COUNTERS, GAUGES, HISTOGRAMS
-from fairlead.serve.requests_metrics import ServeMetrics
+from fairlead.serve.serve_metrics import ServeMetrics
 from streaming.ages import Ages
 from streaming.families import COUNTED
 from streaming.metrics import EngineMetrics

@@ -10,7 +10,7 @@ from prometheus_client import CollectorRegistry, generate_latest
 from fairlead.bridges.kafka.figures import BridgeFigures, BridgeMetrics
 from fairlead.serve.following import FollowedTopic, Following
 from fairlead.serve.group_metrics import GroupMetrics
-from fairlead.serve.requests_metrics import ServeMetrics
+from fairlead.serve.serve_metrics import ServeMetrics
 from streaming.metrics import EngineMetrics
 from tests.kit.observed_world import Followed
 from tests.kit.world import world_of

@@ -9,10 +9,10 @@ from fairlead.cli.group import check
 from fairlead.core.records import TopicAbsent
 from fairlead.observed.observed_groups import ObservedGroups
 from fairlead.observed.reading import observe_all
-from fairlead.observed.verdict import worst
+from fairlead.observed.verdict import worst_verdict
 from fairlead.wire.encode_bridge import encode_absent
 from strategies.registry import STRATEGIES
-from tests.kit.live_group import TICK_MS, rule, set_rules
+from tests.kit.live_group import TICK_MS, heard_alone, rule, set_rules
 from tests.kit.memory_source import MemorySource
 from tests.kit.memory_topics import NAMES, bounds
 from tests.kit.observations import HISTORY_MS, standing_of
@@ -47,7 +47,7 @@ def test_each_as_it_is_alone() -> None:
     assert _names(world) == GROUPS
     for group in GROUPS:
         one, alone = groups.any_group(group, world.topics.now_ms), standing_of(world, group)
-        assert one.whole_document() == alone.whole_document()
+        assert one.to_full_json() == alone.to_full_json()
 
 
 def test_who_is_offline_counts() -> None:
@@ -98,6 +98,17 @@ def test_each_topic_is_read_once() -> None:
     assert sorted(read) == sorted(set(read))
 
 
+def test_a_member_with_a_long_lease() -> None:
+    """A member that heartbeats seldom is in the list of all groups as in a check of its own."""
+    world = _world()
+    patient = world.join("c3", "orders", lease_ms=600_000)
+    world.pass_seconds(8)
+    patient.beat()
+    heard_alone(world, 150, *(each for each in world.clients if each is not patient))
+    (listed,) = [each for each in _all(world).groups() if each.group == "orders"]
+    assert listed.members == len(standing_of(world, "orders").sharing) == 3
+
+
 def test_one_failing_group_leaves_the_others_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A group that cannot be made sense of is a finding; the others are checked all the same."""
     world = _world()
@@ -113,11 +124,11 @@ def test_one_failing_group_leaves_the_others_checked(monkeypatch: pytest.MonkeyP
     found = {group: check.verdict_on(group, groups, world.topics.now_ms) for group in GROUPS}
     words = {group: each.word for group, each in found.items()}
     assert words == {"billing": "safe", "orders": "unreadable", "payments": "safe"}
-    said = found["orders"].document()
-    assert said.keys() == found["billing"].document().keys()
+    said = found["orders"].to_json()
+    assert said.keys() == found["billing"].to_json().keys()
     assert said["phase"] is None
     (problem,) = said["problem_list"]
     assert (problem["for"], problem["problem"]) == ("orders", "unreadable")
     assert problem["says"] == "ZeroDivisionError: nobody expected this"
-    assert worst(found.values()) == "unreadable"
-    assert worst([found["billing"]]) == "safe"
+    assert worst_verdict(found.values()) == "unreadable"
+    assert worst_verdict([found["billing"]]) == "safe"

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from fairlead.core.model import MessageQueue
-from fairlead.observed.assignments import Told
+from fairlead.observed.assignments import GroupAssignments
 from fairlead.observed.observed_group import ObservedGroup
 from fairlead.observed.observed_groups import ObservedGroups
 from fairlead.wire.limits import INT64_MAX, INT64_MIN
@@ -79,8 +79,8 @@ def test_set_of_countless_parts() -> None:
         for record in log
         if topic == NAMES.name("assignments") and record.value is not None
     ]
-    told = Told()
-    told.take(replace(parts[-1], parts=INT64_MAX))
+    told = GroupAssignments()
+    told.put(replace(parts[-1], parts=INT64_MAX))
     ((_, found),) = told.sets.items()
     assert not found.complete
     assert found.entries == parts[-1].assigned

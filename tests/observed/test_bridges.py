@@ -3,7 +3,7 @@
 import orjson
 import pytest
 
-from fairlead.observed.bridges import Bridges, look_at_bridges
+from fairlead.observed.bridges import Bridges, read_bridges
 from tests.kit.memory_source import MemorySource
 from tests.kit.memory_topics import START_MS, Topics, bounds
 
@@ -31,7 +31,7 @@ def _answer(topics: Topics, *, absent: bool = False) -> None:
 
 def _look(topics: Topics, after_ms: int = 0) -> Bridges:
     topics.now_ms += after_ms
-    return look_at_bridges(MemorySource(topics))
+    return read_bridges(MemorySource(topics))
 
 
 @pytest.fixture
@@ -87,8 +87,8 @@ def test_signs_are_no_answers(topics: Topics) -> None:
     _sign(topics)
     (finding,) = _look(topics, 4_000).findings()
     assert finding.problem == "bridge_silent"
-    assert finding.text.startswith("no bridge has answered for 12 s: routes or offsets were last")
-    assert "the bridge of cluster main is there" in finding.text
+    assert finding.text.startswith("no bridge has answered for 12 s: a bridge last told something")
+    assert "the bridge of cluster main runs" in finding.text
 
 
 @pytest.mark.parametrize("absent", [False, True])

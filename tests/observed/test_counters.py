@@ -1,6 +1,6 @@
 """What is counted is what happened while somebody followed, in the words of the protocol."""
 
-from fairlead.observed.counters import OTHER, Happened
+from fairlead.observed.counters import OTHER, GroupCounters
 from tests.kit.live_group import rule, set_rules
 from tests.kit.observed_world import Followed
 from tests.kit.world import state_of, world_of
@@ -9,7 +9,7 @@ from tests.kit.world import state_of, world_of
 def test_what_was_before_is_not_counted() -> None:
     """What stood in the topics at the start is nobody's event."""
     followed = Followed(world_of("c1", "c2", "c3"))
-    happened = followed.view.happened
+    happened = followed.view.counters
     assert not happened.rebalances
     assert not happened.moves
     assert not happened.fallbacks
@@ -22,7 +22,7 @@ def test_a_join_counts_the_moves_of_the_engine() -> None:
     followed, before = Followed(world), state_of(world).targets
     world.join("c3", subscribed=("orders",))
     followed.pass_seconds(8)
-    happened, after = followed.view.happened, state_of(world).targets
+    happened, after = followed.view.counters, state_of(world).targets
     moved = sum(before[queue] != after[queue] for queue in after)
     assert happened.rebalances["orders", "client_joined"] == 1
     assert happened.moves == {("orders", "client_joined"): moved}
@@ -43,7 +43,7 @@ def test_an_expiration_counts_once_with_its_handover() -> None:
     world.fresh.clear()
     world.clients[1].gone = True
     followed.pass_seconds(20)
-    happened = followed.view.happened
+    happened = followed.view.counters
     assert happened.expirations == {"orders": 1}
     assert happened.handover_timeouts["orders"] == 8
 
@@ -56,11 +56,11 @@ def test_only_progress_under_an_ended_grant_is_stale() -> None:
     held = dict(late.held)
     late.gone = True
     followed.pass_seconds(20)
-    assert not followed.view.happened.fenced
+    assert not followed.view.counters.fenced
     late.held = held
     late.work(1)
     followed.read()
-    assert followed.view.happened.fenced["orders"] == len(held)
+    assert followed.view.counters.fenced["orders"] == len(held)
 
 
 def test_starts_without_a_position() -> None:
@@ -68,12 +68,12 @@ def test_starts_without_a_position() -> None:
     followed = Followed(world_of(queues={"orders": 3}))
     followed.world.join("c1", subscribed=("orders",))
     followed.pass_seconds(5)
-    assert followed.view.happened.fallbacks == {("orders", "first_offset"): 3}
+    assert followed.view.counters.fallbacks == {("orders", "first_offset"): 3}
 
 
 def test_what_was_counted_of_a_place_stays() -> None:
     """Who was told among others stays there, and what was counted of it stays when it is gone."""
-    happened = Happened()
+    happened = GroupCounters()
     happened.give_places(["a", "b", "c"], 2)
     assert (happened.named, happened.folded) == ({"a", "b"}, {"c"})
     happened.give_places(["b", "c", "d"], 2, ["d"])

@@ -10,7 +10,7 @@ import pytest
 from fairlead.cli.group.check import folded_findings
 from fairlead.observed.findings import standing_findings
 from fairlead.observed.group_standing import GroupStanding
-from fairlead.observed.verdict import checked
+from fairlead.observed.verdict import check_group
 from fairlead.wire.bodies import summary_body
 from tests.kit.client import Client
 from tests.kit.live_group import GROUP, claimed, heard_alone, remarks, rule, set_rules
@@ -63,7 +63,7 @@ def test_a_stalled_handover_and_a_mute_member() -> None:
     world.pass_seconds(35)
     (found,) = found_in(world)
     assert (found.problem, found.subject) == ("stalled_handover", "c1")
-    words = r"it was told 3\d s ago to give up orders/main/2 and has not; c2 waits. It heartbeat "
+    words = r"it was told 3\d s ago to give up orders/main/2 and has not; c2 waits. Its last "
     assert re.match(words, found.text)
     assert "fairlead group set orders --on-mute force" in found.remedy
     world.pass_seconds(12)
@@ -92,7 +92,9 @@ def test_an_engine_that_is_silent() -> None:
     heard_alone(world, 8, *world.clients, ticking=False)
     (found,) = found_in(world)
     assert (found.problem, found.subject) == ("engine_silent", "engine")
-    assert found.text == "no engine has ticked for 8.1 s: owners go on, nothing is decided"
+    assert (
+        found.text == "no engine has ticked for 8.1 s: owners keep working, but nothing is decided"
+    )
     heard_alone(world, 300, *world.clients, ticking=False)
     assert "no engine has ticked for 5 min 8 s: " in found_in(world)[0].text
     heard_alone(world, 400, *world.clients, ticking=False)
@@ -137,7 +139,7 @@ def test_queues_of_a_drained_group() -> None:
     world.pass_seconds(5)
     found = found_in(world)
     assert {(each.problem, each.remedy) for each in found} == {
-        ("unassigned", "undrain one of the members that subscribe to it")
+        ("unassigned", "undrain one of the members that subscribe to its topic")
     }
 
 
@@ -203,9 +205,9 @@ def test_a_retry_topic_that_nothing_has_failed_for() -> None:
     world.join("c3").subscribed = ("orders", "%RETRY%orders")
     two.subscribed = ("orders",)
     world.pass_seconds(8)
-    verdict = checked(standing_of(world))
+    verdict = check_group(standing_of(world))
     assert (verdict.word, verdict.notes) == ("safe", ())
-    assert standing_of(world).document()["unrouted"] == []
+    assert standing_of(world).to_json()["unrouted"] == []
     assert not any("route" in remark for remark in remarks(world))
     assert listed_in(world)[GROUP] == ()
 
@@ -227,7 +229,7 @@ def test_a_retry_topic_that_is_made_on_subscription() -> None:
     world.pass_seconds(4)
     assert ("unassigned", "%RETRY%orders") in _problems(world)
     assert "unassigned" in listed_in(world)[GROUP]
-    assert any("%RETRY%orders is not known" in remark for remark in remarks(world))
+    assert any("%RETRY%orders is unknown" in remark for remark in remarks(world))
 
 
 def test_queues_that_are_held_have_somebody() -> None:
@@ -248,7 +250,7 @@ def test_a_silent_member_whose_queues_nobody_takes() -> None:
     heard_alone(world, 10, *others)
     (found,) = [each for each in found_in(world) if each.problem == "silent_member"]
     assert found.subject == silent.client_id
-    assert re.fullmatch(r"it has not heartbeat for 2\d.* s, and still has 3 queues", found.text)
+    assert re.fullmatch(r"it has sent no heartbeat for 2\d.* s, and still has 3 queues", found.text)
     heard_alone(world, 8, *others, ticking=False)
     assert "silent_member" not in [problem for problem, _ in _problems(world)]
 
@@ -258,19 +260,19 @@ def test_a_member_that_no_engine_answers() -> None:
     world = world_of("c1", queues=6)
     held, joining = world.clients[0], world.join("c2")
     heard_alone(world, 10, held, joining)
-    verdict = checked(standing_of(world))
+    verdict = check_group(standing_of(world))
     assert verdict.word == "safe"
-    assert "c2 has just joined and was not told anything yet" in verdict.notes
+    assert "c2 has just joined and was told nothing yet" in verdict.notes
     heard_alone(world, 65, held, joining)
     (found,) = found_in(world)
     assert (found.problem, found.subject) == ("unanswered", "c2")
-    assert found.text.startswith("it has heartbeat for 1 min 15 s, and was not told anything")
+    assert found.text.startswith("it has heartbeat for 1 min 15 s and was told nothing")
     assert "/readyz" in found.remedy
     assert "fairlead doctor" in found.remedy
     (idle,) = standing_of(world).idle
-    assert idle.why == "it has heartbeat for 1 min 15 s and was not told anything yet"
-    assert not any("c2" in note for note in checked(standing_of(world)).notes)
-    assert "c2 has heartbeat for more than 10 s and was not told anything yet" in remarks(world)
+    assert idle.why == "it has heartbeat for 1 min 15 s and was told nothing yet"
+    assert not any("c2" in note for note in check_group(standing_of(world)).notes)
+    assert "c2 has heartbeat for more than 10 s and was told nothing yet" in remarks(world)
     heard_alone(world, 8, held, joining, ticking=False)
     assert _problems(world) == [("engine_silent", "engine")]
     world.pass_seconds(2)
@@ -295,7 +297,7 @@ def test_a_client_that_is_started_again_and_again() -> None:
     (found,) = [each for each in found_in(world) if each.problem == "restarting"]
     assert found.subject == "c9"
     assert found.text.startswith(
-        "it had 4 processes in the last 5 min, at 10.0.0.0, 10.0.0.1: it fails as it starts, or "
+        "it had 4 processes in the last 5 min, at 10.0.0.0, 10.0.0.1: it fails at its start, or "
     )
     world.topics.now_ms += 300_000
     world.pass_seconds(3)
@@ -308,10 +310,10 @@ def test_members_with_different_topics() -> None:
     one, _ = world.clients
     one.subscribed = ("orders",)
     world.pass_seconds(4)
-    verdict = checked(standing_of(world))
+    verdict = check_group(standing_of(world))
     assert verdict.word == "safe"
     (note,) = [note for note in verdict.notes if "different topics" in note]
-    assert note.endswith("and each is shared among those who do (payments: not c1)")
+    assert note.endswith("each is shared by those that subscribe to it (payments: not c1)")
 
 
 def test_a_table_says_once_what_is_said_of_many() -> None:

@@ -1,10 +1,10 @@
 """Names that anybody may write, and what is forgotten of what is no more."""
 
 from fairlead.core.model import Epoch, MemberKey, MessageQueue
-from fairlead.observed.counters import OTHER, Happened
-from fairlead.observed.decided import Decided
-from fairlead.observed.events import Watch
-from fairlead.observed.positions import Report
+from fairlead.observed.counters import OTHER, GroupCounters
+from fairlead.observed.events import GroupEvents
+from fairlead.observed.group_decisions import GroupDecisions
+from fairlead.observed.positions import PositionReport
 from tests.kit.live_group import GROUP
 from tests.kit.observed_world import DAY_MS, Followed, view_of
 from tests.kit.world import Forgetful, world_of
@@ -24,7 +24,7 @@ def test_topics_that_nobody_has() -> None:
 
 def test_group_called_as_all_others() -> None:
     """A group with the name of all that have no place never has one, nor takes their counts."""
-    happened = Happened()
+    happened = GroupCounters()
     happened.give_places([OTHER, "a"], 5, [OTHER])
     assert happened.named == {"a"}
     assert happened.place_of(OTHER) == OTHER
@@ -39,24 +39,28 @@ def test_polled_ends_of_a_topic_that_is_gone() -> None:
     followed = Followed(world_of("c1"))
     view, world = followed.view, followed.world
     group = view._groups.by_name[GROUP]  # noqa: SLF001 - nothing else shows what is kept
-    view.take_offsets(view.as_of_ms, {GONE: 7}, {}, {"gone": "life"})
-    group.take_release(MemberKey("c1", "i1"), Report(GONE, Epoch(1, 1)), view.as_of_ms)
-    around = view._around  # noqa: SLF001 - nothing else shows what is kept
-    assert (GONE in around.polled, "gone" in around.lives, GONE in group.releases) == (True,) * 3
+    view.apply_offsets(view.as_of_ms, {GONE: 7}, {}, {"gone": "life"})
+    group.take_release(MemberKey("c1", "i1"), PositionReport(GONE, Epoch(1, 1)), view.as_of_ms)
+    facts = view._facts  # noqa: SLF001 - nothing else shows what is kept
+    assert (GONE in facts.polled, "gone" in facts.polled_identities, GONE in group.releases) == (
+        True,
+    ) * 3
     world.topics.now_ms += DAY_MS + 120_000
     followed.pass_seconds(1)
-    assert (GONE in around.polled, "gone" in around.lives, GONE in group.releases) == (False,) * 3
+    assert (GONE in facts.polled, "gone" in facts.polled_identities, GONE in group.releases) == (
+        False,
+    ) * 3
 
 
 def test_drops_that_nobody_knows_of() -> None:
     """A drop whose grant is not known any more is not waited for for ever."""
-    watch = Watch(GROUP, Happened())
+    watch = GroupEvents(GROUP, GroupCounters())
     place = GONE, Epoch(1, 1)
     watch.dropped[place] = 10
     watch.late.add(place)
-    watch.forget_before(5, Decided())
+    watch.forget_before(5, GroupDecisions())
     assert (watch.dropped, watch.late) == ({place: 10}, set())
-    watch.forget_before(11, Decided())
+    watch.forget_before(11, GroupDecisions())
     assert not watch.dropped
 
 

@@ -26,7 +26,7 @@ def test_a_group_at_rest_has_each_queue_at_its_target() -> None:
     ]
     assert [each.target for each in found.queues] == ["c1"] * 3 + ["c2"] * 3
     assert found.behind == ()
-    said = found.document()
+    said = found.to_json()
     assert (said["phase"], said["members"], said["members_idle"]) == ("stable", 2, 0)
     assert (said["queues"], said["queues_unassigned"], said["converged"]) == (6, 0, True)
     assert said["engine"]["silent"] is False
@@ -48,7 +48,7 @@ def test_three_sets_of_a_handover() -> None:
     assert queue.draining[0].since_ms == queue.gated[0].since_ms
     # Of a queue on its way that somebody waits for only the wait is counted.
     assert (found.summary.draining, found.summary.gated) == (0, 1)
-    assert "1 on the way to another member" in found.behind
+    assert "1 moving to another member" in found.behind
 
 
 def test_what_was_released_is_not_draining() -> None:
@@ -110,7 +110,7 @@ def test_a_group_without_members() -> None:
         client.leave()
     world.pass_seconds(4)
     found = standing_of(world)
-    assert (found.phase, found.members, found.document()["members"]) == ("empty", (), 0)
+    assert (found.phase, found.members, found.to_json()["members"]) == ("empty", (), 0)
     assert len(found.queues) == 6
     assert all(each.place.position is not None for each in found.queues)
     assert found.lag is not None

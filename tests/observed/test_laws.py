@@ -26,14 +26,14 @@ def _life(seed: int) -> World:
 def _documents(view: ObservedGroups) -> list[dict[str, Any]]:
     """Return everything that a view shows."""
     found = [view.group(each.group) for each in view.groups()]
-    shown = [each.whole_document() for each in found if each is not None]
+    shown = [each.to_full_json() for each in found if each is not None]
     decisions = [
-        each.document() for group in view.groups() for each in view.decisions(group.group) or ()
+        each.to_json() for group in view.groups() for each in view.decisions(group.group) or ()
     ]
     return [
         *shown,
         *decisions,
-        *(topic.document() for each in view.figures() for topic in each.topics),
+        *(topic.to_json() for each in view.figures() for topic in each.topics),
     ]
 
 
@@ -56,9 +56,9 @@ def test_rows_taken_one_by_one_make_the_same_view(seed: int) -> None:
     """Rows that are taken one by one make the same view as rows that are taken at once."""
     rows = Reader(_life(seed)).rows()
     at_once, one_by_one = empty_view(), empty_view()
-    at_once.take(rows)
+    at_once.apply(rows)
     for row in rows:
-        one_by_one.take([row])
+        one_by_one.apply([row])
     assert _documents(one_by_one) == _documents(at_once)
 
 
@@ -67,8 +67,8 @@ def test_the_order_of_topics_does_not_matter(seed: int) -> None:
     """The order in which topics and partitions are read does not matter in the end."""
     rows = Reader(_life(seed)).rows()
     view, other = empty_view(), empty_view()
-    view.take(rows)
-    other.take(_mixed(rows, Random(seed)))
+    view.apply(rows)
+    other.apply(_mixed(rows, Random(seed)))
     assert _documents(other) == _documents(view)
 
 
@@ -78,7 +78,7 @@ def test_owners_of_a_life(seed: int) -> None:
     world = _life(seed)
     world.pass_seconds(15)
     view = empty_view()
-    view.take(Reader(world).rows())
+    view.apply(Reader(world).rows())
     for name in GROUPS:
         found, state = view.group(name), state_of(world, name)
         assert found is not None
@@ -109,13 +109,13 @@ def test_rubbish_changes_nothing(value: bytes | None) -> None:
     world.join("c1")
     world.pass_seconds(6)
     view = empty_view()
-    view.take(Reader(world).rows())
+    view.apply(Reader(world).rows())
     before = _documents(view)
     for suffix in ("releases", "control", "offsets", "generations", "assignments"):
-        view.take([_row(suffix, value)])
+        view.apply([_row(suffix, value)])
     if value is not None:  # that is the word of a bridge: the topic was deleted
-        view.take([_row("routes", value)])
-    view.take([_row("decisions", value), _row("heartbeats", value), _row("rejects", value)])
+        view.apply([_row("routes", value)])
+    view.apply([_row("decisions", value), _row("heartbeats", value), _row("rejects", value)])
     assert _documents(view) == before
     assert [each.group for each in view.groups()] == ["orders"]
 

@@ -8,7 +8,7 @@ import pytest
 from fairlead.control.native_handback import release_rule
 from fairlead.core.model import MessageQueue, Position
 from fairlead.core.publishing.utc_words import utc_words
-from fairlead.observed.verdict import checked
+from fairlead.observed.verdict import check_group
 from tests.kit.client import Client
 from tests.kit.live_group import GROUP, heard_alone, rule, set_rules
 from tests.kit.memory_topics import START_MS, shard_of
@@ -48,7 +48,7 @@ def _phases(world: World) -> set[str]:
     """Return what the list and a look at the group call its phase."""
     (listed,) = view_of(world).groups()
     found = standing_of(world)
-    assert listed.converged == found.document()["converged"]
+    assert listed.converged == found.to_json()["converged"]
     return {listed.phase, found.phase}
 
 
@@ -72,9 +72,9 @@ def test_members_that_await_a_decision() -> None:
     world.join("c3")
     heard_alone(world, 20, *world.clients, ticking=False)
     assert _phases(world) == {"unknown"}
-    said = standing_of(world).document()
+    said = standing_of(world).to_json()
     assert (said["members"], said["converged"], said["phase_since_ms"]) == (1, False, None)
-    assert said["unconverged_because"] == ["1 member not placed by any decision yet"]
+    assert said["unconverged_because"] == ["1 member that no decision has placed yet"]
 
 
 def _calm(world: World) -> None:
@@ -220,10 +220,10 @@ def test_no_reader_misses_the_members_of_a_released_group() -> None:
     assert _agree(world, GROUP) == ()
     standing = standing_of(world)
     assert standing.release is not None
-    assert standing.release.document()["by"] == "alice"
+    assert standing.release.to_json()["by"] == "alice"
     assert standing.lag is None
-    notes = checked(standing).notes
-    by = f"{said}; alice did so at {utc_words(standing.release.written_ms)}"
+    notes = check_group(standing).notes
+    by = f"{said}; alice did it at {utc_words(standing.release.written_ms)}"
     assert by in notes
     view = view_of(world)
     (listed,) = view.groups()
@@ -249,7 +249,7 @@ def test_a_client_of_a_released_group(*, elsewhere: bool, paused: bool) -> None:
     found = found_in(world)
     assert {each.problem for each in found} == {problem}
     ((text, remedy),) = {(each.text, each.remedy) for each in found}
-    assert "released to the native g; alice did so at 20" in text
+    assert "released to the native g; alice did it at 20" in text
     source = " --from NATIVE" if elsewhere else ""
     assert f"fairlead adopt orders{source} --apply; or stop these clients" in remedy
     assert "unset" not in remedy
@@ -269,7 +269,7 @@ def test_lag_of_a_released_group(*, elsewhere: bool) -> None:
     view, at_ms = view_of(world), world.topics.now_ms + 1
     ends = {MessageQueue("orders", "main", number): 1_000 for number in range(6)}
     committed = {each: Position(0, 1_000 if each != queue else 990) for each in ends}
-    view.take_offsets(at_ms, ends, {GROUP: committed}, {"orders": "identity-of-orders"})
+    view.apply_offsets(at_ms, ends, {GROUP: committed}, {"orders": "identity-of-orders"})
     (listed,) = view.groups()
     assert listed.lag_messages == (None if elsewhere else 10)
     assert "offline" not in listed.problems

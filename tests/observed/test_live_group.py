@@ -10,7 +10,7 @@ from fairlead.core.state import GroupState
 from fairlead.observed.live_group import UnknownGroupError
 from fairlead.observed.reading import read_live_group
 from fairlead.planning.changes import Changes, Join, RouteSize, records_of
-from fairlead.planning.group_file import group_document, read_group
+from fairlead.planning.group_file import group_json, read_group
 from fairlead.planning.plan import plan
 from strategies.registry import STRATEGIES
 from tests.kit.live_group import (
@@ -39,12 +39,12 @@ def test_group_at_rest() -> None:
     world.topics.rule("*", "slots", "group")
     world.pass_seconds(8)
     live, state = look(world), state_of(world)
-    assert live.picture.members.keys() == {"c1", "c2", "c3"}
-    assert live.picture.owners == owners_of(state) == state.targets
-    assert len(live.picture.owners) == 17
-    assert live.picture.state.rules == state.rules
-    assert (live.picture.rules.strategy, live.picture.rules.slots) == ("STICKY", "group")
-    assert live.picture.state.routes == state.routes
+    assert live.planned.members.keys() == {"c1", "c2", "c3"}
+    assert live.planned.owners == owners_of(state) == state.targets
+    assert len(live.planned.owners) == 17
+    assert live.planned.state.rules == state.rules
+    assert (live.planned.rules.strategy, live.planned.rules.slots) == ("STICKY", "group")
+    assert live.planned.state.routes == state.routes
     assert (live.passing, remarks(world)) == ((), ())
 
 
@@ -59,8 +59,8 @@ def test_a_group_written_down_gives_the_same_plans() -> None:
         rule("drain", {"client_id": "c2"}),
     )
     world.pass_seconds(12)
-    live = look(world).picture
-    kept = read_group(group_document(live))
+    live = look(world).planned
+    kept = read_group(group_json(live))
     assert kept.owners == live.owners
     changes = Changes(joins=(Join("c9"),), routes=(RouteSize("orders", None, 20),))
     found = plan(live, records_of(live, changes))
@@ -82,9 +82,9 @@ def test_a_dropped_queue_is_planned_from_its_destination() -> None:
         queue: state.targets[queue] for queue in moving
     }
     assert all(one.holder in ("c1", "c2") for one in live.passing)
-    assert live.picture.owners == state.targets
-    assert plan(live.picture, ()).moves == 0
-    assert f"{len(moving)} queues are on the way" in remarks(world)[-1]
+    assert live.planned.owners == state.targets
+    assert plan(live.planned, ()).moves == 0
+    assert f"{len(moving)} queues are moving" in remarks(world)[-1]
 
 
 def test_a_queue_given_up_by_all_is_on_no_way() -> None:
@@ -93,8 +93,8 @@ def test_a_queue_given_up_by_all_is_on_no_way() -> None:
     world.topics.rule(GROUP, "designated", {"only": ["c7"]})
     world.pass_seconds(12)
     live = look(world)
-    assert (live.picture.owners, live.passing) == ({}, ())
-    assert len(plan(live.picture, ()).orphans) == 17
+    assert (live.planned.owners, live.passing) == ({}, ())
+    assert len(plan(live.planned, ()).orphans) == 17
 
 
 def test_in_a_paused_group_nothing_is_on_its_way() -> None:
@@ -105,11 +105,11 @@ def test_in_a_paused_group_nothing_is_on_its_way() -> None:
     world.clients[0].leave()
     world.pass_seconds(3)
     live = look(world)
-    assert set(live.picture.owners.values()) == {"c2"}
-    assert len(live.picture.owners) < len(live.picture.queues) == 17
+    assert set(live.planned.owners.values()) == {"c2"}
+    assert len(live.planned.owners) < len(live.planned.queues) == 17
     assert live.passing == ()
     assert not [each for each in remarks(world) if "on the way" in each]
-    assert len(after_of(plan(live.picture, ()))) == 17
+    assert len(after_of(plan(live.planned, ()))) == 17
 
 
 def test_a_silent_member_is_planned_without() -> None:
@@ -117,8 +117,8 @@ def test_a_silent_member_is_planned_without() -> None:
     world = world_of("c1", "c2", "c3")
     heard_alone(world, 16, world.clients[0], world.clients[2])
     live = look(world)
-    assert live.picture.members.keys() == {"c1", "c3"}
-    assert "c2 does not heartbeat any more: it is planned without" in remarks(world)
+    assert live.planned.members.keys() == {"c1", "c3"}
+    assert "c2 sends no heartbeats any more: the plan leaves it out" in remarks(world)
     world.clients[1].gone = True
     world.pass_seconds(20)
     assert not [each for each in remarks(world) if each.startswith("c2 ")]
@@ -126,10 +126,10 @@ def test_a_silent_member_is_planned_without() -> None:
     grants = [grant for value in live.core.state.queues.values() for grant in value.chain]
     assert {grant.member.client_id for grant in grants} == {"c1", "c3"}
     world.run_all()
-    assert state_of(world).targets == live.picture.owners
+    assert state_of(world).targets == live.planned.owners
     world.clients[1].gone = True
     world.run_all()
-    assert look(world).picture.owners == live.picture.owners
+    assert look(world).planned.owners == live.planned.owners
     assert remarks(world) == ()
 
 
@@ -142,12 +142,12 @@ def test_a_member_with_a_longer_lease_is_looked_for_further_back() -> None:
     heard_alone(world, 40, *world.clients[:2])
     source = MemorySource(world.topics)
     live = read_live_group(source, GROUP, STRATEGIES, TICK_MS)
-    assert live.picture.members.keys() == {"c1", "c2", "c3"}
+    assert live.planned.members.keys() == {"c1", "c2", "c3"}
     begins = [since for suffix, since in source.reads if suffix == "heartbeats"]
     assert begins[0] == world.topics.now_ms - 18_000
     assert begins[1] == world.topics.now_ms - 600_000
     world.run_all()
-    assert state_of(world).targets == live.picture.owners
+    assert state_of(world).targets == live.planned.owners
 
 
 def test_a_refused_heartbeat_counts_for_its_member() -> None:
@@ -156,9 +156,9 @@ def test_a_refused_heartbeat_counts_for_its_member() -> None:
     for _ in range(40):
         heard_alone(world, 1, world.clients[0])
         world.clients[1].beat(consume_type="nonsense")
-    assert look(world).picture.members.keys() == {"c1", "c2"}
+    assert look(world).planned.members.keys() == {"c1", "c2"}
     world.run_all()
-    assert state_of(world).targets == look(world).picture.owners
+    assert state_of(world).targets == look(world).planned.owners
 
 
 def test_leaver_that_drains_for_long() -> None:
@@ -172,10 +172,10 @@ def test_leaver_that_drains_for_long() -> None:
     leaver.sequence = 1_000
     heard_alone(world, 700, *world.clients)
     live = look(world)
-    assert live.picture.members.keys() == {"c2"}
+    assert live.planned.members.keys() == {"c2"}
     assert {one.holder for one in live.passing} == {"c1"}
-    assert "c1 is leaving: it is planned without" in remarks(world)
-    assert live.picture.owners == state_of(world).targets
+    assert "c1 is leaving: the plan leaves it out" in remarks(world)
+    assert live.planned.owners == state_of(world).targets
 
 
 def test_queues_of_a_former_incarnation_go_to_the_new_one() -> None:
@@ -184,15 +184,15 @@ def test_queues_of_a_former_incarnation_go_to_the_new_one() -> None:
     world.clients[0].gone = True
     world.join("c1", life=2, subscribed=tuple(world.queues))
     live = look(world)
-    assert live.picture.members["c1"].incarnations == 2
+    assert live.planned.members["c1"].incarnations == 2
     assert {(one.holder, one.successor) for one in live.passing} == {("c1", "c1")}
     assert remarks(world)[:2] == (
-        "c1 has just joined and was not told anything yet",
-        "c1 runs 2 times: the newest process counts",
+        "c1 has just joined and was told nothing yet",
+        "c1 runs 2 times: only the newest counts",
     )
     heard_alone(world, 16, *world.clients[1:])
     said = remarks(world)
-    assert "c1 was started again: what its former life held is on its way" in said
+    assert "c1 was started again: the queues of its former process are moving" in said
 
 
 def test_a_plan_without_an_engine_says_so() -> None:
@@ -201,10 +201,12 @@ def test_a_plan_without_an_engine_says_so() -> None:
     claimed(world)
     assert remarks(world) == ()
     heard_alone(world, 7, *world.clients, ticking=False)
-    assert remarks(world)[0].startswith("no engine has ticked for 7.1 s; the plan is what an eng")
+    assert remarks(world)[0].startswith(
+        "no engine has ticked for 7.1 s; the plan shows what an eng"
+    )
     heard_alone(world, 60, *world.clients, ticking=False)
     assert remarks(world)[0].startswith("no engine has ticked for more than 18 s; ")
-    assert look(world).picture.members.keys() == {"c1", "c2"}
+    assert look(world).planned.members.keys() == {"c1", "c2"}
     world.topics.now_ms += 60_000
     assert remarks(world)[0].startswith("no engine has ticked for more than 1 min 18 s, by this")
 
@@ -215,9 +217,11 @@ def test_nothing_is_left_of_heartbeats() -> None:
     claimed(world)
     del world.topics.rows["t.heartbeats", shard_of(GROUP)]
     live = look(world)
-    assert (live.picture.members, live.newest_ms) == ({}, None)
-    assert remarks(world)[0].startswith("no heartbeat was found, of an engine or of a client; ")
-    found = plan(live.picture, records_of(live.picture, Changes(joins=(Join("c9", ("orders",)),))))
+    assert (live.planned.members, live.newest_ms) == ({}, None)
+    assert remarks(world)[0].startswith(
+        "the log has no heartbeat, neither of an engine nor of a client; "
+    )
+    found = plan(live.planned, records_of(live.planned, Changes(joins=(Join("c9", ("orders",)),))))
     assert len(after_of(found)) == 12
 
 
@@ -233,7 +237,7 @@ def test_group_of_rules_alone() -> None:
     """A group of which there is a rule and nobody in it yet can be planned for."""
     world = world_of("c1")
     world.topics.rule("later", "strategy", {"name": "STICKY", "options": {}})
-    before = look(world, "later").picture
+    before = look(world, "later").planned
     found = plan(before, records_of(before, Changes(joins=(Join("c1", ("payments",)),))))
     assert (found.strategy.after, len(after_of(found))) == ("STICKY", 5)
 
@@ -247,9 +251,9 @@ def test_a_refused_rule_is_reported_with_the_one_that_holds() -> None:
     world.topics.rule("*", "strategy", {"name": "NOPE"})
     world.pass_seconds(2)
     said = remarks(world)
-    assert said[0].startswith("the rule designated is refused by the engine ('10.0.0.300' is no")
-    assert said[0].endswith("one before it may be in force, and is not in the log any more")
-    assert said[1].startswith("the rule strategy of every group is refused by the engine (there is")
+    assert said[0].startswith("the engine rejects the rule designated ('10.0.0.300' is no")
+    assert said[0].endswith("one before it may be in force, but the log no longer has it")
+    assert said[1].startswith("the engine rejects the rule strategy of every group (there is")
     assert [each.error.reason for each in look(world).in_force.refused.values()] == [
         "bad_rule",
         "unknown_strategy",
@@ -263,19 +267,21 @@ def test_a_topic_without_a_route_is_left_out_and_reported() -> None:
     world = world_of("c1")
     world.join("c2", subscribed=("orders", "bills"))
     world.pass_seconds(8)
-    assert remarks(world) == ("the route of bills is not known: its queues are not in the plan",)
-    assert {queue.topic for queue in look(world).picture.queues} == {"orders", "payments"}
+    assert remarks(world) == ("the route of bills is unknown: its queues are not in the plan",)
+    assert {queue.topic for queue in look(world).planned.queues} == {"orders", "payments"}
 
 
 def test_set_of_many_parts() -> None:
     """A set of several records counts as one; one of which a part is missing is told."""
     world = world_of("c1", queues={"orders": 450})
-    assert len(look(world).picture.owners) == 450
+    assert len(look(world).planned.owners) == 450
     places = [place for place, log in world.topics.written.items() if "assignments" in place[0]]
     log = next(world.topics.written[place] for place in places if world.topics.written[place])
     kept = [record for record in log if not (record.key or b"").endswith(b",2]")]
     log[:] = kept
-    assert remarks(world)[0] == "what c1 holds is being written: run the plan again"
+    assert (
+        remarks(world)[0] == "the engine is still writing the assignment of c1: run the plan again"
+    )
 
 
 def _rests(state: GroupState, queue: MessageQueue) -> bool:
@@ -309,12 +315,12 @@ def test_the_group_read_is_the_one_of_the_engine(seed: int) -> None:
                 world.start_driver()
         world.pass_seconds(chance.choice((1, 2, 5, 30)))
         live, state = look(world), state_of(world)
-        assert live.picture.members.keys() == effective_members(state.members).keys()
+        assert live.planned.members.keys() == effective_members(state.members).keys()
         held = owners_of(state)
-        shared = set(live.picture.queues)
+        shared = set(live.planned.queues)
         passing = {one.queue for one in live.passing}
         assert {queue: held[queue] for queue in held.keys() & shared - passing} == {
-            queue: owner for queue, owner in live.picture.owners.items() if queue not in passing
+            queue: owner for queue, owner in live.planned.owners.items() if queue not in passing
         }
         if state.barrier is None:
             assert passing <= {queue for queue in shared if not _rests(state, queue)}
@@ -329,5 +335,5 @@ def test_drained_read_only_queue() -> None:
     world.topics.append("routes", 0, b"orders", closed)
     worked(world, 50, {})
     live = look(world)
-    assert live.picture.state.weights == {orders(2): 0, orders(3): 0}
-    assert state_of(world).weights == live.picture.state.weights
+    assert live.planned.state.weights == {orders(2): 0, orders(3): 0}
+    assert state_of(world).weights == live.planned.state.weights

@@ -6,7 +6,7 @@ import orjson
 import pytest
 
 from fairlead.core.rules.group_rules import GroupRules
-from fairlead.observed.members import Heard, Members
+from fairlead.observed.members import HeardMember, Members
 from fairlead.observed.memory_share import GROUP_BYTES, MemoryShare
 from tests.kit.client import Client
 from tests.kit.live_group import GROUP, heard_alone, rule, set_rules
@@ -25,11 +25,11 @@ class Bounded:
         self.world = world_of(*client_ids)
         set_rules(self.world, rule("quota", QUOTA))
         self._reader, self._view = Reader(self.world), empty_view()
-        self._view.take(self._reader.rows())
+        self._view.apply(self._reader.rows())
 
     def members(self) -> Members:
         """What the view keeps of the group's members by now."""
-        self._view.take(self._reader.rows())
+        self._view.apply(self._reader.rows())
         return self._view._groups.by_name[GROUP].members  # noqa: SLF001 - nothing else shows it
 
 
@@ -46,7 +46,7 @@ def subscription(**said: Any) -> dict[str, Any]:
     return {**usual, "sub_version": START_MS, **said}
 
 
-def tags_of(heard: Heard) -> tuple[Any, ...]:
+def tags_of(heard: HeardMember) -> tuple[Any, ...]:
     """What the member subscribes to."""
     return heard.member.subscriptions
 

@@ -29,7 +29,7 @@ def _tell_both(followed: Followed, first: str = "held") -> None:
         sender = [record[name] for name in ("group", "client_id", "incarnation")]
         place = (NAMES.name("assignments"), 0, 10_000, world.topics.now_ms)
         key, value = orjson.dumps([*sender, 0]), orjson.dumps(forged)
-        followed.view.take([RawRecord(*place, append_time_is_log=True, key=key, value=value)])
+        followed.view.apply([RawRecord(*place, append_time_is_log=True, key=key, value=value)])
 
 
 def _wait(followed: Followed, seconds: int) -> None:
@@ -49,7 +49,7 @@ def _counted(world: World, seconds: int) -> int:
     _tell_both(followed)
     assert _also(followed) == 1
     _wait(followed, seconds)
-    return followed.view.happened.overlaps[GROUP]
+    return followed.view.counters.overlaps[GROUP]
 
 
 def test_two_owners_are_an_overlap_counted_once() -> None:
@@ -85,7 +85,7 @@ def test_a_silent_member_owns_nothing() -> None:
     _tell_both(followed)
     heard_alone(world, 9, world.clients[0])
     followed.read()
-    assert followed.view.happened.overlaps[GROUP] == 0
+    assert followed.view.counters.overlaps[GROUP] == 0
 
 
 def test_joins_and_leaves_overlap_nowhere() -> None:
@@ -97,10 +97,10 @@ def test_joins_and_leaves_overlap_nowhere() -> None:
         followed.pass_seconds(9)
         world.clients[number - 3].leave()
         followed.pass_seconds(9)
-    assert followed.view.happened.moves
-    assert not followed.view.happened.overlaps
-    assert not followed.view.happened.fenced
-    assert not followed.view.happened.handover_timeouts
+    assert followed.view.counters.moves
+    assert not followed.view.counters.overlaps
+    assert not followed.view.counters.fenced
+    assert not followed.view.counters.handover_timeouts
 
 
 def test_a_forgotten_group_goes_after_the_history() -> None:
@@ -114,7 +114,7 @@ def test_a_forgotten_group_goes_after_the_history() -> None:
     assert found.summary.members == 0
     places = {each.queue: each.place.position for each in found.queues}
     read = {queue: each.offset for queue, each in places.items() if each is not None}
-    followed.view.take_offsets(world.topics.now_ms, read, {})
+    followed.view.apply_offsets(world.topics.now_ms, read, {})
     world.topics.now_ms += 90_000_000
     world.topics.tick(1)
     followed.read()

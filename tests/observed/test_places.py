@@ -5,7 +5,7 @@ from typing import Any
 import orjson
 
 from fairlead.core.model import MessageQueue, Position
-from fairlead.observed.positions import Measured, Place
+from fairlead.observed.positions import GroupPositions, QueuePosition
 from fairlead.observed.reading import observe_group
 from strategies.registry import STRATEGIES
 from tests.kit.live_group import TICK_MS
@@ -27,10 +27,10 @@ def _progress(topics: Topics, offset: int, end: int | None, **said: Any) -> None
     topics.append_of("heartbeats", "orders", record)
 
 
-def _measured(topics: Topics) -> Measured:
+def _measured(topics: Topics) -> GroupPositions:
     source = MemorySource(topics)
     groups = observe_group(source, "orders", STRATEGIES, TICK_MS, history_ms=60_000)
-    return groups.fold("orders").measured
+    return groups.fold("orders").positions
 
 
 def test_how_long_messages_wait() -> None:
@@ -90,7 +90,7 @@ def test_an_end_that_nobody_told() -> None:
     _progress(topics, 100, None)
     measured = _measured(topics)
     assert measured.place(QUEUE, topics.now_ms).lag is None
-    assert measured.place(QUEUE._replace(queue_id=9), topics.now_ms) == Place()
+    assert measured.place(QUEUE._replace(queue_id=9), topics.now_ms) == QueuePosition()
 
 
 def test_a_former_life_of_the_topic() -> None:

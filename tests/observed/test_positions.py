@@ -45,7 +45,7 @@ def test_a_group_that_caught_up_has_no_lag() -> None:
     _told(world, 500, 500)
     heard_alone(world, 60, world.clients[0])
     view = empty_view()
-    view.take(Reader(world).rows())
+    view.apply(Reader(world).rows())
     assert _lag(view) == (0, 0.0, False)
 
 
@@ -105,7 +105,7 @@ def test_offsets_that_were_asked_for() -> None:
     view, start_ms = followed.view, followed.view.as_of_ms
     committed = {GROUP: {QUEUE: Position(0, 150)}}
     for seconds in range(0, 60, 15):
-        view.take_offsets(start_ms + seconds * 1_000, {QUEUE: 100 + seconds * 10}, committed)
+        view.apply_offsets(start_ms + seconds * 1_000, {QUEUE: 100 + seconds * 10}, committed)
     messages, waited_ms, at_least = _lag(view)
     assert (messages, at_least) == (550 - 150, False)
     assert waited_ms == 40_000
@@ -119,8 +119,8 @@ def test_an_offline_group_falls_behind() -> None:
     followed.pass_seconds(30)
     assert followed.view.groups()[0].members == 0
     at_ms = followed.view.as_of_ms
-    followed.view.take_offsets(at_ms, {QUEUE: 500}, {})
-    followed.view.take_offsets(at_ms + 15_000, {QUEUE: 800}, {})
+    followed.view.apply_offsets(at_ms, {QUEUE: 500}, {})
+    followed.view.apply_offsets(at_ms + 15_000, {QUEUE: 800}, {})
     found = followed.view.groups()[0]
     assert (found.lag_messages, found.lag_ms) == (300, 15_000)
     assert at_ms > START_MS
@@ -131,7 +131,7 @@ def test_a_client_that_is_held_up() -> None:
     followed = Followed(_world())
     _told(followed.world, 500, 600)
     followed.read()
-    followed.view.take_offsets(followed.view.as_of_ms, {QUEUE: 9_000}, {})
+    followed.view.apply_offsets(followed.view.as_of_ms, {QUEUE: 9_000}, {})
     heard_alone(followed.world, 1, followed.world.clients[0])
     _told(followed.world, 600, 600)
     followed.read()
@@ -146,12 +146,12 @@ def test_topic_that_was_remade() -> None:
     _told(followed.world, 9_000, 9_000, identity="former")
     followed.read()
     at_ms = view.as_of_ms
-    view.take_offsets(at_ms, {QUEUE: 9_000}, {}, {"orders": "former"})
+    view.apply_offsets(at_ms, {QUEUE: 9_000}, {}, {"orders": "former"})
     assert _lag(view)[0] == 0
-    view.take_offsets(at_ms + 15_000, {QUEUE: 40}, {}, {"orders": "newer"})
+    view.apply_offsets(at_ms + 15_000, {QUEUE: 40}, {}, {"orders": "newer"})
     assert _lag(view)[0] is None
     committed = {GROUP: {QUEUE: Position(0, 10)}}
-    view.take_offsets(at_ms + 30_000, {QUEUE: 50}, committed, {"orders": "newer"})
+    view.apply_offsets(at_ms + 30_000, {QUEUE: 50}, committed, {"orders": "newer"})
     assert _lag(view)[0] == 40
 
 
@@ -162,7 +162,7 @@ def test_an_end_that_was_told_before_the_position() -> None:
     _told(followed.world, 1_630, None)
     followed.read()
     assert _lag(followed.view)[0] is None
-    followed.view.take_offsets(followed.view.as_of_ms, {QUEUE: 1_700}, {})
+    followed.view.apply_offsets(followed.view.as_of_ms, {QUEUE: 1_700}, {})
     assert _lag(followed.view)[0] == 70
 
 
@@ -174,7 +174,7 @@ def test_reset_of_an_offline_group(identity: str | None) -> None:
     _told(world, 500, 500, identity="this")
     world.clients[0].gone = True
     followed.pass_seconds(30)
-    followed.view.take_offsets(followed.view.as_of_ms, {QUEUE: 500}, {})
+    followed.view.apply_offsets(followed.view.as_of_ms, {QUEUE: 500}, {})
     reset = {"v": 1, "kind": "reset", "group": GROUP, "queue": [*QUEUE], "offset": 120, "by": "al"}
     if identity is not None:
         reset["identity"] = identity
@@ -194,7 +194,7 @@ def test_an_offline_group_is_shown_while_it_has_lag(end: int) -> None:
     followed.read()
     followed.world.clients[0].gone = True
     followed.pass_seconds(40)
-    view.take_offsets(view.as_of_ms, {QUEUE: end}, {})
-    view.take_offsets(view.as_of_ms + 2 * DAY_MS, {QUEUE: end}, {})
+    view.apply_offsets(view.as_of_ms, {QUEUE: end}, {})
+    view.apply_offsets(view.as_of_ms + 2 * DAY_MS, {QUEUE: end}, {})
     followed.pass_seconds(1)
     assert [each.group for each in view.groups()] == [GROUP] * (end - 500)

@@ -6,8 +6,8 @@ import orjson
 import pytest
 
 from fairlead.core.model import Epoch
-from fairlead.observed.assignments import Told
-from fairlead.observed.decided import Decided
+from fairlead.observed.assignments import GroupAssignments
+from fairlead.observed.group_decisions import GroupDecisions
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.quick_assignments import part_of
 from fairlead.wire.quick_decisions import Part, read_part
@@ -35,7 +35,7 @@ def test_batch_that_is_run_twice(again: str) -> None:
     world.run(_SHARD, killed_after=10**6)
     followed.read()
     assert len(_rows(world, "decisions")) > written
-    happened = followed.view.happened
+    happened = followed.view.counters
     rebalances, moves = dict(happened.rebalances), dict(happened.moves)
     decided = happened.phases["decide"].sum_seconds, sum(happened.phases["decide"].counts)
     assert rebalances == {(GROUP, "client_joined"): 1}
@@ -68,9 +68,9 @@ def test_parts_of_two_decisions(order: str) -> None:
         name: [_part(row, generation, 0), _part(row, generation, 1)]
         for name, generation in (("o", 7), ("n", 8))
     }
-    decided = Decided()
+    decided = GroupDecisions()
     for name in order:
-        decided.take(GROUP, parts[name].pop(0))
+        decided.apply_part(GROUP, parts[name].pop(0))
     assert decided.newest is not None
     assert decided.newest.epoch == Epoch(8, 99)
 
@@ -80,9 +80,9 @@ def test_set_of_an_older_engine() -> None:
     row = _rows(world_of("c1"), "assignments")[-1]
     newer = part_of(orjson.loads(row.value or b""))
     newer = replace(newer, generation=newer.generation + 1)
-    told = Told()
-    told.take(newer)
-    told.take(replace(newer, generation=newer.generation - 1, assigned=()))
+    told = GroupAssignments()
+    told.put(newer)
+    told.put(replace(newer, generation=newer.generation - 1, assigned=()))
     assert told.sets[newer.member].entries == newer.assigned
-    told.take(replace(newer, generation=newer.generation + 1, assigned=()))
+    told.put(replace(newer, generation=newer.generation + 1, assigned=()))
     assert told.sets[newer.member].entries == ()

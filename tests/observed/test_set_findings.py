@@ -81,11 +81,14 @@ def test_both_owners_of_one_queue_are_named() -> None:
     world = world_of("c1", "c2")
     world.pass_seconds(8)
     standing = standing_of(world)
-    told = standing.live.observed.told.sets
+    told = standing.live.observed.assignments.sets
     one, other = sorted(told)
     queue = told[one].entries[0].queue
     told[other] = told[one]
     standing.live.observed.changed()
     overlaps = [each for each in standing_findings(standing) if each.problem == "overlap"]
     assert len(overlaps) == len(told[one].entries)
-    assert (overlaps[0].subject, overlaps[0].text) == ("/".join(map(str, queue)), "held by c1, c2")
+    assert (overlaps[0].subject, overlaps[0].text) == (
+        "/".join(map(str, queue)),
+        "held by c1, c2 at once",
+    )

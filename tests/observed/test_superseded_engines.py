@@ -9,9 +9,9 @@ import orjson
 import pytest
 from fairlead_proof.local.ownership import Ownership
 
-from fairlead.history.grant_history import tenures_of
+from fairlead.history.grant_history import grant_history
 from fairlead.kafka.decision_log import decisions_after, last_life, newest_epoch, read_decisions
-from fairlead.observed.reading import read_standing
+from fairlead.observed.reading import observe_all, read_standing
 from fairlead.wire.decision_records import DecisionReader
 from fairlead.wire.raw import OutgoingRecord
 from strategies.registry import STRATEGIES
@@ -90,7 +90,7 @@ def _seen(world: World) -> Seen:
             if decision is not None:
                 live.apply(decision)
     assert live.newest is not None
-    told = tenures_of(read_decisions(source, GROUP, None, lambda *_: None).audits)
+    told = grant_history(read_decisions(source, GROUP, None, lambda *_: None).audits)
     assert told.newest is not None
     planned, applied = newest_epoch(source, GROUP), decisions_after(source, GROUP, None)[-1]
     assert planned is not None
@@ -188,7 +188,7 @@ def test_window_that_hides_the_newer_engine() -> None:
     source = MemorySource(world.topics)
     assert newest_epoch(source, GROUP) == (OLD, 90)
     found = read_decisions(source, GROUP, later - 60_000, lambda *_: None)
-    assert tenures_of(found.audits).newest is not None
+    assert grant_history(found.audits).newest is not None
     assert [each.superseded for each in found.audits if each.epoch.number > 89] == [False, True]
     first = decisions_after(source, GROUP, None)[-1]
     assert first.epoch == (OLD, 90)
@@ -197,6 +197,8 @@ def test_window_that_hides_the_newer_engine() -> None:
     assert newest == replace(first, row=newest.row)
     minute = read_standing(source, GROUP, STRATEGIES, TICK_MS, history_ms=60_000)
     assert minute.newest == newest
+    every = observe_all(source, STRATEGIES, TICK_MS, history_ms=60_000)
+    assert every.any_group(GROUP).newest == newest
 
 
 @pytest.mark.parametrize("generation", [[8], "8", 8.0, None])

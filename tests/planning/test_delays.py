@@ -31,17 +31,15 @@ def test_absent_keeps_its_share(strategy: str, seconds: int) -> None:
     world.pass_seconds(seconds)
     state = state_of(world)
     assert list(state.awaited) == ["c2"]
-    assert "c2 is gone and waited for (restart_grace_ms): its queues are kept for it" in remarks(
-        world
-    )
-    assert list(look(world).picture.state.awaited) == ["c2"]
-    assert owners_of(look(world).picture.state) == owners_of(state)
+    assert "c2 is gone; its queues are kept until it returns (restart_grace_ms)" in remarks(world)
+    assert list(look(world).planned.state.awaited) == ["c2"]
+    assert owners_of(look(world).planned.state) == owners_of(state)
     found = planned(world, Changes())
     assert found.moves == 0
     assert len(found.orphans) == 17 - len(owners_of(state))
     world.pass_seconds(60)
     assert len(owners_of(state_of(world))) == 17
-    assert look(world).picture.state.awaited == {}
+    assert look(world).planned.state.awaited == {}
 
 
 def test_dead_client_is_waited_for() -> None:
@@ -51,7 +49,7 @@ def test_dead_client_is_waited_for() -> None:
     world.pass_seconds(2)
     dead = world.clients.pop(1)
     heard_alone(world, 30, world.clients[0])
-    assert list(look(world).picture.state.awaited) == [dead.client_id]
+    assert list(look(world).planned.state.awaited) == [dead.client_id]
     assert not any("does not heartbeat" in text for text in remarks(world))
 
 
@@ -76,7 +74,7 @@ def test_leaver_of_a_plan_is_gone() -> None:
     assert len(after_of(found)) == 17
     assert found.orphans == ()
     assert (
-        "restart_grace_ms = 60000: who leaves is waited for so long, then its queues move"
+        "restart_grace_ms = 60000: the queues of a leaving client move only after this time"
         in found.remarks
     )
 
@@ -93,4 +91,4 @@ def test_pause_and_window_are_told() -> None:
     set_rules(world, rule("pause", None), rule("timing", {"settle_ms": 5_000}))
     world.pass_seconds(3)
     found = planned(world, Changes(joins=(Join("c9"),)))
-    assert found.remarks == ("settle_ms = 5000: joins and leaves count so long after the first",)
+    assert found.remarks == ("settle_ms = 5000: joins and leaves count this long after the first",)

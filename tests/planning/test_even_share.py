@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fairlead.core.model import MessageQueue
-from fairlead.observed.planned_group import Picture
+from fairlead.observed.planned_group import PlannedGroup
 from fairlead.planning.even_share import EvenShare, even_share
 from fairlead.planning.group_file import read_group
 
@@ -16,7 +16,7 @@ MEMBERS = ("a", "b", "c")
 TOPICS = {"orders": {"main": 4}, "bills": {"main": 2}}
 
 
-def group_of(chance: Random) -> Picture:
+def group_of(chance: Random) -> PlannedGroup:
     """Return a small group: subscriptions, owners, pins and bans by chance."""
     alike = chance.random() < 0.5
     everything = sorted(TOPICS)
@@ -43,7 +43,7 @@ def group_of(chance: Random) -> Picture:
     return read_group({**group, "rules": rules})
 
 
-def possible_owners(group: Picture, queue: MessageQueue) -> list[str]:
+def possible_owners(group: PlannedGroup, queue: MessageQueue) -> list[str]:
     """Return who may own a queue: STICKY heeds pins and bans, AVG does not."""
     readers = sorted(name for name, one in group.members.items() if queue.topic in one.topics)
     if group.rules.strategy != "STICKY":
@@ -56,7 +56,7 @@ def possible_owners(group: Picture, queue: MessageQueue) -> list[str]:
     return [name for name in readers if name not in banned]
 
 
-def least_moves(group: Picture) -> int:
+def least_moves(group: PlannedGroup) -> int:
     """Return the fewest moves to an even share: the least sum of squares, by trying all."""
     before = group.owners
     queues = [queue for queue in group.queues if possible_owners(group, queue)]

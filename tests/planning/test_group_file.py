@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from fairlead.core.allocation import Allocation, AllocationRequest
-from fairlead.planning.group_file import BadGroupError, group_document, read_group
+from fairlead.planning.group_file import BadGroupError, group_json, read_group
 from fairlead.planning.plan import plan
 from strategies.registry import STRATEGIES
 
@@ -94,8 +94,8 @@ def test_a_group_written_down_is_read_the_same() -> None:
         "measured": [[["bills", "y", 0], 2.5]],
         "owned": {"a": [["orders", "main", 0]], "c": [["bills", "y", 0]]},
     }
-    kept = group_document(read_group(group))
-    assert group_document(read_group(kept)) == kept
+    kept = group_json(read_group(group))
+    assert group_json(read_group(kept)) == kept
     assert plan(read_group(kept), ()) == plan(read_group(group), ())
     assert kept["owned"] == {"a": [["orders", "main", 0]], "b": [], "c": [["bills", "y", 0]]}
     assert kept["rules"] == group["rules"]

@@ -79,7 +79,7 @@ def decided(world: World, found: Plan) -> None:
     assert list(found.alarms) == decision["alarms"]
     world.pass_seconds(12)
     state = state_of(world)
-    assert owners_of(state) == look(world).picture.owners
+    assert owners_of(state) == look(world).planned.owners
     assert owners_of(state) == after_of(found)
 
 
@@ -168,13 +168,13 @@ def test_planned_weights_are_those_of_the_engine() -> None:
     worked(world, 90, {0: 200, 1: 100})
     live, state = look(world), state_of(world)
     assert state.weights
-    assert live.picture.state.weights.keys() == state.weights.keys()
+    assert live.planned.state.weights.keys() == state.weights.keys()
     for queue, weight in state.weights.items():
-        assert live.picture.state.weights[queue] == pytest.approx(weight, rel=0.5)
-    assert remarks(world)[0].startswith("queues weigh what the last 1 min 10 s of progress say;")
+        assert live.planned.state.weights[queue] == pytest.approx(weight, rel=0.5)
+    assert remarks(world)[0].startswith("queues weigh what the last 1 min 10 s of progress show;")
     found = planned(world, Changes(joins=(Join("c9"),)))
     hot = next(member for member in found.members if orders(0) in member.after)
-    weights = live.picture.state.weights
+    weights = live.planned.state.weights
     assert hot.weight.after == sum(weights[queue] for queue in hot.after) > 2
     world.join("c9")
     decided(world, found)
@@ -187,7 +187,7 @@ def test_weights_that_nobody_asked_for_yet() -> None:
     worked(world, 70, {0: 40, 1: 40, 2: 40})
     before = read_live_group(
         MemorySource(world.topics), GROUP, STRATEGIES, TICK_MS, measured=True
-    ).picture
+    ).planned
     weighing = rule("weighing", {"by": "rate"})
     found = plan(before, records_of(before, Changes(rules=(weighing,))))
     assert found.moves == 1
@@ -200,7 +200,7 @@ def test_weights_of_another_strategy() -> None:
     world = world_of("c1", "c2", queues={"orders": 6})
     world.topics.rule(GROUP, "weighing", {"by": "rate", "over_ms": 30_000})
     worked(world, 60, {0: 40, 1: 40, 2: 40})
-    assert look(world).picture.state.weights == {}
+    assert look(world).planned.state.weights == {}
     found = planned(world, Changes(rules=(rule("strategy", {"name": "STICKY", "options": {}}),)))
     assert found.moves == 1
     world.topics.rule(GROUP, "strategy", {"name": "STICKY", "options": {}})

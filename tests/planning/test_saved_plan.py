@@ -12,12 +12,12 @@ from fairlead.kafka.decision_log import decisions_after, newest_epoch
 from fairlead.planning.changes import Changes, Join, RouteSize, records_of
 from fairlead.planning.group_file import BadGroupError, read_group
 from fairlead.planning.plan import plan
-from fairlead.planning.plan_outcome import is_held_up, outcomes_of, strangers_among
+from fairlead.planning.plan_outcome import is_held_up, outcomes_of, unplanned_causes
 from fairlead.planning.saved_plan import (
     PlannedMove,
     SavedPlan,
     moves_of,
-    plan_document,
+    plan_json,
     read_saved_plan,
 )
 from fairlead.wire.decision_records import DecisionRecord, MoveRecord
@@ -53,14 +53,14 @@ def test_a_saved_plan_is_read_as_written() -> None:
     """A saved plan is read as it was written, and its file still is the group alone."""
     world = world_of("c1", "c2", "c3")
     saved = saved_of(world, CHANGES)
-    picture = look(world).picture
-    document = orjson.loads(orjson.dumps(plan_document(picture, saved)))
+    planned = look(world).planned
+    document = orjson.loads(orjson.dumps(plan_json(planned, saved)))
     found = read_saved_plan(document)
     assert found.changes == without_authors(CHANGES)
     assert (found.epoch, found.made_ms, found.moves) == (saved.epoch, saved.made_ms, saved.moves)
     assert found.of_others
     again = read_group(document)
-    assert again.owners == picture.owners
+    assert again.owners == planned.owners
     assert moves_of(plan(again, records_of(again, CHANGES))) == saved.moves
 
 
@@ -85,7 +85,7 @@ def test_a_saved_plan_is_read_as_written() -> None:
 def test_a_file_that_is_no_plan(path: tuple[Any, ...], value: object, told: str) -> None:
     """The error of a wrong file names the field."""
     world = world_of("c1", "c2", "c3")
-    document = plan_document(look(world).picture, saved_of(world, CHANGES))
+    document = plan_json(look(world).planned, saved_of(world, CHANGES))
     wrong = orjson.loads(orjson.dumps(copy.deepcopy(document)))
     place = wrong
     for step in ("plan", *path)[:-1]:
@@ -98,7 +98,7 @@ def test_a_file_that_is_no_plan(path: tuple[Any, ...], value: object, told: str)
 def test_a_plan_without_a_field_is_refused() -> None:
     """A plan without a field is refused, and the error names the field."""
     world = world_of("c1", "c2")
-    document = plan_document(look(world).picture, saved_of(world, CHANGES))
+    document = plan_json(look(world).planned, saved_of(world, CHANGES))
     del document["plan"]["moves"]
     with pytest.raises(BadGroupError, match=r"plan\.moves: missing"):
         read_saved_plan(document)
@@ -138,7 +138,7 @@ def test_the_engine_does_what_was_planned() -> None:
     assert {row.verdict for row in rows} == {"as_planned"}
     assert [row.planned for row in rows] == list(saved.moves)
     own = [place for each in found for place in each.places()]
-    assert strangers_among(found, saved.epoch, own) == (False, [])
+    assert unplanned_causes(found, saved.epoch, own) == (False, [])
 
 
 def test_somebody_joins_meanwhile() -> None:
@@ -151,11 +151,11 @@ def test_somebody_joins_meanwhile() -> None:
     world.run_all()
     found = decisions_after(source, GROUP, saved.epoch)
     own = [place for each in found for place in each.places() if place[0] == "t.control"]
-    assert strangers_among(found, saved.epoch, own) == (False, ["client_joined c4"])
+    assert unplanned_causes(found, saved.epoch, own) == (False, ["client_joined c4"])
     assert {"otherwise", "not_planned"} & {row.verdict for row in outcomes_of(saved.moves, found)}
     late = saved_of(world, Changes())
     assert late.epoch != saved.epoch
-    between, _ = strangers_among(found, late.epoch, own)
+    between, _ = unplanned_causes(found, late.epoch, own)
     assert between
 
 
@@ -200,7 +200,7 @@ def test_a_move_is_as_planned_or_not(decisions: list[DecisionRecord], verdict: s
     (row,) = outcomes_of([PlannedMove(QUEUE, "a", "b")], decisions)
     assert row.verdict == verdict
     assert is_held_up(decisions) == (verdict == "held_up")
-    assert row.document()["planned"] == {"from": "a", "to": "b"}
+    assert row.to_json()["planned"] == {"from": "a", "to": "b"}
 
 
 def test_a_move_that_was_not_planned_is_reported() -> None:

@@ -24,7 +24,7 @@ def _drains(*client_ids: str) -> list[RuleSet]:
 
 def _refused(world: World, *client_ids: str) -> str:
     with pytest.raises(RefusedError) as refused:
-        require_readers(look(world).picture, _drains(*client_ids))
+        require_readers(look(world).planned, _drains(*client_ids))
     assert refused.value.exit_code == ExitCode.REFUSED
     assert "--leave-unread" in refused.value.remedy
     return refused.value.message
@@ -37,7 +37,7 @@ def test_the_last_client_cannot_be_drained(*, paused: bool) -> None:
     if paused:
         set_rules(world, rule("pause", value=True))
         world.pass_seconds(3)
-    require_readers(look(world).picture, _drains("c1"))
+    require_readers(look(world).planned, _drains("c1"))
     words = "orders: nobody would read 26 queues of orders; nothing is written"
     assert words in _refused(world, "c1", "c2")
     set_rules(world, *_drains("c1"))
@@ -50,7 +50,7 @@ def test_the_last_of_one_topic() -> None:
     world = world_of("c1", queues={"orders": 4, "payments": 1})
     world.join("c2", subscribed=("orders",))
     world.pass_seconds(8)
-    require_readers(look(world).picture, _drains("c2"))
+    require_readers(look(world).planned, _drains("c2"))
     assert "nobody would read 1 queue of payments; " in _refused(world, "c1")
 
 
@@ -58,10 +58,10 @@ def test_what_nobody_reads_now() -> None:
     """What has nobody as it is does not count again, and other rules are not judged."""
     world = world_of("c1", "c2", queues={"orders": 4})
     nobody = rule("designated", {"only": ["c9"], "if_nobody": "nobody"})
-    assert left_unread(look(world).picture, [nobody]) == {}
+    assert left_unread(look(world).planned, [nobody]) == {}
     set_rules(world, nobody)
     world.pass_seconds(8)
-    require_readers(look(world).picture, _drains("c1", "c2"))
+    require_readers(look(world).planned, _drains("c1", "c2"))
 
 
 @pytest.mark.parametrize("dry_run", [False, True])

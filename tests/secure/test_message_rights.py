@@ -325,7 +325,7 @@ def test_a_view_that_may_not_see_a_topic_names_the_right(domain: Domain, data: T
     """The lag of its groups is not known then, and it says why."""
     polled = PolledTopics(data)
     with without(domain, Role.READER, "Describe", "topic", domain.messages) as words:
-        polled.look([MessageQueue(domain.messages, "main", 0)])
+        polled.read_ends([MessageQueue(domain.messages, "main", 0)])
     assert re.search(words, polled.unclear[domain.messages])
 
 

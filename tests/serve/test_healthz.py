@@ -8,11 +8,11 @@ from starlette.requests import Request
 from starlette.routing import Route
 
 from fairlead.http.endpoint import engine_application
-from fairlead.serve.answers import HeldView
 from fairlead.serve.api import application
 from fairlead.serve.event_streams import EventStreams
 from fairlead.serve.following import Following
-from fairlead.serve.requests_metrics import ServeMetrics
+from fairlead.serve.serve_metrics import ServeMetrics
+from fairlead.serve.shared_view import SharedView
 from fairlead.settings import load_settings
 from strategies.registry import STRATEGIES
 from streaming.health import Health
@@ -30,7 +30,7 @@ def test_serve_answers_as_the_engine_does() -> None:
     def following() -> Following:
         raise AssertionError("nobody asks how far the topics were read")
 
-    held = HeldView(settings.serve, settings.engine.tick_ms, STRATEGIES)
+    held = SharedView(settings.serve, settings.engine.tick_ms, STRATEGIES)
     metrics = ServeMetrics(following)
     streams = EventStreams(settings.http.connections, metrics.streams)
     served = application(held, following, metrics, streams, settings.kafka)

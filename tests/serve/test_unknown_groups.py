@@ -9,11 +9,11 @@ from collections.abc import Iterator
 import pytest
 
 from fairlead.http.server import HttpServer, start_server
-from fairlead.serve.answers import HeldView
 from fairlead.serve.api import application
 from fairlead.serve.event_streams import EventStreams
 from fairlead.serve.following import Following
-from fairlead.serve.requests_metrics import ServeMetrics
+from fairlead.serve.serve_metrics import ServeMetrics
+from fairlead.serve.shared_view import SharedView
 from fairlead.settings import ServeSettings, load_settings
 from fairlead.wire.raw import RawRecord
 from strategies.registry import STRATEGIES
@@ -28,14 +28,14 @@ def _following() -> Following:
     return Following(caught_up=True, trouble="", topics={}, read=0, wanted=0)
 
 
-def _held(settings: ServeSettings) -> HeldView:
+def _held(settings: ServeSettings) -> SharedView:
     """Return the view of many groups, whose names are as long as they may be."""
-    held = HeldView(settings, 1_000, STRATEGIES)
+    held = SharedView(settings, 1_000, STRATEGIES)
     held.begin(NAMES, PARTITIONS)
     made = json.loads(encoded_decision(1, []))
     now_ms = time.time_ns() // 1_000_000
     names = ("orders", *(f"{number:06}".rjust(120, "|") for number in range(GROUPS)))
-    held.take(
+    held.apply(
         [
             RawRecord(
                 *(NAMES.name("decisions"), 0, offset, now_ms),

@@ -27,9 +27,9 @@ def test_the_cache_changes_no_answer() -> None:
         read_standing(each, "orders", STRATEGIES, TICK_MS, history_ms=HISTORY_MS)
         for each in (OneLook(source), source)
     )
-    assert one.document() == alone.document()
-    assert [each.document() for each in one.queues] == [each.document() for each in alone.queues]
-    assert [each.document() for each in one.members] == [each.document() for each in alone.members]
+    assert one.to_json() == alone.to_json()
+    assert [each.to_json() for each in one.queues] == [each.to_json() for each in alone.queues]
+    assert [each.to_json() for each in one.members] == [each.to_json() for each in alone.members]
 
 
 def test_sets_are_read_once_for_two_questions() -> None:

@@ -65,8 +65,8 @@ def test_a_recorded_group_is_the_live_one(world: World, folder: Path) -> None:
     """A group of a recording is the group that was live."""
     live = read_live_group(MemorySource(world.topics), GROUP, STRATEGIES, TICK_MS)
     dumped = read_live_group(_dump(folder), GROUP, STRATEGIES, TICK_MS)
-    assert dumped.picture == live.picture
-    assert len(dumped.picture.owners) == 17
+    assert dumped.planned == live.planned
+    assert len(dumped.planned.owners) == 17
 
 
 def test_a_record_is_found_at_its_place(world: World, tmp_path: Path) -> None:
@@ -129,7 +129,7 @@ def test_commands_work_on_a_recording(folder: Path) -> None:
     said = orjson.loads(text)
     assert code == ExitCode.OK
     assert (said["verdict"], said["phase"], said["members"]) == ("safe", "stable", 3)
-    assert (said["problems"], said["notes"], said["engine"]["silent"]) == ([], [], False)
+    assert (said["problem_list"], said["notes"], said["engine"]["silent"]) == ([], [], False)
     code, text = _run("group", "check", "--all", "--dump", folder, "-o", "jsonl")
     assert [orjson.loads(line)["group"] for line in text.splitlines()] == [GROUP]
     code, text = _run("plan", GROUP, "--dump", folder, "--join", "c9", "-o", "json")

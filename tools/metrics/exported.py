@@ -10,7 +10,7 @@ from prometheus_client.core import Metric
 from fairlead.bridges.kafka.figures import BridgeFigures, BridgeMetrics
 from fairlead.serve.following import Following
 from fairlead.serve.group_families import COUNTERS, GAUGES, HISTOGRAMS, family
-from fairlead.serve.requests_metrics import ServeMetrics
+from fairlead.serve.serve_metrics import ServeMetrics
 from streaming.metrics import EngineMetrics
 
 __all__ = ["Family", "exported"]

@@ -50,8 +50,8 @@ def explain(
     """
     from fairlead.cli.render.story import story_text
     from fairlead.cli.sources.source_options import tick_ms_of
-    from fairlead.control.known_groups import unknown_group
-    from fairlead.history.queue_history import Asked, tell_stories
+    from fairlead.control.group_names import unknown_group
+    from fairlead.history.queue_history import HistoryQuestion, queue_stories
     from fairlead.history.queue_names import UnknownQueueError
     from fairlead.observed.live_group import UnknownGroupError
     from strategies.own_strategies import all_strategies
@@ -59,9 +59,9 @@ def explain(
     settings, source = source_of_group(group, shared)
     strategies = all_strategies(settings.engine.strategies)
     tick_ms = tick_ms_of(source, settings)
-    asked = Asked(group, queue, None if everything else depth, strategies, tick_ms)
+    asked = HistoryQuestion(group, queue, None if everything else depth, strategies, tick_ms)
     try:
-        stories = tell_stories(source, asked, ReadingNote())
+        stories = queue_stories(source, asked, ReadingNote())
     except UnknownGroupError as error:
         raise unknown_group(group, error.known, source.place) from error
     except UnknownQueueError as error:
@@ -71,10 +71,10 @@ def explain(
     if shared.output is OutputFormat.TABLE:
         typer.echo("\n\n".join(story_text(story) for story in stories))
     elif shared.output is OutputFormat.JSON:
-        write_document([story.document() for story in stories], shared.output)
+        write_document([story.to_json() for story in stories], shared.output)
     else:
         for story in stories:
-            write_document(story.document(), shared.output)
+            write_document(story.to_json(), shared.output)
     _judge(stories)
 
 

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from fairlead.core.model import MessageQueue
     from fairlead.kafka.decision_log import Decisions
     from fairlead.kafka.topic_source import TopicSource
-    from fairlead.observed.sets import Sets
+    from fairlead.observed.observed_groups import ObservedGroups
 
 __all__ = ["moves"]
 
@@ -49,49 +49,51 @@ def moves(
     """
     from fairlead.cli.render.moves import moves_text
     from fairlead.history.formatting import time_words
-    from fairlead.history.grant_history import tenures_of
-    from fairlead.history.moves import decided_moves, only
+    from fairlead.history.grant_history import grant_history
+    from fairlead.history.moves import chosen_moves, decided_moves
     from fairlead.kafka.decision_log import read_decisions
-    from fairlead.observed.sets import newest_entries, read_sets
+    from fairlead.observed.reading import observe_assignments
 
     _, source = source_of_group(group, shared)
     since_ms = since_ms_of(since, source.now_ms())
-    sets = read_sets(source.rows("assignments", range(source.partitions.assignments)), group)
+    groups = observe_assignments(source, group)
     read = read_decisions(source, group, since_ms, ReadingNote())
     for each in read.unread:
         warn(f"unreadable decision: {each}")
     if not read.records:
-        _require_known(group, source, sets, read)
+        _require_known(group, source, groups, read)
     if read.kept_since_ms is not None and read.kept_since_ms > since_ms:
         warn(f"decisions before {time_words(read.kept_since_ms)} are not kept any more")
-    tenures = tenures_of(read.audits)
-    newest = newest_entries(sets.told)
+    grants = grant_history(read.audits)
+    newest = groups.fold(group).assignments.newest()
     standing = {each: member.client_id for each, (member, _) in newest.items()}
-    decided = decided_moves(tenures, standing, since_ms)
-    wanted = _queues(queue or (), {*tenures.of, *standing}, group)
-    shown = only(decided, wanted, frozenset(client or ()))
+    decided = decided_moves(grants, standing, since_ms)
+    wanted = _queues(queue or (), {*grants.of, *standing}, group)
+    shown = chosen_moves(decided, wanted, frozenset(client or ()))
     if shared.output is OutputFormat.TABLE:
         typer.echo(moves_text(group, shown, since_ms, filtered=bool(queue or client)))
     else:
-        write_rows([move.document() for each in shown for move in each.moves], (), shared.output)
+        write_rows([move.to_json() for each in shown for move in each.moves], (), shared.output)
 
 
-def _require_known(group: str, source: "TopicSource", sets: "Sets", read: "Decisions") -> None:
+def _require_known(
+    group: str, source: "TopicSource", groups: "ObservedGroups", read: "Decisions"
+) -> None:
     """Require that the group has decided anything.
 
     Raises:
         UsageError: nobody knows the group.
         NothingProvedError: the log has none of its decisions.
     """
-    from fairlead.control.known_groups import unknown_group
+    from fairlead.control.group_names import unknown_group
     from fairlead.kafka.decision_log import read_decisions
 
     whole = read_decisions(source, group, None, ReadingNote())
     if whole.records:
         return
-    if sets.told:
+    if groups.fold(group).assignments.sets:
         raise no_decision(group, source)
-    raise unknown_group(group, sets.groups | read.groups | whole.groups, source.place)
+    raise unknown_group(group, groups.other_groups | read.groups | whole.groups, source.place)
 
 
 def _queues(

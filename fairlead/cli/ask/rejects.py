@@ -158,7 +158,7 @@ def _show(
     records: "list[Rejected]", which: WhichRejects, output: OutputFormat, source: "TopicSource"
 ) -> None:
     if output is not OutputFormat.TABLE:
-        write_rows([each.document() for each in records], (), output)
+        write_rows([each.to_json() for each in records], (), output)
         return
     for each in records:
         _write(each, output)
@@ -171,4 +171,4 @@ def _write(rejected: "Rejected", output: OutputFormat) -> None:
     if output is OutputFormat.TABLE:
         typer.echo("\n".join(reject_lines(rejected)))
     else:
-        write_rows([rejected.document()], (), output)
+        write_rows([rejected.to_json()], (), output)

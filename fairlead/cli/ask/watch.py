@@ -157,7 +157,7 @@ class GroupWatch:
         for rows, caught_up in self._topics.follow():
             if self._stop.is_set():
                 return
-            self._view.take(rows)
+            self._view.apply(rows)
             self.newest_ms = max([self.newest_ms, *(row.append_ms for row in rows)])
             if caught_up:
                 yield bool(rows), self._new_decisions()
@@ -174,7 +174,7 @@ class GroupWatch:
         ]
         if new:
             self._newest_offset = new[-1].place.offset
-        return [each.document() for each in new]
+        return [each.to_json() for each in new]
 
 
 def _print_decisions(
@@ -202,12 +202,12 @@ def _print_decisions(
 def _print_recorded(source: "TopicSource", group: str, since: str | None, *, whole: bool) -> None:
     """Write a line for each decision of a recording."""
     from fairlead.cli.sources.group_source import no_decision
-    from fairlead.control.known_groups import named_groups, unknown_group
+    from fairlead.control.group_names import named_groups, unknown_group
     from fairlead.observed.observed_groups import ObservedGroups
 
     view = ObservedGroups(source.names, source.partitions, _WHOLE_MS, only=group)
-    view.take(source.read("decisions", source.partitions_of("decisions")))
-    decisions = [each.document() for each in view.decisions(group) or ()]
+    view.apply(source.read("decisions", source.partitions_of("decisions")))
+    decisions = [each.to_json() for each in view.decisions(group) or ()]
     if not decisions:
         known = named_groups(source)
         if group in known:

@@ -80,7 +80,7 @@ def adopt(
         if apply:
             _refuse_if_ahead(planned, both)
         outcomes = _write_resets(command, both, planned, change) if apply else {}
-        rows = [each.document(outcomes.get(index)) for index, each in enumerate(planned)]
+        rows = [each.to_json(outcomes.get(index)) for index, each in enumerate(planned)]
         write_objects(rows, _cells, _COLUMNS, shared.output)
         _warn_of(planned)
         if not apply:

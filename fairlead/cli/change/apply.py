@@ -27,7 +27,7 @@ from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError
 
 if TYPE_CHECKING:
     from fairlead.kafka.topic_source import TopicSource
-    from fairlead.observed.planned_group import Picture
+    from fairlead.observed.planned_group import PlannedGroup
     from fairlead.planning.saved_plan import PlannedMove, SavedPlan
     from fairlead.wire.decision_records import DecisionRecord
 
@@ -76,7 +76,7 @@ def apply(
     if not absent_ok:
         coming = [each.client_id for each in saved.changes.joins]
         require_members(live, saved.changes.rules, coming)
-    planned = _planned(live.picture, saved)
+    planned = _planned(live.planned, saved)
     refuse_to_end_release(saved.group, command.session.present, saved.changes.rules)
     # Reading took time: check once more, as late as possible.
     _refuse_if_moved(source, saved)
@@ -205,7 +205,7 @@ def _refuse_if_empty(saved: "SavedPlan") -> None:
     )
 
 
-def _planned(picture: "Picture", saved: "SavedPlan") -> "tuple[PlannedMove, ...]":
+def _planned(planned: "PlannedGroup", saved: "SavedPlan") -> "tuple[PlannedMove, ...]":
     """Return what the rules of a plan move by themselves, if the whole plan still holds.
 
     Raises:
@@ -215,7 +215,7 @@ def _planned(picture: "Picture", saved: "SavedPlan") -> "tuple[PlannedMove, ...]
     from fairlead.cli.change.plan import work_out
     from fairlead.planning.saved_plan import moves_of
 
-    now = moves_of(work_out(picture, saved.changes))
+    now = moves_of(work_out(planned, saved.changes))
     if now != saved.moves:
         raise VerdictError(
             f"{saved.group}: other queues would move than planned, though the group has "
@@ -225,7 +225,7 @@ def _planned(picture: "Picture", saved: "SavedPlan") -> "tuple[PlannedMove, ...]
         )
     if not saved.of_others:
         return now
-    return moves_of(work_out(picture, replace(saved.changes, joins=(), leaves=(), routes=())))
+    return moves_of(work_out(planned, replace(saved.changes, joins=(), leaves=(), routes=())))
 
 
 def _report(done: "AppliedPlan", change: ChangeOptions) -> None:

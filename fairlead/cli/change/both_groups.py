@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from fairlead.bridges.kafka.data_cluster import DataCluster
     from fairlead.bridges.kafka.native_group import NativeGroup
     from fairlead.cli.change.rule_command import RuleCommand
-    from fairlead.control.group_offsets import QueuePlace
-    from fairlead.control.native_side import NativeSide
+    from fairlead.control.native_consumers import NativeConsumers
+    from fairlead.control.queue_place import QueuePlace
     from fairlead.settings import Settings
 
 __all__ = [
@@ -51,7 +51,7 @@ class BothGroups:
     """Fairlead's group and the native one, on open connections."""
 
     name: str
-    native: "NativeSide"
+    native: "NativeConsumers"
     data: "DataCluster"
     settings: "Settings"
     topics: tuple[str, ...]
@@ -66,10 +66,11 @@ class BothGroups:
             UsageError: neither group has a topic, or a topic has no route.
             EnvironmentMissingError: a cluster does not answer.
         """
-        from fairlead.control.group_offsets import GroupOffsets
         from fairlead.kafka.kafka_source import KafkaSource
+        from fairlead.observed.group_offsets import GroupOffsets
 
-        offsets = GroupOffsets(KafkaSource(self.settings.kafka), self.data, self.name)
+        source = KafkaSource(self.settings.kafka)
+        offsets = GroupOffsets(source, self.data, self.name)
         topics = self.topics or sorted({*self.native.topics(), *offsets.topics()})
         if not topics:
             raise UsageError(
@@ -77,8 +78,9 @@ class BothGroups:
                 f"{self.name} is known.{self._nearest()}",
                 remedy="Check the names of both groups, and --data-bootstrap.",
             )
-        if ask_seconds:
-            self._ask(topics, ask_seconds)
+        if ask_seconds and self._ask(topics, ask_seconds):
+            # What was read before has no route of them.
+            offsets = GroupOffsets(source, self.data, self.name)
         return offsets.places(topics, (), ())
 
     def require_commits(self) -> None:
@@ -95,21 +97,22 @@ class BothGroups:
                 remedy="Name the native group (--from), or the cluster (--data-bootstrap).",
             )
 
-    def _ask(self, topics: Sequence[str], seconds_max: float) -> None:
-        """Ask the bridge for missing routes."""
+    def _ask(self, topics: Sequence[str], seconds_max: float) -> bool:
+        """Ask the bridge for missing routes; return whether any were missing."""
         from fairlead.cli.render.output import warn
-        from fairlead.control.route_asking import ask_for_routes, unrouted
+        from fairlead.control.route_requests import ask_for_routes, topics_without_route
         from fairlead.kafka.kafka_source import KafkaSource
 
         kafka = self.settings.kafka
         source = KafkaSource(kafka)
-        missing = unrouted(source, topics)
+        missing = topics_without_route(source, topics)
         if missing:
             warn(f"no route of {', '.join(missing)} is known: asking the bridge for it")
             ask_for_routes(kafka, source, self.name, missing, seconds_max)
+        return bool(missing)
 
     def _nearest(self) -> str:
-        from fairlead.control.known_groups import nearest_names
+        from fairlead.control.group_names import nearest_names
 
         nearest = nearest_names(self.native.group, self.data.groups() or ())
         return f" The nearest groups are {', '.join(nearest)}." if nearest else ""
@@ -124,12 +127,12 @@ def both_groups(
     Raises:
         UsageError: a name is not allowed.
     """
-    from fairlead.control.native_side import NativeSide
+    from fairlead.control.native_consumers import NativeConsumers
 
     require_group(command.name)
     require_topics(options.topic or ())
     with data_cluster(command.settings.kafka, options.data_bootstrap) as data:
-        side = NativeSide(data, native or command.name)
+        side = NativeConsumers(data, native or command.name)
         yield BothGroups(command.name, side, data, command.settings, tuple(options.topic or ()))
 
 
@@ -157,14 +160,14 @@ def members_of(command: "RuleCommand") -> list[str]:
     return sorted({*effective_members(state.members), *holders, *state.awaited})
 
 
-def refuse_if_at_work(native: "NativeSide", since: str = "") -> None:
+def refuse_if_at_work(native: "NativeConsumers", since: str = "") -> None:
     """Refuse while the native group has members; ``since`` says what has happened already.
 
     Raises:
         RefusedError: it has some; the message lists them.
         EnvironmentMissingError: the cluster does not answer.
     """
-    group = native.look()
+    group = native.read_members()
     if group.is_at_work:
         raise RefusedError(
             f"{native.group}: the native group is at work ({group.state}): {_names(group)}.{since}",

@@ -53,7 +53,7 @@ def show_offsets(name: GroupArgument, *, queues: QueueOptions, shared: SourceOpt
         # A named queue may be shown before its group begins.
         known = not (queues.topic or queues.queue)
         places = queues.places(name, settings.kafka, known=known)
-        rows = [each.document() for each in places]
+        rows = [each.to_json() for each in places]
     else:
         standing, chosen = queues.recorded(name, shared, settings)
         rows = [recorded_place(standing, each) for each in chosen]
@@ -99,7 +99,7 @@ def reset_offsets(
         outcomes = [ResetOutcome(each, "not_written") for each in planned]
     control = TopicNames(settings.kafka.topic_prefix).name("control")
     rows = [
-        outcome.document(reset, control) for outcome, reset in zip(outcomes, resets, strict=True)
+        outcome.to_json(reset, control) for outcome, reset in zip(outcomes, resets, strict=True)
     ]
     write_objects(rows, reset_cells, RESET_COLUMNS, shared.output)
     if not apply:

@@ -19,7 +19,7 @@ from fairlead.cli.sources.source_options import SourceOptions
 from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
-    from fairlead.observed.planned_group import Picture
+    from fairlead.observed.planned_group import PlannedGroup
     from fairlead.planning.changes import Changes
     from fairlead.planning.plan import Plan
 
@@ -85,7 +85,7 @@ def plan(
     start = read_start(
         group, file, shared, measured=weigh_by is not None, dated=save_to is not None
     )
-    before = start.picture
+    before = start.planned
     changes = Changes(
         joins=joins_of(join or (), topics_of(topic, join) or start.topics),
         leaves=tuple(leave or ()),
@@ -99,7 +99,7 @@ def plan(
     _show(replace(result, passing=start.passing, remarks=remarks), shared.output)
 
 
-def work_out(before: "Picture", changes: "Changes") -> "Plan":
+def work_out(before: "PlannedGroup", changes: "Changes") -> "Plan":
     """Work a plan out.
 
     Raises:
@@ -121,4 +121,4 @@ def _show(result: "Plan", output: OutputFormat) -> None:
     if output is OutputFormat.TABLE:
         show_table(result)
     else:
-        write_document(result.document(), output)
+        write_document(result.to_json(), output)

@@ -17,7 +17,7 @@ from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
     from fairlead.core.records import RuleSet
-    from fairlead.observed.planned_group import Picture
+    from fairlead.observed.planned_group import PlannedGroup
     from fairlead.planning.changes import Join, RouteSize
 
 __all__ = ["joins_of", "routes_of", "rules_of", "topics_of"]
@@ -108,11 +108,13 @@ def routes_of(texts: Iterable[str]) -> "tuple[RouteSize, ...]":
     return tuple(sizes)
 
 
-def rules_of(picture: "Picture", given: GivenRules, unset: Iterable[str]) -> "tuple[RuleSet, ...]":
+def rules_of(
+    planned: "PlannedGroup", given: GivenRules, unset: Iterable[str]
+) -> "tuple[RuleSet, ...]":
     """Return the rules that flags ask for, as the engine will read them.
 
     Args:
-        picture: the group.
+        planned: the group.
         given: the flags of ``fairlead group set``.
         unset: rules that are removed: a name, or name=subject.
 
@@ -122,11 +124,11 @@ def rules_of(picture: "Picture", given: GivenRules, unset: Iterable[str]) -> "tu
     from fairlead.control.rule_change import BadRuleError, changes_of
     from fairlead.control.rules_in_force import RulesInForce
 
-    group, own = picture.state.group, picture.state.rules
-    wanted = completed(wanted_rules(group, given), own, picture.rules.strategy)
+    group, own = planned.state.group, planned.state.rules
+    wanted = completed(wanted_rules(group, given), own, planned.rules.strategy)
     wanted += _gone(group, unset)
     present = RulesInForce(
-        picture.engine.strategies, own_values=dict(own), values_of_all=dict(picture.of_all)
+        planned.engine.strategies, own_values=dict(own), values_of_all=dict(planned.of_all)
     )
     try:
         changes, _ = changes_of(present, [replace(rule, by=_AUTHOR) for rule in wanted])

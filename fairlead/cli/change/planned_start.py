@@ -18,9 +18,9 @@ if TYPE_CHECKING:
     from fairlead.core.allocation import Strategy
     from fairlead.core.model import Epoch
     from fairlead.kafka.topic_source import TopicSource
-    from fairlead.observed.live_group import LiveGroup, Passing
-    from fairlead.observed.offline import LastTopics
-    from fairlead.observed.planned_group import Picture
+    from fairlead.observed.last_topics import LastTopics
+    from fairlead.observed.live_group import LiveGroup, MovingQueue
+    from fairlead.observed.planned_group import PlannedGroup
     from fairlead.planning.changes import Changes
     from fairlead.planning.plan import Plan
     from fairlead.settings import Settings
@@ -33,8 +33,8 @@ _ATTEMPTS_MAX = 5
 class Start(NamedTuple):
     """The group, and what its reader has to know."""
 
-    picture: "Picture"
-    passing: "tuple[Passing, ...]" = ()
+    planned: "PlannedGroup"
+    passing: "tuple[MovingQueue, ...]" = ()
     remarks: tuple[str, ...] = ()
     epoch: "Epoch | None" = None
     """The epoch of the newest decision, if asked for; None for a document."""
@@ -74,7 +74,7 @@ def read_start(
     return reader.read_dated() if dated else reader.read()
 
 
-def _read(file: Path, strategies: "Mapping[str, Strategy]") -> "Picture":
+def _read(file: Path, strategies: "Mapping[str, Strategy]") -> "PlannedGroup":
     from fairlead.planning.group_file import BadGroupError, read_group
 
     try:
@@ -95,16 +95,16 @@ class _GroupReader(NamedTuple):
     def read(self) -> Start:
         """Read the group once; `live_group` has what it raises."""
         from fairlead.kafka.caching_source import OneLook
-        from fairlead.observed.group_notes import remarks_on
+        from fairlead.observed.group_notes import plan_notes
 
         source = OneLook(self.source)
         live, last = _read_group(self._replace(source=source), whole=self.source)
-        remarks = remarks_on(live, source.now_ms())
+        remarks = plan_notes(live, source.now_ms())
         if not _is_offline(live):
-            return Start(live.picture, live.passing, remarks)
+            return Start(live.planned, live.passing, remarks)
         remarks = (*offline_words(self.group, last), *remarks)
         topics = () if last is None else last.topics
-        return Start(live.picture, live.passing, remarks, topics=topics)
+        return Start(live.planned, live.passing, remarks, topics=topics)
 
     def read_dated(self) -> Start:
         """Read until the group decides nothing meanwhile, so that all is of one epoch.
@@ -146,7 +146,7 @@ def _read_group(
     ``whole``: the topics without a cache, since old decisions may be very many. `live_group` has
     what it raises.
     """
-    from fairlead.control.known_groups import named_groups, unknown_group
+    from fairlead.control.group_names import named_groups, unknown_group
     from fairlead.observed.reading import read_live_group
     from strategies.own_strategies import all_strategies
 
@@ -183,11 +183,11 @@ def save(start: Start, changes: "Changes", result: "Plan", path: Path) -> None:
     Raises:
         UsageError: the file cannot be written.
     """
-    from fairlead.planning.saved_plan import SavedPlan, moves_of, plan_document
+    from fairlead.planning.saved_plan import SavedPlan, moves_of, plan_json
 
     made_ms = time.time_ns() // 1_000_000
     saved = SavedPlan(result.group, start.epoch, made_ms, changes, moves_of(result))
-    document = plan_document(start.picture, saved)
+    document = plan_json(start.planned, saved)
     try:
         path.write_bytes(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
     except OSError as error:

@@ -266,7 +266,7 @@ def _row(
     answer: str = "not_written" if each.verdict in ("to_write", "ahead") else each.verdict
     if written and _queue(each) in refused:
         answer = "committed" if refused[_queue(each)] is None else "refused"
-    return each.document(answer, refused.get(_queue(each)))
+    return each.to_json(answer, refused.get(_queue(each)))
 
 
 def _cells(queue: "Mapping[str, Any]") -> dict[str, Any]:

@@ -16,7 +16,7 @@ from fairlead.errors import UsageError, VerdictError
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from fairlead.control.told_offsets import Answers
+    from fairlead.control.offset_answers import OffsetAnswers
     from fairlead.core.model import Route
     from fairlead.core.outputs import Request
     from fairlead.settings import KafkaSettings
@@ -78,8 +78,8 @@ def put_route(
     The command writes an unchanged route again only if a group has asked for it lately. It answers
     groups that have asked for the bounds of queues. docs/bridges.md has more.
     """
-    from fairlead.control.strange_queues import read_routes
-    from fairlead.control.told_offsets import recent_requests
+    from fairlead.control.offset_answers import recent_requests
+    from fairlead.control.unknown_queues import read_routes
     from fairlead.kafka.record_writer import write_records
     from fairlead.wire.encode_bridge import encode_offsets, encode_route
     from fairlead.wire.topics import TopicNames
@@ -135,8 +135,8 @@ def delete_route(
 
 
 def _in_force(topic: str, shared: GroupOptions) -> "Route":
-    from fairlead.control.known_groups import nearest_names
-    from fairlead.control.strange_queues import read_routes
+    from fairlead.control.group_names import nearest_names
+    from fairlead.control.unknown_queues import read_routes
 
     known = read_routes(shared.settings().kafka)
     present = known.get(topic)
@@ -154,29 +154,33 @@ def _in_force(topic: str, shared: GroupOptions) -> "Route":
 
 def _answers(
     requests: "Sequence[Request]", route: "Route", file: Path | None, kafka: "KafkaSettings"
-) -> "Answers":
+) -> "OffsetAnswers":
     """Answer the requests of groups for the topic, from a file or from Kafka."""
     from fairlead.cli.log_setup import secrets_of
-    from fairlead.control import told_offsets
+    from fairlead.control import offset_answers
     from fairlead.kafka.connection import library_options
     from fairlead.logs import logs_configured
 
     if file is not None:
         try:
-            look_up = told_offsets.told_lookup(_read(file, "--offsets").decode("utf-8", "replace"))
-        except told_offsets.StatusError as error:
+            look_up = offset_answers.topic_status_lookup(
+                _read(file, "--offsets").decode("utf-8", "replace")
+            )
+        except offset_answers.StatusError as error:
             raise UsageError(
                 f"--offsets: {error}.", remedy="Give what mqadmin topicStatus prints."
             ) from error
-        return told_offsets.answers(requests, route, look_up)
+        return offset_answers.answer_requests(requests, route, look_up)
     if not requests:
-        return told_offsets.Answers((), {})
+        return offset_answers.OffsetAnswers((), {})
     options = library_options(kafka)
     with (
         logs_configured(secrets=secrets_of(kafka)),
-        closing(told_offsets.data_cluster(kafka, options)) as cluster,
+        closing(offset_answers.data_cluster(kafka, options)) as cluster,
     ):
-        return told_offsets.answers(requests, route, told_offsets.kafka_lookup(cluster, route))
+        return offset_answers.answer_requests(
+            requests, route, offset_answers.kafka_lookup(cluster, route)
+        )
 
 
 def _read(file: Path, name: str) -> bytes:
@@ -202,12 +206,12 @@ def _read_route(file: Path) -> Any:
 def _checked(topic: str, given: Any, identity: str) -> Any:
     from fairlead_client.errors import RouteError
 
-    from fairlead.control.told_route import as_read, told_route
+    from fairlead.control.rocketmq_route import as_read, route_from_rocketmq
     from fairlead.wire.encode import OversizeError
     from fairlead.wire.errors import WireError
 
     try:
-        return as_read(topic, told_route(topic, given, identity))
+        return as_read(topic, route_from_rocketmq(topic, given, identity))
     except RouteError as error:
         raise _refused(str(error)) from error
     except WireError as error:

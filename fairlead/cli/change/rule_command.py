@@ -24,10 +24,10 @@ from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError
 from fairlead.history.formatting import queue_words
 
 if TYPE_CHECKING:
+    from fairlead.control.control_session import RuleOutcome
     from fairlead.control.queue_resets import ResetOutcome
     from fairlead.control.rule_change import RuleChange
     from fairlead.control.rules_in_force import RulesInForce
-    from fairlead.control.session import RuleOutcome
     from fairlead.core.records import RuleSet
     from fairlead.core.rules.group_rules import GroupRules
     from fairlead.observed.live_group import LiveGroup
@@ -57,7 +57,7 @@ class RuleCommand:
             UsageError: the name is no group name.
             EnvironmentMissingError: the control topic cannot be read.
         """
-        from fairlead.control.session import ControlSession
+        from fairlead.control.control_session import ControlSession
         from strategies.own_strategies import all_strategies
 
         settings = shared.settings()
@@ -97,9 +97,9 @@ class RuleCommand:
         if presence is None and not rules:
             self._require_known(wanted)
         if not leave_unread and live is not None:
-            require_readers(live.picture, rules)
+            require_readers(live.planned, rules)
         outcomes = self.write(changes, change)
-        rows = [each.document(self.session.topic) for each in outcomes]
+        rows = [each.to_json(self.session.topic) for each in outcomes]
         write_objects(rows, outcome_cells, OUTCOME_COLUMNS, self.output)
         self.warn_about(wanted, after, live)
         report_outcomes(outcomes, change.wait)
@@ -156,7 +156,7 @@ class RuleCommand:
         Raises:
             EnvironmentMissingError: the topics cannot be read or written.
         """
-        from fairlead.control.session import RuleOutcome
+        from fairlead.control.control_session import RuleOutcome
 
         if not change.dry_run:
             return self.session.write(changes, change.wait)
@@ -169,19 +169,19 @@ class RuleCommand:
         self, wanted: Sequence["RuleSet"], after: "RulesInForce", live: "LiveGroup | None"
     ) -> None:
         """Warn of rules without effect, and of rules that conf/ sets back; ``live``: the group."""
-        from fairlead.planning.vain_pins import vain_pins
+        from fairlead.planning.idle_pins import idle_pins
 
         warn_of_idle(after)
-        for text in () if live is None else vain_pins(wanted, live.picture.members):
+        for text in () if live is None else idle_pins(wanted, live.planned.members):
             warn(text)
         self._warn_of_unknown_queues(wanted)
         self._warn_of_conf(wanted)
 
     def _warn_of_unknown_queues(self, wanted: Sequence["RuleSet"]) -> None:
         """Warn of queues in no route: the rule waits for them."""
-        from fairlead.control.strange_queues import strange_queues
+        from fairlead.control.unknown_queues import unknown_queues
 
-        for queue, brokers in strange_queues(self.settings.kafka, wanted):
+        for queue, brokers in unknown_queues(self.settings.kafka, wanted):
             known = ", ".join(f"{name} (queues 0 to {n - 1})" for name, n in brokers.items())
             warn(
                 f"{queue_words(queue)}: no route has this queue now; "

@@ -8,16 +8,16 @@ from fairlead.errors import RefusedError
 
 if TYPE_CHECKING:
     from fairlead.core.records import RuleSet
-    from fairlead.observed.planned_group import Picture
+    from fairlead.observed.planned_group import PlannedGroup
 
 __all__ = ["require_readers"]
 
 
-def require_readers(picture: "Picture", rules: "Sequence[RuleSet]") -> None:
+def require_readers(planned: "PlannedGroup", rules: "Sequence[RuleSet]") -> None:
     """Refuse a drain that takes the last reader from a queue.
 
     Args:
-        picture: the group as it is.
+        planned: the group as it is.
         rules: the rules that change something.
 
     Raises:
@@ -25,10 +25,10 @@ def require_readers(picture: "Picture", rules: "Sequence[RuleSet]") -> None:
     """
     from fairlead.planning.unread_queues import left_unread
 
-    unread = left_unread(picture, rules)
+    unread = left_unread(planned, rules)
     if unread:
         queues = [f"{counted(number, 'queue')} of {topic}" for topic, number in unread.items()]
         raise RefusedError(
-            f"{picture.state.group}: nobody would read {listed(queues)}; nothing is written.",
+            f"{planned.state.group}: nobody would read {listed(queues)}; nothing is written.",
             remedy="Start another client first, or insist with --leave-unread.",
         )

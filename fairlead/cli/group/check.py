@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from fairlead.observed.finding import Finding
     from fairlead.observed.group_standing import GroupStanding
     from fairlead.observed.observed_groups import ObservedGroups
-    from fairlead.observed.positions import Place
-    from fairlead.observed.verdict import Verdict
+    from fairlead.observed.positions import QueuePosition
+    from fairlead.observed.verdict import GroupVerdict
     from fairlead.settings import Settings
 
 __all__ = ["check", "folded_findings", "verdict_on"]
@@ -89,7 +89,7 @@ def _check_one(
     group: str, source: "TopicSource", settings: "Settings", shared: SourceOptions
 ) -> None:
     from fairlead.observed.group_standing import standing_of
-    from fairlead.observed.verdict import checked
+    from fairlead.observed.verdict import check_group
 
     output, standing = shared.output, standing_from(group, source, settings)
     if shared.dump is None and not standing.sharing:
@@ -101,13 +101,13 @@ def _check_one(
         absent = absent_topics(standing.unrouted, source, settings)
         untold = untold_topics(standing.routes, settings)
         standing = replace(standing, absent=absent, untold=untold)
-    verdict = checked(standing)
+    verdict = check_group(standing)
     if shared.dump is None and standing.waits_for_bridge:
         verdict = _with_bridges(verdict, standing, _bridges(source, settings))
     for note in verdict.notes:
         warn(note)
     if output is not OutputFormat.TABLE:
-        write_document(verdict.document(), output)
+        write_document(verdict.to_json(), output)
     elif verdict.findings:
         rows = folded_findings(verdict.findings)
         write_fitting(rows, COLUMNS, output, prose=("says", "do"))
@@ -120,7 +120,9 @@ def _check_one(
         typer.echo(f"{group}: no problem ({_who(standing)})")
 
 
-def _with_bridges(verdict: "Verdict", standing: "GroupStanding", bridges: "Bridges") -> "Verdict":
+def _with_bridges(
+    verdict: "GroupVerdict", standing: "GroupStanding", bridges: "Bridges"
+) -> "GroupVerdict":
     """Add the problems of the bridges that the group waits for."""
     concerning = bridges.about({*standing.unrouted, *standing.routes})
     findings = (*verdict.findings, *concerning.findings())
@@ -149,9 +151,9 @@ def _who(standing: "GroupStanding") -> str:
 
 def _bridges(source: "TopicSource", settings: "Settings") -> "Bridges":
     """Return the state of the bridges; unanswered requests count only for topics that exist."""
-    from fairlead.observed.bridges import look_at_bridges
+    from fairlead.observed.bridges import read_bridges
 
-    bridges = look_at_bridges(source)
+    bridges = read_bridges(source)
     if bridges.silence is None:
         return bridges
     return bridges.without(absent_topics(set(bridges.silence.topics), source, settings))
@@ -161,7 +163,7 @@ def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOption
     from fairlead.cli.sources.source_options import tick_ms_of
     from fairlead.observed.reading import observe_all
     from fairlead.observed.restarts import RESTARTS_OVER_MS
-    from fairlead.observed.verdict import worst
+    from fairlead.observed.verdict import worst_verdict
     from strategies.own_strategies import all_strategies
 
     groups, output = (
@@ -183,19 +185,19 @@ def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOption
     if shared.dump is None:
         verdicts = _checked_again(verdicts, groups, source, settings)
     if output is OutputFormat.JSON:
-        documents = [each.document() for each in verdicts]
-        lives = [] if bridges is None else [each.document() for each in bridges.lives]
-        verdict = worst(verdicts)
+        documents = [each.to_json() for each in verdicts]
+        lives = [] if bridges is None else [each.to_json() for each in bridges.lives]
+        verdict = worst_verdict(verdicts)
         if wrong_bridges and verdict in ("safe", "nobody"):
             verdict = "problems"
-        problems = [each.document() for each in wrong_bridges]
+        problems = [each.to_json() for each in wrong_bridges]
         document = {"verdict": verdict, "verdict_list": documents, "problem_list": problems}
         write_document({**document, "bridges": lives}, output)
     elif output is OutputFormat.JSONL:
         for each in verdicts:
-            write_document(each.document(), output)
+            write_document(each.to_json(), output)
         for finding in wrong_bridges:
-            write_document({"group": "*", "problem_list": [finding.document()]}, output)
+            write_document({"group": "*", "problem_list": [finding.to_json()]}, output)
     elif wrong_bridges or any(each.findings for each in verdicts):
         by_group = [(each.group, each.findings) for each in verdicts]
         rows = [
@@ -208,7 +210,7 @@ def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOption
 
 
 def _end_with_verdict(
-    verdicts: "Sequence[Verdict]", wrong_bridges: "Sequence[Finding]", output: OutputFormat
+    verdicts: "Sequence[GroupVerdict]", wrong_bridges: "Sequence[Finding]", output: OutputFormat
 ) -> None:
     if wrong_bridges:
         raise VerdictError(
@@ -229,11 +231,11 @@ def _end_with_verdict(
 
 
 def _checked_again(
-    verdicts: "Sequence[Verdict]",
+    verdicts: "Sequence[GroupVerdict]",
     groups: "ObservedGroups",
     source: "TopicSource",
     settings: "Settings",
-) -> "list[Verdict]":
+) -> "list[GroupVerdict]":
     """Ask the data cluster about all groups at once; check again where it knows more."""
     standings = [each.standing for each in verdicts if each.standing is not None]
     places = offline_places(standings, settings)
@@ -260,9 +262,9 @@ def verdict_on(
     group: str,
     groups: "ObservedGroups",
     now_ms: int,
-    places: "Mapping[MessageQueue, Place] | None" = None,
+    places: "Mapping[MessageQueue, QueuePosition] | None" = None,
     doubts: TopicDoubts | None = None,
-) -> "Verdict":
+) -> "GroupVerdict":
     """Return the problems of one of all groups; an unreadable group is a problem too.
 
     Args:
@@ -272,7 +274,7 @@ def verdict_on(
         places: the positions that the data cluster has.
         doubts: the topics that it knows otherwise.
     """
-    from fairlead.observed.verdict import checked, unreadable
+    from fairlead.observed.verdict import check_group, unreadable_group
 
     try:
         standing = groups.any_group(group, now_ms, places or {})
@@ -283,15 +285,15 @@ def verdict_on(
                 topic: words for topic, words in doubts.untold.items() if topic in standing.routes
             }
             standing = replace(standing, absent=doubts.absent, untold=untold)
-        return checked(standing)
+        return check_group(standing)
     except FairleadError as error:
-        return unreadable(group, error.message, error.remedy)
-    except Exception as error:  # noqa: BLE001 - whatever one group does, the others are checked
+        return unreadable_group(group, error.message, error.remedy)
+    except Exception as error:  # noqa: BLE001 - whatever one group does, the others are check_group
         remedy = "this is a defect of fairlead; please report it with a recording of the topics"
-        return unreadable(group, f"{type(error).__name__}: {error}", remedy)
+        return unreadable_group(group, f"{type(error).__name__}: {error}", remedy)
 
 
-def _number(verdicts: "Iterable[Verdict]") -> int:
+def _number(verdicts: "Iterable[GroupVerdict]") -> int:
     return sum(len(each.findings) for each in verdicts)
 
 
@@ -302,7 +304,7 @@ def folded_findings(findings: "Iterable[Finding]") -> list[dict[str, Any]]:
     for each in findings:
         words = (each.problem, each.text, each.remedy)
         subjects.setdefault(words, []).append(each.subject)
-        rows.setdefault(words, each.document())
+        rows.setdefault(words, each.to_json())
     return [
         {**row, "for": listed(subjects[words]), "do": row["remedy"]} for words, row in rows.items()
     ]

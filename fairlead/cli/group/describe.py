@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fairlead.control.native_handback import GroupRelease
     from fairlead.core.model import MessageQueue
     from fairlead.kafka.topic_source import TopicSource
-    from fairlead.observed.positions import Place
+    from fairlead.observed.positions import QueuePosition
     from fairlead.settings import Settings
 
 __all__ = ["describe", "standing_from"]
@@ -88,11 +88,11 @@ def describe(
             write_fitting(rows, columns, output)
         return
     if queues:
-        write_rows([each.document() for each in standing.queues], (), output)
+        write_rows([each.to_json() for each in standing.queues], (), output)
     elif members:
-        write_rows([each.document() for each in standing.members], (), output)
+        write_rows([each.to_json() for each in standing.members], (), output)
     else:
-        write_document(standing.whole_document() if everything else standing.document(), output)
+        write_document(standing.to_full_json() if everything else standing.to_json(), output)
 
 
 def _release(group: str, source: "TopicSource", settings: "Settings") -> "GroupRelease | None":
@@ -112,7 +112,7 @@ def _data_places(
     settings: "Settings",
     shared: SourceOptions,
     data_bootstrap: str | None,
-) -> "Mapping[MessageQueue, Place]":
+) -> "Mapping[MessageQueue, QueuePosition]":
     if shared.dump is None:
         return data_places(
             group, source, settings.kafka, data_bootstrap, _release(group, source, settings)

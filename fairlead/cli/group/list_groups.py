@@ -104,7 +104,7 @@ def list_groups(
 
 def _check_phases(given: Sequence[str]) -> None:
     """Refuse an unknown phase: an empty list would look like good news."""
-    from fairlead.control.known_groups import nearest_names
+    from fairlead.control.group_names import nearest_names
 
     for each in given:
         if each not in _PHASES:
@@ -122,7 +122,7 @@ def _none_line(names: Sequence[str], pattern: str | None) -> str:
         names: the names of all groups.
         pattern: the pattern that names should match; None: any name.
     """
-    from fairlead.control.known_groups import nearest_names
+    from fairlead.control.group_names import nearest_names
 
     if not names:
         return "there is no group: a client's first heartbeat, or a rule, makes one"
@@ -230,7 +230,7 @@ def _read(
     if live:
         asked = ask_brokers(view.unmeasured(_SILENT_MS), settings)
         if asked is not None:
-            view.take_offsets(*asked)
+            view.apply_offsets(*asked)
     now_ms = source.now_ms()
-    bridges = [each.document() for each in view.bridges(now_ms)]
-    return [each.document() for each in view.groups(now_ms)], bridges, view.records
+    bridges = [each.to_json() for each in view.bridges(now_ms)]
+    return [each.to_json() for each in view.groups(now_ms)], bridges, view.records

@@ -13,7 +13,7 @@ from fairlead.history.formatting import queue_words
 from fairlead.wire.decision_records import decision_names
 
 if TYPE_CHECKING:
-    from fairlead.control.session import RuleOutcome
+    from fairlead.control.control_session import RuleOutcome
     from fairlead.planning.changes import Changes
     from fairlead.planning.plan_outcome import QueueOutcome
     from fairlead.planning.saved_plan import PlannedMove, SavedPlan
@@ -78,15 +78,15 @@ class AppliedPlan:
     @property
     def strangers(self) -> tuple[bool, list[str]]:
         """Whether a decision came in between, and the unplanned causes, in words."""
-        from fairlead.planning.plan_outcome import strangers_among
+        from fairlead.planning.plan_outcome import unplanned_causes
 
         own = [(self.topic, *place) for each in self.outcomes for place in each.places]
-        return strangers_among(self.decisions, self.saved.epoch, own)
+        return unplanned_causes(self.decisions, self.saved.epoch, own)
 
 
 def show_applied(done: AppliedPlan, output: OutputFormat) -> None:
     """Write the outcome of a plan to the standard output."""
-    outcomes = [each.document(done.topic) for each in done.outcomes]
+    outcomes = [each.to_json(done.topic) for each in done.outcomes]
     if output is not OutputFormat.TABLE:
         write_document(_document(done, outcomes), output)
         return
@@ -179,7 +179,7 @@ def _document(done: AppliedPlan, outcomes: list[dict[str, Any]]) -> dict[str, An
         "led_to": decision_names(done.decisions),
         "came_between": between,
         "beside": beside,
-        "move_list": [row.document() for row in done.rows],
+        "move_list": [row.to_json() for row in done.rows],
         "as_planned": not between and not done.differs and not done.held_up and not done.dry_run,
         "left": _left_lines(done.saved),
     }

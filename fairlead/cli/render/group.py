@@ -96,7 +96,7 @@ def phase_words(standing: "GroupStanding", now_ms: int) -> str:
 
 def state_lines(standing: "GroupStanding") -> Iterator[tuple[str, str]]:
     """Yield the state of a group: words and their texts."""
-    state, now_ms = standing.document(), standing.now_ms
+    state, now_ms = standing.to_json(), standing.now_ms
     yield "group", standing.name
     yield "phase", phase_words(standing, now_ms)
     if standing.release is not None:

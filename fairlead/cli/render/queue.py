@@ -9,8 +9,8 @@ from fairlead.history.formatting import epoch_words, queue_words
 
 if TYPE_CHECKING:
     from fairlead.observed.group_standing import GroupStanding
-    from fairlead.observed.positions import Place
-    from fairlead.observed.queue_standing import Holder, QueueStanding
+    from fairlead.observed.positions import QueuePosition
+    from fairlead.observed.queue_standing import GrantHolder, QueueStanding
 
 __all__ = ["QUEUE_COLUMNS", "queue_row", "queues_text", "shown_queue_columns"]
 
@@ -92,11 +92,11 @@ def _remarks(group: "GroupStanding", queue: "QueueStanding") -> Iterator[str]:
         yield "unsafe"
     if queue.place.end_is_older:
         yield "its end is older than its position"
-    if not queue.readable and group.live.picture.members:
+    if not queue.readable and group.live.planned.members:
         yield "not shared"
 
 
-def _names(holders: Sequence["Holder"]) -> str | None:
+def _names(holders: Sequence["GrantHolder"]) -> str | None:
     names = (
         each.member.client_id if each.alive else f"{each.member.client_id} (silent)"
         for each in holders
@@ -104,7 +104,7 @@ def _names(holders: Sequence["Holder"]) -> str | None:
     return ", ".join(names) or None
 
 
-def _waiting(place: "Place") -> str | None:
+def _waiting(place: "QueuePosition") -> str | None:
     if place.lag_ms is None:
         return None
     return ("> " if place.lag_at_least else "") + duration_words(place.lag_ms)

@@ -17,8 +17,13 @@ from fairlead.history.formatting import (
 
 if TYPE_CHECKING:
     from fairlead.core.model import MessageQueue
-    from fairlead.history.history_model import CauseTold, DecisionTold, Handover, TenureTold
-    from fairlead.history.ownerless import Loss
+    from fairlead.history.history_model import (
+        ExplainedCause,
+        ExplainedDecision,
+        ExplainedGrant,
+        Handover,
+    )
+    from fairlead.history.ownerless import LostQueue
     from fairlead.history.queue_story import QueueStory
     from fairlead.wire.decision_records import DecisionRecord
 
@@ -39,10 +44,10 @@ def story_text(story: "QueueStory") -> str:
     lines = [f"{queue_words(story.queue)} of group {story.group}", *_answer(story)]
     if story.loss is not None:
         lines += ["", *_loss(story.loss, story.queue)]
-    for number, owner in enumerate(story.tenures):
+    for number, owner in enumerate(story.grants):
         is_newest = number == 0 and story.loss is None
-        lines += ["", *_tenure(owner, is_newest=is_newest)]
-    if not story.tenures and story.holder.owner is not None:
+        lines += ["", *_grant(owner, is_newest=is_newest)]
+    if not story.grants and story.holder.owner is not None:
         lines += ["", "  The decision that granted it is not in the log any more."]
     if story.earlier > 0:
         owners = (
@@ -70,15 +75,15 @@ def _answer(story: "QueueStory") -> Iterator[str]:
     yield _field("since", _since(story, holder.since_ms) + epoch)
     if story.silence is not None:
         yield _field("silent", story.silence.words())
-    for owner in story.tenures:
-        position = owner.tenure.position
-        if owner.tenure.epoch == holder.epoch and position is not None:
-            says = position_words(owner.tenure.why)
-            text = f"offset {position.offset:,} ({owner.tenure.why}: {says})"
+    for owner in story.grants:
+        position = owner.grant.position
+        if owner.grant.epoch == holder.epoch and position is not None:
+            says = position_words(owner.grant.why)
+            text = f"offset {position.offset:,} ({owner.grant.why}: {says})"
             if position.reset:
                 text += f", reset by {at_words(*story.orders_at, position.reset - 1)}"
             yield _field("from", text)
-            if owner.tenure.unsafe:
+            if owner.grant.unsafe:
                 yield _field("unsafe", "somebody else may have been working on it when it began")
 
 
@@ -103,34 +108,34 @@ def _field(name: str, text: str | None) -> str:
     return f"  {name:<8} {text}"
 
 
-def _tenure(owner: "TenureTold", *, is_newest: bool) -> Iterator[str]:
-    tenure, given = owner.tenure, owner.tenure.given
+def _grant(owner: "ExplainedGrant", *, is_newest: bool) -> Iterator[str]:
+    grant, given = owner.grant, owner.grant.given
     if given is None:
         before = "" if is_newest else "before: "
-        yield f"  {before}{tenure.client_id}, epoch {epoch_words(tenure.epoch)}"
+        yield f"  {before}{grant.client_id}, epoch {epoch_words(grant.epoch)}"
         yield "    the decision that granted it was not read, or is not in the log any more"
         return
     if is_newest:
-        yield f"  why {tenure.client_id}"
+        yield f"  why {grant.client_id}"
     else:
-        until = tenure.taken_by
+        until = grant.taken_by
         span = "" if until is None else f", for {span_words(until.written_ms - given.written_ms)}"
-        at, epoch = time_words(given.written_ms), epoch_words(tenure.epoch)
-        yield f"  before: {tenure.client_id} from {at}{span}, epoch {epoch}"
-        if tenure.position is not None:
-            offset = f"{tenure.position.offset:,}"
-            yield f"    it began at offset {offset}: {position_words(tenure.why)}"
+        at, epoch = time_words(given.written_ms), epoch_words(grant.epoch)
+        yield f"  before: {grant.client_id} from {at}{span}, epoch {epoch}"
+        if grant.position is not None:
+            offset = f"{grant.position.offset:,}"
+            yield f"    it began at offset {offset}: {position_words(grant.why)}"
     if owner.given is not None:
         yield f"    {_decision(given)}"
-        yield from _causes(owner.given, tenure.queue)
+        yield from _causes(owner.given, grant.queue)
     for led_by in reversed(owner.led_by):
         yield f"    {_decision(led_by.audit, before=True)}"
-        yield from _causes(led_by, tenure.queue)
+        yield from _causes(led_by, grant.queue)
     if owner.handover is not None:
-        yield from _handover(owner.handover, tenure.client_id)
+        yield from _handover(owner.handover, grant.client_id)
 
 
-def _causes(decision: "DecisionTold", queue: "MessageQueue") -> Iterator[str]:
+def _causes(decision: "ExplainedDecision", queue: "MessageQueue") -> Iterator[str]:
     """Yield the causes of a decision; of many orders such as resets only that of the queue."""
     own = {each.cause["kind"] for each in decision.causes if each.cause.get("queue") == [*queue]}
     ours = [
@@ -163,7 +168,7 @@ def _decision(audit: "DecisionRecord", *, before: bool = False) -> str:
     )
 
 
-def _cause(cause: "CauseTold") -> Iterator[str]:
+def _cause(cause: "ExplainedCause") -> Iterator[str]:
     yield f"      {cause.says}"
     at, check = cause.cause.get("at"), cause.check
     place = "" if at is None else f" {at_words(*at)}"
@@ -174,7 +179,7 @@ def _cause(cause: "CauseTold") -> Iterator[str]:
         yield f"        {_STATUS[check.status]}:{place}: {check.text}{when}"
 
 
-def _loss(loss: "Loss", queue: "MessageQueue") -> Iterator[str]:
+def _loss(loss: "LostQueue", queue: "MessageQueue") -> Iterator[str]:
     yield f"  why {loss.client_id} lost it"
     if loss.decision is None:
         yield "    the decision that took it was not read"

@@ -65,12 +65,12 @@ def _near(names: Collection[str]) -> str:
 
 def _cluster_name(source: "TopicSource") -> str | None:
     """Return the bridges' name of the cluster; None: they know none, or several."""
-    from fairlead.control.strange_queues import routes_told
+    from fairlead.control.unknown_queues import newest_routes
 
     rows = source.read("routes", source.partitions_of("routes"))
     names = {
         broker.cluster or broker.broker_name
-        for route in routes_told(rows).values()
+        for route in newest_routes(rows).values()
         for broker in route.brokers
     }
     return names.pop() if len(names) == 1 else None

@@ -10,7 +10,7 @@ from fairlead.cli.sources.data_cluster import data_cluster
 if TYPE_CHECKING:
     from fairlead.core.model import MessageQueue, Position
     from fairlead.observed.group_standing import GroupStanding
-    from fairlead.observed.positions import Place
+    from fairlead.observed.positions import QueuePosition
     from fairlead.settings import Settings
 
 __all__ = ["BrokerOffsets", "ask_brokers", "offline_places"]
@@ -54,22 +54,22 @@ def ask_brokers(
     at_ms = time.time_ns() // 1_000_000
     with data_cluster(settings.kafka) as data:
         polled = PolledTopics(data)
-        polled.look(queue for queues in wanted.values() for queue in queues)
+        polled.read_ends(queue for queues in wanted.values() for queue in queues)
         committed = {group: polled.committed(group, queues) for group, queues in wanted.items()}
     return BrokerOffsets(at_ms, polled.ends, committed, polled.identities)
 
 
 def offline_places(
     standings: "Iterable[GroupStanding]", settings: "Settings"
-) -> "dict[str, dict[MessageQueue, Place]]":
+) -> "dict[str, dict[MessageQueue, QueuePosition]]":
     """Return the positions of groups without members, as far as the brokers have them."""
-    from fairlead.observed.positions import Place
+    from fairlead.observed.positions import QueuePosition
 
     empty = {each.name: each for each in standings if not each.sharing and each.queues}
     asked = ask_brokers(
         {name: [one.queue for one in each.queues] for name, each in empty.items()}, settings
     )
-    places: dict[str, dict[MessageQueue, Place]] = {}
+    places: dict[str, dict[MessageQueue, QueuePosition]] = {}
     for name, positions in {} if asked is None else asked.committed.items():
         assert asked is not None, "there are positions"
         places[name] = {}
@@ -82,5 +82,7 @@ def offline_places(
                 position = None if release.elsewhere else committed
             if end is not None and position is not None:
                 by = reported.told_by if position == reported.position else "committed"
-                places[name][queue.queue] = Place(position, by, end, reported.earliest, asked=True)
+                places[name][queue.queue] = QueuePosition(
+                    position, by, end, reported.earliest, asked=True
+                )
     return places

@@ -9,11 +9,11 @@ from fairlead.errors import FairleadError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from fairlead.control.group_offsets import QueuePlace
     from fairlead.control.native_handback import GroupRelease
+    from fairlead.control.queue_place import QueuePlace
     from fairlead.core.model import MessageQueue
     from fairlead.kafka.topic_source import TopicSource
-    from fairlead.observed.positions import Place
+    from fairlead.observed.positions import QueuePosition
     from fairlead.settings import KafkaSettings
 
 __all__ = ["data_places"]
@@ -25,7 +25,7 @@ def data_places(
     kafka: "KafkaSettings",
     data_bootstrap: str | None,
     release: "GroupRelease | None" = None,
-) -> "Mapping[MessageQueue, Place]":
+) -> "Mapping[MessageQueue, QueuePosition]":
     """Return how far the group is in each of its queues, and for how long messages wait.
 
     If the cluster does not answer, warn and return nothing: reported positions have to do.
@@ -55,8 +55,10 @@ def _native(place: "QueuePlace", release: "GroupRelease") -> "QueuePlace":
     return replace(place, position=committed, told_by=None if committed is None else "committed")
 
 
-def _place(place: "QueuePlace", lag_ms: int | None) -> "Place":
-    from fairlead.observed.positions import Place
+def _place(place: "QueuePlace", lag_ms: int | None) -> "QueuePosition":
+    from fairlead.observed.positions import QueuePosition
 
     lag_ms = 0 if place.lag == 0 else lag_ms
-    return Place(place.position, place.told_by, place.latest, place.earliest, lag_ms, asked=True)
+    return QueuePosition(
+        place.position, place.told_by, place.latest, place.earliest, lag_ms, asked=True
+    )

@@ -7,8 +7,8 @@ from fairlead.cli.sources.data_cluster import data_cluster
 
 if TYPE_CHECKING:
     from fairlead.kafka.topic_source import TopicSource
+    from fairlead.observed.last_topics import LastTopics
     from fairlead.observed.live_group import LiveGroup
-    from fairlead.observed.offline import LastTopics
     from fairlead.settings import Settings
 
 __all__ = ["offline_topics", "offline_words"]
@@ -24,7 +24,7 @@ def offline_topics(
     Raises:
         EnvironmentMissingError: a topic cannot be read.
     """
-    from fairlead.observed.offline import LastTopics, last_topics
+    from fairlead.observed.last_topics import LastTopics, last_topics
 
     last = last_topics(live, source)
     if recorded or (last is not None and last.topics):

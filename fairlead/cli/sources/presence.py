@@ -50,7 +50,7 @@ def require_present(
         UsageError: the group is unknown, or a client is not in it; the message names the nearest.
         EnvironmentMissingError: the topics cannot be read.
     """
-    from fairlead.control.known_groups import named_groups, unknown_group
+    from fairlead.control.group_names import named_groups, unknown_group
     from fairlead.kafka.kafka_source import KafkaSource
     from fairlead.observed.live_group import UnknownGroupError
     from fairlead.observed.reading import read_live_group
@@ -93,7 +93,7 @@ def require_known(
         UsageError: the group is unknown; the message names the nearest.
         EnvironmentMissingError: the topics cannot be read.
     """
-    from fairlead.control.known_groups import named_groups, unknown_group
+    from fairlead.control.group_names import named_groups, unknown_group
     from fairlead.observed.live_group import UnknownGroupError
     from fairlead.observed.reading import read_live_group
 
@@ -139,12 +139,12 @@ def _named_by(value: object) -> list[str]:
 
 def _present(live: "LiveGroup") -> frozenset[str]:
     state = live.core.state
-    members = {*state.members, *live.told}
+    members = {*state.members, *live.assigned}
     return frozenset({key.client_id for key in members} | {str(each) for each in state.awaited})
 
 
 def _nearest(client_id: str, present: frozenset[str]) -> str:
-    from fairlead.control.known_groups import nearest_names
+    from fairlead.control.group_names import nearest_names
 
     if not present:
         return "The group has no members now."

@@ -16,7 +16,7 @@ from fairlead.history.formatting import queue_words
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from fairlead.control.group_offsets import QueuePlace
+    from fairlead.control.queue_place import QueuePlace
     from fairlead.core.model import MessageQueue
     from fairlead.kafka.topic_source import TopicSource
     from fairlead.observed.group_standing import GroupStanding
@@ -53,8 +53,8 @@ class QueueOptions:
 
         ``known``: refuse an unknown group. ``source``: its topics, if they are open already.
         """
-        from fairlead.control.group_offsets import GroupOffsets
         from fairlead.kafka.kafka_source import KafkaSource
+        from fairlead.observed.group_offsets import GroupOffsets
 
         queues = self._checked(group)
         with data_cluster(kafka, self.data_bootstrap) as data:

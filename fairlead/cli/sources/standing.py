@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from fairlead.core.model import MessageQueue
     from fairlead.kafka.topic_source import TopicSource
     from fairlead.observed.group_standing import GroupStanding
-    from fairlead.observed.positions import Place
+    from fairlead.observed.positions import QueuePosition
     from fairlead.settings import Settings
 
 __all__ = ["standing_from", "warn_of_refused"]
@@ -21,7 +21,7 @@ def standing_from(
     group: str,
     source: "TopicSource",
     settings: "Settings",
-    places: "Mapping[MessageQueue, Place] | None" = None,
+    places: "Mapping[MessageQueue, QueuePosition] | None" = None,
 ) -> "GroupStanding":
     """Return the state of a group; ``places``: its positions by the data cluster.
 
@@ -29,7 +29,7 @@ def standing_from(
         UsageError: there is no such group.
         EnvironmentMissingError: its topics cannot be read.
     """
-    from fairlead.control.known_groups import unknown_group
+    from fairlead.control.group_names import unknown_group
     from fairlead.observed.live_group import UnknownGroupError
     from fairlead.observed.reading import read_standing
     from strategies.own_strategies import all_strategies

@@ -157,7 +157,7 @@ def test_ends_of_many_topics(ledger: Ledger, bootstrap: str, topic: str) -> None
     }
     looked = PolledTopics(cluster)
     queues = [MessageQueue(each, "main", number) for each in topics for number in (0, 249, 250)]
-    looked.look([*queues, MessageQueue(f"{topic}-gone", "main", 0)])
+    looked.read_ends([*queues, MessageQueue(f"{topic}-gone", "main", 0)])
     cluster.close()
     assert looked.ends == {
         MessageQueue(each, "main", at): end

@@ -40,7 +40,7 @@ class Case:
     checks: Sequence[Check]
     interval: str = "15s"
 
-    def document(self) -> dict[str, Any]:
+    def to_json(self) -> dict[str, Any]:
         """Return it as promtool reads it."""
         return {
             "name": self.title,

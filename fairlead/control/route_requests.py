@@ -4,7 +4,7 @@ import time
 from collections.abc import Sequence
 from typing import Final
 
-from fairlead.control.strange_queues import routes_told
+from fairlead.control.unknown_queues import newest_routes
 from fairlead.core.outputs import Request
 from fairlead.kafka.record_writer import write_records
 from fairlead.kafka.topic_source import TopicSource
@@ -13,14 +13,14 @@ from fairlead.wire.encode import encode
 from fairlead.wire.raw import Partitions
 from fairlead.wire.topics import TopicNames
 
-__all__ = ["ask_for_routes", "unrouted"]
+__all__ = ["ask_for_routes", "topics_without_route"]
 
 _LOOK_SECONDS: Final = 0.2
 
 
-def unrouted(source: TopicSource, topics: Sequence[str]) -> list[str]:
-    """Return those of the topics that no route tells of, in their order."""
-    known = routes_told(source.rows("routes", source.partitions_of("routes")), topics)
+def topics_without_route(source: TopicSource, topics: Sequence[str]) -> list[str]:
+    """Return the topics that no route tells of, in their order."""
+    known = newest_routes(source.rows("routes", source.partitions_of("routes")), topics)
     return [topic for topic in topics if topic not in known]
 
 
@@ -31,14 +31,14 @@ def ask_for_routes(
     topics: Sequence[str],
     seconds_max: float,
 ) -> list[str]:
-    """Request the routes of topics as the engine does; return those that nobody told in time.
+    """Request routes as the engine does; return the topics whose routes nobody told in time.
 
     Args:
         kafka: the cluster with Fairlead's topics.
         source: reads them.
-        group: in whose name it is asked.
-        topics: that have no route.
-        seconds_max: how long they are waited for.
+        group: the group that asks.
+        topics: those without a route.
+        seconds_max: how long to wait.
 
     Raises:
         EnvironmentMissingError: the topics cannot be read or written.
@@ -52,7 +52,7 @@ def ask_for_routes(
     write_records(kafka, records)
     until = time.monotonic() + seconds_max
     while True:
-        left = unrouted(source, topics)
+        left = topics_without_route(source, topics)
         if not left or time.monotonic() >= until:
             return left
         time.sleep(_LOOK_SECONDS)

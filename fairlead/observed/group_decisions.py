@@ -1,7 +1,7 @@
-"""What the decisions of one group add up to: where it stands, who was granted what, and when.
+"""What the decisions of one group add up to: its phase, and who was granted what, and when.
 
-A decision counts when all its parts were read (docs/protocol.md §2). Of the grants of a queue
-those stay that no decision has called resolved.
+A decision counts when all its parts were read (docs/protocol.md §2). A grant of a queue stays until
+a decision has called it resolved.
 """
 
 import contextlib
@@ -30,23 +30,23 @@ from fairlead.wire.quick_fields import Place, epoch_of
 from fairlead.wire.raw import RawRecord
 
 __all__ = [
-    "Decided",
-    "Decision",
-    "Grant",
-    "Taken",
-    "Tenure",
+    "AppliedDecision",
+    "GroupDecisions",
+    "LastGrant",
+    "LoggedDecision",
+    "OpenGrant",
 ]
 
 _BEGUN_MAX: Final = 8
-"""So many beginnings of a shard's state are told apart."""
+"""Keep apart this many beginnings of a shard's state."""
 
 
-class Grant(NamedTuple):
+class OpenGrant(NamedTuple):
     """An unresolved grant of a queue.
 
     Attributes:
         stage: gated, granted or dropped.
-        since_ms: when the decision was appended that brought it there.
+        since_ms: when the decision that brought it to this stage was appended.
         unsafe: it did not wait for somebody who may be working on the queue.
     """
 
@@ -57,15 +57,15 @@ class Grant(NamedTuple):
     unsafe: bool = False
 
 
-class Tenure(NamedTuple):
-    """Who has been granted a queue last.
+class LastGrant(NamedTuple):
+    """The newest grant of a queue.
 
     Attributes:
-        client_id: who.
+        client_id: who was granted the queue.
         epoch: of the grant.
         decision: the place of the record that granted it.
-        decided_ms: when that was appended.
-        since_ms: when the first grant was appended since when nobody else was granted the queue.
+        decided_ms: when that record was appended.
+        since_ms: since when this client has been granted the queue without another in between.
     """
 
     client_id: str
@@ -76,16 +76,17 @@ class Tenure(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Decision:
-    """One complete decision. What it says in full is unpacked when it is asked for.
+class LoggedDecision:
+    """One complete decision; its full body is unpacked only when it is asked for.
 
     Attributes:
         place: of its first part.
         append_ms: when its last part was appended.
-        at_ms: when the newest record was appended that it had read.
+        at_ms: when the newest record it had read was appended.
         queues_moved: how many queues it gave to a client that did not have them.
         packed: all its parts, joined and compressed.
-        superseded: its engine was superseded before: it changes nothing.
+        generation: of the engine that wrote it; its epoch may be older.
+        superseded: its engine was superseded before, so it changes nothing.
     """
 
     group: str
@@ -102,10 +103,11 @@ class Decision:
     alarms: tuple[str, ...]
     queues_moved: int
     packed: bytes
+    generation: int
     superseded: bool = False
 
     def body(self) -> dict[str, Any]:
-        """Return the record as docs/protocol.md §3.14 has it, its parts joined."""
+        """Return the record of docs/protocol.md §3.14, its parts joined."""
         found: dict[str, Any] = orjson.loads(zlib.decompress(self.packed))
         return found
 
@@ -113,7 +115,7 @@ class Decision:
         """Return the decision as a record.
 
         Raises:
-            ValueError: it is none; no engine wrote it.
+            ValueError: no engine wrote it.
         """
         place = self.place
         row = RawRecord(
@@ -124,85 +126,85 @@ class Decision:
         )
         return decision_record(self.body(), row)
 
-    def document(self) -> dict[str, Any]:
-        """Return the record with its place (``at``), when it was appended, and what it moved."""
+    def to_json(self) -> dict[str, Any]:
+        """Return the record with its place (``at``), append time, and number of moved queues."""
         return {
-            "at": self.place.document(),
+            "at": self.place.to_json(),
             "append_ms": self.append_ms,
             "queues_moved": self.queues_moved,
             **self.body(),
         }
 
 
-class Granted(NamedTuple):
-    """A grant that was not there before. ``before``: who was granted the queue last."""
+class NewGrant(NamedTuple):
+    """A grant that was not there before. ``before``: who was last granted the queue."""
 
     step: Step
     before: str | None
 
 
-class Taken(NamedTuple):
-    """A decision that has just been taken in, and what it changed.
+class AppliedDecision(NamedTuple):
+    """A decision that was just applied, and what it changed.
 
-    ``given_up``: the grants that were dropped before, and are resolved now. ``again``: the decision
-    of this step was read before, and its batch was run again.
+    ``given_up``: dropped grants that it resolved. ``again``: the decision of this step was read
+    before, because its batch ran twice.
     """
 
-    decision: Decision
+    decision: LoggedDecision
     parts: list[Part]
     steps: tuple[Step, ...]
-    granted: list[Granted]
+    granted: list[NewGrant]
     given_up: list[Step]
     again: bool = False
 
     def causes(self) -> Iterator[dict[str, Any]]:
-        """Yield what led to it."""
+        """Yield its causes."""
         for part in self.parts:
             yield from part.body["cause"]
 
 
 @dataclass(slots=True)
 class _Changes:
-    granted: list[Granted] = field(default_factory=list)
+    granted: list[NewGrant] = field(default_factory=list)
     given_up: list[Step] = field(default_factory=list)
     holders: dict[MessageQueue, str] = field(default_factory=dict)
 
 
 @dataclass(slots=True)
-class Decided:
+class GroupDecisions:
     """The decisions of one group, in the order of the topic.
 
     Attributes:
-        bounds: how much is kept.
+        bounds: how much to keep.
         newest: the last one; None: none was read.
         history: the last ones, oldest first.
         last_move: the newest that gave a queue to another client.
-        grants: per queue its unresolved grants, oldest first.
-        tenures: per queue who was granted it last.
-        phase_since_ms: when the decision was appended that brought the group into its phase; None:
+        grants: the unresolved grants of each queue, oldest first.
+        newest_grants: the newest grant of each queue.
+        phase_since_ms: when the decision that brought the group into its phase was appended; None:
             it is older than what was read.
-        muted: clients that are mute, and when the decision was appended that found it.
-        ended: per queue the epochs of the grants that were resolved last, and when the decision
-            was appended that said so.
+        muted: mute clients, and when the decision that found it was appended.
+        ended: per queue, the epochs of the grants that were resolved last, and when the decision
+            that resolved them was appended.
     """
 
     bounds: Bounds = MANY
-    newest: Decision | None = None
-    history: deque[Decision] = field(default_factory=deque)
-    last_move: Decision | None = None
-    grants: dict[MessageQueue, tuple[Grant, ...]] = field(default_factory=dict)
-    tenures: dict[MessageQueue, Tenure] = field(default_factory=dict)
+    newest: LoggedDecision | None = None
+    history: deque[LoggedDecision] = field(default_factory=deque)
+    last_move: LoggedDecision | None = None
+    grants: dict[MessageQueue, tuple[OpenGrant, ...]] = field(default_factory=dict)
+    newest_grants: dict[MessageQueue, LastGrant] = field(default_factory=dict)
     ended: dict[MessageQueue, dict[Epoch, int]] = field(default_factory=dict)
     phase_since_ms: int | None = None
     muted: dict[str, int] = field(default_factory=dict)
-    _record: tuple[Decision | None, DecisionRecord | None] | None = None
+    _record: tuple[LoggedDecision | None, DecisionRecord | None] | None = None
     _parts: DecisionParts[Part] = field(default_factory=DecisionParts)
     _counted: dict[int, int] = field(default_factory=dict)
 
-    def take(self, group: str, part: Part) -> Taken | None:
+    def apply_part(self, group: str, part: Part) -> AppliedDecision | None:
         """Return the decision that this record completes; None: it completes none.
 
-        A decision of an engine that was superseded stands in the history and changes nothing.
+        A superseded engine's decision stands in the history and changes nothing.
         """
         whole = self._parts.join(part.name, part)
         if whole is None:
@@ -223,9 +225,11 @@ class Decided:
         if moved:
             self.last_move = decision
         again = self._was_counted(parts[0].cut)
-        return Taken(decision, parts, steps, changes.granted, changes.given_up, again=again)
+        return AppliedDecision(
+            decision, parts, steps, changes.granted, changes.given_up, again=again
+        )
 
-    def _note_mute(self, decision: Decision, parts: list[Part]) -> None:
+    def _note_mute(self, decision: LoggedDecision, parts: list[Part]) -> None:
         for part in parts:
             for cause in part.body["cause"]:
                 if cause["kind"] == MUTE_MEMBER and "client_id" in cause:
@@ -233,16 +237,16 @@ class Decided:
         if MUTE_MEMBER not in decision.alarms:
             self.muted.clear()
 
-    def _keep(self, decision: Decision) -> None:
+    def _keep(self, decision: LoggedDecision) -> None:
         self.history.append(decision)
         if len(self.history) > self.bounds.decisions:
             self.history.popleft()
 
     def _was_counted(self, cut: CutPlace) -> bool:
-        """Tell whether the group's decision of this step was read before, and note that it was.
+        """Note the group's decision of this step; tell whether it was read before.
 
-        A batch that is run twice, since its task was tried again or its driver died before it was
-        committed, writes its decisions again under the step that they had.
+        A batch may run twice, because its task was tried again or its driver died before the
+        commit. It then writes its decisions again under the same step.
         """
         if cut.step <= self._counted.get(cut.began, -1):
             return True
@@ -254,22 +258,22 @@ class Decided:
     def forget_before(self, oldest_ms: int, topics: Container[str]) -> None:
         """Forget the decisions that were appended before this time, as history.
 
-        Of queues that nobody has been granted since, and whose topics are none of these, all is
-        forgotten.
+        Also forget the queues that nobody has been granted since, unless their topics are named
+        here.
         """
         while self.history and self.history[0].append_ms < oldest_ms:
             self.history.popleft()
         gone = [
             queue
-            for queue, tenure in self.tenures.items()
-            if tenure.decided_ms < oldest_ms and queue.topic not in topics
+            for queue, newest_grant in self.newest_grants.items()
+            if newest_grant.decided_ms < oldest_ms and queue.topic not in topics
         ]
         for queue in gone:
-            for kept in (self.tenures, self.grants, self.ended):
+            for kept in (self.newest_grants, self.grants, self.ended):
                 kept.pop(queue, None)
 
     def owners(self) -> dict[MessageQueue, str]:
-        """Return who is to own what, by the newest grants that were not dropped."""
+        """Return the owner of each queue by the newest grants that were not dropped."""
         newest = {queue: grants[-1] for queue, grants in self.grants.items()}
         return {queue: each.client_id for queue, each in newest.items() if each.stage != "dropped"}
 
@@ -298,7 +302,7 @@ class Decided:
             if before is not None:
                 unsafe |= before.unsafe
                 since_ms = before.since_ms if before.stage == stage else append_ms
-            others.append(Grant(step.client_id, step.epoch, stage, since_ms, unsafe))
+            others.append(OpenGrant(step.client_id, step.epoch, stage, since_ms, unsafe))
             others.sort(key=lambda grant: grant.epoch)
         if stage == "dropped":
             changes.holders[queue] = step.client_id
@@ -308,19 +312,21 @@ class Decided:
             self.grants.pop(queue, None)
 
     def _own(self, step: Step, place: Place, append_ms: int, changes: _Changes) -> None:
-        known = self.tenures.get(step.queue)
+        known = self.newest_grants.get(step.queue)
         if known is not None and known.epoch >= step.epoch:
             return
-        # Who had it before the first decision that was read is told by its drop.
+        # The drop tells who had the queue before the first decision that was read.
         before = changes.holders.get(step.queue) if known is None else known.client_id
-        changes.granted.append(Granted(step, before))
+        changes.granted.append(NewGrant(step, before))
         since_ms = append_ms
         if known is not None and known.client_id == step.client_id:
             since_ms = known.since_ms
-        self.tenures[step.queue] = Tenure(step.client_id, step.epoch, place, append_ms, since_ms)
+        self.newest_grants[step.queue] = LastGrant(
+            step.client_id, step.epoch, place, append_ms, since_ms
+        )
 
-    def grant(self, queue: MessageQueue, epoch: Epoch) -> Grant | None:
-        """Return an unresolved grant of a queue; None: no decision that was read tells of it."""
+    def grant(self, queue: MessageQueue, epoch: Epoch) -> OpenGrant | None:
+        """Return an unresolved grant of a queue; None: no decision that was read has it."""
         return next((each for each in self.grants.get(queue, ()) if each.epoch == epoch), None)
 
     def record(self) -> DecisionRecord | None:
@@ -328,26 +334,26 @@ class Decided:
         if self._record is None or self._record[0] is not self.newest:
             record = None
             if self.newest is not None:
-                # The quick reader passes what no engine writes.
+                # The quick reader lets through what no engine writes.
                 with contextlib.suppress(ValueError):
                     record = self.newest.record()
             self._record = self.newest, record
         return self._record[1]
 
     def is_over(self, queue: MessageQueue, epoch: Epoch) -> bool:
-        """Tell whether the grant of a queue under this epoch is known to be resolved."""
+        """Tell whether a decision has resolved the grant of a queue under this epoch."""
         return epoch in self.ended.get(queue, ())
 
 
 def _decision(
     group: str, parts: list[Part], queues_moved: int, *, superseded: bool = False
-) -> Decision:
+) -> LoggedDecision:
     first, last = parts[0], parts[-1]
     body = dict(first.body)
     for name in JOINED:
         body[name] = [entry for each in parts for entry in each.body[name]]
     body["part"], body["parts"] = 0, 1
-    return Decision(
+    return LoggedDecision(
         group=group,
         place=Place(first.row.topic, first.row.partition, first.row.offset),
         append_ms=last.row.append_ms,
@@ -362,5 +368,6 @@ def _decision(
         alarms=tuple(body["alarms"]),
         queues_moved=queues_moved,
         packed=zlib.compress(orjson.dumps(body), 1),
+        generation=first.cut.generation,
         superseded=superseded,
     )

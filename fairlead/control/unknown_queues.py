@@ -1,4 +1,4 @@
-"""Queues that a rule names and that nobody can read now: mostly a mistyped broker name."""
+"""Queues that a rule names and nobody can read now: mostly a mistyped broker name."""
 
 from collections.abc import Collection, Iterable
 from typing import NamedTuple
@@ -14,22 +14,22 @@ from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import RawRecord, raw_record
 from fairlead.wire.topics import TopicNames
 
-__all__ = ["StrangeQueue", "read_routes", "routes_told", "strange_queues"]
+__all__ = ["UnknownQueue", "newest_routes", "read_routes", "unknown_queues"]
 
 _QUEUE_FIELDS = 3
 _LIMITS = WireLimits(1)
 """Routes do not depend on the number of shards."""
 
 
-class StrangeQueue(NamedTuple):
-    """A queue that is not readable, and how many readable ones each broker of its topic has."""
+class UnknownQueue(NamedTuple):
+    """An unreadable queue, and how many readable ones each broker of its topic has."""
 
     queue: MessageQueue
     brokers: dict[str, int]
 
 
-def strange_queues(kafka: KafkaSettings, rules: Iterable[RuleSet]) -> list[StrangeQueue]:
-    """Return the queues named by rules to be set that are in no route.
+def unknown_queues(kafka: KafkaSettings, rules: Iterable[RuleSet]) -> list[UnknownQueue]:
+    """Return the queues that rules to be set name and that no route has.
 
     Raises:
         EnvironmentMissingError: the topic of routes cannot be read.
@@ -48,14 +48,14 @@ def strange_queues(kafka: KafkaSettings, rules: Iterable[RuleSet]) -> list[Stran
         readable = () if route is None else readable_queues(route)
         if queue not in readable:
             brokers = [each.broker_name for each in readable]
-            strange.append(StrangeQueue(queue, {name: brokers.count(name) for name in brokers}))
+            strange.append(UnknownQueue(queue, {name: brokers.count(name) for name in brokers}))
     return strange
 
 
 def read_routes(kafka: KafkaSettings, topics: Collection[str] | None = None) -> dict[str, Route]:
-    """Return the newest route of each topic that has one; what cannot be read is none.
+    """Return the newest route of each topic; an unreadable record counts as none.
 
-    ``topics``: only these; None: any.
+    ``topics``: only these; None: all.
 
     Raises:
         EnvironmentMissingError: the topic of routes cannot be read.
@@ -63,15 +63,15 @@ def read_routes(kafka: KafkaSettings, topics: Collection[str] | None = None) -> 
     name = TopicNames(kafka.topic_prefix).name("routes")
     with TopicReader(kafka) as reader:
         parts = range(reader.partition_counts([name])[name])
-        return routes_told(map(raw_record, reader.read_to_end(name, parts)), topics)
+        return newest_routes(map(raw_record, reader.read_to_end(name, parts)), topics)
 
 
-def routes_told(
+def newest_routes(
     rows: Iterable[RawRecord], topics: Collection[str] | None = None
 ) -> dict[str, Route]:
-    """Return the newest route of each topic that has one, from the records of routes.
+    """Return the newest route of each topic, from the records of the routes topic.
 
-    ``topics``: only these; None: any.
+    ``topics``: only these; None: all.
     """
     found: dict[str, Route] = {}
     for row in rows:

@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from fairlead.control.known_groups import nearest_names, unknown_group
+from fairlead.control.group_names import nearest_names, unknown_group
 
 
 @pytest.mark.parametrize(

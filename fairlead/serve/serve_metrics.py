@@ -1,4 +1,4 @@
-"""The numbers of ``fairlead serve`` itself: how far it follows, and what it is asked."""
+"""The metrics of ``fairlead serve`` itself: how far it follows, and the requests it gets."""
 
 from collections.abc import Callable, Iterator
 from typing import Final
@@ -19,7 +19,7 @@ _SECONDS_BUCKETS: Final = (0.005, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0)
 
 
 class FollowingMetrics(Collector):
-    """How far the topics were read: asked at each scrape."""
+    """How far the topics were read, at each scrape."""
 
     def __init__(self, following: Callable[[], Following]) -> None:
         self._following = following
@@ -52,10 +52,10 @@ class FollowingMetrics(Collector):
 
 
 class ServeMetrics:
-    """All families of ``fairlead serve`` but those of groups, in a registry of their own."""
+    """All families of ``fairlead serve`` except those of groups, in their own registry."""
 
     def __init__(self, following: Callable[[], Following]) -> None:
-        """Make every family, so that each is there from the first scrape on."""
+        """Create every family, so that each is there from the first scrape on."""
         prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
         self.registry.register(FollowingMetrics(following))

@@ -2,7 +2,7 @@
 
 import orjson
 
-from fairlead.observed.offline import LastTopics, last_topics
+from fairlead.observed.last_topics import LastTopics, last_topics
 from fairlead.observed.reading import read_live_group
 from fairlead.planning.changes import Changes, Join, records_of
 from fairlead.planning.plan import plan
@@ -66,9 +66,9 @@ def test_engine_and_clients_are_dead() -> None:
     source = MemorySource(world.topics)
     live = read_live_group(source, GROUP, STRATEGIES, TICK_MS, forgotten=True)
     found = last_topics(live, source)
-    assert found == LastTopics(("orders", "payments"), "what its last members were told to hold")
+    assert found == LastTopics(("orders", "payments"), "the assignments of its last members")
     joined = Changes(joins=(Join("c9", found.topics),))
-    assert len(after_of(plan(live.picture, records_of(live.picture, joined)))) == 17
+    assert len(after_of(plan(live.planned, records_of(live.planned, joined)))) == 17
 
 
 def test_commits_of_a_group_without_decisions_count() -> None:
@@ -79,5 +79,5 @@ def test_commits_of_a_group_without_decisions_count() -> None:
     world.topics.append("offsets", 0, orjson.dumps(["orders", "bills"]), told)
     untouched = orjson.dumps(["payments", "bills"])
     world.topics.append("offsets", 0, untouched, bounds("bills", "payments", 2))
-    assert _last(world, "bills") == LastTopics(("orders",), "what it has committed")
+    assert _last(world, "bills") == LastTopics(("orders",), "its commits")
     assert _last(world, "bill") is None

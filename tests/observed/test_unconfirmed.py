@@ -4,8 +4,8 @@ from collections.abc import Iterable
 
 from fairlead.core.model import MessageQueue, Position
 from fairlead.observed.observed_groups import ObservedGroups
-from fairlead.observed.positions import Report
-from fairlead.observed.strangers import Strangers
+from fairlead.observed.positions import PositionReport
+from fairlead.observed.unconfirmed import Unconfirmed
 from tests.kit.live_group import GROUP
 from tests.kit.observed_world import DAY_MS, Reader, empty_view
 from tests.kit.world import World, world_of
@@ -17,7 +17,7 @@ GROUPS, QUEUES = 20, 100
 def small_view() -> ObservedGroups:
     """A view that keeps few strangers."""
     view = empty_view()
-    view._groups._strangers = Strangers(GROUPS, QUEUES)  # noqa: SLF001 - the bounds are too great
+    view._groups._strangers = Unconfirmed(GROUPS, QUEUES)  # noqa: SLF001 - the bounds are too great
     return view
 
 
@@ -44,21 +44,21 @@ def invented(first: int, count: int) -> list[MessageQueue]:
 def kept(view: ObservedGroups) -> tuple[int, int, int]:
     """How many groups are kept, and of how many queues is told what."""
     groups = view._groups.by_name.values()  # noqa: SLF001 - nothing else shows what is kept
-    measured = sum(len(each.measured.queues) for each in groups)
+    measured = sum(len(each.positions.queues) for each in groups)
     return len(groups), measured, sum(len(each.releases) for each in groups)
 
 
-def test_invented_groups_are_bounded() -> None:
+def test_invented_groups() -> None:
     """Groups that clients alone name are bounded, and the group at work is none of them."""
     world, view = world_of("c1"), small_view()
     reader = Reader(world)
-    view.take(reader.rows())
+    view.apply(reader.rows())
     before = view.group(GROUP)
     _, own, _ = kept(view)
     for number in range(500):
         progress(world, f"ghost-{number}", invented(0, 7))
         release(world, f"ghost-{number}", MessageQueue("nowhere", "main", 0))
-        view.take(reader.rows())
+        view.apply(reader.rows())
         groups, queues, _ = kept(view)
         assert groups <= GROUPS + 1
         assert queues <= QUEUES + own
@@ -75,14 +75,14 @@ def test_invented_queues_of_a_group_at_work() -> None:
     """Queues of no route are bounded in a real group too, and say nothing of its lag."""
     world, view = world_of("c1"), small_view()
     reader = Reader(world)
-    view.take(reader.rows())
+    view.apply(reader.rows())
     before = view.group(GROUP)
     assert before is not None
     _, own, _ = kept(view)
     for number in range(60):
         progress(world, GROUP, invented(number * 50, 50))
         release(world, GROUP, MessageQueue("nowhere", "main", 10**6 + number))
-        view.take(reader.rows())
+        view.apply(reader.rows())
     _, queues, released = kept(view)
     assert queues <= QUEUES + own
     assert released < 60
@@ -98,30 +98,30 @@ def test_queues_of_others_in_invented_groups() -> None:
     """That a queue has a route says nothing of a group that only its writer names."""
     world, view = world_of("c1"), small_view()
     reader = Reader(world)
-    view.take(reader.rows())
-    routed = [*view._groups.by_name[GROUP].measured.queues]  # noqa: SLF001 - likewise
+    view.apply(reader.rows())
+    routed = [*view._groups.by_name[GROUP].positions.queues]  # noqa: SLF001 - likewise
     _, own, _ = kept(view)
     assert own == len(routed) > 5
     for number in range(GROUPS):
         progress(world, f"ghost-{number}", routed)
-    view.take(reader.rows())
+    view.apply(reader.rows())
     _, queues, _ = kept(view)
     assert queues <= QUEUES + own
-    assert {*routed} <= {*view._groups.by_name[GROUP].measured.queues}  # noqa: SLF001 - likewise
+    assert {*routed} <= {*view._groups.by_name[GROUP].positions.queues}  # noqa: SLF001 - likewise
 
 
 def test_queues_that_a_bridge_told_of() -> None:
     """A queue without a route that a bridge told of is kept, however many are invented."""
     world, view = world_of("c1"), small_view()
     reader = Reader(world)
-    view.take(reader.rows())
+    view.apply(reader.rows())
     group = view._groups.by_name[GROUP]  # noqa: SLF001 - likewise
     told = MessageQueue("elsewhere", "main", 0)
-    group.measured.take_bounds(Report(told, None, Position(0, 3), 7), view.as_of_ms)
+    group.positions.apply_bounds(PositionReport(told, None, Position(0, 3), 7), view.as_of_ms)
     for number in range(60):
         progress(world, GROUP, [told, *invented(number * 50, 50)])
-    view.take(reader.rows())
-    assert told in group.measured.queues
+    view.apply(reader.rows())
+    assert told in group.positions.queues
 
 
 def test_places_of_what_is_forgotten() -> None:
@@ -131,8 +131,8 @@ def test_places_of_what_is_forgotten() -> None:
     for number in range(40):
         more = [MessageQueue("orders", "main", 1_000 * number + each) for each in range(100, 150)]
         progress(world, GROUP, more)
-        view.take(reader.rows())
-    topic = view._groups.by_name[GROUP].measured.topics["orders"]  # noqa: SLF001 - likewise
+        view.apply(reader.rows())
+    topic = view._groups.by_name[GROUP].positions.topics["orders"]  # noqa: SLF001 - likewise
     assert topic.new_place() < 300
 
 
@@ -142,19 +142,19 @@ def test_queues_whose_route_comes_later() -> None:
     reader = Reader(world)
     rows = reader.rows()
     routes = [row for row in rows if row.topic.endswith("routes")]
-    view.take([row for row in rows if row not in routes])
-    view.take(routes)
+    view.apply([row for row in rows if row not in routes])
+    view.apply(routes)
     expected = empty_view()
-    expected.take(rows)
+    expected.apply(rows)
     for number in range(40):
         progress(world, f"ghost-{number}", invented(number * 50, 50))
     later = reader.rows()
-    view.take(later)
-    expected.take(later)
+    view.apply(later)
+    expected.apply(later)
     said, other = view.group(GROUP), expected.group(GROUP)
     assert said is not None
     assert other is not None
-    assert said.whole_document() == other.whole_document()
+    assert said.to_full_json() == other.to_full_json()
 
 
 def test_records_that_the_engine_refuses_for_their_size() -> None:
@@ -163,7 +163,7 @@ def test_records_that_the_engine_refuses_for_their_size() -> None:
     progress(world, "large", invented(0, 2_000))
     progress(world, "long", [MessageQueue("x" * 300, "main", 0)])
     release(world, "told", MessageQueue("orders", "main", 0), identity="x" * 300)
-    view.take(Reader(world).rows())
+    view.apply(Reader(world).rows())
     assert view.passed_over == 3
     assert view.group("large") is None
 
@@ -173,8 +173,8 @@ def test_an_invented_group_is_not_kept_for_its_lag() -> None:
     world, view = world_of("c1"), small_view()
     reader = Reader(world)
     progress(world, "ghost", invented(0, 3))
-    view.take(reader.rows())
+    view.apply(reader.rows())
     world.topics.now_ms += DAY_MS + 120_000
     world.pass_seconds(1)
-    view.take(reader.rows())
+    view.apply(reader.rows())
     assert "ghost" not in view._groups.by_name  # noqa: SLF001 - nothing else shows what is kept

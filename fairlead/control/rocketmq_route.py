@@ -1,7 +1,7 @@
-"""A topic's route as RocketMQ tells it, made into Fairlead's own record, and checked as one.
+"""Makes Fairlead's record of a route that RocketMQ tells, and checks it.
 
-The record keeps what consumers and producers share by: brokers, permissions, numbers of queues,
-addresses and orderTopicConf. Flags, filter servers and clusters' other details stay behind.
+The record keeps what consumers and producers need: brokers, permissions, numbers of queues,
+addresses and orderTopicConf. It leaves out flags, filter servers and other details of clusters.
 """
 
 from collections.abc import Iterable, Mapping
@@ -21,26 +21,27 @@ from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import TopicNames
 
-__all__ = ["as_read", "told_route"]
+__all__ = ["as_read", "route_from_rocketmq"]
 
 _ONE_SHARD: Final = WireLimits(1)
 _KNOWN_PER_QUEUE: Final[Mapping[str, str]] = {"0": ""}
-"""A static topic's master: which broker it is, `leaders` tell for each queue."""
+"""The master of a static topic; ``leaders`` names the broker of each queue."""
 
 
-def told_route(topic: str, told: TopicRoute, identity: str) -> Route:
-    """Return the route that RocketMQ tells; brokers stand in the order of their names.
+def route_from_rocketmq(topic: str, told: TopicRoute, identity: str) -> Route:
+    """Return the route that RocketMQ tells; brokers are sorted by name.
 
-    A static topic's logical queues belong to the mock broker of their scope, as for its clients.
+    The logical queues of a static topic belong to the mock broker of their scope, as RocketMQ's
+    clients have it.
 
     Args:
-        topic: whose route it is.
-        told: as a name server told it.
-        identity: which life of the topic it is of; RocketMQ does not know.
+        topic: the topic.
+        told: what a name server told.
+        identity: the identity of the topic, which RocketMQ does not know.
 
     Raises:
-        RouteError: it has no queueDatas, two shares of one broker, or an orderTopicConf at which
-            RocketMQ's clients throw.
+        RouteError: it has no queueDatas, names a broker twice, or has an orderTopicConf that
+            RocketMQ's clients reject.
     """
     if told.order_topic_conf:
         publish_info(topic, told)
@@ -53,7 +54,7 @@ def as_read(topic: str, route: Route | None) -> RouteChanged:
     """Return a route, or its deletion, as the engine reads it from the routes topic.
 
     Raises:
-        WireError: the engine rejects it by its form.
+        WireError: the engine rejects its form.
         OversizeError: no record can hold it.
     """
     written = encode_route(RouteChanged(topic, route), TopicNames(""))

@@ -1,9 +1,9 @@
-"""What a group without members subscribed to while it had some: who joins it is planned with that.
+"""The last topics of a group without members: a plan lets a joining client subscribe to them.
 
-Decides what counts, the nearest first: the sets of its last members, where the engine has not taken
-them yet; the queues that its decisions moved since it was last without members; the topics in which
-a bridge has seen it commit. A topic that it gave up in the middle of its last life counts too: no
-record says what a group without members would subscribe to.
+The first of these that is known counts: the assignments of its last members that the engine has not
+removed yet; the queues that its decisions moved since it was last without members; the topics in
+which a bridge has seen it commit. A topic that the group gave up before its last members left
+counts too: no record says what a group without members would subscribe to.
 """
 
 from dataclasses import dataclass
@@ -21,8 +21,8 @@ class LastTopics:
     """The topics of a group that has no members now.
 
     Attributes:
-        topics: in RocketMQ's order; none: the group is known, and what it read is not.
-        told_by: where that is known from, in words.
+        topics: in RocketMQ's order; empty: the group is known, but not what it read.
+        told_by: what tells them, in words.
     """
 
     topics: tuple[str, ...]
@@ -30,25 +30,25 @@ class LastTopics:
 
 
 def last_topics(live: LiveGroup, source: TopicSource) -> LastTopics | None:
-    """Return what a group without members subscribed to; None: nothing tells of it.
+    """Return what a group without members last subscribed to; None: nothing tells it.
 
     Raises:
         EnvironmentMissingError: a topic cannot be read.
     """
     group = live.core.state.group
-    told = {entry.queue.topic for held in live.told.values() for entry in held.entries}
+    told = {entry.queue.topic for held in live.assigned.values() for entry in held.entries}
     if told:
-        return _sorted(told, "what its last members were told to hold")
+        return _sorted(told, "the assignments of its last members")
     life = last_life(source, group)
     if life:
         moved = {move.queue.topic for decision in life for move in decision.moves}
         return _sorted(moved, f"its decisions up to {life[-1].epoch}")
     committed = {
         queue.topic
-        for queue, measure in live.observed.measured.queues.items()
+        for queue, measure in live.observed.positions.queues.items()
         if measure.position is not None
     }
-    return _sorted(committed, "what it has committed") if committed else None
+    return _sorted(committed, "its commits") if committed else None
 
 
 def _sorted(topics: set[str], told_by: str) -> LastTopics:

@@ -7,7 +7,7 @@ import pytest
 
 from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.broker import EmbeddedKafka
-from fairlead.control.native_side import NativeSide
+from fairlead.control.native_consumers import NativeConsumers
 
 pytestmark = pytest.mark.broker
 
@@ -17,4 +17,4 @@ def test_on_a_cluster_without_groups(tmp_path: Path) -> None:
     with EmbeddedKafka(tmp_path) as kafka:
         data = DataCluster(kafka.bootstrap, timeout_ms=10_000, options={})
         with contextlib.closing(data):
-            assert NativeSide(data, "nobody").topics() == []
+            assert NativeConsumers(data, "nobody").topics() == []

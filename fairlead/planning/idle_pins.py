@@ -1,15 +1,15 @@
-"""Pins that do nothing: their client is there, and does not subscribe to the queue's topic."""
+"""Pins without effect: their client is a member but does not subscribe to the queue's topic."""
 
 from collections.abc import Iterable, Iterator, Mapping
 
 from fairlead.core.records import GroupRecord, RuleSet
 from fairlead.core.state import Member
 
-__all__ = ["vain_pins"]
+__all__ = ["idle_pins"]
 
 
-def vain_pins(records: Iterable[GroupRecord], members: Mapping[str, Member]) -> Iterator[str]:
-    """Yield what is to be said of each such pin among records, beside the members of the group."""
+def idle_pins(records: Iterable[GroupRecord], members: Mapping[str, Member]) -> Iterator[str]:
+    """Yield a sentence on each such pin among records."""
     for rule in records:
         if not isinstance(rule, RuleSet) or rule.rule != "pin" or rule.value is None:
             continue

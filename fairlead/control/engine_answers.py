@@ -1,7 +1,7 @@
-"""What the engine answers to rules: the decision that a rule led to, or the reject of its record.
+"""The engine's answers to rules: the decision that a rule led to, or the reject of its record.
 
-Both name the record that they answer by its place in the log, so nothing is guessed. A rule that
-changes nothing in any group has no answer; ticks tell whether an engine runs at all.
+Both name the place of the record that they answer, so nothing is guessed. A rule that changes
+nothing in any group gets no answer; ticks show whether an engine runs at all.
 """
 
 import time
@@ -21,13 +21,13 @@ from fairlead.wire.decision_records import DecisionReader, DecisionRecord
 from fairlead.wire.raw import raw_record
 from fairlead.wire.topics import TopicNames
 
-__all__ = ["AnswerWatch", "Answers", "Place", "Refusal"]
+__all__ = ["AnswerWatch", "ControlPlace", "EngineAnswers", "Refusal"]
 
 _POLL_MS: Final = 200
 
 
-class Place(NamedTuple):
-    """Where a rule stands in the control topic."""
+class ControlPlace(NamedTuple):
+    """The place of a rule in the control topic."""
 
     partition: int
     offset: int
@@ -42,7 +42,7 @@ class Refusal:
     detail: str
     remedy: str
 
-    def document(self) -> dict[str, str | None]:
+    def to_json(self) -> dict[str, str | None]:
         """Return it as JSON values."""
         return {
             "reason": self.reason,
@@ -53,31 +53,31 @@ class Refusal:
 
 
 @dataclass(frozen=True, slots=True)
-class Answers:
-    """What was heard of some rules.
+class EngineAnswers:
+    """What the engine said of some rules.
 
     Attributes:
         decisions: place -> the first decision of each group that names the record as a cause.
         refusals: place -> the reject.
-        passed: places that a decision of the shard has behind it, whatever it was about.
+        passed: places that some decision of their shard had read, whatever it was about.
         ticking: partitions in which an engine has ticked meanwhile.
     """
 
-    decisions: Mapping[Place, Sequence[DecisionRecord]] = field(default_factory=dict)
-    refusals: Mapping[Place, Refusal] = field(default_factory=dict)
-    passed: frozenset[Place] = frozenset()
+    decisions: Mapping[ControlPlace, Sequence[DecisionRecord]] = field(default_factory=dict)
+    refusals: Mapping[ControlPlace, Refusal] = field(default_factory=dict)
+    passed: frozenset[ControlPlace] = frozenset()
     ticking: frozenset[int] = frozenset()
 
-    def has(self, place: Place) -> bool:
+    def has(self, place: ControlPlace) -> bool:
         """Tell whether a rule was answered."""
         return place in self.decisions or place in self.refusals
 
 
 class AnswerWatch:
-    """Follows decisions, rejects and ticks from the moment on at which it is opened."""
+    """Follows decisions, rejects and ticks from the moment it is opened."""
 
     def __init__(self, kafka: KafkaSettings, shards: Sequence[int]) -> None:
-        """Describe the watch; ``shards`` are the partitions whose ticks are heard."""
+        """Describe the watch; ``shards``: the partitions whose ticks count."""
         names = TopicNames(kafka.topic_prefix)
         self._control = names.name("control")
         self._decisions = names.name("decisions")
@@ -91,11 +91,11 @@ class AnswerWatch:
         ]
         self._reader = DecisionReader()
         self._heard: list[DecisionRecord] = []
-        self._refused: dict[Place, Refusal] = {}
+        self._refused: dict[ControlPlace, Refusal] = {}
         self._ticking: set[int] = set()
 
     def __enter__(self) -> Self:
-        """Take the ends of now.
+        """Begin at the present ends.
 
         Raises:
             EnvironmentMissingError: the topics cannot be read.
@@ -114,8 +114,8 @@ class AnswerWatch:
     def __exit__(self, *_: object) -> None:
         self._consumer.close()
 
-    def wait(self, places: Sequence[Place], seconds_max: float) -> Answers:
-        """Return what was heard when each rule is answered, or when the time is over.
+    def wait(self, places: Sequence[ControlPlace], seconds_max: float) -> EngineAnswers:
+        """Return the answers once each rule has one, or when the time is over.
 
         Raises:
             EnvironmentMissingError: the topics cannot be read any more.
@@ -147,32 +147,32 @@ class AnswerWatch:
                 if decision is not None and not decision.superseded:
                     self._heard.append(decision)
         except (KeyError, TypeError, ValueError):
-            # Of another version, or nobody's record: it answers nothing.
+            # A record of another version, or nobody's: it answers nothing.
             return
 
     def _take_reject(self, body: Mapping[str, Any]) -> None:
         topic, partition, offset = body["at"]
         if topic == self._control:
             refusal = Refusal(body["reason"], body["field"], body["detail"], body["remedy"])
-            self._refused[Place(partition, offset)] = refusal
+            self._refused[ControlPlace(partition, offset)] = refusal
 
-    def _answers(self, places: Sequence[Place]) -> Answers:
-        decisions: dict[Place, list[DecisionRecord]] = {}
+    def _answers(self, places: Sequence[ControlPlace]) -> EngineAnswers:
+        decisions: dict[ControlPlace, list[DecisionRecord]] = {}
         for decision in self._heard:
             for topic, partition, offset in decision.places():
-                place = Place(partition, offset)
+                place = ControlPlace(partition, offset)
                 if topic == self._control and place in places:
                     found = decisions.setdefault(place, [])
                     if decision.group not in {each.group for each in found}:
                         found.append(decision)
-        return Answers(
+        return EngineAnswers(
             decisions,
             {place: self._refused[place] for place in places if place in self._refused},
             frozenset(place for place in places if self._is_behind(place)),
             frozenset(self._ticking),
         )
 
-    def _is_behind(self, place: Place) -> bool:
+    def _is_behind(self, place: ControlPlace) -> bool:
         return any(
             decision.cut.end_of(self._control, place.partition) > place.offset
             for decision in self._heard

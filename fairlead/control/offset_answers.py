@@ -1,9 +1,9 @@
-"""What groups wait for of a topic whose route was put by hand: answered by whoever puts it.
+"""Answers what groups wait for when an operator puts a route by hand.
 
-Without a bridge nobody reads requests. So each put looks at what was asked of its topic lately: the
-engine asks again, after 16 s at the latest, for as long as it waits. Bounds come from what
-RocketMQ's own tool prints, or from Kafka, if the messages are there; what nobody has told stays
-open, and is never taken for 0.
+Without a bridge nobody reads requests. So each put looks at the recent requests for its topic: the
+engine repeats one every 16 s or sooner while it waits. The bounds come from the output of
+RocketMQ's own tool, or from Kafka if it has the messages. What nobody has told stays open; it never
+counts as 0.
 """
 
 import time
@@ -26,17 +26,17 @@ from fairlead.wire.raw import raw_record
 from fairlead.wire.topics import TopicNames
 
 __all__ = [
-    "Answers",
+    "OffsetAnswers",
     "StatusError",
-    "answers",
+    "answer_requests",
     "data_cluster",
     "kafka_lookup",
     "recent_requests",
-    "told_lookup",
+    "topic_status_lookup",
 ]
 
 LookUp = Callable[[str, Request, list[int]], OffsetLookup]
-"""Tells of a broker's queues what is known for a request."""
+"""Returns what is known of a broker's queues for a request."""
 
 _LOOK_BACK_MS: Final = 60_000
 _TIMEOUT_MS: Final = 5_000
@@ -44,23 +44,23 @@ _ATTEMPTS: Final = 10
 _PAUSE_SECONDS: Final = 0.3
 _PERM_READ: Final = 4
 _FIELDS: Final = 4
-"""Of a line of topicStatus that count: broker name, queue id, least and next offset."""
+"""The fields of a topicStatus line that count: broker name, queue id, least and next offset."""
 _NOTHING: Final = Committed(-1, "")
 
 
 class StatusError(ValueError):
-    """A line is none of topicStatus; the message says which and why."""
+    """A line does not look like topicStatus; the message says which line and why."""
 
 
-class Answers(NamedTuple):
-    """What is to be written, and of how many queues each group goes on waiting for the bounds."""
+class OffsetAnswers(NamedTuple):
+    """The records to write, and for how many queues each group still waits."""
 
     records: tuple[OffsetsKnown, ...]
     left: Mapping[str, int]
 
 
 def recent_requests(kafka: KafkaSettings, topic: str) -> list[Request]:
-    """Return what groups have asked of a topic in the last minute: of each the newest word.
+    """Return the requests of the last minute for a topic, the newest of each group and kind.
 
     Raises:
         EnvironmentMissingError: the topic of requests cannot be read.
@@ -72,18 +72,18 @@ def recent_requests(kafka: KafkaSettings, topic: str) -> list[Request]:
         try:
             request = decode_request(raw_record(record), WireLimits(1))
         except WireError:
-            # Nobody but the engine may write here; a bridge would pass it over too.
+            # Nobody but the engine may write here; a bridge would pass it over as well.
             continue
         if request.topic == topic:
             newest[request.group, request.what] = request
     return list(newest.values())
 
 
-def told_lookup(text: str) -> LookUp:
-    """Return the bounds that `mqadmin topicStatus` prints, of which no group has committed any.
+def topic_status_lookup(text: str) -> LookUp:
+    """Return the bounds that `mqadmin topicStatus` prints; no group has committed anything.
 
     Raises:
-        StatusError: a line is none of topicStatus.
+        StatusError: a line does not look like topicStatus.
     """
     bounds: dict[str, dict[int, tuple[int, int]]] = {}
     for number, line in enumerate(text.splitlines(), start=1):
@@ -92,7 +92,7 @@ def told_lookup(text: str) -> LookUp:
         broker_name, *told = line.split()[:_FIELDS]
         digits = [each for each in told if each.isascii() and each.isdigit()]
         if len(digits) != _FIELDS - 1 or int(digits[1]) > int(digits[2]):
-            raise StatusError(f"line {number}: it is no broker, queue, least and next offset")
+            raise StatusError(f"line {number}: it is not broker, queue, least and next offset")
         queue_id, least, end = map(int, digits)
         bounds.setdefault(broker_name, {})[queue_id] = (least, end)
 
@@ -110,7 +110,7 @@ def told_lookup(text: str) -> LookUp:
 def kafka_lookup(cluster: DataCluster, route: Route) -> LookUp:
     """Return what a Kafka cluster tells of the topic of that name; nothing if it has none.
 
-    Nor if several brokers share the topic: its messages are not on Kafka then.
+    It also tells nothing if several brokers share the topic: then the messages are not on Kafka.
     """
     topic, leaders = route.topic, dict[int, int]()
     (seen,) = cluster.look([topic]).looks
@@ -135,7 +135,7 @@ def kafka_lookup(cluster: DataCluster, route: Route) -> LookUp:
 def _committed(
     cluster: DataCluster, group: str, topic: str, partitions: list[int]
 ) -> dict[int, Committed]:
-    """Return what a group committed; a cluster that never had one must make room for it first."""
+    """Return what a group committed; a new cluster must create its offsets topic first."""
     for _ in range(_ATTEMPTS):
         if found := cluster.committed(group, topic, partitions):
             return found
@@ -144,12 +144,12 @@ def _committed(
 
 
 def data_cluster(kafka: KafkaSettings, options: Mapping[str, Any]) -> DataCluster:
-    """Return the cluster of Fairlead's topics as one that may have the messages too."""
+    """Return the cluster of Fairlead's topics, which may have the messages too."""
     return DataCluster(kafka.bootstrap, timeout_ms=_TIMEOUT_MS, options=options)
 
 
-def answers(requests: Iterable[Request], route: Route, look_up: LookUp) -> Answers:
-    """Return the answer to each request for offsets, by what is known of each broker's queues."""
+def answer_requests(requests: Iterable[Request], route: Route, look_up: LookUp) -> OffsetAnswers:
+    """Return the answer to each request for offsets, from what is known of each broker's queues."""
     records: list[OffsetsKnown] = []
     left: dict[str, int] = {}
     for request in requests:
@@ -165,7 +165,9 @@ def answers(requests: Iterable[Request], route: Route, look_up: LookUp) -> Answe
         if queues:
             known = OffsetsKnown(request.group, route.topic, route.identity, tuple(queues))
             records.append(known)
-    return Answers(tuple(records), {group: number for group, number in left.items() if number})
+    return OffsetAnswers(
+        tuple(records), {group: number for group, number in left.items() if number}
+    )
 
 
 def _readable(route: Route) -> list[RouteBroker]:

@@ -1,7 +1,7 @@
-"""What ``fairlead serve`` answers, from the view that it keeps: one lock, short holds.
+"""The view that ``fairlead serve`` keeps, and its answers: one lock, held briefly.
 
 Decides how old an answer may be: lists and metrics are made at most once in `FRESH_S`, however
-many ask.
+often they are asked for.
 """
 
 import gc
@@ -11,26 +11,26 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from fairlead.core.allocation import Strategy
-from fairlead.observed.counters import Happened
+from fairlead.observed.counters import GroupCounters
 from fairlead.observed.observed_groups import ObservedGroups
 from fairlead.observed.snapshot import Snapshot
 from fairlead.settings import ServeSettings
 from fairlead.wire.raw import Partitions, RawRecord
 from fairlead.wire.topics import TopicNames
 
-__all__ = ["FRESH_S", "GARBAGE_THRESHOLDS", "HeldView"]
+__all__ = ["FRESH_S", "GARBAGE_THRESHOLDS", "SharedView"]
 
 FRESH_S: Final = 0.5
-"""An answer about all groups is given again for so long."""
+"""An answer about all groups is given again for this long."""
 
 GARBAGE_THRESHOLDS: Final = (50_000, 10, 100)
-"""Values that a view replaces are freed at once; only cycles wait for the collector."""
+"""Python frees values that a view replaces at once; only cycles wait for the collector."""
 
 _Answer = TypeVar("_Answer")
 
 
-class HeldView:
-    """The view, shared by the thread that follows the topics and those that answer."""
+class SharedView:
+    """The view, shared by the thread that follows the topics and the threads that answer."""
 
     def __init__(
         self, settings: ServeSettings, tick_ms: int, strategies: Mapping[str, Strategy]
@@ -40,22 +40,22 @@ class HeldView:
         Args:
             settings: how long decisions are kept, and which groups are told by name.
             tick_ms: the period of the engine's ticks.
-            strategies: those that the engine has.
+            strategies: the engine's strategies.
         """
         self._settings, self._tick_ms, self._strategies = settings, tick_ms, strategies
         self._lock = threading.Lock()
         self._view: ObservedGroups | None = None
-        self._counted: Happened | None = None
+        self._counted: GroupCounters | None = None
         self._snapshot: Snapshot | None = None
         self._snapshot_at = 0.0
         self._groups_at = 0.0
         self._groups: list[dict[str, Any]] = []
 
     def begin(self, names: TopicNames, partitions: Partitions) -> None:
-        """Forget everything but what was counted: the topics are read again."""
+        """Forget everything but the counters: the topics are read again."""
         with self._lock:
-            if self._view is not None and self._view.happened.following:
-                self._counted = self._view.happened
+            if self._view is not None and self._view.counters.following:
+                self._counted = self._view.counters
             gc.unfreeze()
             self._view = ObservedGroups(
                 names,
@@ -65,32 +65,31 @@ class HeldView:
                 strategies=self._strategies,
             )
 
-    def take(self, rows: Sequence[RawRecord]) -> None:
-        """Take what was read."""
+    def apply(self, rows: Sequence[RawRecord]) -> None:
+        """Apply the rows that were read."""
         with self._lock:
             assert self._view is not None, "the follower begins before it takes"
-            self._view.take(rows)
+            self._view.apply(rows)
 
     def follow(self) -> None:
         """Count from now on: what was read until now stood in the topics before."""
         with self._lock:
             assert self._view is not None, "the follower begins before it has caught up"
             self._view.follow(self._counted)
-            # What was read stays: looking for garbage in it would hold up answers for a second.
+            # What was read stays: a search for garbage in it would hold up answers for a second.
             gc.freeze()
             gc.set_threshold(*GARBAGE_THRESHOLDS)
 
     def snapshot(self) -> Snapshot | None:
-        """Return all groups in numbers; None: not everything that stood there has been read.
+        """Return all groups in numbers; None: not everything that stood in the topics is read.
 
-        Half of what stands in the topics would tell of queues without owners. While they are read
-        again, the numbers of before are told: a counter that goes and comes back has grown, to
-        whoever watches it.
+        Half of the topics would show queues without owners. While the topics are read again, the
+        former numbers are returned: a counter that goes and comes back looks as if it had grown.
         """
         places, in_detail = self._settings.max_groups, self._settings.queue_series
         with self._lock:
             view = self._view
-            followed = view is not None and view.happened.following
+            followed = view is not None and view.counters.following
             if followed and time.monotonic() - self._snapshot_at > FRESH_S:
                 assert view is not None, "it follows"
                 self._snapshot = view.snapshot(places, in_detail)
@@ -98,32 +97,32 @@ class HeldView:
             return self._snapshot
 
     def asked(self, question: Callable[[ObservedGroups], _Answer], otherwise: _Answer) -> _Answer:
-        """Return what the view answers; ``otherwise`` while there is none."""
+        """Return the view's answer to a question; ``otherwise`` while there is no view."""
         with self._lock:
             return otherwise if self._view is None else question(self._view)
 
     def groups(self) -> list[dict[str, Any]]:
-        """Return the summaries of all groups, sorted by name."""
+        """Return the lines of all groups, sorted by name."""
         if time.monotonic() - self._groups_at > FRESH_S:
             self._groups = self.asked(
-                lambda view: [each.document() for each in view.groups(_now_ms())], []
+                lambda view: [each.to_json() for each in view.groups(_now_ms())], []
             )
             self._groups_at = time.monotonic()
         return self._groups
 
     def bridges(self) -> list[dict[str, Any]]:
-        """Return what is to be said of the bridge of each cluster, by the clusters' names."""
-        return self.asked(lambda view: [each.document() for each in view.bridges(_now_ms())], [])
+        """Return the bridge of each cluster, sorted by the clusters' names."""
+        return self.asked(lambda view: [each.to_json() for each in view.bridges(_now_ms())], [])
 
     def group(self, name: str) -> dict[str, Any] | None:
-        """Return the description of one group; None: nobody has heard of it."""
+        """Return the description of one group; None: nobody knows it."""
         found = self.asked(lambda view: view.group(name, _now_ms()), None)
-        return None if found is None else found.whole_document()
+        return None if found is None else found.to_full_json()
 
     def decisions(
         self, name: str, since_ms: int = 0, after: int = -1
     ) -> list[dict[str, Any]] | None:
-        """Return what was decided for a group, oldest first; None: nobody has heard of it.
+        """Return the decisions of a group, oldest first; None: nobody knows it.
 
         Args:
             name: the group.
@@ -134,13 +133,13 @@ class HeldView:
         if found is None:
             return None
         return [
-            each.document()
+            each.to_json()
             for each in found
             if each.append_ms >= since_ms and each.place.offset > after
         ]
 
     def newest_offset(self, name: str) -> int:
-        """Return where the newest decision of a group stands; −1: there is none."""
+        """Return the offset of a group's newest decision; −1: there is none."""
         found = self.asked(lambda view: view.decisions(name), None)
         return max((each.place.offset for each in found or ()), default=-1)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairlead.control.told_offsets import StatusError, answers, told_lookup
+from fairlead.control.offset_answers import StatusError, answer_requests, topic_status_lookup
 from fairlead.core.model import MessageQueue, Route, RouteBroker
 from fairlead.core.outputs import Request
 from fairlead.core.records import OffsetsKnown, QueueOffsets
@@ -32,22 +32,25 @@ def test_each_queue_of_the_status_is_answered() -> None:
         QueueOffsets(MessageQueue("orders", "a", 1), 7, 7, None, None),
         QueueOffsets(MessageQueue("orders", "b", 0), 0, 0, None, None),
     )
-    found = answers([_request()], ROUTE, told_lookup(STATUS))
+    found = answer_requests([_request()], ROUTE, topic_status_lookup(STATUS))
     assert found.records == (OffsetsKnown("group", "orders", "life-1", queues),)
     assert found.left == {"group": 1}
-    found = answers([_request(None, queues[1].queue)], ROUTE, told_lookup(STATUS))
+    found = answer_requests([_request(None, queues[1].queue)], ROUTE, topic_status_lookup(STATUS))
     assert found == ((OffsetsKnown("group", "orders", "life-1", queues[1:2]),), {})
 
 
 def test_what_the_status_lacks_is_not_answered() -> None:
     """A route's request asks for no bounds, and no bounds tell where a time is."""
     route = Request("group", "route", "orders", None, None)
-    assert answers([route], ROUTE, told_lookup(STATUS)) == ((), {})
-    assert answers([_request(1_000)], ROUTE, told_lookup(STATUS)) == ((), {"group": 4})
+    assert answer_requests([route], ROUTE, topic_status_lookup(STATUS)) == ((), {})
+    assert answer_requests([_request(1_000)], ROUTE, topic_status_lookup(STATUS)) == (
+        (),
+        {"group": 4},
+    )
 
 
 @pytest.mark.parametrize("line", ["a 0 0", "a x 0 1", "a 0 2 1", "a 0 -1 1", "service unavailable"])
 def test_a_line_that_is_no_status_is_refused_with_its_number(line: str) -> None:
     """What is no line of topicStatus is refused with its number."""
     with pytest.raises(StatusError, match="line 2"):
-        told_lookup(f"a 0 0 1\n{line}\n")
+        topic_status_lookup(f"a 0 0 1\n{line}\n")

@@ -1,6 +1,6 @@
-"""A native consumer group on the cluster with the messages: who is in it, and where it is.
+"""A native consumer group on the cluster with the messages: its members and its positions.
 
-Decides what counts as its position: what it committed in the present life of a topic.
+A position counts if the group committed it under the topic's present identity.
 """
 
 import time
@@ -13,10 +13,10 @@ import orjson
 from fairlead.bridges.kafka.committed import Committed, read_committed
 from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.bridges.kafka.native_group import NativeGroup
-from fairlead.control.group_offsets import QueuePlace
+from fairlead.control.queue_place import QueuePlace
 from fairlead.core.model import MessageQueue, Position
 
-__all__ = ["NativeSide"]
+__all__ = ["NativeConsumers"]
 
 _PATIENCE_S: Final = 5.0
 _PAUSE_S: Final = 0.5
@@ -25,14 +25,14 @@ _Found = TypeVar("_Found")
 
 
 @dataclass(frozen=True, slots=True)
-class NativeSide:
-    """One group of Kafka's own; asks when it is asked."""
+class NativeConsumers:
+    """One group of native consumers; every method asks the cluster."""
 
     data: DataCluster
     group: str
 
-    def look(self) -> NativeGroup:
-        """Return who is in it now.
+    def read_members(self) -> NativeGroup:
+        """Return its present members.
 
         Raises:
             EnvironmentMissingError: the cluster does not answer.
@@ -54,7 +54,7 @@ class NativeSide:
         return found
 
     def positions(self, places: Iterable[QueuePlace]) -> dict[MessageQueue, int]:
-        """Return where it goes on in each queue; one that it committed nothing in has no entry.
+        """Return its position in each queue; a queue without a commit has no entry.
 
         Raises:
             EnvironmentMissingError: the cluster does not answer.
@@ -74,12 +74,12 @@ class NativeSide:
     def commit(
         self, positions: Mapping[MessageQueue, tuple[QueuePlace, Position]]
     ) -> dict[MessageQueue, str | None]:
-        """Commit where it shall go on, with the reset and the life of the topic beside it.
+        """Commit where it shall go on, with the reset and the topic's identity beside it.
 
-        Kafka refuses it while somebody is in the group.
+        Kafka refuses this while the group has members.
 
         Returns:
-            Per queue why it was refused; None: it stands.
+            Per queue the reason of a refusal; None: the commit stands.
         """
         found: dict[MessageQueue, str | None] = {}
         for topic, of_topic in _by_topic(place for place, _ in positions.values()).items():
@@ -95,7 +95,7 @@ class NativeSide:
 
 
 def _answered(ask: Callable[[], _Found | None]) -> _Found | None:
-    """Ask again for some seconds: whoever asks a cluster first has the coordinator made."""
+    """Ask again for some seconds: a cluster that is asked first has to create its coordinator."""
     over_s = time.monotonic() + _PATIENCE_S
     while (found := ask()) is None and time.monotonic() < over_s:
         time.sleep(_PAUSE_S)
@@ -110,6 +110,6 @@ def _by_topic(places: Iterable[QueuePlace]) -> dict[str, Sequence[QueuePlace]]:
 
 
 def _metadata(place: QueuePlace, position: Position) -> str:
-    """Return what Fairlead's clients write beside an offset, which is nothing to anybody else."""
+    """Return what Fairlead's clients write beside an offset; it means nothing to others."""
     body = {"v": 1, "reset": position.reset, "identity": place.identity}
     return orjson.dumps(body).decode()

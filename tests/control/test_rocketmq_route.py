@@ -10,7 +10,7 @@ from fairlead_client.routes.publish_info import publish_info
 from fairlead_client.routes.route_record import decode_route_record
 from fairlead_client.routes.subscribe_info import subscribe_info
 
-from fairlead.control.told_route import as_read, told_route
+from fairlead.control.rocketmq_route import as_read, route_from_rocketmq
 from fairlead.core.model import Route, RouteBroker
 from fairlead.core.records import RouteChanged
 from fairlead.core.topics.routes import has_closed_queues, readable_queues, writable_queues
@@ -37,7 +37,7 @@ STATIC: dict[str, Any] = {
 
 def test_brokers_keep_their_names_shares_and_addresses() -> None:
     """Brokers by their names, their shares, addresses and cluster; the first data of a name."""
-    assert told_route("orders", read_topic_route(TOLD), "life-1") == Route(
+    assert route_from_rocketmq("orders", read_topic_route(TOLD), "life-1") == Route(
         "orders",
         "life-1",
         (
@@ -51,7 +51,7 @@ def test_brokers_keep_their_names_shares_and_addresses() -> None:
 def test_clients_make_the_same_queues_of_both_routes(told: dict[str, Any]) -> None:
     """What clients make of the record is what they make of RocketMQ's own route."""
     theirs = read_topic_route(told)
-    route = told_route("orders", theirs, "life-1")
+    route = route_from_rocketmq("orders", theirs, "life-1")
     assert as_read("orders", route) == RouteChanged("orders", route)
     value = encode_route(RouteChanged("orders", route), TopicNames("")).value
     assert value is not None
@@ -65,7 +65,7 @@ def test_clients_make_the_same_queues_of_both_routes(told: dict[str, Any]) -> No
 
 def test_logical_queues_belong_to_the_mock_broker() -> None:
     """Its logical queues belong to the mock broker; leaders name the real one that keeps each."""
-    (broker,) = told_route("orders", read_topic_route(STATIC), "life-1").brokers
+    (broker,) = route_from_rocketmq("orders", read_topic_route(STATIC), "life-1").brokers
     assert (broker.broker_name, broker.read_queue_nums) == ("__syslo__global__", 3)
     assert broker.leaders == ("b", "a", "__syslo__none__")
 
@@ -82,7 +82,7 @@ def test_logical_queues_belong_to_the_mock_broker() -> None:
 def test_refused_as_a_route(told: dict[str, Any], field: str) -> None:
     """What is no route, has a broker twice, or stops RocketMQ's clients, cannot be one of ours."""
     with pytest.raises(RouteError) as caught:
-        told_route("orders", read_topic_route(told), "life-1")
+        route_from_rocketmq("orders", read_topic_route(told), "life-1")
     assert caught.value.field == field
 
 
@@ -98,7 +98,7 @@ def test_refused_as_a_record(change: dict[str, Any], field: str) -> None:
     """What the engine would reject is found before it is written."""
     told = json.loads(json.dumps({"queueDatas": [SHARE | change], "brokerDatas": []}))
     with pytest.raises(WireError) as caught:
-        as_read("orders", told_route("orders", read_topic_route(told), "life-1"))
+        as_read("orders", route_from_rocketmq("orders", read_topic_route(told), "life-1"))
     assert caught.value.field == field
 
 
@@ -106,7 +106,7 @@ def test_a_broker_without_its_master() -> None:
     """Producers pass it by; what its queues weigh is not changed by a master that is away now."""
     told = read_topic_route({"queueDatas": [SHARE], "brokerDatas": []})
     assert publish_info("orders", told).queues == ()
-    route = told_route("orders", told, "life-1")
+    route = route_from_rocketmq("orders", told, "life-1")
     assert set(writable_queues(route).values()) == {True}
 
 
@@ -125,5 +125,7 @@ def test_a_broker_without_its_master() -> None:
 def test_whether_any_queue_is_closed(change: dict[str, Any]) -> None:
     """No look at each queue is needed: for many groups and wide topics it took minutes."""
     share = SHARE | change
-    route = told_route("orders", read_topic_route({"queueDatas": [share], "brokerDatas": []}), "l")
+    route = route_from_rocketmq(
+        "orders", read_topic_route({"queueDatas": [share], "brokerDatas": []}), "l"
+    )
     assert has_closed_queues(route) == (not all(writable_queues(route).values()))

@@ -1,4 +1,4 @@
-"""An operator's session with one group's rules: read them, write changes, hear what comes of it.
+"""An operator's session with one group's rules: read them, write changes, wait for answers.
 
 ADR 0095 gives the reasons.
 """
@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from fairlead.control.answers import Answers, AnswerWatch, Place, Refusal
+from fairlead.control.engine_answers import AnswerWatch, ControlPlace, EngineAnswers, Refusal
 from fairlead.control.rule_change import RuleChange
 from fairlead.control.rule_json import rule_head
 from fairlead.control.rules_in_force import RulesInForce, read_rules_in_force
@@ -20,13 +20,13 @@ from fairlead.wire.bodies import failure_body
 from fairlead.wire.decision_records import DecisionRecord, decision_names
 from fairlead.wire.topics import TopicNames
 
-__all__ = ["Answer", "ControlSession", "RuleOutcome"]
+__all__ = ["ControlSession", "RuleAnswer", "RuleOutcome"]
 
-Answer = Literal["in_force", "refused", "unchanged", "unanswered", "not_written"]
+RuleAnswer = Literal["in_force", "refused", "unchanged", "unanswered", "not_written"]
 """What came of a rule.
 
 ``unchanged``: it was in force already and is not written again. ``unanswered``: it stands in the
-log, and no engine has said anything of it in time.
+log, and no engine has answered it in time.
 """
 
 
@@ -36,23 +36,23 @@ class RuleOutcome:
 
     Attributes:
         rule: as the engine reads it.
-        answer: see `Answer`.
-        places: where it stands in the control topic.
+        answer: see `RuleAnswer`.
+        places: its places in the control topic.
         decisions: those that it led to, one for each group.
         refusal: why the engine rejected it.
-        passed: the engine has read on behind the record, whatever it answered.
+        passed: the engine has read past the record, whatever it answered.
         ticking: an engine runs.
     """
 
     rule: RuleSet
-    answer: Answer
-    places: tuple[Place, ...] = ()
+    answer: RuleAnswer
+    places: tuple[ControlPlace, ...] = ()
     decisions: tuple[DecisionRecord, ...] = ()
     refusal: Refusal | None = None
     passed: bool = False
     ticking: bool = False
 
-    def document(self, topic: str) -> dict[str, Any]:
+    def to_json(self, topic: str) -> dict[str, Any]:
         """Return it as JSON values; ``topic`` is the name of the control topic."""
         decisions = self.decisions
         failures = {topic: failure for one in decisions for topic, failure in one.failures.items()}
@@ -66,14 +66,14 @@ class RuleOutcome:
             "queues_moved": sum(one.queues_moved for one in decisions) if decisions else None,
             "failures": [failure_body(each) for each in failures.values()],
             "alarms": sorted({alarm for one in decisions for alarm in one.alarms}),
-            "refused": None if self.refusal is None else self.refusal.document(),
+            "refused": None if self.refusal is None else self.refusal.to_json(),
         }
 
 
 class ControlSession:
-    """What the control topic says of a group (or, as ``*``, of all groups), and a way to change it.
+    """The rules of one group (or, for ``*``, of all groups), and a way to change them.
 
-    ``present`` are the rules in force when the session began.
+    ``present``: the rules in force when the session began.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class ControlSession:
         self.present: RulesInForce = read_rules_in_force(kafka, group, self._shards, strategies)
 
     def write(self, changes: Sequence[RuleChange], seconds_max: float) -> list[RuleOutcome]:
-        """Write what changes something and wait for the engine; return what came of each.
+        """Write the rules that change something and wait for the engine; return what came of each.
 
         Raises:
             EnvironmentMissingError: the topics cannot be read or written.
@@ -106,9 +106,9 @@ class ControlSession:
         with AnswerWatch(self._kafka, sorted({partition for _, partition in records})) as watch:
             written = [(partition, changes[number].rule) for number, partition in records]
             offsets = write_rules(self._kafka, written)
-            places: dict[int, list[Place]] = {}
+            places: dict[int, list[ControlPlace]] = {}
             for (number, partition), offset in zip(records, offsets, strict=True):
-                places.setdefault(number, []).append(Place(partition, offset))
+                places.setdefault(number, []).append(ControlPlace(partition, offset))
             answers = watch.wait([place for each in places.values() for place in each], seconds_max)
         return [
             _outcome(change.rule, places[number], answers)
@@ -118,11 +118,11 @@ class ControlSession:
         ]
 
 
-def _outcome(rule: RuleSet, places: Sequence[Place], answers: Answers) -> RuleOutcome:
+def _outcome(rule: RuleSet, places: Sequence[ControlPlace], answers: EngineAnswers) -> RuleOutcome:
     refusals = [answers.refusals[place] for place in places if place in answers.refusals]
     decisions = [each for place in places for each in answers.decisions.get(place, ())]
     ticking = all(place.partition in answers.ticking for place in places)
-    answer: Answer = "unanswered"
+    answer: RuleAnswer = "unanswered"
     if refusals:
         answer = "refused"
     elif decisions or (rule.group == ALL_GROUPS and ticking):

@@ -1,27 +1,26 @@
-"""Which groups there are, by name: whoever means one of them and mistypes it is told so.
+"""The names of all groups, for whoever mistypes one.
 
-Decides what counts as known: whoever has an assignment, a rule or a reset in Fairlead's topics, and
-the groups of the data cluster. It reads names alone, and only when one is not known otherwise. The
-refusal of an unknown group is worded here, for every command and for ``fairlead serve``.
+A group counts as known if it has an assignment, a rule or a reset in Fairlead's topics, or is on
+the data cluster. Only keys are read, and only when a name is not known otherwise. Every command and
+``fairlead serve`` refuse an unknown group with the words of this file.
 """
 
 import difflib
 from collections.abc import Iterable
 from typing import Final
 
-import orjson
-
 from fairlead.core.records import ALL_GROUPS
 from fairlead.errors import UsageError
 from fairlead.kafka.topic_source import TopicSource
+from fairlead.wire.record_keys import group_named
 
 __all__ = ["named_groups", "nearest_names", "unknown_group"]
 
 _NAMED_MAX: Final = 3
 _CHARACTERS_MAX: Final = 2_000_000
-"""Of so many characters of names the letters are counted; of others not even that."""
+"""Letters are counted in this many characters of names; names beyond that are not compared."""
 _STEPS_MAX: Final = 40_000_000
-"""So many steps comparisons may take at worst: of 5,000 names of 20 characters, or 20 of 120."""
+"""How many steps comparisons may take: enough for 5,000 names of 20 characters, or 20 of 120."""
 
 
 def named_groups(source: TopicSource) -> frozenset[str]:
@@ -31,7 +30,7 @@ def named_groups(source: TopicSource) -> frozenset[str]:
         EnvironmentMissingError: the topics cannot be read.
     """
     found = {
-        _group_of(row.key)
+        group_named(suffix, row.key)
         for suffix in ("control", "assignments")
         for row in source.rows(suffix, source.partitions_of(suffix))
         if row.value is not None
@@ -40,10 +39,10 @@ def named_groups(source: TopicSource) -> frozenset[str]:
 
 
 def nearest_names(name: str, known: Iterable[str]) -> list[str]:
-    """Return the names of groups or clients that are nearest to one; three at most.
+    """Return the three names of groups or clients that are nearest to one.
 
-    The nearest stands first; of names that are equally near, the first in the alphabet. Among many
-    long names they are three near ones: whoever asks waits for half a second or so.
+    The nearest stands first; equally near ones are sorted. Of very many long names these are three
+    near ones, not surely the nearest: the user waits half a second or so.
 
     >>> nearest_names("order", ["billing", "orders", "orders-eu", "invoices"])
     ['orders', 'orders-eu', 'invoices']
@@ -52,7 +51,7 @@ def nearest_names(name: str, known: Iterable[str]) -> list[str]:
     best: list[tuple[float, str]] = []
     steps = 0
     for bound, each in _promising(matcher, known):
-        # A name is at most as near as its bound says, so those that follow are no nearer.
+        # A name is at most as near as its bound, so no later name is nearer.
         full = len(best) == _NAMED_MAX
         if full and (best[-1] <= (bound, each) or steps > _STEPS_MAX):
             break
@@ -63,13 +62,13 @@ def nearest_names(name: str, known: Iterable[str]) -> list[str]:
 
 
 def unknown_group(group: str, known: Iterable[str], place: str, *, or_else: str = "") -> UsageError:
-    """Return the refusal of a group that nobody knows: it is mistyped, or the place is another one.
+    """Return the error for an unknown group: a mistyped name, or a wrong cluster.
 
     Args:
         group: its name.
-        known: the groups that there are, as far as they were read.
-        place: where it was looked for: ``at`` a cluster, or ``in`` a recording.
-        or_else: what else helps, as a sentence; empty: nothing.
+        known: the known groups, as far as they were read.
+        place: where Fairlead looked: ``at`` a cluster, or ``in`` a recording.
+        or_else: another remedy, as a sentence; empty: none.
     """
     names = set(known)
     elsewhere = "look elsewhere (--bootstrap, --topic-prefix, --dump)"
@@ -86,7 +85,7 @@ def unknown_group(group: str, known: Iterable[str], place: str, *, or_else: str 
 def _promising(
     matcher: "difflib.SequenceMatcher[str]", known: Iterable[str]
 ) -> list[tuple[float, str]]:
-    """Return names, each behind minus the most that its ratio may be, the most promising first."""
+    """Return names, each behind minus its greatest possible ratio, the most promising first."""
     lengths: list[tuple[float, str]] = []
     for each in set(known):
         matcher.set_seq1(each)
@@ -100,12 +99,3 @@ def _promising(
         matcher.set_seq1(each)
         letters.append((-matcher.quick_ratio(), each))
     return sorted(letters)
-
-
-def _group_of(key: bytes | None) -> str:
-    """Return the group of a key of control or assignments; "" if it is none of theirs."""
-    try:
-        named = orjson.loads(key or b"")
-    except orjson.JSONDecodeError:
-        return ""
-    return named[0] if isinstance(named, list) and named and isinstance(named[0], str) else ""

@@ -1,4 +1,4 @@
-"""What the bridges say of themselves in the offsets topic: there, in trouble, stopped, or dead."""
+"""What the bridges report of themselves in the offsets topic: running, failing, stopped or dead."""
 
 import shlex
 from collections.abc import Iterable, Mapping
@@ -13,25 +13,25 @@ from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["BridgeLife", "BridgeSigns", "BridgeVerdict", "is_sign"]
+__all__ = ["BridgeLiveness", "BridgeSigns", "BridgeVerdict", "is_sign"]
 
 _MISSED: Final = 3
-"""So many signs in a row are missing of one that is dead."""
+"""A bridge counts as dead when this many signs in a row are missing."""
 _LIMITS: Final = WireLimits(shards=1)
 
 BridgeVerdict = Literal["running", "look_ups_fail", "stopped", "dead"]
-"""What a bridge is, in one word: what it said last, or that it says nothing any more."""
+"""The state of a bridge: what it said last, or that it says nothing any more."""
 
 
 @dataclass(frozen=True, slots=True)
-class BridgeLife:
-    """The bridge of one cluster, or the liveliest of several.
+class BridgeLiveness:
+    """The bridge of one cluster; of several, the one most likely to be running.
 
     Attributes:
-        cluster: what it calls its cluster.
-        verdict: what it is.
+        cluster: the name that the bridge gives its cluster.
+        verdict: its state.
         at_ms: when it last gave a sign, by its own clock.
-        now_ms: when that was looked at.
+        now_ms: when somebody looked.
     """
 
     cluster: str
@@ -40,23 +40,23 @@ class BridgeLife:
     now_ms: int
 
     def words(self) -> str:
-        """Say it, with the time of its last sign."""
+        """Say its state and when it gave its last sign."""
         when = f"{utc_words(self.at_ms)}, {duration_words(max(0, self.now_ms - self.at_ms))} ago"
         did = {
-            "running": f"is there, and last said so at {when}",
-            "look_ups_fail": f"cannot learn the topics of its cluster, it said at {when}",
+            "running": f"runs; its last sign of life was at {when}",
+            "look_ups_fail": f"cannot read the topics of its cluster, as it said at {when}",
             "stopped": f"was stopped at {when}",
-            "dead": f"gave its last sign of life at {when}, and did not say that it ends",
+            "dead": f"gave its last sign of life at {when} and did not say that it stops",
         }[self.verdict]
         return f"the bridge of cluster {self.cluster} {did}"
 
     @property
     def command(self) -> str:
-        """How it is started: under another name it would tell the same queues as others."""
+        """The command that starts it; under another name it would publish the same queues twice."""
         return f"fairlead bridge kafka --cluster-name {shlex.quote(self.cluster)}"
 
-    def document(self) -> dict[str, Any]:
-        """Return it as JSON tells it."""
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values."""
         return {
             "cluster": self.cluster,
             "verdict": self.verdict,
@@ -66,36 +66,36 @@ class BridgeLife:
 
 
 def is_sign(row: RawRecord) -> bool:
-    """Tell whether a row of the offsets topic is of a bridge itself, by its key: no answer."""
+    """Tell by its key whether a row of the offsets topic is a bridge's own sign, not an answer."""
     return b'","' not in (row.key or b'","')
 
 
 @dataclass(slots=True)
 class BridgeSigns:
-    """The newest sign of each run of a bridge, from the rows of the offsets topic in their order.
+    """The newest sign of each run of a bridge, from the rows of the offsets topic in order.
 
     Attributes:
-        newest: cluster -> the uuid of a run -> when it said what.
+        newest: cluster -> uuid of a run -> when it gave its sign, and the sign.
     """
 
     newest: dict[str, dict[str, tuple[int, BridgeSign]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, rows: Iterable[RawRecord]) -> "BridgeSigns":
-        """Return what these rows tell; those that are no signs tell nothing."""
+        """Return the signs among these rows."""
         found = cls()
         for row in rows:
-            found.take(row)
+            found.apply_row(row)
         return found
 
-    def take(self, row: RawRecord) -> None:
-        """Take in one row, whatever it is."""
+    def apply_row(self, row: RawRecord) -> None:
+        """Add one row, whatever it is."""
         if row.value is None or not is_sign(row):
             return
         try:
             sign = decode("offsets", row, _LIMITS)
         except WireError:
-            # The engine refuses it as well.
+            # The engine rejects it as well.
             return
         if isinstance(sign, BridgeSign):
             runs = self.newest.setdefault(sign.cluster, {})
@@ -104,21 +104,21 @@ class BridgeSigns:
             if len(runs) > _RUNS_MAX:
                 del runs[next(iter(runs))]
 
-    def lives(self, now_ms: int) -> list[BridgeLife]:
-        """Return what is to be said of each cluster's bridge, by the clusters' names.
+    def lives(self, now_ms: int) -> list[BridgeLiveness]:
+        """Return the bridge of each cluster, sorted by the clusters' names.
 
-        Of several bridges of one cluster one that is there counts; else the one heard last.
+        Of several bridges of one cluster a running one counts, else the one heard last.
         """
         return [_life(name, self.newest[name], now_ms) for name in sorted(self.newest)]
 
 
 _RUNS_MAX: Final = 16
-"""So many runs of bridges of one cluster are told apart; a run of long ago says nothing now."""
+"""This many runs of bridges of one cluster are kept apart; old runs say nothing about now."""
 
 
-def _life(cluster: str, runs: Mapping[str, tuple[int, BridgeSign]], now_ms: int) -> BridgeLife:
+def _life(cluster: str, runs: Mapping[str, tuple[int, BridgeSign]], now_ms: int) -> BridgeLiveness:
     lives = [
-        BridgeLife(cluster, _verdict(at_ms, sign, now_ms), at_ms, now_ms)
+        BridgeLiveness(cluster, _verdict(at_ms, sign, now_ms), at_ms, now_ms)
         for at_ms, sign in runs.values()
     ]
     return max(lives, key=lambda each: (_LIVELY.get(each.verdict, 0), each.at_ms))
