@@ -189,12 +189,12 @@ def main() -> None:
         abuser.run()
         print(abuser.written)  # noqa: T201 - its caller reads it
         return
-    found = abuse(given.scale, given.joins, lambda text: print(text, file=sys.stderr))  # noqa: T201
-    p99 = {when: p99_of(found[when]) for when in ("before", "during", "after")}
+    figures = abuse(given.scale, given.joins, lambda text: print(text, file=sys.stderr))  # noqa: T201
+    p99 = {when: p99_of(figures[when]) for when in ("before", "during", "after")}
     ratio = p99["during"] / p99["before"]
-    print(json.dumps({**found, "p99": p99, "ratio": ratio}))  # noqa: T201
+    print(json.dumps({**figures, "p99": p99, "ratio": ratio}))  # noqa: T201
     held = ratio <= RATIO_MAX and p99["after"] <= RATIO_MAX * p99["before"]
-    if given.check and not (held and found["same_engine"]):
+    if given.check and not (held and figures["same_engine"]):
         sys.exit(1)
 
 

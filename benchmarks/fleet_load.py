@@ -114,7 +114,7 @@ class FleetLoad:
         self._producer = KafkaProducer(bootstrap_servers=bootstrap, acks="all")
         self._consumer = KafkaConsumer(bootstrap_servers=bootstrap, enable_auto_commit=False)
         self._clients: dict[str, LoadClient] = {}
-        self.told: dict[str, float] = {}
+        self.answered_at: dict[str, float] = {}
         topics = [self._names.name(suffix) for suffix in ("assignments", "requests")]
         self._consumer.assign(
             [
@@ -157,7 +157,7 @@ class FleetLoad:
     def _obey(self, body: dict[str, Any]) -> None:
         client = self._clients.get(body["incarnation"])
         if client is not None:
-            self.told.setdefault(client.incarnation, time.monotonic())
+            self.answered_at.setdefault(client.incarnation, time.monotonic())
             for release in client.obey(body):
                 self._send("releases", client.group, release)
 
@@ -206,7 +206,7 @@ def gather(load: FleetLoad, fleet: list[LoadClient]) -> "Beats":
         load.join(client)
     beats = Beats(load, fleet)
     begun = time.monotonic()
-    while any(client.incarnation not in load.told for client in fleet):
+    while any(client.incarnation not in load.answered_at for client in fleet):
         beats.wait(0.05)
         if time.monotonic() - begun > _UP_SECONDS_MAX:
             raise TimeoutError("the fleet did not come up")
@@ -223,9 +223,11 @@ def time_joins(
         probe = LoadClient(chance.choice(names), f"probe-{number}")
         begun = time.monotonic()
         load.join(probe)
-        while probe.incarnation not in load.told and time.monotonic() - begun < _LOST_SECONDS:
+        while (
+            probe.incarnation not in load.answered_at and time.monotonic() - begun < _LOST_SECONDS
+        ):
             beats.wait(0.0)
-        latencies.append(load.told.get(probe.incarnation, begun + _LOST_SECONDS) - begun)
+        latencies.append(load.answered_at.get(probe.incarnation, begun + _LOST_SECONDS) - begun)
         beats.wait(_STAY_SECONDS)
         load.leave(probe)
         beats.wait(chance.uniform(0.2, 0.7))

@@ -54,7 +54,7 @@ def assign_groups(
         )
     )
     key = F.col("key").cast("string")
-    told = F.lit(ticks) | (F.col("offset") == 0)
+    broadcast = F.lit(ticks) | (F.col("offset") == 0)
     none = F.array().cast("array<string>")
     concerned = (
         F.when(F.col("topic") == names.name("routes"), every)
@@ -63,7 +63,7 @@ def assign_groups(
         )
         .when(
             F.col("key").isNull(),
-            F.when(told, F.element_at(of_shard, F.col("partition") + 1)).otherwise(none),
+            F.when(broadcast, F.element_at(of_shard, F.col("partition") + 1)).otherwise(none),
         )
         .otherwise(F.array(key))
     )

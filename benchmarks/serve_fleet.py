@@ -145,12 +145,12 @@ class Fleet:
         }  # fmt: skip
 
     def _progress(self, group: str, client: str) -> dict[str, Any]:
-        told = [
+        positions = [
             {"queue": queue, "epoch": EPOCH, "position": [0, 9_000], "end": 9_200,
              "identity": f"life-of-{group}"}
             for queue in self._owned(group, client)
         ]  # fmt: skip
-        return self._of(group, client, "progress") | {"queues": told}
+        return self._of(group, client, "progress") | {"queues": positions}
 
     def _of(self, group: str, client: str, kind: str) -> dict[str, Any]:
         return {
@@ -266,8 +266,8 @@ def _asked(serve: Serve) -> dict[str, Any]:
     listed = [sys.executable, "-m", "fairlead", "group", "list", "-o", "jsonl"]
 
     def list_groups() -> int:
-        found = subprocess.run(listed, env=serve.environment, capture_output=True, check=True)
-        return found.stdout.count(b"\n")
+        answer = subprocess.run(listed, env=serve.environment, capture_output=True, check=True)
+        return answer.stdout.count(b"\n")
 
     text = serve.get("/metrics")[1]
     return {
@@ -302,13 +302,13 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=20.0, help="of heartbeats")
     parser.add_argument("--check", action="store_true", help="exit with 1 if a target is missed")
     chosen = parser.parse_args()
-    found = measured(chosen.groups, chosen.members, chosen.queues, chosen.seconds)
-    sys.stdout.write(json.dumps(found, indent=2) + "\n")
+    figures = measured(chosen.groups, chosen.members, chosen.queues, chosen.seconds)
+    sys.stdout.write(json.dumps(figures, indent=2) + "\n")
     holds = (
-        found["list_seconds"] < LIST_SECONDS_MAX
-        and found["list_lines"] == chosen.groups
-        and found["metrics_seconds"] < METRICS_SECONDS_MAX
-        and found["metrics_bytes"] < METRICS_BYTES_MAX
+        figures["list_seconds"] < LIST_SECONDS_MAX
+        and figures["list_lines"] == chosen.groups
+        and figures["metrics_seconds"] < METRICS_SECONDS_MAX
+        and figures["metrics_bytes"] < METRICS_BYTES_MAX
     )
     if chosen.check and not holds:
         sys.exit(1)

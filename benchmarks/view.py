@@ -82,9 +82,9 @@ def _take(view: ObservedGroups, what: str, rows: Iterable[RawRecord]) -> None:
 
 def _timed(what: str, asked: Callable[[], Any]) -> Any:
     began = time.thread_time()
-    found = asked()
+    answer = asked()
     _say(what, f"{(time.thread_time() - began) * 1e3:.0f} ms")
-    return found
+    return answer
 
 
 def _memory_mib() -> int:

@@ -167,7 +167,7 @@ class GroupsLoad:
     def progress(self, at_ms: int, position: int) -> Iterator[RawRecord]:
         """Yield the progress of each member on all its queues, 80 messages behind their end."""
         for group, number in self._everybody():
-            told = [
+            positions = [
                 {
                     "queue": [*queue],
                     "epoch": [3, 41],
@@ -177,7 +177,7 @@ class GroupsLoad:
                 }
                 for queue in self._held(group, number)
             ]
-            body = {"kind": "progress", **self._sender(group, number), "queues": told}
+            body = {"kind": "progress", **self._sender(group, number), "queues": positions}
             yield self._of_group("heartbeats", group, body, at_ms)
 
     def _everybody(self) -> Iterator[tuple[str, int]]:

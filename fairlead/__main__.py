@@ -1,4 +1,4 @@
-"""Lets ``python -m fairlead`` be the command line."""
+"""Runs the command line for ``python -m fairlead``."""
 
 from fairlead.cli.main import main
 

@@ -1,8 +1,8 @@
-"""Class-data archives: the classes a Java program loads at its start, ready to be mapped to memory.
+"""Class-data archives: the classes that a Java program loads at its start, ready for mapping.
 
-One is for Spark, one for the embedded broker; each halves a start. An archive fits exactly one JVM
-and one class path, so both are in its file's name. Without a matching file, or when the JVM does
-not accept it, classes are loaded as they always were.
+Spark and the embedded broker have one each, which halves the time of a start. An archive fits
+exactly one JVM and one class path, so both are in its file's name. Without a matching archive, or
+if the JVM does not accept it, the JVM loads the classes as usual.
 
 ADR 0012 gives the reasons.
 """
@@ -21,17 +21,17 @@ from fairlead.jars import cache_root
 from fairlead.java import Java
 
 _SUFFIX: Final = ".jsa"
-# Another class path, a full temporary folder, an older kernel: nothing a user of it must hear.
+# A user need not hear about an archive that does not fit or cannot be used.
 _SILENT: Final = ("-Xshare:auto", "-Xlog:cds=off", "-Xlog:cds+dynamic=off")
 _LOADED: Final = re.compile(r"source: (shared objects file \(top\))?")
 
 
 @dataclass(frozen=True, slots=True)
 class ArchivedProgram:
-    """A Java program whose classes an archive holds.
+    """A Java program with an archive of its classes.
 
     Attributes:
-        name: begins the names of its archives.
+        name: the beginning of its archives' names.
         class_path: its jars.
     """
 
@@ -39,13 +39,13 @@ class ArchivedProgram:
     class_path: tuple[Path, ...]
 
     def archive(self, java: Java) -> Path:
-        """Return where the archive for this JVM and this class path is, or would be."""
+        """Return the path of the archive for this JVM and this class path; it may not exist."""
         return archive_folder() / f"{self.name}-{self._fingerprint(java)}{_SUFFIX}"
 
     def other_archives(self, java: Java) -> list[Path]:
-        """Return the archives of this program for others, the newest first."""
-        found = archive_folder().glob(f"{self.name}-*{_SUFFIX}")
-        others = set(found) - {self.archive(java)}
+        """Return this program's archives for other JVMs or class paths, newest first."""
+        archives = archive_folder().glob(f"{self.name}-*{_SUFFIX}")
+        others = set(archives) - {self.archive(java)}
         return sorted(others, key=lambda one: one.stat().st_mtime, reverse=True)
 
     def options(self, java: Java) -> tuple[str, ...]:
@@ -54,7 +54,7 @@ class ArchivedProgram:
         return using_options(path) if path.is_file() else ()
 
     def _fingerprint(self, java: Java) -> str:
-        """Tell apart JVMs and class paths as the JVM itself does: by file, size and time."""
+        """Identify JVM and class path as the JVM itself does: by file, size and time."""
         digest = hashlib.sha256(f"{java.home}\n{java.banner}\n".encode())
         for jar in self.class_path:
             status = jar.stat()
@@ -66,7 +66,7 @@ def spark_program(jars: Path) -> ArchivedProgram:
     """Return Spark with the connector jars of this folder.
 
     Raises:
-        EnvironmentMissingError: there is no pyspark.
+        EnvironmentMissingError: pyspark is not installed.
     """
     return ArchivedProgram("spark", _jars_in((jars, _spark_home() / "jars")))
 
@@ -77,7 +77,7 @@ def broker_program(folders: Iterable[Path]) -> ArchivedProgram:
 
 
 def archive_folder() -> Path:
-    """Return the folder of all archives, below the cache of the jars."""
+    """Return the folder of all archives, in the cache."""
     return cache_root() / "archives"
 
 
@@ -92,12 +92,12 @@ def using_options(path: Path) -> tuple[str, ...]:
 
 
 def load_log_option(log: Path) -> str:
-    """Return the JVM option that writes where each class comes from, for `archived_share`."""
+    """Return the JVM option that logs the source of each class, for `archived_share`."""
     return f"-Xlog:class+load=info:file={log}:none:filecount=0"
 
 
 def archived_share(log: Path) -> float:
-    """Return the share of classes that a JVM took from the archive, by its class-load log.
+    """Return the share of classes that a JVM loaded from the archive, from its class-load log.
 
     Returns:
         0.0 to 1.0; classes of the JVM's own default archive do not count as ours.
@@ -112,7 +112,7 @@ def _jars_in(folders: Iterable[Path]) -> tuple[Path, ...]:
 
 
 def _spark_home() -> Path:
-    """Where Spark's own jars are: as pyspark looks for them, without importing it."""
+    """Return the folder of Spark's own jars, found like pyspark does but without importing it."""
     named = os.environ.get("SPARK_HOME")
     if named:
         return Path(named)

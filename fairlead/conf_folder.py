@@ -1,4 +1,4 @@
-"""Where the defaults and the profiles are. It imports nothing: completion of a shell asks it."""
+"""The folder of defaults and profiles. It imports nothing, since shell completion uses it."""
 
 from pathlib import Path
 
@@ -8,7 +8,7 @@ __all__ = ["conf_directory", "profiles"]
 
 
 def conf_directory() -> Path:
-    """Return the folder of defaults and profiles: inside a wheel, else beside the package."""
+    """Return the folder of defaults and profiles: in the wheel, or else beside the package."""
     package = Path(fairlead.__file__).resolve().parent
     inside = package / "conf"
     return inside if inside.is_dir() else package.parent / "conf"

@@ -1,4 +1,4 @@
-"""How many there are of something, and which, in words."""
+"""Numbers of things, and lists of names, in words."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -18,7 +18,7 @@ def counted(number: int, noun: str) -> str:
 
 
 def listed(names: Sequence[str], divider: str = ", ", shown_max: int = _SHOWN) -> str:
-    """Return the first few names, and how many more there are.
+    """Return the first few names and the number of the others.
 
     >>> listed(["c1", "c2"]), listed(["c1", "c2", "c3", "c4", "c5"])
     ('c1, c2', 'c1, c2, c3 and 2 more')

@@ -1,4 +1,4 @@
-"""Spans of time as people say them, exact enough to act on."""
+"""Durations in words, exact enough to act on."""
 
 from typing import Final
 
@@ -12,7 +12,7 @@ _TENTHS_BELOW: Final = 10 * _SECOND
 
 
 def duration_words(milliseconds: int) -> str:
-    """Return how long something lasts: in its two greatest units; below ten seconds with tenths.
+    """Return a duration in its two largest units; below ten seconds with tenths.
 
     >>> duration_words(840), duration_words(95_000), duration_words(93_900_000)
     ('0.8 s', '1 min 35 s', '1 d 2 h')
@@ -31,7 +31,7 @@ def duration_words(milliseconds: int) -> str:
 
 
 def since_words(at_ms: int | None, now_ms: int) -> str | None:
-    """Return how long ago something was; None: it is not known when."""
+    """Return how long ago something was; None if the time is unknown."""
     return None if at_ms is None else duration_words(max(now_ms - at_ms, 0))
 
 

@@ -1,13 +1,13 @@
-"""The errors of the application: each says what is wrong and what to do, and has an exit code.
+"""The errors of the application: each has a message, a remedy and an exit code.
 
-The core does not use them: it raises its own errors, and the edges decide what they mean to a user.
+The core raises its own errors, and its callers turn them into these.
 """
 
 from enum import IntEnum
 
 
 class ExitCode(IntEnum):
-    """What the process tells its caller; the list is docs/exit-codes.md."""
+    """The exit codes of all processes; docs/exit-codes.md lists them."""
 
     OK = 0
     VERDICT_NEGATIVE = 1
@@ -27,8 +27,8 @@ class FairleadError(Exception):
     """A failure that a user can act on.
 
     Args:
-        message: what is wrong, naming the field or the thing.
-        remedy: what to do about it; empty only where nothing can be done.
+        message: what is wrong, naming the setting or the thing.
+        remedy: what to do about it; empty only if nothing can be done.
     """
 
     exit_code = ExitCode.USAGE
@@ -39,7 +39,7 @@ class FairleadError(Exception):
         self.remedy = remedy
 
     def lines(self) -> list[str]:
-        """Return the error as a user reads it: what is wrong, then the remedy, indented."""
+        """Return the error for a user: the message, then the indented remedy."""
         return [self.message, *([f"  {self.remedy}"] if self.remedy else [])]
 
     def __str__(self) -> str:
@@ -51,36 +51,36 @@ class UsageError(FairleadError):
 
 
 class EnvironmentMissingError(FairleadError):
-    """Something outside is missing or unreachable: Java, jars, a broker, a topic."""
+    """Something that the program needs is missing or unreachable: Java, jars, a broker, a topic."""
 
     exit_code = ExitCode.ENVIRONMENT
 
 
 class RefusedError(FairleadError):
-    """The program could go on, but must not: going on could make two owners or lose progress."""
+    """The program refuses to go on: a queue could get two owners, or progress could be lost."""
 
     exit_code = ExitCode.REFUSED
 
 
 class SupersededError(FairleadError):
-    """A driver of a higher generation has taken over; never restart on this."""
+    """A driver of a newer generation has taken over; never restart after this."""
 
     exit_code = ExitCode.SUPERSEDED
 
 
 class QueryDiedError(FairleadError):
-    """The streaming query ended by an exception; a supervisor may start it again."""
+    """An exception ended the streaming query; a supervisor may restart the driver."""
 
     exit_code = ExitCode.QUERY_DIED
 
 
 class VerdictError(FairleadError):
-    """A check was carried out, and its answer is no."""
+    """A check has failed."""
 
     exit_code = ExitCode.VERDICT_NEGATIVE
 
 
 class NothingProvedError(FairleadError):
-    """A check could not be carried out on what there is: that is no success."""
+    """A check had nothing to check, which is no success."""
 
     exit_code = ExitCode.NOTHING_PROVED

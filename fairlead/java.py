@@ -1,7 +1,7 @@
-"""Which Java runs Ivy, the embedded broker and Spark, and which version it is.
+"""Finds the Java for Ivy, the embedded broker and Spark, and its version.
 
-Asked in this order: FAIRLEAD_JAVA, JAVA_HOME, the PATH. The first that is set decides; a wrong one
-is an error and never silently replaced by the next.
+The order is FAIRLEAD_JAVA, JAVA_HOME, the PATH. The first one that is set decides; if it is wrong,
+that is an error, and the next one is not tried.
 """
 
 import functools
@@ -22,12 +22,12 @@ _ANSWER_SECONDS_MAX: Final = 30
 
 @dataclass(frozen=True, slots=True)
 class Java:
-    """A Java that runs.
+    """A working Java.
 
     Attributes:
         executable: the `java` command.
-        home: the folder it belongs to, as it says itself: what JAVA_HOME must be for Spark.
-        banner: what `java -version` prints: it tells apart two builds of one version.
+        home: its own java.home: JAVA_HOME for Spark.
+        banner: the output of `java -version`, which differs between builds of one version.
         major: 17, 21, …
     """
 
@@ -41,14 +41,14 @@ def find_java() -> Java:
     """Return the Java to use.
 
     Raises:
-        EnvironmentMissingError: none is found, it does not run, or it is older than 17.
+        EnvironmentMissingError: there is none, it does not run, or it is older than 17.
     """
     executable = _candidate()
     return _probe(executable)
 
 
 def _candidate() -> Path:
-    """The command the environment names, not yet tried."""
+    """Return the command that the environment names, untested."""
     named = os.environ.get("FAIRLEAD_JAVA")
     home = os.environ.get("JAVA_HOME")
     if named:
@@ -60,7 +60,7 @@ def _candidate() -> Path:
     found = shutil.which(command)
     if found is None:
         raise EnvironmentMissingError(
-            f"java: {source} leads to {command}, which is no program here.",
+            f"java: {source} leads to {command}, which is not a program.",
             remedy=_REMEDY,
         )
     return Path(found)
@@ -68,7 +68,7 @@ def _candidate() -> Path:
 
 @functools.cache
 def _probe(executable: Path) -> Java:
-    """Ask the program once per process who it is."""
+    """Ask the program for its version, once per process."""
     try:
         answer = subprocess.run(
             [str(executable), "-XshowSettings:properties", "-version"],
@@ -86,7 +86,7 @@ def _probe(executable: Path) -> Java:
     home = re.search(r"^ *java\.home = (.+)$", answer.stderr, re.MULTILINE)
     if answer.returncode != 0 or version is None or home is None:
         raise EnvironmentMissingError(
-            f"java: {executable} -version ended with code {answer.returncode} and said: "
+            f"java: {executable} -version ended with code {answer.returncode} and printed: "
             f"{answer.stderr.strip()[-200:]}",
             remedy=_REMEDY,
         )

@@ -1,7 +1,7 @@
-"""A request to stop that a signal handler and any thread may make, and the main thread waits for.
+"""A request to stop: a signal handler or any thread makes it, the main thread waits for it.
 
-``threading.Event`` cannot serve: set from a signal handler it deadlocks when the signal arrives
-while the same thread is about to wait. A byte in a pipe has no lock.
+``threading.Event`` would deadlock when a signal handler sets it while the same thread is about to
+wait. A byte in a pipe needs no lock.
 """
 
 import os
@@ -14,7 +14,7 @@ from typing import Self
 
 
 class StopSignal:
-    """Once set it stays set. Use it as a context, which closes its pipe."""
+    """The request; once set it stays set. Use it as a context, which closes its pipe."""
 
     def __init__(self) -> None:
         self._reader, self._writer = os.pipe()
@@ -30,17 +30,17 @@ class StopSignal:
 
     @property
     def is_set(self) -> bool:
-        """Tell whether a stop was asked for."""
+        """Whether a stop was requested."""
         return self._set
 
     def set(self) -> None:
-        """Ask for the stop; may be called from anywhere, and more than once."""
+        """Request the stop; any thread or signal handler may call it, also repeatedly."""
         if not self._set:
             self._set = True
             os.write(self._writer, b"s")
 
     def wait(self, seconds: float) -> bool:
-        """Return whether the stop was asked for, as soon as it is or after so many seconds."""
+        """Wait for the request for at most this many seconds; return whether it was made."""
         readable, _, _ = select.select([self._reader], [], [], seconds)
         return bool(readable)
 
@@ -49,7 +49,7 @@ class StopSignal:
 def on_signals(
     numbers: Sequence[signal.Signals], handler: Callable[[signal.Signals], None]
 ) -> Iterator[None]:
-    """Have a function called at these signals while the context is open; main thread only."""
+    """Call a function at these signals while the context is open; main thread only."""
 
     def call(number: int, _frame: FrameType | None) -> None:
         handler(signal.Signals(number))

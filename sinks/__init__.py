@@ -1,4 +1,4 @@
-"""Where decisions go: one file each behind one small contract (ADR 0051)."""
+"""Sinks, the places where decisions go; all implement one small contract (ADR 0051)."""
 
 from sinks.contract import OUTPUT_SCHEMA, Sink
 from sinks.file import FileSink

@@ -1,7 +1,7 @@
-"""What a sink is: it turns the engine's output rows into a writer, and decides nothing else.
+"""The contract of a sink: it turns the engine's output rows into a writer.
 
-Trigger, checkpoint and query name are the job's. A sink may be handed the same row twice (a batch
-that is run again sends all of it again), so it must not give a meaning to repetition.
+The job sets trigger, checkpoint and query name. A sink may get the same row twice, because Spark
+may run a batch again, so repetition must not have a meaning.
 """
 
 from typing import Final, Protocol
@@ -18,16 +18,16 @@ OUTPUT_SCHEMA: Final = StructType(
         StructField("value", BinaryType()),
     ]
 )
-"""One output record: full topic name, partition in that topic, key and value (null: a deletion)."""
+"""One output record: full topic name, partition, key and value (null: a deletion)."""
 
 
 class Sink(Protocol):
-    """A place where output records go."""
+    """A destination of output records."""
 
     def writer(self, rows: DataFrame) -> DataStreamWriter:
         """Return a writer of a streaming frame with the columns of ``OUTPUT_SCHEMA``.
 
-        The record of a row must end up in that row's topic and partition, byte for byte, and rows
-        of one topic and partition in the order in which one task yields them.
+        Each row must arrive in its topic and partition, byte for byte. Rows of one topic and
+        partition must keep the order in which a task yields them.
         """
         ...

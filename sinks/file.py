@@ -1,7 +1,7 @@
-"""Records into files below one folder: to look at what the engine says without a second broker.
+"""Writes records into files in one folder, to inspect the engine's output without a broker.
 
-Parquet keeps keys and values as bytes. JSON lines show them as text, which the protocol allows: all
-keys and values are UTF-8 JSON. A deletion has no ``value``.
+Parquet keeps keys and values as bytes. JSON lines show them as text, since all keys and values are
+UTF-8 JSON. A deletion has no ``value``.
 """
 
 from dataclasses import dataclass
@@ -15,18 +15,18 @@ from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 @dataclass(frozen=True, slots=True)
 class FileSink:
-    """Writes each batch as new files, exactly once: Spark keeps a log of them beside the files.
+    """Writes each batch as new files, exactly once: Spark keeps a log of the files beside them.
 
     Attributes:
-        folder: made if it is missing.
-        form: ``json`` (lines, one record each) or ``parquet``.
+        folder: created if missing.
+        form: ``json`` (one record per line) or ``parquet``.
     """
 
     folder: Path
     form: Literal["json", "parquet"] = "json"
 
     def writer(self, rows: DataFrame) -> DataStreamWriter:
-        """Return a writer of files with the columns topic, partition, key and value."""
+        """Return a writer for files with the columns topic, partition, key and value."""
         if self.form == "json":
             text = {name: F.col(name).cast("string") for name in ("key", "value")}
             rows = rows.withColumns(text)

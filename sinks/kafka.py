@@ -1,4 +1,4 @@
-"""Records into Kafka: one write for all topics, the row says which topic and which partition."""
+"""Writes records to Kafka: one write for all topics; each row names its topic and partition."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,9 +8,9 @@ from pyspark.sql import DataFrame
 from pyspark.sql.streaming.readwriter import DataStreamWriter
 
 PRODUCER_OPTIONS: Final[Mapping[str, str]] = {
-    # A task flushes when it ends and every batch waits for that, so lingering is pure delay.
+    # A task flushes at its end and every batch waits for that, so lingering would only delay it.
     "kafka.linger.ms": "0",
-    # An assignment that only a lost leader had would be healed late; see ADR 0051.
+    # An assignment that only a failed leader held would be repaired late; see ADR 0051.
     "kafka.acks": "all",
 }
 
@@ -20,8 +20,8 @@ class KafkaSink:
     """Writes to the topics of one cluster.
 
     Attributes:
-        bootstrap: host:port, several divided by commas.
-        options: more options of Spark's Kafka sink (``kafka.…`` go to the producer); each wins over
+        bootstrap: host:port, several separated by commas.
+        options: more options of Spark's Kafka sink (``kafka.…`` go to the producer); they win over
             ``PRODUCER_OPTIONS``.
     """
 

@@ -1,1 +1,1 @@
-"""Allocation strategies: one pure file each, found by their name."""
+"""Allocation strategies: pure, one file each, selected by name."""

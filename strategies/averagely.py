@@ -1,11 +1,11 @@
-"""AVG: contiguous blocks in the order of the client ids, RocketMQ's default.
+"""AVG gives each client a contiguous block, in the order of the client ids; RocketMQ's default.
 
 Source: AllocateMessageQueueAveragely#allocate. With M queues and N clients each client gets M // N
-queues, the first M mod N clients one more; with M < N the first M clients get one each. Goals, in
-order: RocketMQ's result to the letter. It does not look at current owners, so a join or a leave
-moves many queues.
+queues, the first M mod N clients one more; with M < N the first M clients get one each. The only
+goal is RocketMQ's exact result. AVG ignores the current owners, so a join or a leave moves many
+queues.
 
-Oddity: a duplicated id takes the share of its first place, and nobody gets that of its second.
+Oddity: a duplicated id gets the share of its first place, and nobody gets that of its second.
 
 >>> queues = [MessageQueue("orders", "main", number) for number in range(5)]
 >>> [queue.queue_id for queue in averagely(queues, ["a", "b"], {})("b")]
@@ -25,7 +25,7 @@ __all__ = ["AVERAGELY", "averagely"]
 def averagely(
     queues: Sequence[MessageQueue], client_ids: Sequence[str], options: Mapping[str, Any]
 ) -> Dealing:
-    """Deal contiguous blocks; both lists are taken in the order given. It has no options."""
+    """Deal contiguous blocks; both lists keep their given order. AVG has no options."""
     refuse_unknown(options)
 
     def block(index: int) -> Sequence[MessageQueue]:

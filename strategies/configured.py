@@ -1,12 +1,11 @@
-"""CONFIG: every client gets the list that was configured, whatever there is.
+"""CONFIG gives every client the configured list, whatever queues and clients exist.
 
-Source: AllocateMessageQueueByConfig#allocate: no check, no look at queues or clients. Goals, in
-order: RocketMQ's result to the letter, which is for tests with one client: two clients with one
-list would both own all of it. In a group the engine refuses that (``two_owners``) and keeps the
-last assignment.
+Source: AllocateMessageQueueByConfig#allocate, which checks nothing. The only goal is RocketMQ's
+exact result. It suits tests with one client: two clients would both own the whole list. In a group
+the engine refuses that (``two_owners``) and keeps the last assignment.
 
-Option ``queues``: the list, each queue as [topic, broker_name, queue_id]. Not configured is an
-empty list, as in RocketMQ.
+Option ``queues``: the list, each queue as [topic, broker_name, queue_id]. Without the option the
+list is empty, as in RocketMQ.
 
 >>> wanted = {"queues": [["orders", "main", 7]]}
 >>> configured([], [], wanted)("anybody")
@@ -27,7 +26,7 @@ __all__ = ["CONFIGURED", "Configured", "configured", "only_of_topic"]
 def configured(
     _queues: Sequence[MessageQueue], _client_ids: Sequence[str], options: Mapping[str, Any]
 ) -> Dealing:
-    """Deal the configured list to whoever asks."""
+    """Deal the configured list to every client."""
     refuse_unknown(options, "queues")
     listed = options.get("queues")
     if listed is None:
@@ -43,23 +42,23 @@ def configured(
 
 
 class Configured(PerTopic):
-    """CONFIG for a group: of the list each topic gets what is its own and can be read now."""
+    """CONFIG for a group: each topic gets the queues of the list that belong to it and exist."""
 
     def allocate(self, request: AllocationRequest) -> Allocation:
-        """Deal the list; RocketMQ throws queues of other topics out again in the same run."""
+        """Deal the list; RocketMQ, too, removes queues of other topics in the same run."""
         return only_of_topic(super().allocate(request), request)
 
 
-def only_of_topic(found: Allocation, request: AllocationRequest) -> Allocation:
-    """Return an allocation in which each topic has only queues that were asked for."""
+def only_of_topic(allocation: Allocation, request: AllocationRequest) -> Allocation:
+    """Return an allocation in which each topic has only its queues of the request."""
     topics = {
         topic: {
             client_id: tuple(queue for queue in queues if queue in request.queues[topic])
             for client_id, queues in shares.items()
         }
-        for topic, shares in found.topics.items()
+        for topic, shares in allocation.topics.items()
     }
-    return Allocation(topics, found.failures)
+    return Allocation(topics, allocation.failures)
 
 
 CONFIGURED = Configured("CONFIG", configured)

@@ -1,17 +1,17 @@
-"""CONSISTENT_HASH: a ring of virtual nodes; a queue belongs to the next node on the ring.
+"""CONSISTENT_HASH puts virtual nodes on a ring; a queue belongs to the next node on the ring.
 
 Source: AllocateMessageQueueConsistentHash#allocate, ConsistentHashRouter. Goals, in order:
-RocketMQ's result to the letter; a leave moves only the queues of the one that left. There is no
-bound: with many queues a client may have none. What has to be exact:
+RocketMQ's exact result; a leave moves only the queues of the client that left. The shares have no
+bounds: a client may get nothing even of many queues. These details must be exact:
 
-- The hash is the first four bytes of the MD5 of the UTF-8 text, the first one the highest.
-- A client's nodes are ``<client id>-<k>``. k counts on from the nodes that this id has on the
-  ring, so a duplicated id has twice as many.
-- Nodes are put on the ring in the order of the clients; of two with one hash the later one stays.
-- A queue is hashed as ``MessageQueue [topic=…, brokerName=…, queueId=…]`` and belongs to the first
-  node whose hash is not less, or to the first of all.
+- The hash is the first four bytes of the MD5 of the UTF-8 text, most significant byte first.
+- A client's nodes are ``<client id>-<k>``. k continues from the nodes that this id already has on
+  the ring, so a duplicated id has twice as many.
+- The clients put their nodes on the ring in order; of two nodes with the same hash the later stays.
+- A queue's text is ``MessageQueue [topic=…, brokerName=…, queueId=…]``. The queue belongs to the
+  first node whose hash is not less than its own, or else to the first node of the ring.
 
-Option ``virtual_nodes``: how many nodes each client has, 10 unless given; 0 gives nobody anything.
+Option ``virtual_nodes``: the number of nodes per client, by default 10; with 0 nobody gets queues.
 
 >>> queues = [MessageQueue("topic_test", "brokerName", number) for number in range(6)]
 >>> dealing = consistent_hash(queues, ["CID-0", "CID-1"], {})
@@ -36,19 +36,19 @@ __all__ = ["CONSISTENT_HASH", "consistent_hash", "ring_hash"]
 
 VIRTUAL_NODES = 10
 VIRTUAL_NODES_MAX = 100_000
-"""More would be a mistake: the ring has so many nodes for each client."""
+"""A larger number of nodes per client would be a mistake."""
 
 NODES_MAX = 1_000_000
-"""Of one ring; they take a second or two."""
+"""The most nodes of one ring; they take one or two seconds."""
 
 RINGS_KEPT = 4
-"""A big ring takes megabytes, and is needed for as long as one allocation is worked out."""
+"""Only one ring is kept, since a big one takes megabytes and is needed for one allocation only."""
 
 
 def consistent_hash(
     queues: Sequence[MessageQueue], client_ids: Sequence[str], options: Mapping[str, Any]
 ) -> Dealing:
-    """Deal by the ring; both lists are taken in the order given."""
+    """Deal by the ring; both lists keep their given order."""
     nodes = _virtual_nodes(options)
     known = frozenset(client_ids)
 
@@ -66,14 +66,14 @@ def consistent_hash(
 
 def ring_hash(text: str) -> int:
     """Return the place of a text on the ring, 0 to 2**32 - 1."""
-    # Half of a surrogate pair is no text: Java, too, hashes a question mark in its place.
+    # Half of a surrogate pair cannot be encoded: like Java, hash a question mark in its place.
     digest = hashlib.md5(text.encode("utf-8", "replace"), usedforsecurity=False).digest()
     return int.from_bytes(digest[:4], "big")
 
 
 @dataclass(frozen=True, slots=True)
 class _Ring:
-    """The nodes: hashes, ascending, and whose each is."""
+    """The nodes: their hashes, ascending, and their owners."""
 
     hashes: list[int]
     owners: Mapping[int, str]
@@ -81,10 +81,10 @@ class _Ring:
 
 @lru_cache(maxsize=RINGS_KEPT)
 def _ring(client_ids: tuple[str, ...], nodes: int) -> _Ring:
-    """Return the ring of these clients; the topics of a group mostly have the same ones.
+    """Return the ring of these clients; most topics of a group have the same clients.
 
     Raises:
-        AllocationError: ``bad_option``: it would have more nodes than a decision has time for.
+        AllocationError: ``bad_option``: a ring of so many nodes would take too long.
     """
     if nodes * len(client_ids) > NODES_MAX:
         most = NODES_MAX // len(client_ids)
@@ -103,7 +103,7 @@ def _ring(client_ids: tuple[str, ...], nodes: int) -> _Ring:
 
 
 def _shares(queues: Sequence[MessageQueue], ring: _Ring) -> Mapping[str, tuple[MessageQueue, ...]]:
-    found: dict[str, list[MessageQueue]] = {}
+    owned_by: dict[str, list[MessageQueue]] = {}
     hashes = ring.hashes
     for queue in queues if hashes else ():
         text = (
@@ -112,12 +112,12 @@ def _shares(queues: Sequence[MessageQueue], ring: _Ring) -> Mapping[str, tuple[M
         )
         place = bisect_left(hashes, ring_hash(text))
         owner = ring.owners[hashes[place] if place < len(hashes) else hashes[0]]
-        found.setdefault(owner, []).append(queue)
-    return {client_id: tuple(owned) for client_id, owned in found.items()}
+        owned_by.setdefault(owner, []).append(queue)
+    return {client_id: tuple(owned) for client_id, owned in owned_by.items()}
 
 
 def _virtual_nodes(options: Mapping[str, Any]) -> int:
-    """Read the option: the constructor of RocketMQ refuses before anything is allocated."""
+    """Read the option; RocketMQ's constructor also refuses it before any allocation."""
     refuse_unknown(options, "virtual_nodes")
     nodes = options.get("virtual_nodes", VIRTUAL_NODES)
     if isinstance(nodes, bool) or not isinstance(nodes, int) or nodes > VIRTUAL_NODES_MAX:

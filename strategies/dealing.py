@@ -1,8 +1,9 @@
-"""How RocketMQ's strategies are called: one topic at a time, one client at a time (ADR 0090).
+"""Calls RocketMQ's strategies as RocketMQ does: one topic and one client at a time (ADR 0090).
 
-A *dealing* is one topic, its queues and the ids of those who share it, in the order given; asking
-it for a client id is one call of ``AllocateMessageQueueStrategy#allocate``. What all answers have
-in common (the ring of CONSISTENT_HASH) is worked out once.
+A *dealing* stands for one topic: its queues and the ids of the clients that share it, in the given
+order. Asking it for a client id corresponds to one call of
+``AllocateMessageQueueStrategy#allocate``. It computes what all answers share (the ring of
+CONSISTENT_HASH) once.
 """
 
 from collections.abc import Callable, Collection, Mapping, Sequence
@@ -14,20 +15,20 @@ from fairlead.core.model import MessageQueue
 __all__ = ["Deal", "Dealer", "Dealing", "PerTopic", "by_place", "check"]
 
 Dealing = Callable[[str], tuple[MessageQueue, ...]]
-"""Client id -> its queues, in the strategy's order. Raises AllocationError."""
+"""Client id -> its queues, in the strategy's order; may raise AllocationError."""
 
 
 Deal = Callable[[Sequence[MessageQueue], Sequence[str], Mapping[str, Any]], Dealing]
 """Queues, client ids and options -> a dealing.
 
-What is wrong with the options is told at once, all else when a client id is asked for.
+It raises an error about the options at once, and all other errors when asked for a client id.
 """
 
 
 def check(client_id: str, queues: Sequence[MessageQueue], client_ids: Collection[str]) -> bool:
-    """Test what every strategy but CONFIG tests first; False: the client is not among them.
+    """Make the checks of every strategy except CONFIG; return whether the client is listed.
 
-    It is asked for every client, so the ids come in a set or as keys: found without a search.
+    It runs for every client, so ``client_ids`` should be a set or keys.
 
     Source: AbstractAllocateMessageQueueStrategy#check, since 4.9.3.
 
@@ -48,7 +49,7 @@ def by_place(
     client_ids: Sequence[str],
     share_of: Callable[[int], Sequence[MessageQueue]],
 ) -> Dealing:
-    """Return the dealing in which a client's share follows from its place among the ids.
+    """Return a dealing in which a client's share depends on its place among the ids.
 
     A duplicated id counts at its first place (``List#indexOf``).
     """
@@ -65,22 +66,21 @@ def by_place(
 
 
 Dealer = Callable[[Sequence[MessageQueue], Sequence[str]], Dealing]
-"""Queues and client ids -> a dealing, under what a request says."""
+"""Queues and client ids -> a dealing, for one request."""
 
 
 class PerTopic:
-    """A strategy of RocketMQ for all topics of a group: each topic is dealt on its own."""
+    """One of RocketMQ's strategies for all topics of a group, each topic on its own."""
 
     def __init__(self, name: str, deal: Deal) -> None:
-        """Name it as it is named on the wire."""
+        """Describe the strategy; ``name`` is its name on the wire."""
         self.name = name
         self.deal = deal
 
     def allocate(self, request: AllocationRequest) -> Allocation:
-        """Deal each topic to its subscribers.
+        """Deal each topic to its subscribers, or to the whole group if the rules say so.
 
-        Or to the whole group where the rules say so. A topic that cannot be dealt is a failure of
-        its own.
+        A topic that cannot be dealt becomes a failure; the others are dealt.
         """
         topics = {}
         failures = {}
@@ -101,13 +101,13 @@ class PerTopic:
         return Allocation(topics, failures)
 
     def check_options(self, options: Mapping[str, Any]) -> None:
-        """Refuse options under which nothing can be dealt, before a rule puts them in force.
+        """Refuse unusable options before a rule puts them in force.
 
         Raises:
-            AllocationError: ``bad_option``, or what the strategy's constructor raises in RocketMQ.
+            AllocationError: ``bad_option``, or the error of the strategy's constructor in RocketMQ.
         """
         self.deal((), (), options)
 
     def dealer(self, request: AllocationRequest) -> Dealer:
-        """Return how the topics of a request are dealt."""
+        """Return the function that deals the topics of a request."""
         return lambda queues, client_ids: self.deal(queues, client_ids, request.options)

@@ -1,17 +1,17 @@
-"""MACHINE_ROOM: only the queues of certain rooms are shared, by all clients.
+"""MACHINE_ROOM shares only the queues of certain rooms, among all clients.
 
-Source: AllocateMessageQueueByMachineRoom#allocate. The room of a queue is what stands before the
-``@`` in its broker name. Goals, in order: RocketMQ's result to the letter. Oddities that are kept:
+Source: AllocateMessageQueueByMachineRoom#allocate. A queue's room is the part of its broker name
+before the ``@``. The only goal is RocketMQ's exact result, with its oddities:
 
 - Queues of other rooms belong to nobody.
-- The queues left over by the division are taken from the tail, one for each of the first clients,
-  behind their block: 5 queues and 2 clients make 0, 1, 4 and 2, 3.
+- The remainder of the division comes from the tail, one queue for each of the first clients,
+  behind their block: 5 queues and 2 clients give 0, 1, 4 and 2, 3.
 - A name has a room only if exactly two parts remain after Java's ``String#split("@")``, which drops
   empty parts at the end: ``a@b`` and ``a@b@`` are in room ``a``, ``@b`` in the room without a name,
   ``a@``, ``a@@b`` and ``a@b@c`` in none.
-- Without configured rooms the first queue that has a room is an error.
+- Without configured rooms the first queue that has a room causes an error.
 
-Option ``rooms``: a list of names; null: never configured.
+Option ``rooms``: a list of names; null: not configured.
 
 >>> queues = [MessageQueue("orders", "east@a", number) for number in range(5)]
 >>> dealing = machine_room(queues, ["a", "b"], {"rooms": ["east"]})
@@ -36,7 +36,7 @@ _PARTS = 2
 def machine_room(
     queues: Sequence[MessageQueue], client_ids: Sequence[str], options: Mapping[str, Any]
 ) -> Dealing:
-    """Deal the queues of the configured rooms; both lists are taken in the order given."""
+    """Deal the queues of the configured rooms; both lists keep their given order."""
     rooms = _rooms(options)
 
     @cache
@@ -54,7 +54,7 @@ def machine_room(
 
 
 def room_of_broker(broker_name: str) -> str | None:
-    """Return the room of a broker name, None when it has none."""
+    """Return the room of a broker name; None if it has none."""
     parts = broker_name.split("@")
     while len(parts) > 1 and not parts[-1]:
         parts.pop()

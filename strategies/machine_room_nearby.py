@@ -1,23 +1,21 @@
-"""MACHINE_ROOM_NEARBY: queues of a room go to the clients of that room, by another strategy.
+"""MACHINE_ROOM_NEARBY gives a room's queues to the clients of that room, by another strategy.
 
-Source: AllocateMachineRoomNearby#allocate. A room with queues and clients is shared among its own
-clients only, however few they are. The queues of each room without clients are shared among all
-clients of the group, room by room in the order of their names. Goals, in order: RocketMQ's result
-to the letter. Oddities that are kept:
+Source: AllocateMachineRoomNearby#allocate. The clients of a room share its queues, however few
+they are. All clients of the group share the queues of rooms without clients, room by room in the
+order of their names. The only goal is RocketMQ's exact result, with its oddities:
 
-- The rooms without clients are dealt one by one, so the first clients get what is left over of
-  each.
+- Each room without clients is dealt separately, so the first clients get the remainder of each.
 - One queue or client without a room fails the whole topic, for everybody.
 
 Options:
 
-- ``inner``: the strategy in a room, AVG unless given, with ``inner_options``. Any will do, also
-  this one. One for whole groups (STICKY, one's own) is asked room by room and topic by topic, with
-  the owners of now: what it balances it balances there.
-- ``room``: how a room is found. ``prefix-before-first-dash`` (unless given): of the broker name and
-  of the client id. ``map``: ``broker_rooms`` and ``client_rooms`` say it by name. ``zone``: the
-  client's zone and that of the queue's leader; ``zones``, ``queue_zones`` and ``broker_zones`` go
-  before what members and routes tell (strategies.zones).
+- ``inner``: the strategy within a room, by default AVG, with ``inner_options``. Any strategy works,
+  even this one. A strategy for whole groups (STICKY, a user's own) is asked room by room and topic
+  by topic, with the current owners, so it balances only within that part.
+- ``room``: where a room's name comes from. ``prefix-before-first-dash`` (the default): the broker
+  name and the client id. ``map``: ``broker_rooms`` and ``client_rooms``. ``zone``: the zones of the
+  client and of the queue's leader; ``zones``, ``queue_zones`` and ``broker_zones`` win over the
+  zones that members and routes report (strategies.zones).
 
 >>> from strategies.averagely import averagely
 >>> queues = [MessageQueue("t", f"IDC{room}-x", number) for room in (1, 2) for number in range(2)]
@@ -56,7 +54,7 @@ _OPTIONS = {
 
 @dataclass(frozen=True, slots=True)
 class Rooms:
-    """Where queues and clients are; None or empty: nobody knows."""
+    """The rooms of queues and clients; None or empty if unknown."""
 
     of_queue: Callable[[MessageQueue], str | None]
     of_client: Callable[[str], str | None]
@@ -64,41 +62,41 @@ class Rooms:
 
 @dataclass(frozen=True, slots=True)
 class _Divided:
-    """Queues and clients by room, each in the order given; the rooms by their names."""
+    """Queues and clients by room, each in its given order; rooms in the order of their names."""
 
     queues: Mapping[str, list[MessageQueue]]
     client_ids: Mapping[str, list[str]]
 
 
 class MachineRoomNearby(PerTopic):
-    """The strategy over any of the given inner ones."""
+    """The strategy, with the given strategies as inner ones."""
 
     def __init__(
         self, inner: Mapping[str, Deal], others: Mapping[str, Strategy] | None = None
     ) -> None:
-        """Take the inner strategies by their names on the wire.
+        """Describe the strategy; both mappings are by name on the wire.
 
         Args:
-            inner: those that deal topic by topic, as RocketMQ's do.
-            others: those for whole groups.
+            inner: inner strategies that deal topic by topic, as RocketMQ's do.
+            others: inner strategies for whole groups.
         """
         super().__init__(NAME, self._deal)
         self._inner = {**inner, NAME: self._deal}
         self._others = dict(others or {})
 
     def beside(self, others: Mapping[str, Strategy]) -> "MachineRoomNearby":
-        """Return the strategy over these strategies for whole groups, too."""
+        """Return the strategy with these strategies for whole groups as inner ones, too."""
         return MachineRoomNearby(self._inner, {**self._others, **others})
 
     def allocate(self, request: AllocationRequest) -> Allocation:
-        """Deal each topic; of the list of an inner CONFIG each gets what is its own."""
-        found = super().allocate(request)
+        """Deal each topic; with an inner CONFIG each topic gets only its own queues of the list."""
+        allocation = super().allocate(request)
         if request.options.get("inner") != CONFIGURED.name:
-            return found
-        return only_of_topic(found, request)
+            return allocation
+        return only_of_topic(allocation, request)
 
     def dealer(self, request: AllocationRequest) -> Dealer:
-        """Deal by what members and routes tell, too; what the options say of one wins."""
+        """Return a dealer that also uses zones of members and routes; options win."""
 
         @cache
         def rooms() -> Rooms:
@@ -107,7 +105,7 @@ class MachineRoomNearby(PerTopic):
         return lambda queues, ids: self._dealing(queues, ids, request.options, rooms, request)
 
     def check_options(self, options: Mapping[str, Any]) -> None:
-        """Refuse besides an inner CONFIG without its list: no room could be dealt.
+        """Refuse also an inner CONFIG without its list: it could deal no room.
 
         Raises:
             AllocationError: ``bad_option``.
@@ -130,12 +128,12 @@ class MachineRoomNearby(PerTopic):
         queues: Sequence[MessageQueue],
         client_ids: Sequence[str],
         options: Mapping[str, Any],
-        found_rooms: Callable[[], Rooms],
-        told: AllocationRequest | None = None,
+        find_rooms: Callable[[], Rooms],
+        request: AllocationRequest | None = None,
     ) -> Dealing:
-        inner, inner_options = self._chosen(options, told)
-        rooms = found_rooms()
-        # RocketMQ makes the inner strategy first: what its constructor refuses, it refuses here.
+        inner, inner_options = self._chosen(options, request)
+        rooms = find_rooms()
+        # RocketMQ creates the inner strategy first, so its constructor's errors come first.
         inner((), (), inner_options)
         known = frozenset(client_ids)
 
@@ -145,35 +143,37 @@ class MachineRoomNearby(PerTopic):
 
         @cache
         def dealing_in(room: str) -> Dealing:
-            found = divided()
+            parts = divided()
             if inner is configured and inner_options.get("queues") is None:
-                # RocketMQ adds up the shares of the rooms, and cannot add a list that is not there.
+                # RocketMQ adds up the shares of the rooms, and fails to add a missing list.
                 raise _no_list()
-            sharing = found.client_ids.get(room, client_ids)
-            return inner(found.queues[room], sharing, inner_options)
+            sharing = parts.client_ids.get(room, client_ids)
+            return inner(parts.queues[room], sharing, inner_options)
 
         def share(client_id: str) -> tuple[MessageQueue, ...]:
             if not check(client_id, queues, known):
                 return ()
-            found = divided()
+            parts = divided()
             own = rooms.of_client(client_id)
-            asked = [room for room in found.queues if room == own]
-            asked += [room for room in found.queues if room not in found.client_ids]
+            asked = [room for room in parts.queues if room == own]
+            asked += [room for room in parts.queues if room not in parts.client_ids]
             return tuple(queue for room in asked for queue in dealing_in(room)(client_id))
 
         return share
 
-    def _told(
+    def _deal_within(
         self,
-        told: AllocationRequest,
+        request: AllocationRequest,
         queues: Sequence[MessageQueue],
         client_ids: Sequence[str],
         options: Mapping[str, Any],
     ) -> Dealing:
-        return self._dealing(queues, client_ids, options, partial(_rooms, options, told), told)
+        return self._dealing(
+            queues, client_ids, options, partial(_rooms, options, request), request
+        )
 
     def _chosen(
-        self, options: Mapping[str, Any], told: AllocationRequest | None
+        self, options: Mapping[str, Any], request: AllocationRequest | None
     ) -> tuple[Deal, Mapping[str, Any]]:
         name = options.get("inner", "AVG")
         if not isinstance(name, str) or name not in {**self._inner, **self._others}:
@@ -182,10 +182,10 @@ class MachineRoomNearby(PerTopic):
         inner_options = options.get("inner_options", {})
         if not isinstance(inner_options, Mapping):
             raise bad_option("inner_options", "an object")
-        if name == NAME and told is not None:
-            # What is known of owners and zones is known in the rooms of rooms too.
-            return partial(self._told, told), inner_options
-        deal = self._inner.get(name) or deal_of(self._others[name], told)
+        if name == NAME and request is not None:
+            # Rooms within rooms know the request's owners and zones as well.
+            return partial(self._deal_within, request), inner_options
+        deal = self._inner.get(name) or deal_of(self._others[name], request)
         return deal, inner_options
 
 
@@ -194,10 +194,10 @@ def _no_list() -> AllocationError:
 
 
 def _divide(queues: Sequence[MessageQueue], client_ids: Sequence[str], rooms: Rooms) -> _Divided:
-    """Sort queues and clients into rooms, which come in the order of Java's TreeMap.
+    """Sort queues and clients into rooms, in the order of Java's TreeMap.
 
     Raises:
-        AllocationError: ``room_unknown``, of the first queue or else client without a room.
+        AllocationError: ``room_unknown``, for the first queue, or else client, without a room.
     """
     by_room: dict[str, list[MessageQueue]] = {}
     for queue in queues:
@@ -215,7 +215,7 @@ def _divide(queues: Sequence[MessageQueue], client_ids: Sequence[str], rooms: Ro
     return _Divided({room: by_room[room] for room in sorted(by_room, key=java_order)}, clients)
 
 
-def _rooms(options: Mapping[str, Any], told: AllocationRequest | None) -> Rooms:
+def _rooms(options: Mapping[str, Any], request: AllocationRequest | None) -> Rooms:
     by = options.get("room", PREFIX)
     if not isinstance(by, str) or by not in _OPTIONS:
         raise bad_option("room", f"one of {', '.join(_OPTIONS)}")
@@ -226,7 +226,7 @@ def _rooms(options: Mapping[str, Any], told: AllocationRequest | None) -> Rooms:
         brokers, clients = names_of(options, "broker_rooms"), names_of(options, "client_rooms")
         return Rooms(lambda queue: brokers.get(queue.broker_name), clients.get)
     zones = read_zones(options)
-    zones = zones if told is None else zones.told_by(told)
+    zones = zones if request is None else zones.with_reported(request)
     return Rooms(zones.of_queue, zones.of_client)
 
 

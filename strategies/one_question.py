@@ -1,6 +1,6 @@
-"""A strategy for whole groups, asked for a part of one topic: as RocketMQ asks each of its own.
+"""Asks a strategy for whole groups about one part of a topic, as RocketMQ asks its strategies.
 
-What it balances over all topics of a group elsewhere it then balances within that part alone.
+The strategy then balances only within that part.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,11 +14,10 @@ from strategies.dealing import Deal, Dealing, check
 __all__ = ["deal_of"]
 
 
-def deal_of(strategy: Strategy, told: AllocationRequest | None) -> Deal:
-    """Return how the strategy deals some queues to some clients.
+def deal_of(strategy: Strategy, request: AllocationRequest | None) -> Deal:
+    """Return a function that deals some queues to some clients by this strategy.
 
-    ``told``: the request that the question is a part of, which knows owners, zones and capacities;
-    None: nothing is known of them.
+    ``request``: the whole request, with owners, zones and capacities; None: these are unknown.
     """
 
     def deal(
@@ -35,7 +34,7 @@ def deal_of(strategy: Strategy, told: AllocationRequest | None) -> Deal:
             if not check(client_id, queues, known):
                 return ()
             if shares is None:
-                shares = _answer(strategy, _request(told, queues, client_ids, options))
+                shares = _answer(strategy, _request(request, queues, client_ids, options))
             return tuple(shares.get(client_id, ()))
 
         return share
@@ -44,7 +43,7 @@ def deal_of(strategy: Strategy, told: AllocationRequest | None) -> Deal:
 
 
 def _request(
-    told: AllocationRequest | None,
+    request: AllocationRequest | None,
     queues: Sequence[MessageQueue],
     client_ids: Sequence[str],
     options: Mapping[str, Any],
@@ -53,7 +52,7 @@ def _request(
     for queue in queues:
         by_topic.setdefault(queue.topic, []).append(queue)
     topics = frozenset(by_topic)
-    base = AllocationRequest("", (), {}) if told is None else told
+    base = AllocationRequest("", (), {}) if request is None else request
     known = {candidate.client_id: candidate for candidate in base.candidates}
     candidates = tuple(
         replace(known.get(client_id, Candidate(client_id, topics)), topics=topics)

@@ -1,4 +1,4 @@
-"""Reads the options of a strategy: what is wrong is an error that names the option."""
+"""Reads the options of a strategy; every error names the option."""
 
 from collections.abc import Iterator, Mapping
 from typing import Any
@@ -20,18 +20,18 @@ __all__ = [
     "wrong_option",
 ]
 
-QUEUE_FORM = "[topic, broker_name, queue_id], the id a whole number of 32 bits"
+QUEUE_FORM = "[topic, broker_name, queue_id] with a 32-bit integer as the id"
 _QUEUE_ID_MAX = 2**31 - 1
 """RocketMQ's queue ids are Java's int."""
 
 
 def bad_option(name: str, expected: str) -> AllocationError:
-    """Return the error of an option that is not what it must be."""
+    """Return the error of an option with a wrong value."""
     return AllocationError("bad_option", f"{name}: it must be {expected}")
 
 
 def wrong_option(name: str, detail: str) -> AllocationError:
-    """Return the error of an option, worded as what is wrong and what is expected."""
+    """Return the error of an option; ``detail`` says what is wrong and what is expected."""
     return AllocationError("bad_option", f"{name}: {detail}")
 
 
@@ -39,7 +39,7 @@ def refuse_unknown(options: Mapping[str, Any], *known: str) -> None:
     """Refuse options that the strategy does not have.
 
     Raises:
-        AllocationError: ``bad_option``, with those that it has.
+        AllocationError: ``bad_option``, with the known options.
     """
     unknown = sorted(set(options) - set(known))
     if unknown:
@@ -48,7 +48,7 @@ def refuse_unknown(options: Mapping[str, Any], *known: str) -> None:
 
 
 def written_queue(value: object) -> MessageQueue | None:
-    """Read a queue written as [topic, broker_name, queue_id]; None if it is anything else."""
+    """Read a queue written as [topic, broker_name, queue_id]; None for anything else."""
     match value:
         case [str(topic), str(broker_name), int(queue_id)] if (
             not isinstance(queue_id, bool) and -_QUEUE_ID_MAX - 1 <= queue_id <= _QUEUE_ID_MAX
@@ -71,25 +71,25 @@ def queue_of(value: object, name: str) -> MessageQueue:
 
 
 def text_of(name: str, value: object) -> str:
-    """Read a name: a text that is not empty.
+    """Read a name: a non-empty text.
 
     Raises:
         AllocationError: ``bad_option``.
     """
     if not isinstance(value, str) or not value:
-        raise wrong_option(name, f"{value!r} is not a name; expected a string that is not empty")
+        raise wrong_option(name, f"{value!r} is not a name; expected a non-empty string")
     return value
 
 
 def mapping_of(options: Mapping[str, Any], name: str) -> Mapping[str, Any]:
-    """Return an option that is an object with names for keys; an empty one if it is not there.
+    """Return an option that is an object with names as keys; empty if it is missing.
 
     Raises:
         AllocationError: ``bad_option``.
     """
     value = options.get(name, {})
     if not isinstance(value, Mapping):
-        expected = "expected client or broker names to values"
+        expected = "expected an object with client or broker names as keys"
         raise wrong_option(name, f"{value!r} is not an object; {expected}")
     for key in value:
         text_of(name, key)
@@ -106,7 +106,7 @@ def names_of(options: Mapping[str, Any], name: str) -> dict[str, str]:
 
 
 def sequence_of(options: Mapping[str, Any], name: str) -> list[Any] | tuple[Any, ...]:
-    """Return an option that is a list; an empty one if it is not there.
+    """Return an option that is a list; empty if it is missing.
 
     Raises:
         AllocationError: ``bad_option``.
@@ -122,7 +122,7 @@ def pairs_of(
 ) -> Iterator[tuple[str, MessageQueue, Any]]:
     """Yield place, queue and value of an option that is a list of [queue, value].
 
-    The place names the pair in errors; ``of`` says what the value is.
+    The place names the pair in errors; ``of`` names the kind of value.
 
     Raises:
         AllocationError: ``bad_option``.

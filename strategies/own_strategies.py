@@ -1,4 +1,4 @@
-"""A user's own strategies: named in conf/ as ``module:Class``, beside those of the product."""
+"""Loads a user's own strategies, named in conf/ as ``module:Class``, beside the built-in ones."""
 
 import importlib
 from collections.abc import Iterable, Mapping
@@ -15,11 +15,11 @@ def all_strategies(own: Iterable[str]) -> Mapping[str, Strategy]:
     """Return every strategy that rules can name, by its name on the wire.
 
     Args:
-        own: each ``module:Class``; the class is called without arguments. The module must be found
-            by the driver and by its Python workers, which run in the same environment.
+        own: each ``module:Class``; the class is called without arguments. The driver and its Python
+            workers, which share an environment, must be able to import the module.
 
     Raises:
-        UsageError: one cannot be loaded, is no strategy, or has a name that is taken.
+        UsageError: one cannot be loaded, is not a strategy, or has the name of another one.
     """
     found: dict[str, Strategy] = {}
     for text in own:
@@ -27,8 +27,8 @@ def all_strategies(own: Iterable[str]) -> Mapping[str, Strategy]:
         taken = sorted({*STRATEGIES, *found})
         if strategy.name in taken:
             raise UsageError(
-                f"{KEY}: {text} has the name {strategy.name!r}, which is taken.",
-                remedy=f"Give it another name; taken are {', '.join(taken)}.",
+                f"{KEY}: {text} has the name {strategy.name!r}, which another strategy has.",
+                remedy=f"Choose another name than {', '.join(taken)}.",
             )
         found[strategy.name] = strategy
     return with_own(found)
@@ -46,13 +46,13 @@ def _load(text: str) -> Strategy:
     name = getattr(made, "name", None)
     if not isinstance(name, str) or not name or not callable(getattr(made, "allocate", None)):
         raise UsageError(
-            f"{KEY}: {text} is no strategy.",
+            f"{KEY}: {text} is not a strategy.",
             remedy="It needs a name and allocate(request); see strategies/README.md.",
         )
     unknown = sorted({*getattr(made, "takes_rules", ())} - {*OF_STRATEGIES})
     if unknown:
         raise UsageError(
-            f"{KEY}: {text} takes the rule {unknown[0]!r}, which is none.",
-            remedy=f"Rules that a strategy can take are {', '.join(OF_STRATEGIES)}.",
+            f"{KEY}: {text} lists the unknown rule {unknown[0]!r} in takes_rules.",
+            remedy=f"A strategy can take the rules {', '.join(OF_STRATEGIES)}.",
         )
     return made

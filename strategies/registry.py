@@ -1,4 +1,4 @@
-"""The strategies that rules can choose, by their names on the wire."""
+"""The strategies that rules can choose, by name on the wire."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -23,15 +23,15 @@ _NEARBY = MachineRoomNearby({each.name: each.deal for each in _INNER}, {_STICKY.
 ROCKETMQ: Mapping[str, PerTopic] = MappingProxyType(
     {strategy.name: strategy for strategy in (*_INNER, _NEARBY)}
 )
-"""Wire name -> strategy of RocketMQ."""
+"""Wire name -> one of RocketMQ's strategies."""
 
 STRATEGIES: Mapping[str, Strategy] = MappingProxyType({**ROCKETMQ, _STICKY.name: _STICKY})
 """Wire name -> strategy."""
 
 USUAL = _STICKY.name
-"""The strategy of a group about which nobody says anything: what conf/ has for all groups."""
+"""The default strategy of conf/ for all groups."""
 
 
 def with_own(own: Mapping[str, Strategy]) -> Mapping[str, Strategy]:
-    """Return all strategies with a user's own beside them, in the rooms of NEARBY too."""
+    """Return all strategies together with a user's own, which NEARBY can use in its rooms too."""
     return {**STRATEGIES, **own, _NEARBY.name: _NEARBY.beside(own)} if own else STRATEGIES

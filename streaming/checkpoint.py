@@ -1,11 +1,11 @@
-"""The checkpoint folder: who owns it, what it was made for, and whether it holds any state.
+"""The checkpoint folder: who owns it, which layout it belongs to, and whether it holds any state.
 
-<checkpoint>/lock          held by the driver that uses the folder, for as long as it lives
+<checkpoint>/lock          held by the driver that uses the folder, as long as it lives
 <checkpoint>/jvm.lock      held by that driver's JVM, which outlives a killed driver by a moment
-<checkpoint>/layout.json   what can never change while this state is used
-<checkpoint>/topics.json   the ids of the topics that were read
-<checkpoint>/errors.json   how often what could not be published, over all drivers
-<checkpoint>/query/        Spark's own
+<checkpoint>/layout.json   what must never change while this state is in use
+<checkpoint>/topics.json   the ids of the topics that the engine has read
+<checkpoint>/errors.json   failed attempts to publish, by reason, over all drivers
+<checkpoint>/query/        Spark's own files
 
 ADR 0104 gives the reasons.
 """
@@ -36,16 +36,16 @@ _NO_FOLDER: Final = frozenset(
         *(errno.EINVAL, errno.ENAMETOOLONG, errno.ELOOP, errno.EOPNOTSUPP),
     }
 )
-"""What stays so until a person names another path; a full disk or one that is away may pass."""
+"""Errors that only another path solves; a full or absent disk may recover by itself."""
 
 _Read = TypeVar("_Read")
 
 Offsets = Mapping[tuple[str, int], int]
-"""An offset of each partition, by topic and number."""
+"""One offset per partition, by topic and partition number."""
 
 
 class _OtherVersionError(Exception):
-    """A file of ours has another form than the one that this version reads."""
+    """One of our files has a format version that this engine does not read."""
 
     def __init__(self, version: int, known: int) -> None:
         super().__init__(f"{version} and not {known}")
@@ -55,11 +55,11 @@ class _OtherVersionError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Layout:
-    """What a checkpoint was made for; a checkpoint is of no use for another layout.
+    """What a checkpoint belongs to; it cannot be used with another layout.
 
     Attributes:
         cluster_id: the Kafka cluster whose offsets it holds.
-        topic_prefix: of the topics on that cluster.
+        topic_prefix: the prefix of the topics on that cluster.
         shards: partitions of heartbeats, releases and control (N).
         assignments_partitions: partitions of the assignments topic (M).
         shuffle_partitions: Spark's tasks per batch.
@@ -105,29 +105,29 @@ class Checkpoint:
 
     @property
     def publish_errors(self) -> Path:
-        """The file with the counts of what could not be published; nothing rests on it."""
+        """The file that counts failed attempts to publish; only metrics use it."""
         return self.folder / "errors.json"
 
     @contextlib.contextmanager
     def owned(self) -> Iterator[None]:
-        """Hold the folder while the context is open, making it first if it is missing.
+        """Hold the folder while the context is open; create it first if it is missing.
 
         Raises:
-            RefusedError: another driver holds it, this user may not write it, or no folder can be
-                made of its path.
-            EnvironmentMissingError: the disk is full, or does not answer.
+            RefusedError: another driver holds it, this user may not write it, or its path cannot
+                be a folder.
+            EnvironmentMissingError: the disk is full or does not answer.
         """
         path = self.folder / "lock"
         try:
             self.folder.mkdir(mode=_OWNER_ONLY, parents=True, exist_ok=True)
-            # The mode of mkdir passes through the umask and does not touch a folder that exists.
+            # mkdir applies the umask to its mode, and leaves an existing folder as it is.
             self.folder.chmod(_OWNER_ONLY)
             handle = path.open("a+", encoding="ascii")
         except OSError as error:
             if error.errno in _NOT_PERMITTED:
                 raise not_permitted(self.folder, self.folder, "written") from error
             text = f"engine.checkpoint: {self.folder} cannot be used ({error.strerror})."
-            remedy = "Set engine.checkpoint to a folder on a local disk that may be written."
+            remedy = "Set engine.checkpoint to a writable folder on a local disk."
             if error.errno in _NO_FOLDER:
                 raise RefusedError(text, remedy=remedy) from error
             raise EnvironmentMissingError(text, remedy=remedy) from error
@@ -138,7 +138,7 @@ class Checkpoint:
                 raise RefusedError(
                     f"engine.checkpoint: {self.folder} is in use by the driver with process id "
                     f"{_first_line(path)}.",
-                    remedy="Stop that driver first, or give this one a checkpoint of its own.",
+                    remedy="Stop that driver first, or give this one its own checkpoint.",
                 ) from error
             handle.truncate(0)
             handle.write(f"{os.getpid()}\n")
@@ -150,15 +150,15 @@ class Checkpoint:
         return self._newest("commits")
 
     def newest_plan(self) -> int | None:
-        """Return the number of the newest planned batch, committed or not; None: there is none."""
+        """Return the number of the newest planned batch, committed or not; None if none."""
         return self._newest("offsets")
 
     def has_state(self) -> bool:
-        """Tell whether at least one batch was committed: before that the state is empty.
+        """Tell whether at least one batch was committed; until then the state is empty.
 
         Raises:
-            DamagedError: what was committed is gone while what came of it is there. Spark would
-                begin at batch 0, and find states of later batches when it comes to their numbers.
+            DamagedError: the commits are gone although later files are there. Spark would begin at
+                batch 0, and later meet state files of batches that have the same numbers.
         """
         if self.newest_commit() is not None:
             return True
@@ -171,35 +171,35 @@ class Checkpoint:
         return False
 
     def forget_first_batch(self) -> None:
-        """Remove what is left of a first batch that was never committed. There must be no state.
+        """Remove the remains of a first batch that was never committed. There must be no state.
 
-        It would be run again from where an earlier driver began, which may be gone by now.
+        Spark would run that batch again from its old start offsets, which may be gone by now.
         """
         shutil.rmtree(self.query, ignore_errors=True)
 
     def next_offsets(self) -> Offsets:
-        """Return where the query reads on: where the newest committed batch has ended.
+        """Return where the query reads on: at the end of the newest committed batch.
 
-        A batch that was planned and not committed is run again, from there. There must be state.
+        Spark runs a batch that is planned but not committed again from there. There must be state.
 
         Raises:
-            DamagedError: what Spark has written cannot be understood.
+            DamagedError: Spark's files cannot be parsed.
         """
         return self._offsets(self.newest_commit())
 
     def planned_offsets(self) -> Offsets:
-        """Return up to where the newest batch reads, committed or not. There must be state.
+        """Return where the newest batch ends, committed or not. There must be state.
 
         Raises:
-            DamagedError: what Spark has written cannot be understood.
+            DamagedError: Spark's files cannot be parsed.
         """
         return self._offsets(self._newest("offsets"))
 
     def plan_up_to(self, topic: str, partition: int, end: int) -> None:
-        """Plan the next batch so that it reads a partition up to this offset, exclusively.
+        """Plan the next batch so that it reads a partition up to this offset, exclusive.
 
-        A batch that is planned already keeps what it reads of the others; a new plan reads nothing
-        else. There must be state, and no query may use it.
+        An already planned batch still reads the other partitions as planned; a new plan reads
+        nothing of them. There must be state, and no query may use it.
         """
         commit, planned = self.newest_commit(), self._newest("offsets")
         assert commit is not None, "without state nothing can be planned"
@@ -208,10 +208,10 @@ class Checkpoint:
         self._write_offset(batch, source, topic, partition, end)
 
     def read_on_from(self, topic: str, partition: int, offset: int) -> None:
-        """Let the query go on with this offset of a partition, as if it had read what is before.
+        """Let the query continue at this offset of a partition, as if it had read all before it.
 
-        A planned batch that ends earlier ends here too. There must be state, and no query may use
-        it.
+        A planned batch that ends earlier is extended to it. There must be state, and no query may
+        use it.
         """
         commit, planned = self.newest_commit(), self._newest("offsets")
         assert commit is not None, "without state nothing was read"
@@ -223,7 +223,7 @@ class Checkpoint:
     def _write_offset(
         self, batch: int, source: int, topic: str, partition: int, offset: int
     ) -> None:
-        """Write a batch's plan: that of another one but for one offset."""
+        """Write a batch's plan: a copy of another batch's plan with one offset changed."""
         folder = self.query / "offsets"
         self._offsets(source)
         version, settings, line = (folder / str(source)).read_text(encoding="utf-8").split("\n")
@@ -234,13 +234,13 @@ class Checkpoint:
             handle.write("\n".join((version, settings, json.dumps(offsets))))
             handle.flush()
             os.fsync(handle.fileno())
-        # Spark compares a file with its checksum only if there is one.
+        # Spark checks a file only if its checksum file exists.
         (folder / f".{batch}.crc").unlink(missing_ok=True)
         staged.rename(folder / str(batch))
 
     def _newest(self, folder: str) -> int | None:
         try:
-            # Spark writes hidden checksum files beside its own; only a number is a batch.
+            # Spark writes hidden checksum files beside its own; only numbers are batches.
             names = [path.name for path in (self.query / folder).iterdir()]
         except FileNotFoundError:
             return None
@@ -251,36 +251,36 @@ class Checkpoint:
         try:
             return _read_offsets(path.read_text(encoding="utf-8"))
         except (OSError, ValueError, AttributeError) as error:
-            raise DamagedError(self.folder, path, f"cannot be understood ({error})") from error
+            raise DamagedError(self.folder, path, f"cannot be parsed ({error})") from error
 
     def stored_layout(self) -> Layout | None:
-        """Return the layout that the checkpoint was made for; None if it is new.
+        """Return the layout that the checkpoint belongs to; None if it is new.
 
         Raises:
-            DamagedError: the file is there and is not a layout.
+            DamagedError: the file is not a layout.
             RefusedError: another version of Fairlead has written it.
         """
         return self._stored("layout.json", _read_layout)
 
     def store_layout(self, layout: Layout) -> None:
-        """Write the layout of a new checkpoint; it is there whole, or not at all."""
+        """Write the layout of a new checkpoint, atomically."""
         self._store("layout.json", {"version": _LAYOUT_VERSION, **asdict(layout)})
 
     def stored_topic_ids(self) -> dict[str, str]:
-        """Return the ids of the topics that were read; none if this checkpoint does not name them.
+        """Return the ids of the topics that the engine has read; empty if none are stored.
 
         Raises:
-            DamagedError: the file is there and cannot be understood.
+            DamagedError: the file cannot be parsed.
             RefusedError: another version of Fairlead has written it.
         """
         return self._stored("topics.json", _read_topic_ids) or {}
 
     def store_topic_ids(self, ids: Mapping[str, str]) -> None:
-        """Write the ids of the topics that are read from now on."""
+        """Write the ids of the topics that the engine reads from now on."""
         self._store("topics.json", {"version": _TOPICS_VERSION, "topics": dict(ids)})
 
     def _stored(self, name: str, read: Callable[[str], _Read]) -> _Read | None:
-        """Return what stands in a file of ours; None: it is not there."""
+        """Return the content of one of our files; None if the file is missing."""
         path = self.folder / name
         if not path.exists():
             return None
@@ -288,13 +288,13 @@ class Checkpoint:
             return read(path.read_text(encoding="utf-8"))
         except _OtherVersionError as error:
             raise RefusedError(
-                f"engine.checkpoint: another version of Fairlead has written {path} (its form is "
-                f"{error.version}, this version knows {error.known}).",
-                remedy="Run that version, or name an empty folder: on it the engine recovers from "
-                "what clients claim.",
+                f"engine.checkpoint: another version of Fairlead has written {path} (format "
+                f"{error.version}; this version reads format {error.known}).",
+                remedy="Run that version, or set engine.checkpoint to an empty folder: the engine "
+                "then recovers from the clients' claims.",
             ) from error
         except (ValueError, KeyError, TypeError, AttributeError) as error:
-            raise DamagedError(self.folder, path, f"cannot be understood ({error})") from error
+            raise DamagedError(self.folder, path, f"cannot be parsed ({error})") from error
 
     def _store(self, name: str, document: Mapping[str, object]) -> None:
         staged = self.folder / f"{name}.new"
@@ -305,28 +305,28 @@ class Checkpoint:
         staged.rename(self.folder / name)
 
 
-def check_layout(stored: Layout, found: Layout) -> None:
-    """Compare what a checkpoint was made for with what is there now.
+def check_layout(stored: Layout, current: Layout) -> None:
+    """Compare a checkpoint's layout with the current one.
 
     Raises:
-        RefusedError: they differ; names every difference.
+        RefusedError: they differ; the message names every difference.
     """
     remedies = {
         "cluster_id": "kafka.bootstrap leads to another cluster",
         "topic_prefix": "set kafka.topic_prefix back",
-        "shards": "heartbeats, releases and control cannot change their partitions",
-        "assignments_partitions": "the assignments topic cannot change its partitions",
+        "shards": "the number of partitions of heartbeats, releases and control must not change",
+        "assignments_partitions": "the number of partitions of assignments must not change",
         "shuffle_partitions": "set engine.shuffle_partitions back",
     }
     differences = [
-        f"{name} was {getattr(stored, name)} and is {getattr(found, name)} ({remedy})"
+        f"{name} was {getattr(stored, name)} and is {getattr(current, name)} ({remedy})"
         for name, remedy in remedies.items()
-        if getattr(stored, name) != getattr(found, name)
+        if getattr(stored, name) != getattr(current, name)
     ]
     if differences:
         raise RefusedError(
-            f"engine.checkpoint: it was made for something else: {'; '.join(differences)}.",
-            remedy="Put things back as they were, or start anew: new topics (another "
+            f"engine.checkpoint: it belongs to another layout: {'; '.join(differences)}.",
+            remedy="Restore the old values, or start afresh: new topics (another "
             "kafka.topic_prefix) and a new engine.checkpoint.",
         )
 
@@ -339,7 +339,7 @@ def _read_layout(text: str) -> Layout:
 
 
 def _check_version(version: object, known: int) -> None:
-    """Refuse a file of another version: that is no damage, and its own engine can use it."""
+    """Refuse a file of another version: it is not damaged, and the other version can use it."""
     if version == known:
         return
     if not isinstance(version, int):
@@ -354,7 +354,7 @@ def _read_topic_ids(text: str) -> dict[str, str]:
 
 
 def _read_offsets(text: str) -> Offsets:
-    """Read what Spark plans for a batch: its version, its settings, a line for our one source."""
+    """Read Spark's plan of a batch: its version, its settings, one line for our only source."""
     version, _settings, source = text.strip().split("\n")
     if version != _OFFSETS_VERSION:
         raise ValueError(f"it has the version {version}")
@@ -366,5 +366,5 @@ def _read_offsets(text: str) -> Offsets:
 
 
 def _first_line(path: Path) -> str:
-    """Return what the holder of a lock wrote into it."""
+    """Return what the holder of a lock has written into the lock file."""
     return path.read_text(encoding="ascii").strip() or "unknown"

@@ -1,9 +1,9 @@
-"""The ticker: the pulse that moves the clock of the log.
+"""The ticker: moves the clock of the log.
 
-A tick is appended to every partition of the heartbeats topic, each period. Ticks carry the driver's
-generation, so the first one is also this start's marker in that partition. A clock that stops
-expires nobody, which is safe; but nothing lapses any more, so a ticker that fails for good stops
-the driver.
+It appends a tick to every partition of the heartbeats topic once a period. Ticks carry the driver's
+generation, so the first one is also this start's marker in that partition. If the clock stops,
+nobody lapses; that is safe, but groups no longer notice dead members. So a ticker that fails for
+good stops the driver.
 """
 
 import threading
@@ -30,19 +30,19 @@ log = structlog.get_logger()
 
 _FIRST_SECONDS_MAX: Final = 30.0
 _DELIVERY_MS: Final = 5_000
-"""A tick older than this is of no use: the next ones have been sent meanwhile."""
+"""A tick older than this is useless: newer ones have been sent meanwhile."""
 
 
 @dataclass(frozen=True, slots=True)
 class TickerCounts:
-    """How many ticks were appended to any partition, and how many were lost on the way."""
+    """How many ticks were appended, and how many were lost, over all partitions."""
 
     appended: int
     lost: int
 
 
 class Ticker:
-    """Sends ticks from a thread of its own, from `start` to `stop`.
+    """Sends ticks from its own thread, from `start` to `stop`.
 
     Attributes:
         appended_at: when the newest tick was appended, in seconds of `time.monotonic`.
@@ -61,8 +61,8 @@ class Ticker:
             kafka: the cluster.
             shards: partitions of the heartbeats topic.
             tick_ms: the period.
-            on_failure: called on the ticker's thread when it ends by an error of any kind but a
-                broker that does not answer: that one is waited for, as long as it takes.
+            on_failure: called on the ticker's thread when an error ends it. A broker that does not
+                answer is no such error: the ticker waits for it without a limit.
         """
         self._kafka = kafka
         self._shards = range(shards)
@@ -80,24 +80,24 @@ class Ticker:
 
     @property
     def counts(self) -> TickerCounts:
-        """The numbers since the start."""
+        """The counts since the start."""
         return TickerCounts(self._appended, self._lost)
 
     def start(self, generation: int, first: Mapping[int, Tick] | None = None) -> dict[int, int]:
-        """Send the first tick to every partition, return when all are appended, and go on.
+        """Send the first tick to every partition, wait until all are appended, and go on.
 
-        With a tick in every partition the first batch touches every shard, so that from its commit
-        on a shard without state is a shard that lost it.
+        With a tick in every partition the first batch runs every shard. So after its commit, a
+        shard without state is a shard that lost it.
 
         Args:
-            generation: this driver's.
-            first: the first tick of each partition; None: it says no more than the others.
+            generation: this driver's generation.
+            first: the first tick of each partition; None: an ordinary tick.
 
         Returns:
             The append time of the first tick of each partition.
 
         Raises:
-            EnvironmentMissingError: they could not be appended in time.
+            EnvironmentMissingError: the ticks could not be appended in time.
         """
         self._value = encode_tick(Tick(generation))
         options = client_options(self._kafka, "ticker")
@@ -106,7 +106,7 @@ class Ticker:
             self.producer = KafkaProducer(
                 **options,
                 acks="all",
-                # A tick sent twice does no harm, and a pause must not become a backlog.
+                # A duplicate tick does no harm, and a pause must not become a backlog.
                 enable_idempotence=False,
                 delivery_timeout_ms=max(_DELIVERY_MS, options["request_timeout_ms"]),
                 max_block_ms=_DELIVERY_MS,
@@ -133,7 +133,7 @@ class Ticker:
         try:
             due = time.monotonic() + self._period
             while not self._stopped.wait(max(0.0, due - time.monotonic())):
-                # After a pause of the machine one tick is enough; the missed ones are gone.
+                # After a pause of the machine one tick is enough; the missed ones are skipped.
                 due = max(due + self._period, time.monotonic())
                 try:
                     self._send()
@@ -141,11 +141,11 @@ class Ticker:
                     self._lost += len(self._shards)
                     self._tell(error)
         except Exception as error:
-            log.exception("the ticker ended: nothing can lapse any more")
+            log.exception("the ticker has died: no member can lapse any more")
             self._on_failure(error)
 
     def _send(self, values: Mapping[int, bytes] | None = None) -> list[FutureRecordMetadata]:
-        """Hand one tick per partition to the producer; ``values`` are those that say more."""
+        """Hand one tick per partition to the producer; ``values`` replaces the ordinary ones."""
         assert self.producer is not None, "start() makes the producer"
         futures = [
             self.producer.send(
@@ -168,7 +168,7 @@ class Ticker:
         self._tell(error)
 
     def _tell(self, error: BaseException) -> None:
-        """Say once that ticks are lost, not once per tick."""
+        """Log once that ticks are lost, not once per tick."""
         if not self._broken:
             self._broken = True
-            log.warning("ticks are lost, the clock of the log stands still", error=str(error))
+            log.warning("ticks are lost: the clock of the log stands still", error=str(error))

@@ -1,4 +1,4 @@
-"""What the driver must know of the cluster before it starts, and what must not change later."""
+"""What the driver checks of the cluster before it starts and while it runs."""
 
 import contextlib
 import threading
@@ -24,15 +24,15 @@ from fairlead.wire.topics import CLIENT_TOPICS, TopicNames
 log = structlog.get_logger()
 
 LOOK_SECONDS: Final = 30.0
-"""How often the partitions are looked at while the query runs."""
+"""How often the guard checks the partitions while the query runs."""
 
 
 @dataclass(frozen=True, slots=True)
 class ClusterFacts:
-    """What the cluster is now.
+    """The cluster's id and the sizes of its topics.
 
     Attributes:
-        cluster_id: Kafka's own id of it.
+        cluster_id: Kafka's id of the cluster.
         shards: partitions of heartbeats, releases and control.
         assignments_partitions: partitions of assignments.
     """
@@ -43,17 +43,17 @@ class ClusterFacts:
 
 
 def prepare_topics(settings: Settings, *, may_create: bool) -> None:
-    """Make sure that every topic is there and is set as it must be.
+    """Make sure that every topic exists and has the settings that the engine needs.
 
     Args:
-        settings: say which topics, and how.
-        may_create: make those that are missing. With state they must be there: a topic made anew
-            would be empty where the checkpoint says it is not. Those that are the clients' alone
-            stand in no checkpoint, and are made at any start.
+        settings: name the topics and their settings.
+        may_create: create missing topics. With state they must exist: a recreated topic would be
+            empty although the checkpoint has offsets of it. Topics that only clients use are in no
+            checkpoint; every start may create them.
 
     Raises:
-        RefusedError: one is missing, or differs in a way that would make decisions wrong.
-        EnvironmentMissingError: the cluster does not answer, or a right is missing.
+        RefusedError: a topic is missing, or differs in a way that would make decisions wrong.
+        EnvironmentMissingError: the cluster does not answer, or a permission is missing.
     """
     kafka = settings.kafka
     connection, prefix = client_options(kafka, "topics"), kafka.topic_prefix
@@ -70,7 +70,7 @@ def prepare_topics(settings: Settings, *, may_create: bool) -> None:
         raise RefusedError(
             f"topics: {', '.join(report.missing)} missing, although engine.checkpoint has state.",
             remedy="Name the cluster and the prefix this checkpoint belongs to (kafka.bootstrap, "
-            "kafka.topic_prefix), or start anew with another prefix and another checkpoint.",
+            "kafka.topic_prefix), or start afresh with another prefix and another checkpoint.",
         )
     told = {True: "essential", False: "advised"}
     differences = [
@@ -83,12 +83,12 @@ def prepare_topics(settings: Settings, *, may_create: bool) -> None:
     if wrong:
         raise RefusedError(
             f"topics: {'; '.join(wrong)}.",
-            remedy="Set the topics so (kafka-configs), or correct the section [topics].",
+            remedy="Change the topics (kafka-configs), or correct the section [topics].",
         )
 
 
 def wrong_settings(settings: Settings) -> frozenset[str]:
-    """Return each setting of a topic with which an engine would refuse to start, in words.
+    """Return a description of each topic setting with which an engine would refuse to start.
 
     Raises:
         EnvironmentMissingError: the cluster does not answer.
@@ -104,12 +104,12 @@ def wrong_settings(settings: Settings) -> frozenset[str]:
 
 
 def read_cluster(settings: Settings) -> ClusterFacts:
-    """Ask the cluster.
+    """Ask the cluster for its id and its partitions.
 
     Raises:
         EnvironmentMissingError: it does not answer.
-        RefusedError: a topic is missing, or heartbeats, releases and control differ in their
-            partitions.
+        RefusedError: a topic is missing, or heartbeats, releases and control do not have the same
+            number of partitions.
     """
     options = client_options(settings.kafka, "cluster")
     require_reachable(options)
@@ -126,7 +126,7 @@ def read_cluster(settings: Settings) -> ClusterFacts:
     if missing:
         raise RefusedError(
             f"topics: {', '.join(missing)} missing.",
-            remedy="Nothing can be decided without them. Were they deleted? Then start anew: "
+            remedy="The engine cannot decide without them. If somebody deleted them, start afresh: "
             "another kafka.topic_prefix and another engine.checkpoint.",
         )
     shards = counts[names.name("heartbeats")]
@@ -134,14 +134,14 @@ def read_cluster(settings: Settings) -> ClusterFacts:
         if counts[names.name(topic)] != shards:
             raise RefusedError(
                 f"topics: {names.name(topic)} has {counts[names.name(topic)]} partitions and "
-                f"{names.name('heartbeats')} has {shards}; they must have as many.",
-                remedy="Partitions cannot be taken back: start anew under another prefix.",
+                f"{names.name('heartbeats')} has {shards}; both need the same number.",
+                remedy="Kafka cannot remove partitions: start afresh under another prefix.",
             )
     return ClusterFacts(cluster_id, shards, counts[names.name("assignments")])
 
 
 class PartitionGuard:
-    """Looks now and then whether the cluster is still the same, and calls once if it is not."""
+    """Checks regularly that the cluster has not changed; reports once if it has."""
 
     def __init__(
         self,
@@ -154,9 +154,9 @@ class PartitionGuard:
     ) -> None:
         """Describe the guard.
 
-        ``on_change`` is called on its thread, and so is ``on_wrong``, with how many settings of
-        topics are not what an engine needs. Nothing ends because of those: what is decided rests on
-        records that are in the log already, and a person may be putting it right.
+        The guard calls ``on_change`` and ``on_wrong`` on its thread. ``on_wrong`` gets the number
+        of topic settings that an engine could not start with. They do not end the run: decisions
+        rest on records that are in the log already, and somebody may be correcting the settings.
         """
         self._settings = settings
         self._facts = facts
@@ -168,11 +168,11 @@ class PartitionGuard:
         self._thread = threading.Thread(target=self._run, name="partition-guard", daemon=True)
 
     def start(self) -> None:
-        """Start to look."""
+        """Start to check."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Look no more. A look that waits for a broker is not waited for."""
+        """Check no more; do not wait for a check that waits for a broker."""
         self._stopped.set()
         self._thread.join(timeout=1)
 
@@ -181,8 +181,8 @@ class PartitionGuard:
             try:
                 found = read_cluster(self._settings)
             except EnvironmentMissingError as error:
-                # A broker that is away comes back; the query says so itself if it does not.
-                log.warning("partitions cannot be looked at", error=str(error))
+                # The broker may come back; if it does not, the query fails by itself.
+                log.warning("the partitions cannot be checked", error=str(error))
                 continue
             except RefusedError as error:
                 self._on_change(error)
@@ -196,7 +196,7 @@ class PartitionGuard:
         try:
             wrong = wrong_settings(self._settings)
         except EnvironmentMissingError as error:
-            log.warning("the settings of topics cannot be looked at", error=str(error))
+            log.warning("the topics' settings cannot be checked", error=str(error))
             return
         for text in sorted(wrong - self._wrong):
             log.warning("topic differs", difference=text, weight="essential")
@@ -215,6 +215,6 @@ def _changed(before: ClusterFacts, now: ClusterFacts) -> RefusedError:
     return RefusedError(
         f"topics: the partitions changed from {before} to {now}: groups would move to shards that "
         "do not know them.",
-        remedy="Partitions cannot be taken back: start anew under another kafka.topic_prefix, with "
-        "another engine.checkpoint.",
+        remedy="Kafka cannot remove partitions: start afresh under another kafka.topic_prefix, "
+        "with another engine.checkpoint.",
     )

@@ -1,8 +1,8 @@
 """The generation of a driver: one number per start, greater than every number before it.
 
-A driver appends a claim to the ``generations`` topic; the offset of its own claim + 1 is its
-generation, so no two drivers can share one. A claim further on means that another driver has
-started, and that this one has to stop.
+A driver appends a claim to the ``generations`` topic; its generation is the offset of that claim
++ 1, so no two drivers share one. A later claim means that another driver has started and that this
+one must stop.
 """
 
 import threading
@@ -35,7 +35,7 @@ _POLL_MS: Final = 500
 
 
 def earlier_generations(kafka: KafkaSettings) -> int:
-    """Return the newest generation claimed so far; 0 when nobody ever claimed one.
+    """Return the newest generation claimed so far; 0 if nobody has claimed one.
 
     Raises:
         EnvironmentMissingError: the topic cannot be read.
@@ -45,7 +45,7 @@ def earlier_generations(kafka: KafkaSettings) -> int:
     require_reachable(options)
     consumer = KafkaConsumer(**options)
     try:
-        # Offsets are never used twice, whatever compaction or retention takes away.
+        # Kafka never uses an offset twice, whatever compaction or retention removes.
         end: int = consumer.end_offsets([partition], timeout_ms=REQUEST_TIMEOUT_MS)[partition]
     except KafkaError as error:
         raise _unreachable(kafka, partition.topic, error) from error
@@ -61,12 +61,12 @@ def claim_generation(
 
     Args:
         kafka: the cluster.
-        ran_under: what the driver runs its shards under, for whoever replays the topics.
-        seals: what proves that its first ticks are its own, by shard.
+        ran_under: the settings that the driver runs its shards with, for a replay.
+        seals: hashes that prove that the driver's first ticks are its own, by shard.
 
     Raises:
-        EnvironmentMissingError: the claim could not be appended in time. It may have been: then
-            its generation is never used.
+        EnvironmentMissingError: no broker has confirmed the claim in time. If it was appended
+            nevertheless, its generation stays unused.
     """
     partition = _partition(kafka)
     driver = str(uuid.uuid4())
@@ -89,10 +89,10 @@ def claim_generation(
 
 
 class GenerationWatch:
-    """Follows the claims after our own, and calls once when there is one.
+    """Reads the claims after our own, and reports the first one.
 
-    A broker that cannot be reached is no claim: the watch goes on, and the query's own reading of
-    ticks finds a successor as well. ``followed`` is set once every claim of before is read.
+    If no broker answers, the watch tries again; the query notices a successor by its ticks as well.
+    ``followed`` is set once the watch has read every earlier claim.
     """
 
     def __init__(
@@ -105,7 +105,7 @@ class GenerationWatch:
 
         Args:
             kafka: the cluster.
-            generation: our own.
+            generation: our own generation.
             on_superseded: called on the watch's thread.
         """
         self._kafka = kafka
@@ -116,11 +116,11 @@ class GenerationWatch:
         self._thread = threading.Thread(target=self._run, name="generation-watch", daemon=True)
 
     def start(self) -> None:
-        """Start to follow."""
+        """Start to read."""
         self._thread.start()
 
     def stop(self) -> None:
-        """Follow no more. A poll that waits for a broker is not waited for."""
+        """Read no more; do not wait for a poll that waits for a broker."""
         self._stopped.set()
         self._thread.join(timeout=1)
 
@@ -129,7 +129,7 @@ class GenerationWatch:
             try:
                 newer = self._follow()
             except (KafkaError, OSError) as error:
-                log.warning("generations cannot be followed, trying again", error=str(error))
+                log.warning("the generations topic cannot be read, trying again", error=str(error))
                 self._stopped.wait(1)
                 continue
             if newer is not None:
@@ -137,7 +137,7 @@ class GenerationWatch:
                 return
 
     def _follow(self) -> int | None:
-        """Read on from our own claim; return a newer generation, or None when stopped."""
+        """Read on after our own claim; return a newer generation, or None when stopped."""
         partition = _partition(self._kafka)
         consumer = TopicConsumer(**client_options(self._kafka, "generation-watch"))
         try:
@@ -156,7 +156,7 @@ class GenerationWatch:
 
 
 def superseded(generation: int, own: int) -> SupersededError:
-    """Return the error of a driver that finds a newer generation than its own."""
+    """Return the error of a driver that has read a newer generation than its own."""
     return SupersededError(
         f"generation {generation} has taken over from generation {own}.",
         remedy="Leave this engine stopped. If it should run, stop the other one first.",

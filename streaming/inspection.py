@@ -1,12 +1,12 @@
-"""Whether a checkpoint is whole, found out without Spark: at a start, and after a query's death.
+"""Checks without Spark whether a checkpoint is intact: at a start, and after a query has died.
 
-It looks at what Spark reads when it starts, and at nothing else. What Spark does without, or mends
-by itself, refuses no start: temporary files of a process that was killed, old batches, a snapshot
-beside which the changes still stand, a file whose checksum is gone, a last commit that is gone (its
-batch is run again, with the same output).
+It checks only the files that Spark reads when it starts. What Spark can do without or repairs by
+itself does not refuse a start: temporary files of a killed process, old batches, a snapshot whose
+changes are still there, a missing checksum file, a missing last commit (Spark runs that batch
+again, with the same output).
 
-What is not seen here: a state file without a checksum whose content is wrong. Spark meets that in
-its first batch.
+It cannot detect wrong content in a state file without a checksum. Spark notices that in its first
+batch.
 """
 
 import json
@@ -27,12 +27,12 @@ __all__ = ["inspect", "refusal_of"]
 _SUM_HEADER: Final = b"crc\0"
 _SUM_BYTES: Final = 4
 _CHUNK_BYTES_MAX: Final = 1 << 20
-"""More bytes under one checksum than this were never written: Java would ask for that memory."""
+"""A file with more bytes per checksum is wrong; Java would allocate that much memory."""
 _CHUNKS_AT_ONCE: Final = 2_048
 _STATE_FILE: Final = re.compile(r"([0-9]+)\.(delta|snapshot)")
 
 
-class _Problem(Exception):  # noqa: N818 - found in a file, and told by whoever knows the folder
+class _Problem(Exception):  # noqa: N818 - the caller, who knows the folder, makes an error of it
     """What is wrong with a file."""
 
     def __init__(self, path: Path, what: str) -> None:
@@ -42,7 +42,7 @@ class _Problem(Exception):  # noqa: N818 - found in a file, and told by whoever 
 
 
 def refusal_of(checkpoint: Checkpoint) -> FairleadError | None:
-    """Return what a start on this checkpoint would be refused with; None: nothing is wrong."""
+    """Return the error that refuses a start on this checkpoint; None if nothing is wrong."""
     try:
         inspect(checkpoint)
     except RefusedError as error:
@@ -51,10 +51,10 @@ def refusal_of(checkpoint: Checkpoint) -> FairleadError | None:
 
 
 def inspect(checkpoint: Checkpoint) -> None:
-    """Look at everything that a start reads of a checkpoint.
+    """Check everything that a start reads of a checkpoint.
 
     Raises:
-        DamagedError: something is missing or is not what was written; names the first thing found.
+        DamagedError: a file is missing or changed; the message names the first one.
         RefusedError: this user may not read or write it.
     """
     try:
@@ -69,13 +69,13 @@ def inspect(checkpoint: Checkpoint) -> None:
 
 
 def _check_rights(checkpoint: Checkpoint) -> None:
-    """Check that Spark may write what it writes in each batch."""
+    """Check that this user may write the files that Spark writes in each batch."""
     query = checkpoint.query
     folders = [checkpoint.folder, query, query / "offsets", query / "commits", *_stores(query)]
     files = [checkpoint.jvm_lock]
     for path in (*folders, *files):
         needed = os.W_OK if path in files else os.W_OK | os.X_OK
-        # The effective user is the one that opens files.
+        # The operating system checks the effective user when a file is opened.
         if path.exists() and not os.access(path, needed, effective_ids=True):
             raise not_permitted(checkpoint.folder, path, "written")
 
@@ -89,14 +89,12 @@ def _check_state(checkpoint: Checkpoint) -> None:
     query = checkpoint.query
     layout = checkpoint.stored_layout()
     if layout is None:
-        raise _Problem(
-            checkpoint.folder / "layout.json", "is missing: nothing says what this was made for"
-        )
+        raise _Problem(checkpoint.folder / "layout.json", "is missing, so the layout is unknown")
     _check_id(query / "metadata")
     commit, planned = checkpoint.newest_commit(), checkpoint.newest_plan()
     assert commit is not None
     _check_document(query / "commits" / str(commit), lines_min=1)
-    # A start reads the newest plan and the one before it; ours also the plan of the last commit.
+    # Spark's start reads the newest plan and the one before; ours also that of the last commit.
     newest = max(commit, planned or 0)
     for batch in sorted({commit, newest, max(0, newest - 1)}):
         _check_document(query / "offsets" / str(batch), lines_min=3)
@@ -107,7 +105,7 @@ def _check_state(checkpoint: Checkpoint) -> None:
 
 
 def _check_id(path: Path) -> None:
-    """Check the file with the query's id."""
+    """Check the file that holds the query's id."""
     text = _text(path)
     try:
         UUID(json.loads(text)["id"])
@@ -119,7 +117,7 @@ def _check_document(path: Path, lines_min: int) -> None:
     """Check a file of a batch: a line with a version, and lines of JSON."""
     version, *lines = _text(path).rstrip("\n").split("\n")
     if not re.fullmatch(r"v[0-9]+", version) or len(lines) + 1 < lines_min:
-        raise _Problem(path, "is not what Spark has written: it is cut off, or something else")
+        raise _Problem(path, "is cut off or is not Spark's file")
     for line in lines:
         try:
             json.loads(line)
@@ -128,21 +126,21 @@ def _check_document(path: Path, lines_min: int) -> None:
 
 
 def _check_schema(path: Path) -> None:
-    """Check the description of the state's rows; Spark writes one anew if there is none."""
+    """Check the schema of the state's rows; Spark writes a new file if it is missing."""
     if path.exists():
         _check_file(path)
 
 
 def _check_store(store: Path, version: int) -> None:
-    """Check that one partition of the state can be put together as of a version.
+    """Check that Spark can build one partition of the state at a version.
 
-    That is a snapshot and all changes since, or all changes from the first on. Spark takes the
-    newest snapshot, and an older one if that cannot be read.
+    It needs a snapshot and all changes since, or all changes from the first on. Spark uses the
+    newest snapshot, or an older one if it cannot read that.
     """
     names = [path.name for path in store.iterdir()] if store.is_dir() else []
     shown = [name for name in names if not name.startswith((".", "_"))]
     if shown and not any(_STATE_FILE.fullmatch(name) for name in shown):
-        return  # another kind of store, by [engine.spark]: it has checks of its own
+        return  # another kind of store, set in [engine.spark]: it has its own checks
     first: _Problem | None = None
     while version > 0:
         if f"{version}.snapshot" in names:
@@ -168,7 +166,7 @@ def _text(path: Path) -> str:
 
 
 def _check_file(path: Path) -> None:
-    """Check that a file is there, is not empty, and has the content that its checksum tells."""
+    """Check that a file exists, is not empty, and matches its checksum."""
     sums_path = path.with_name(f".{path.name}.crc")
     try:
         if path.stat().st_size == 0:
@@ -178,9 +176,9 @@ def _check_file(path: Path) -> None:
             return
         size, expected = sums
         if size == 0 or size > _CHUNK_BYTES_MAX:
-            raise _Problem(sums_path, "is no checksum that was written for a checkpoint")
+            raise _Problem(sums_path, "is not a checkpoint's checksum file")
         if b"".join(_found_sums(path, size)) != expected:
-            raise _Problem(path, "is cut off or changed: its checksum is another")
+            raise _Problem(path, "is cut off or changed: it does not match its checksum")
     except (FileNotFoundError, NotADirectoryError) as error:
         raise _Problem(path, "is missing") from error
     except PermissionError:
@@ -190,9 +188,9 @@ def _check_file(path: Path) -> None:
 
 
 def _sums(path: Path) -> tuple[int, bytes] | None:
-    """Return how many bytes each checksum is for, and the checksums of a file of Hadoop's.
+    """Return the bytes per checksum, and the checksums, of one of Hadoop's checksum files.
 
-    None: there is none, or it is none by its first bytes; Hadoop goes without it.
+    None: there is no such file, or its first bytes are not its magic; Hadoop then checks nothing.
     """
     try:
         content = path.read_bytes()
@@ -205,7 +203,7 @@ def _sums(path: Path) -> tuple[int, bytes] | None:
 
 
 def _found_sums(path: Path, size: int) -> Iterator[bytes]:
-    """Yield the checksum of each part of a file of so many bytes."""
+    """Yield the checksum of each part of a file; ``size`` is the bytes per part."""
     with path.open("rb") as handle:
         for block in iter(lambda: handle.read(size * _CHUNKS_AT_ONCE), b""):
             parts = (block[at : at + size] for at in range(0, len(block), size))

@@ -1,7 +1,7 @@
-"""One run of the driver: checks, claim, clock, query, and the end of it.
+"""One run of the driver: checks, claim, clock, query, end.
 
-The order matters. Nothing is claimed before it is known that this start may go on; the rules are in
-the log before the first batch; ticks are in every partition before the query looks for data.
+The order matters. The driver claims nothing before all checks have passed; the rules are in the log
+before the first batch; ticks are in every partition before the query looks for data.
 """
 
 import contextlib
@@ -48,8 +48,8 @@ from streaming.publish_errors import PublishErrors
 from streaming.query import QueryPlan, shard_context, start_query
 from streaming.rules import publish_rules, wanted_rules
 from streaming.shutdown import Ending, cause_of_end, java_causes, quietly
-from streaming.skipping import Skip, SkippedPlace, check_skips, skip_records, tell_suspects
-from streaming.stall_probe import Pulse
+from streaming.skipping import Skip, SkippedPlace, check_skips, log_suspects, skip_records
+from streaming.stall_probe import StallProbe
 from streaming.start_positions import (
     Begin,
     begin_without_state,
@@ -63,7 +63,7 @@ log = structlog.get_logger()
 
 _LOOK_SECONDS: Final = 0.5
 _BATCH_SECONDS_MAX: Final = 10.0
-"""How long a stop waits for the running batch; one that is cut off is run again later."""
+"""How long a stop waits for the running batch; the next driver runs an interrupted batch again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,14 +71,14 @@ class JobOptions:
     """What a run needs besides the settings.
 
     Attributes:
-        session: where the Spark session comes from.
-        restarts: how often the supervisor has started the driver again.
+        session: provides the Spark session.
+        restarts: how often the supervisor has restarted the driver.
         strategies: the strategies that rules can name.
         sink: where the output goes; None: into the topics.
-        accept_lost_input: go on although records are gone that were never read.
-        skips: records that are passed over unread.
-        patience: how long what may take until `/readyz` has another word for it.
-        health: where the run notes how it does; the run sets its patience and recovery.
+        accept_lost_input: go on although the log has lost records that the engine has not read.
+        skips: records that the engine skips unread.
+        patience: how long each part of the work may take before `/readyz` reports another state.
+        health: where the run notes its state; the run sets its patience and recovery.
     """
 
     session: SessionSource
@@ -93,13 +93,13 @@ class JobOptions:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """What the checks of a start have found.
+    """The result of a start's checks.
 
     Attributes:
-        layout: stored with the checkpoint.
+        layout: the checkpoint's layout.
         control: the offset behind the newest record of each partition of control.
-        input_lost: records are gone that were never read, and that was accepted.
-        skips: what is passed over, because a person said so.
+        input_lost: the log has lost unread records, and the operator accepts that.
+        skips: what the engine skips on the operator's order.
     """
 
     layout: Layout
@@ -112,8 +112,8 @@ def run_job(settings: Settings, options: JobOptions, stop: StopSignal) -> None:
     """Run the engine until `stop` is set; return after a clean stop.
 
     Raises:
-        RefusedError: going on could make two owners or lose progress.
-        EnvironmentMissingError: something outside is missing.
+        RefusedError: going on could give a queue two owners or lose progress.
+        EnvironmentMissingError: something that the engine needs is missing.
         SupersededError: another driver has taken over.
         QueryDiedError: the query, or the ticker, ended by itself.
     """
@@ -142,13 +142,13 @@ def run_job(settings: Settings, options: JobOptions, stop: StopSignal) -> None:
 
 
 def prepare(settings: Settings, checkpoint: Checkpoint, options: JobOptions) -> Prepared:
-    """Do everything that can refuse a start; return what was found.
+    """Run every check that can refuse a start.
 
-    The layout is stored and the rules of conf/ are in the log when it returns.
+    When it returns, the layout is stored and the rules of conf/ are in the log.
 
     Raises:
-        RefusedError: the checkpoint belongs to something else, or is damaged; or the log no longer
-            holds what it would read next.
+        RefusedError: the checkpoint has another layout or is damaged; or the log no longer holds
+            the records that the engine would read next.
         EnvironmentMissingError: the cluster does not answer.
         UsageError: conf/ holds a value that cannot be a rule.
     """
@@ -156,33 +156,33 @@ def prepare(settings: Settings, checkpoint: Checkpoint, options: JobOptions) -> 
     inspect(checkpoint)
     stored = checkpoint.stored_layout()
     prepare_topics(settings, may_create=stored is None)
-    found = _layout(settings, read_cluster(settings))
+    current = _layout(settings, read_cluster(settings))
     if stored is not None:
-        check_layout(stored, found)
+        check_layout(stored, current)
     input_lost = False
     topic_ids = read_topic_ids(settings.kafka)
     if checkpoint.has_state():
         check_topic_ids(checkpoint.stored_topic_ids(), topic_ids)
         input_lost = check_input(settings.kafka, checkpoint, accept_lost=options.accept_lost_input)
     else:
-        _tell_loss(checkpoint, earlier_generations(settings.kafka))
+        _log_lost_state(checkpoint, earlier_generations(settings.kafka))
     if checkpoint.has_state() and checkpoint.newest_plan() != checkpoint.newest_commit():
-        tell_suspects(settings.kafka, checkpoint)
+        log_suspects(settings.kafka, checkpoint)
     skips = check_skips(settings.kafka, checkpoint, options.skips)
     if stored is None:
-        checkpoint.store_layout(found)
+        checkpoint.store_layout(current)
     checkpoint.store_topic_ids(topic_ids)
-    publish_rules(settings, found.shards, wanted)
-    control = control_ends(settings.kafka, found.shards)
-    return Prepared(stored or found, control, input_lost, skips)
+    publish_rules(settings, current.shards, wanted)
+    control = control_ends(settings.kafka, current.shards)
+    return Prepared(stored or current, control, input_lost, skips)
 
 
-def _tell_loss(checkpoint: Checkpoint, earlier: int) -> None:
-    """Say that there is no state although there was one: the engine recovers."""
+def _log_lost_state(checkpoint: Checkpoint, earlier: int) -> None:
+    """Warn that an earlier engine had state and this checkpoint has none: the engine recovers."""
     if earlier > 0:
         log.warning(
             "the checkpoint holds no state, but an engine has run on these topics: recovering from "
-            "what clients claim",
+            "the clients' claims",
             checkpoint=str(checkpoint.folder),
             generation=earlier,
         )
@@ -212,10 +212,10 @@ class Run:
     def run(self, spark: SparkSession, ending: Ending) -> None:
         """Claim, start everything, wait for the end, stop everything."""
         settings, layout = self._settings, self._layout
-        # The claim tells what this driver runs under; its generation is not known before.
+        # The claim carries this driver's settings; its generation is not known before.
         ran_under = settings_of(shard_context(self._plan(generation=0)))
         ends = self._ends_without_state()
-        # Shown once each, in the first ticks: nobody can have copied one before.
+        # Each appears once, in a first tick, so nobody can have copied it before.
         drawn = [secrets.token_hex(32) for _ in range(layout.shards)]
         seals = tuple(seal_of(secret) for secret in drawn)
         generation = claim_generation(settings.kafka, ran_under, seals)
@@ -239,37 +239,37 @@ class Run:
             listener = ProgressListener(
                 self._metrics,
                 ending.note_query_end,
-                lambda run: errors.look(spark, run),
+                lambda run: errors.update(spark, run),
                 self._health.committed,
             )
             listener.register(spark)
             stack.callback(quietly, lambda: listener.unregister(spark))
             query = self._start(spark, self._plan(generation, begin, seals))
             log.info("engine runs", generation=generation, shards=layout.shards)
-            # Before the listener goes and the JVM with it.
-            stack.callback(quietly, lambda: errors.look(spark, str(query.runId)))
-            pulse = Pulse(
+            # Runs before the listener and the JVM go.
+            stack.callback(quietly, lambda: errors.update(spark, str(query.runId)))
+            stalls = StallProbe(
                 self._health,
                 self._checkpoint,
                 spark,
-                lambda: errors.look(spark, str(query.runId)),
+                lambda: errors.update(spark, str(query.runId)),
             )
-            heap = HeapWatch(JvmHeap(spark).look, settings.engine)
+            heap = HeapWatch(JvmHeap(spark).read, settings.engine)
             self._metrics.heap.follow(heap)
             self._health.pressure = lambda: heap.pressure
-            self._wait_for_end(query, ending, ticker, Jvm(JvmProcess(spark), pulse, heap))
+            self._wait_for_end(query, ending, ticker, Jvm(JvmProcess(spark), stalls, heap))
 
     def _start(
         self, spark: SparkSession, plan: QueryPlan, *, planned_only: bool = False
     ) -> StreamingQuery:
-        """Start the query; what Spark finds wrong already then ends this run in order."""
+        """Start the query; an error of Spark's ends this run in order."""
         try:
             return start_query(spark, self._checkpoint, plan, planned_only=planned_only)
         except (PySparkException, Py4JError, OSError) as error:
             raise cause_of_end(str(error), self._checkpoint) from error
 
     def _skip(self, spark: SparkSession, generation: int) -> None:
-        """Go past what is to be skipped; what stands before it is read first.
+        """Skip the records that the operator named; read what precedes them first.
 
         Raises:
             QueryDiedError: the batch before the record failed.
@@ -289,14 +289,14 @@ class Run:
     def _wait_for_end(
         self, query: StreamingQuery, ending: Ending, ticker: Ticker, jvm: Jvm
     ) -> None:
-        """Return after a stop that was asked for; raise what ended the query otherwise."""
+        """Return after a requested stop; otherwise raise the error that ended the query."""
         try:
             while not ending.stop.wait(_LOOK_SECONDS) and query.isActive:
-                jvm.feel()
+                jvm.check()
             if ending.is_asked_for or ending.error is not None:
                 self._health.ended(ending.error)
             if ending.error is not None:
-                # Whoever took over decides now: the running batch is cut off.
+                # The new driver decides now, so interrupt the running batch.
                 query.stop()
                 raise ending.error
             if query.isActive:
@@ -304,12 +304,12 @@ class Run:
                 stop_between_batches(query, self._checkpoint)
             failure = query.exception()
         except HeapExhaustedError:
-            # It would take minutes to stop in order. What it had begun is run again.
+            # An orderly stop would take minutes. The next driver runs the batch again.
             jvm.process.kill()
             raise
         except (Py4JError, ConnectionError, PySparkException) as error:
             if ending.is_asked_for:
-                # Whoever stopped us stopped the JVM as well; what it had begun is run again.
+                # The signal has stopped the JVM as well; the next driver runs the batch again.
                 log.warning("the JVM ended before the query was stopped")
                 return
             refusal = refusal_of(self._checkpoint)
@@ -325,7 +325,7 @@ class Run:
             raise cause
 
     def _ends_without_state(self) -> Offsets | None:
-        """Return where the log ends, if there is no state; None: there is."""
+        """Return where the log ends, if there is no state; None if there is state."""
         if self._checkpoint.has_state():
             return None
         self._checkpoint.forget_first_batch()
@@ -338,7 +338,7 @@ class Run:
     def _begin(
         self, generation: int, ends: Offsets | None, marked_ms: Mapping[int, int]
     ) -> Begin | None:
-        """Return from where the query reads if the state was lost; None: it was not."""
+        """Return where the query begins to read if the state was lost; None if it was not."""
         if ends is None or generation == 1:
             return None
         margin_ms = self._settings.group_defaults.margin_ms
@@ -368,11 +368,11 @@ class Run:
 
 
 def stop_between_batches(query: StreamingQuery, checkpoint: Checkpoint) -> None:
-    """Stop the query when no batch runs, or after a while in any case.
+    """Stop the query when no batch runs, or after a time limit.
 
-    Under load one batch follows the other, so the moment after a commit is taken: the next batch is
-    then being planned, and has written nothing. If it has, it is cut off and run again at the next
-    start: nothing rests on this wait but a quicker start.
+    Under load one batch follows the other, so the function waits for a commit: the next batch is
+    then being planned and has mostly written nothing. If it has, the next start runs it again: the
+    wait only makes that start quicker.
     """
     deadline = time.monotonic() + _BATCH_SECONDS_MAX
     running = checkpoint.newest_commit()

@@ -1,34 +1,34 @@
-"""The JVM that the query runs in, as the driver watches it."""
+"""What the driver watches of the query's JVM."""
 
 from dataclasses import dataclass
 
 from streaming.heap import HeapWatch
 from streaming.jvm_end import JvmProcess
-from streaming.stall_probe import Pulse
+from streaming.stall_probe import StallProbe
 
 __all__ = ["Jvm"]
 
 
 @dataclass(frozen=True, slots=True)
 class Jvm:
-    """What is asked of it.
+    """The query's JVM and its probes.
 
     Attributes:
         process: its process.
-        pulse: whether anything moves in it.
-        heap: how full it is.
+        stalls: checks whether the query moves on.
+        heap: checks how full the heap is.
     """
 
     process: JvmProcess
-    pulse: Pulse
+    stalls: StallProbe
     heap: HeapWatch
 
-    def feel(self) -> None:
-        """Look at all of it once.
+    def check(self) -> None:
+        """Run every check once.
 
         Raises:
             HeapExhaustedError: its heap is too small.
             Py4JError, OSError: it is gone.
         """
-        self.pulse.feel()
-        self.heap.feel()
+        self.stalls.check()
+        self.heap.check()

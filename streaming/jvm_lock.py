@@ -1,4 +1,4 @@
-"""The JVM's own lock of a checkpoint: a JVM outlives a killed driver by a moment."""
+"""The JVM's own lock on a checkpoint, since a JVM outlives a killed driver by a moment."""
 
 import contextlib
 import time
@@ -16,13 +16,13 @@ _SECONDS_MAX: Final = 30.0
 
 @contextlib.contextmanager
 def jvm_owns(spark: SparkSession, checkpoint: Checkpoint) -> Iterator[None]:
-    """Let the JVM lock the checkpoint as well.
+    """Have the JVM lock the checkpoint as well.
 
-    When a driver is killed its JVM lives on for a moment and may still write; the next driver waits
-    here until that JVM is gone.
+    The JVM of a killed driver lives on for a moment and may still write; the next driver waits here
+    until that JVM is gone.
 
     Raises:
-        RefusedError: another JVM keeps it.
+        RefusedError: another JVM keeps the lock.
     """
     jvm: Any = spark.sparkContext._jvm  # noqa: SLF001 - there is no public way to Java's classes
     file = jvm.java.io.RandomAccessFile(str(checkpoint.jvm_lock), "rw")

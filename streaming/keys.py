@@ -1,9 +1,9 @@
-"""Which grouping key stands for which shard, so that Spark spreads the shards evenly.
+"""The grouping key of each shard, chosen so that Spark spreads the shards evenly over its tasks.
 
-Spark sends a key to the task ``pmod(murmur3(key, 42), tasks)``. The numbers 0, 1, 2, … fall
-unevenly (8 over 2 tasks: 5 and 3), so each shard gets the smallest number that is the shard modulo
-the count of shards and that falls on task ``shard mod tasks``. The keys are in the checkpoint: they
-never change.
+Spark sends a key to the task ``pmod(murmur3(key, 42), tasks)``. The keys 0, 1, 2, … would spread
+unevenly (8 over 2 tasks: 5 and 3). So each shard gets the smallest number that is congruent to it
+modulo the number of shards and that goes to task ``shard mod tasks``. The keys are in the
+checkpoint: they never change.
 """
 
 from collections.abc import Iterator
@@ -18,7 +18,7 @@ def shard_keys(shards: int, tasks: int) -> tuple[int, ...]:
     """Return the key of each shard, in the order of the shards.
 
     Args:
-        shards: how many there are: the partitions of the heartbeats topic.
+        shards: the number of shards: the partitions of the heartbeats topic.
         tasks: Spark's shuffle partitions.
     """
     return tuple(
@@ -33,7 +33,7 @@ def task_of(key: int, tasks: int) -> int:
 
 
 def spark_hash(number: int) -> int:
-    """Return what Spark's ``hash`` gives for a 32-bit integer: Murmur3 (x86, 32 bits), signed."""
+    """Return Spark's ``hash`` of a 32-bit integer: Murmur3 (x86, 32 bits), signed."""
     state = _rotated(number * 0xCC9E2D51, 15) * 0x1B873593 & _MASK
     state = (_rotated(SPARK_SEED ^ state, 13) * 5 + 0xE6546B64) & _MASK
     state ^= 4  # the length in bytes
@@ -44,7 +44,7 @@ def spark_hash(number: int) -> int:
 
 
 def _candidates(shard: int, shards: int) -> Iterator[int]:
-    """Yield the numbers that are this shard modulo the count of shards."""
+    """Yield the numbers that are congruent to this shard modulo the number of shards."""
     return count(shard, shards)
 
 

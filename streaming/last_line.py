@@ -1,4 +1,4 @@
-"""The last line of a run in the log: why it ended, with which exit code, and what it had done."""
+"""The last log line of a run: why it ended, its exit code, and how far it had come."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -18,11 +18,11 @@ log = structlog.get_logger()
 
 
 class LastLine:
-    """Writes the line when its context ends, whatever ended it.
+    """Writes the line when its context ends, for whatever reason.
 
     Args:
-        health: what is known of the run.
-        clock: seconds that never go back.
+        health: the facts of the run.
+        clock: monotonic seconds.
     """
 
     def __init__(self, health: Health, clock: Callable[[], float] = time.monotonic) -> None:
@@ -31,13 +31,13 @@ class LastLine:
         self._asked_by = _UNASKED
 
     def asked_by(self, who: str) -> None:
-        """Note who asked for the stop, such as a signal's name; the first one counts."""
+        """Note who asked for the stop, such as a signal; only the first call counts."""
         if self._asked_by == _UNASKED:
             self._asked_by = who
 
     @contextmanager
     def written(self) -> Iterator[None]:
-        """Write the line at the end of this context, and pass on what ended it."""
+        """Write the line at the end of this context, and re-raise the error that ended it."""
         began = self._clock()
         try:
             yield
@@ -58,7 +58,7 @@ class LastLine:
 
 
 def _code_of(error: BaseException) -> int:
-    """Return the exit code that the command line makes of an error."""
+    """Return the exit code of the command line for an error."""
     if isinstance(error, FairleadError):
         return error.exit_code
     return ExitCode.INTERRUPTED if isinstance(error, KeyboardInterrupt) else ExitCode.DEFECT

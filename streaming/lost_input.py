@@ -1,10 +1,10 @@
-"""Whether the log still holds what the checkpoint would read next.
+"""Checks that the log still holds the records that the checkpoint would read next.
 
-A topic keeps its records for a time only. An engine that was down for longer finds that the next
-record it wants is gone. Going on behind the gap cannot make two owners: the groups recover, so that
-whoever works is heard before anything moves, also one that joined and spoke in what is gone. But
-records are skipped, so a person decides. A log that ends before the place up to which the
-checkpoint has read is another log: nobody can go on with this state.
+A topic keeps its records for a limited time, so after a long downtime the next record may be gone.
+Going on behind the gap cannot give a queue two owners: the groups recover, so the engine hears
+every working client before anything moves, even one that joined within the gap. But it skips
+records, so an operator must agree. A log that ends before the checkpoint's position is another log:
+no engine can use this state with it.
 """
 
 from collections.abc import Mapping, Sequence
@@ -21,17 +21,17 @@ from streaming.checkpoint import Checkpoint, Offsets
 log = structlog.get_logger()
 
 _NAMED_MAX: Final = 3
-"""So many partitions are named in a message; the others are counted."""
+"""The most partitions that a message names; it counts the others."""
 
 
 class Gap(NamedTuple):
     """A partition in which the checkpoint and the log do not meet.
 
     Attributes:
-        topic: its full name.
-        partition: its number.
+        topic: the full name.
+        partition: the number.
         wanted: the offset that the checkpoint needs.
-        there: the first offset that is still there, or the end of a log that ends too early.
+        there: the first offset that the log still holds, or the end of a log that is too short.
     """
 
     topic: str
@@ -41,7 +41,7 @@ class Gap(NamedTuple):
 
 
 def lost_input(wanted: Offsets, beginnings: Offsets) -> list[Gap]:
-    """Return the partitions that begin behind what is to be read next, by name and number."""
+    """Return the partitions whose first offset lies behind the next one to read, in order."""
     return [
         Gap(*place, offset, beginnings[place])
         for place, offset in sorted(wanted.items())
@@ -50,7 +50,7 @@ def lost_input(wanted: Offsets, beginnings: Offsets) -> list[Gap]:
 
 
 def cut_input(read: Offsets, ends: Offsets) -> list[Gap]:
-    """Return the partitions that end before what was read, by name and number."""
+    """Return the partitions that end before the offset that was read, in order."""
     return [
         Gap(*place, offset, ends[place])
         for place, offset in sorted(read.items())
@@ -59,17 +59,17 @@ def cut_input(read: Offsets, ends: Offsets) -> list[Gap]:
 
 
 def check_input(kafka: KafkaSettings, checkpoint: Checkpoint, *, accept_lost: bool) -> bool:
-    """Compare the checkpoint with the log; return whether input is lost and that is accepted.
+    """Compare the checkpoint with the log; return whether unread input is lost and accepted.
 
     Args:
         kafka: the cluster.
-        checkpoint: one with state.
-        accept_lost: go on although records are gone that were never read.
+        checkpoint: a checkpoint with state.
+        accept_lost: go on although unread records are gone.
 
     Raises:
-        RefusedError: records are gone that were never read, and that was not accepted; or the log
-            ends before what was read.
-        EnvironmentMissingError: the log cannot be asked.
+        RefusedError: unread records are gone and that was not accepted; or the log ends before the
+            checkpoint's position.
+        EnvironmentMissingError: the cluster does not answer.
     """
     wanted, planned = checkpoint.next_offsets(), checkpoint.planned_offsets()
     bounds = read_bounds(kafka, sorted({**planned, **wanted}))
@@ -80,14 +80,14 @@ def check_input(kafka: KafkaSettings, checkpoint: Checkpoint, *, accept_lost: bo
     if lost and not accept_lost:
         raise _refused_lost(lost)
     for topic, records in lost_records(lost).items():
-        log.warning("input is lost and will be skipped", topic=topic, records=records)
+        log.warning("unread records are lost; skipping them", topic=topic, records=records)
     if accept_lost and not lost:
         log.info("no input is lost")
     return bool(lost)
 
 
 def lost_records(lost: Sequence[Gap]) -> Mapping[str, Mapping[int, int]]:
-    """Return how many offsets are skipped, by topic and partition."""
+    """Return how many offsets the engine skips, by topic and partition."""
     return {
         topic: {gap.partition: gap.there - gap.wanted for gap in gaps}
         for topic, gaps in groupby(lost, key=lambda gap: gap.topic)
@@ -96,17 +96,17 @@ def lost_records(lost: Sequence[Gap]) -> Mapping[str, Mapping[int, int]]:
 
 def _refused_lost(lost: Sequence[Gap]) -> RefusedError:
     texts = [
-        f"partition {gap.partition} of {gap.topic} from offset {gap.wanted} on, but the first one "
-        f"that is still there is {gap.there}"
+        f"partition {gap.partition} of {gap.topic} from offset {gap.wanted} on, but its first "
+        f"offset is now {gap.there}"
         for gap in lost
     ]
     return RefusedError(
-        f"engine.checkpoint: it would go on reading {_named(texts)}: it is older than "
-        "the records that are kept.",
-        remedy="Start once with --accept-lost-input: no queue gets two owners, but what was said "
-        "meanwhile is skipped, and messages of clients that have left may be read again. A newer "
-        "copy of the checkpoint loses less; topics.heartbeats_retention_ms says how long records "
-        "are kept.",
+        f"engine.checkpoint: it would read {_named(texts)}: the checkpoint is older than the "
+        "topics' retention.",
+        remedy="Start once with --accept-lost-input: no queue gets two owners, but the engine "
+        "skips the lost records, and messages of clients that have left may be read again. A newer "
+        "copy of the checkpoint loses less. topics.heartbeats_retention_ms sets how long Kafka "
+        "keeps the records.",
     )
 
 
@@ -117,10 +117,10 @@ def _refused_cut(cut: Sequence[Gap]) -> RefusedError:
         for gap in cut
     ]
     return RefusedError(
-        f"engine.checkpoint: it has read {_named(texts)}: the topic was made anew or cut off.",
+        f"engine.checkpoint: it has read {_named(texts)}: the topic was recreated or cut off.",
         remedy="Name the cluster and the prefix this checkpoint belongs to (kafka.bootstrap, "
         "kafka.topic_prefix). If the records are gone, move engine.checkpoint away and start: the "
-        "engine recovers from what clients claim. If the topic generations is new as well, stop "
+        "engine recovers from the clients' claims. If the topic generations is new as well, stop "
         "every client first.",
     )
 

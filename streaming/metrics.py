@@ -1,7 +1,7 @@
-"""The numbers of the engine.
+"""The engine's metrics.
 
-Every family is listed in docs/metrics.md. Labels use the words of docs/protocol.md; no label names
-a group, a client or a queue, so the number of series does not grow with the fleet.
+docs/metrics.md lists every family. Labels use the words of docs/protocol.md; no label names a
+group, a client or a queue, so the number of series does not grow with the fleet.
 """
 
 import time
@@ -22,9 +22,9 @@ from fairlead.kafka.passed_over_metric import PassedOverMetric
 from streaming.ages import EventAges
 from streaming.clock import TickerCounts
 from streaming.families import COUNTED, labels_of
-from streaming.fullness import Fullness
+from streaming.full_shards import FullShards
 from streaming.heap import HeapWatch
-from streaming.recovery import Recovery
+from streaming.recovering_shards import RecoveringShards
 
 log = structlog.get_logger()
 
@@ -32,17 +32,17 @@ _SECONDS_BUCKETS: Final = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 2.0, 5.0, 
 
 
 GROUPS_NOW: Final = "groups_now"
-"""The word under which a shard tells how many groups it has in each phase."""
+"""The word with which a shard reports its number of groups in each phase."""
 
 
 class GroupsByState(Collector):
-    """How many groups are in which phase: asked at each scrape, so no old phase stays behind."""
+    """The number of groups in each phase, built at each scrape so that no old phase stays."""
 
     def __init__(self) -> None:
         self._shards: dict[int, Mapping[str, int]] = {}
 
     def replace(self, shard: int, groups: Mapping[str, int]) -> None:
-        """Take the counts of one shard from now on."""
+        """Replace the counts of one shard."""
         self._shards = {**self._shards, shard: groups}
 
     def collect(self) -> Iterator[Metric]:
@@ -52,7 +52,7 @@ class GroupsByState(Collector):
             total.update(groups)
         family = GaugeMetricFamily(
             "fairlead_groups",
-            "Groups that the engine remembers, by the phase in their last decision.",
+            "Groups that the engine remembers, by the phase of their last decision.",
             labels=["phase"],
         )
         for phase, count in sorted(total.items()):
@@ -61,22 +61,22 @@ class GroupsByState(Collector):
 
 
 class WatermarkGap(Collector):
-    """How far behind the shard is that has read least: asked at each scrape, by the wall clock."""
+    """How far the slowest shard is behind the wall clock, built at each scrape."""
 
     def __init__(self) -> None:
         self._read_until_ms: dict[int, int] = {}
 
-    def take(self, shard: int, read_until_ms: int) -> None:
-        """Take the append time of the newest record of heartbeats that a shard has read."""
+    def update(self, shard: int, read_until_ms: int) -> None:
+        """Note the append time of the newest record of heartbeats that a shard has read."""
         self._read_until_ms = {**self._read_until_ms, shard: read_until_ms}
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the gauge; without a number until a batch has told one."""
+        """Yield the gauge, without a value until a batch has reported one."""
         family = GaugeMetricFamily(
             "fairlead_watermark_gap_seconds",
-            "From the append time of the newest heartbeat or tick that the shard farthest behind "
-            "has read, until now. A second or two is well; it grows while batches stand still or "
-            "no tick can be appended, whatever the reason.",
+            "Now minus the append time of the newest heartbeat or tick that the slowest shard has "
+            "read. One or two seconds are normal; it grows while batches stand still or no tick "
+            "can be appended.",
         )
         if self._read_until_ms:
             gap = time.time() - min(self._read_until_ms.values()) / 1_000
@@ -85,13 +85,13 @@ class WatermarkGap(Collector):
 
 
 class TicksByOutcome(Collector):
-    """How many ticks were appended or lost: the ticker counts, and is asked at each scrape."""
+    """The ticker's counts of appended and lost ticks, read at each scrape."""
 
     def __init__(self) -> None:
         self._counts: Callable[[], TickerCounts] = lambda: TickerCounts(0, 0)
 
     def follow(self, counts: Callable[[], TickerCounts]) -> None:
-        """Ask this function from now on."""
+        """Read the counts from this function from now on."""
         self._counts = counts
 
     def collect(self) -> Iterator[Metric]:
@@ -99,9 +99,9 @@ class TicksByOutcome(Collector):
         counts = self._counts()
         family = CounterMetricFamily(
             "fairlead_ticks",
-            "Ticks sent to a partition: appended, or lost because no broker took them in five "
-            "seconds. Without appended ticks the clock of the log stands still: nothing is lost, "
-            "and nobody lapses.",
+            "Ticks sent to a partition: appended, or lost because no broker accepted them within "
+            "five seconds. Without appended ticks the clock of the log stands still: nothing is "
+            "lost, and no member lapses.",
             labels=["outcome"],
         )
         family.add_metric(["appended"], counts.appended)
@@ -110,30 +110,30 @@ class TicksByOutcome(Collector):
 
 
 class HeapNow(Collector):
-    """The JVM's heap, as the newest looks at it found it; without numbers until there is one."""
+    """The newest readings of the JVM's heap; without values before the first reading."""
 
     def __init__(self) -> None:
         self._watch: HeapWatch | None = None
 
     def follow(self, watch: HeapWatch) -> None:
-        """Ask this watch from now on."""
+        """Read from this watch from now on."""
         self._watch = watch
 
     def collect(self) -> Iterator[Metric]:
-        """Yield the bound, what is in use, and the time that collecting took."""
+        """Yield the largest size, the use, and the time spent on collecting."""
         newest = None if self._watch is None else self._watch.newest
         most = GaugeMetricFamily(
-            "fairlead_jvm_heap_max_bytes", "What the heap of Spark's JVM may have at most."
+            "fairlead_jvm_heap_max_bytes", "Largest size of the heap of Spark's JVM."
         )
         used = GaugeMetricFamily(
             "fairlead_jvm_heap_used_bytes",
-            "The least that was in use at any look of the last 20 s, so hardly any garbage counts. "
-            "Above nine tenths of the bound the heap is nearly too small.",
+            "Smallest heap use in the last 20 s, so hardly any garbage counts. Above 90 % of the "
+            "largest size the heap is nearly too small.",
         )
         collecting = CounterMetricFamily(
             "fairlead_jvm_gc_seconds",
-            "Time that the JVM has stood still to collect garbage. At nine tenths of the time, and "
-            "a heap that stays full, the engine ends with exit code 6.",
+            "Time that the JVM has paused for garbage collection. At 90 % of the time with a heap "
+            "that stays full, the engine ends with exit code 6.",
         )
         if self._watch is not None and newest is not None:
             most.add_metric([], newest.most)
@@ -143,22 +143,22 @@ class HeapNow(Collector):
 
 
 class EngineMetrics:
-    """All families of the driver, in a registry of their own."""
+    """All metric families of the driver, in their own registry."""
 
     def __init__(self, spark_version: str, restarts: int = 0) -> None:
-        """Make every family, so that each is there from the first scrape on.
+        """Create every family, so that the first scrape shows all of them.
 
         Args:
             spark_version: for `build_info`.
-            restarts: how often the supervisor has started the driver again.
+            restarts: how often the supervisor has restarted the driver.
         """
         prometheus_client.disable_created_metrics()  # type: ignore[no-untyped-call]
         self.registry = CollectorRegistry()
         self.groups = GroupsByState()
         self.registry.register(self.groups)
-        self.recovery = Recovery()
+        self.recovery = RecoveringShards()
         self.registry.register(self.recovery)
-        self.fullness = Fullness()
+        self.fullness = FullShards()
         self.registry.register(self.fullness)
         self.ticks = TicksByOutcome()
         self.registry.register(self.ticks)
@@ -189,58 +189,58 @@ class EngineMetrics:
         self.triggered = self._gauge(
             "trigger_timestamp_seconds",
             "When each trigger last led to a decision: the append time of the newest record that "
-            "it had read, Unix time. The trigger named trigger is the periodic one (trigger_ms), "
-            "which leads to a decision only if it finds something to heal.",
+            "the decision had read, Unix time. The trigger named trigger is the periodic one "
+            "(trigger_ms); it leads to a decision only if there is something to heal.",
             "trigger",
         )
         self._triggered_ms: dict[str, int] = {}
         self.topics_wrong = self._gauge(
             "topic_settings_wrong",
-            "Settings of Fairlead's topics that are not what an engine needs to start, as they "
-            "were when it last looked (every 30 s); the log and fairlead doctor name each.",
+            "Topic settings with which an engine would refuse to start, at the last check (every "
+            "30 s); the log and fairlead doctor name each.",
         )
         self.query_restarts = self._counter(
-            "query_restarts_total", "Times that --supervise has started the driver again."
+            "query_restarts_total", "Times that --supervise has restarted the driver."
         )
         self.query_restarts.inc(restarts)
         self.damaged = self._gauge(
             "damaged_checkpoints",
-            "Damaged checkpoints that --recover-damaged has moved aside and nobody has deleted, as "
-            "of this driver's start.",
+            "Damaged checkpoints that --recover-damaged has moved aside and that nobody had "
+            "deleted at this driver's start.",
         )
 
     def _make_batch_families(self) -> None:
         self.batches = self._counter(
             "batches_total",
-            "Micro-batches that were committed, and queries that failed in one.",
+            "Committed micro-batches, and micro-batches in which the query failed.",
             "outcome",
         )
         for outcome in ("committed", "failed"):
             self.batches.labels(outcome)
         self.batch_duration = Histogram(
             "fairlead_batch_duration_seconds",
-            "Committed micro-batches and their parts: total, latest_offset (asking for the ends), "
-            "planning, offset_log, execution (reading, deciding, writing), commit.",
+            "Duration of committed micro-batches and their parts: total, latest_offset (asking for "
+            "the ends), planning, offset_log, execution (reading, deciding, writing), commit.",
             ["phase"],
             buckets=_SECONDS_BUCKETS,
             registry=self.registry,
         )
         self.publish_errors = self._counter(
             "publish_errors_total",
-            "Tries of a task that failed because Kafka did not take its records: none answered in "
-            "time (timeout), they were too_large or not_allowed, had too_few_replicas, or it was "
-            "something other. Spark tries eight times by default; then the query dies. Counted "
-            "over all drivers of a checkpoint, from 0 on.",
+            "Attempts of a task that failed because Kafka did not accept its records, by reason: "
+            "no answer in time (timeout), too_large, not_allowed, too_few_replicas, or other. "
+            "Spark tries eight times by default; then the query dies. Counted over all drivers of "
+            "a checkpoint.",
             "reason",
         )
         self.last_batch = self._gauge(
             "last_batch_timestamp_seconds",
-            "When the last micro-batch was committed, Unix time; 0 before the first. A batch is "
-            "committed at least at each tick.",
+            "When the last micro-batch was committed, Unix time; 0 before the first. The engine "
+            "commits at least one batch per tick.",
         )
         self.input_lag = self._gauge(
             "input_lag_records",
-            "Records of an input topic that the last batch left unread.",
+            "Records of an input topic that the last batch has left unread.",
             "topic",
         )
         self.state_rows = self._gauge(
@@ -254,24 +254,23 @@ class EngineMetrics:
             "operator",
         )
 
-    def take_counts(self, shard: int, counts: Mapping[str, int]) -> None:
+    def add_counts(self, shard: int, counts: Mapping[str, int]) -> None:
         """Add what one shard counted in one batch.
 
-        A name is the family's word and its labels, joined by ``/``. A name that is no family's is
-        one that this driver does not show; one that does not fit its family is logged and costs
-        its own number alone.
+        A name is the family's word and its labels, joined by ``/``. Names of no family are ignored;
+        a name that does not fit its family is logged, and only its own number is lost.
         """
         now: dict[str, int] = {}
         for name, number in counts.items():
             try:
-                self._take_count(shard, name, number, now)
+                self._add_count(shard, name, number, now)
             except ValueError:
-                log.warning("a number of a shard fits no family; it is left out", count=name[:100])
+                log.warning("a shard's count fits no family; ignored", count=name[:100])
         self.groups.replace(shard, now)
-        self.recovery.take(shard, counts)
-        self.fullness.take(shard, counts)
+        self.recovery.update(shard, counts)
+        self.fullness.update(shard, counts)
 
-    def _take_count(self, shard: int, name: str, number: int, now: dict[str, int]) -> None:
+    def _add_count(self, shard: int, name: str, number: int, now: dict[str, int]) -> None:
         word, _, rest = name.partition("/")
         counter = self._counted.get(word)
         if word == GROUPS_NOW:
@@ -281,7 +280,7 @@ class EngineMetrics:
             self._triggered_ms[rest] = newest
             self.triggered.labels(rest).set(newest / 1_000)
         elif word == READ_UNTIL_MS:
-            self.watermark.take(shard, number)
+            self.watermark.update(shard, number)
         elif counter is not None:
             labels = labels_of(word, rest)
             (counter.labels(*labels) if labels else counter).inc(number * COUNTED[word].unit)

@@ -1,8 +1,8 @@
 """Moves a damaged checkpoint out of the way, so that the next driver starts without state.
 
-Nothing is deleted. A JVM that outlives its driver by a moment may still write into the folder, so
-both locks of the folder are taken first. There is a limit to what is kept: a disk that damages one
-checkpoint after the other is not mended by new ones.
+It deletes nothing. A JVM that outlives its driver by a moment may still write into the folder, so
+the move takes both locks of the folder first. The number of copies is limited: a disk that damages
+one checkpoint after the other needs a person.
 """
 
 import contextlib
@@ -27,30 +27,30 @@ _JVM_SECONDS_MAX: Final = 30.0
 
 
 def move_aside(folder: Path, kept_max: int, jvm_seconds_max: float = _JVM_SECONDS_MAX) -> Path:
-    """Rename a damaged checkpoint; return its new name, beside the old one.
+    """Rename a damaged checkpoint; return its new path, beside the old one.
 
     Args:
-        folder: the checkpoint. If it is a link, what it leads to is moved.
-        kept_max: so many damaged checkpoints may be kept.
-        jvm_seconds_max: how long a JVM that still uses the folder is waited for.
+        folder: the checkpoint. If it is a link, the target is moved.
+        kept_max: the most damaged checkpoints to keep.
+        jvm_seconds_max: how long to wait for a JVM that still uses the folder.
 
     Raises:
-        RefusedError: so many are kept already, the disk is full, somebody uses the folder, or it
-            cannot be renamed.
+        RefusedError: too many copies are kept already, the disk is full, somebody uses the folder,
+            or it cannot be renamed.
         EnvironmentMissingError: its lock cannot be opened.
     """
     kept = copies_of(folder)
     if len(kept) >= kept_max:
         raise RefusedError(
-            f"engine.checkpoint: {len(kept)} damaged checkpoints are kept beside {folder}: the "
-            "next one is not moved aside.",
-            remedy=f"Look at the disk (dmesg), then delete {kept[0]} and the others, or raise "
+            f"engine.checkpoint: {folder} is not moved aside: {len(kept)} damaged checkpoints are "
+            "already kept beside it.",
+            remedy=f"Check the disk (dmesg), then delete {kept[0]} and the others, or raise "
             "engine.damaged_kept.",
         )
     if is_full(folder):
         raise RefusedError(
-            f"engine.checkpoint: the disk of {folder} is full: an engine without state could "
-            "write nothing either.",
+            f"engine.checkpoint: the disk of {folder} is full, so an engine without state could "
+            "not write either.",
             remedy="Free space and start again.",
         )
     target = next_copy(folder)
@@ -60,13 +60,13 @@ def move_aside(folder: Path, kept_max: int, jvm_seconds_max: float = _JVM_SECOND
         except OSError as error:
             raise RefusedError(
                 f"engine.checkpoint: {folder} cannot be moved to {target} ({error.strerror}).",
-                remedy="Where it is the mount point of a volume, set engine.checkpoint to a folder "
-                "inside it. Else let this user write the folder above it.",
+                remedy="If it is the mount point of a volume, set engine.checkpoint to a folder "
+                "inside it. Otherwise give this user write permission on the folder above it.",
             ) from error
     if folder.is_symlink():
         folder.resolve().mkdir(mode=0o700)
     log.warning(
-        "a damaged checkpoint was moved aside: the engine recovers without it",
+        "moved a damaged checkpoint aside; the engine recovers without it",
         checkpoint=str(folder),
         kept_as=str(target),
         kept=len(kept) + 1,
@@ -77,13 +77,13 @@ def move_aside(folder: Path, kept_max: int, jvm_seconds_max: float = _JVM_SECOND
 
 @contextlib.contextmanager
 def _jvm_gone(folder: Path, seconds_max: float) -> Iterator[None]:
-    """Hold the JVM's lock: nothing of a killed driver writes any more.
+    """Hold the JVM's lock, so that no JVM of a killed driver still writes.
 
     Raises:
-        RefusedError: a JVM keeps it.
+        RefusedError: a JVM keeps the lock.
     """
     deadline = time.monotonic() + seconds_max
-    # Java locks by fcntl, so a flock would not see it.
+    # Java locks with fcntl, which flock would not notice.
     with (folder / "jvm.lock").open("a+b") as handle:
         while True:
             try:
@@ -92,7 +92,7 @@ def _jvm_gone(folder: Path, seconds_max: float) -> Iterator[None]:
             except OSError as error:
                 if time.monotonic() > deadline:
                     raise RefusedError(
-                        f"engine.checkpoint: a JVM still uses {folder}: it is not moved aside.",
+                        f"engine.checkpoint: {folder} is not moved aside: a JVM still uses it.",
                         remedy="End that process: it belongs to a driver that was killed.",
                     ) from error
                 time.sleep(0.1)

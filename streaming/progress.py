@@ -1,7 +1,7 @@
-"""From Spark's reports of its batches to the numbers of the engine (ADR 0012).
+"""Turns Spark's report of each batch into the engine's metrics (ADR 0012).
 
-Spark calls the listener on a thread of its own, some time after each batch. It must be quick, and
-what goes wrong in it must not reach Spark.
+Spark calls the listener on its own thread, some time after each batch. The listener must be quick,
+and its errors must not reach Spark.
 """
 
 import json
@@ -22,7 +22,7 @@ from streaming.report import ShardReport, read_report
 log = structlog.get_logger()
 
 OBSERVED: Final = "shards"
-"""The name under which the reports of a batch travel in Spark's report."""
+"""The name of the shards' reports within Spark's report."""
 
 PHASES: Final = {
     "triggerExecution": "total",
@@ -32,14 +32,14 @@ PHASES: Final = {
     "addBatch": "execution",
     "commitOffsets": "commit",
 }
-"""Spark's names of the parts of a batch, and ours."""
+"""Spark's name -> our name, of the parts of a batch."""
 
 
 def observe_reports(output: DataFrame, shards: int) -> DataFrame:
-    """Take the reports of the shards out of the output; Spark carries them to the driver.
+    """Take the shards' reports out of the output; Spark carries them to the driver.
 
-    There is at most one such row per shard and batch, so a maximum picks it. A task that is tried
-    again is counted once.
+    There is at most one such row per shard and batch, so a maximum selects it. A retried task
+    counts once.
     """
     report = F.when(F.col("topic").isNull(), F.col("value").cast("string"))
     picked = [
@@ -50,11 +50,11 @@ def observe_reports(output: DataFrame, shards: int) -> DataFrame:
 
 
 class ProgressListener:
-    """Fills the metrics, and says when the query has ended.
+    """Fills the metrics, and reports the end of the query.
 
-    It is called by the JVM itself. PySpark's ``StreamingQueryListener`` is not used: it turns every
-    report into objects, field by field over a socket, which costs the JVM 100 ms of computing a
-    batch; here the report crosses once, as JSON.
+    The JVM calls it directly. PySpark's ``StreamingQueryListener`` would turn every report into
+    objects, field by field over a socket, which costs the JVM 100 ms of CPU per batch; here the
+    report crosses once, as JSON.
     """
 
     def __init__(
@@ -67,11 +67,11 @@ class ProgressListener:
         """Describe the listener.
 
         Args:
-            metrics: what is filled.
+            metrics: the metrics to fill.
             on_end: called on Spark's thread when the query has ended.
-            on_tries: called there with the id of the query's run when a task of a batch had failed
-                before it went well.
-            on_commit: called there when a batch was committed.
+            on_tries: called on Spark's thread with the run's id when a task of a batch has failed
+                before it succeeded.
+            on_commit: called on Spark's thread when a batch was committed.
         """
         self._metrics = metrics
         self._on_tries = on_tries
@@ -80,7 +80,7 @@ class ProgressListener:
         self._registered: Any = None
 
     def register(self, spark: SparkSession) -> None:
-        """Have Spark report from now on."""
+        """Ask Spark to report from now on."""
         gateway: Any = spark.sparkContext._gateway  # noqa: SLF001 - the only way to Java's classes
         ensure_callback_server_started(gateway)  # type: ignore[no-untyped-call]
         package = gateway.jvm.org.apache.spark.sql.streaming
@@ -88,48 +88,48 @@ class ProgressListener:
         _query_manager(spark).addListener(self._registered)
 
     def unregister(self, spark: SparkSession) -> None:
-        """Have Spark report no more."""
+        """Ask Spark to report no more."""
         _query_manager(spark).removeListener(self._registered)
 
     def onQueryStarted(self, event: Any) -> None:  # noqa: N802 - Spark's name
-        """Nothing: start() waits for this call."""
+        """Do nothing: start() waits for this call."""
 
     def onQueryIdle(self, event: Any) -> None:  # noqa: N802 - Spark's name
-        """Nothing: ticks make sure that it is never idle for long."""
+        """Do nothing: because of the ticks the query is never idle for long."""
 
     def onQueryProgress(self, event: Any) -> None:  # noqa: N802 - Spark's name
-        """Take over the numbers of a batch."""
+        """Add the numbers of a batch."""
         self._on_commit()
         try:
             progress = json.loads(event.progress().json())
             with bound_contextvars(batch=progress.get("batchId")):
-                if take_progress(progress, self._metrics):
+                if record_progress(progress, self._metrics):
                     self._on_tries(progress["runId"])
         except Exception:
-            log.exception("a report of a batch could not be read; its numbers are lost")
+            log.exception("a batch's report cannot be read; its numbers are lost")
 
     def onQueryTerminated(self, event: Any) -> None:  # noqa: N802 - Spark's name
-        """Pass the end on."""
+        """Report the end."""
         if event.exception().isDefined():
             self._metrics.batches.labels("failed").inc()
         self._on_end()
 
     class Java:
-        """What the JVM takes it for."""
+        """The Java interface that this object implements for the JVM."""
 
         implements: ClassVar = ["org.apache.spark.sql.streaming.PythonStreamingQueryListener"]
 
 
-def take_progress(progress: Mapping[str, Any], metrics: EngineMetrics) -> bool:
+def record_progress(progress: Mapping[str, Any], metrics: EngineMetrics) -> bool:
     """Add one batch to the metrics, from the JSON of Spark's ``StreamingQueryProgress``.
 
-    Spark leaves out what is empty. What is missing adds nothing, and the rest counts all the same.
+    Spark leaves out empty parts; a missing part adds nothing, and the rest still counts.
 
     Returns:
-        Whether a task of the batch had failed before.
+        Whether a task of the batch has failed before it succeeded.
 
     Raises:
-        KeyError, ValueError: the report of a shard is none.
+        KeyError, ValueError: a shard's report is malformed.
     """
     metrics.batches.labels("committed").inc()
     metrics.last_batch.set(time.time())
@@ -146,16 +146,16 @@ def take_progress(progress: Mapping[str, Any], metrics: EngineMetrics) -> bool:
     observed = progress.get("observedMetrics", {}).get(OBSERVED, {})
     reports = {int(shard): read_report(text) for shard, text in observed.items() if text}
     for shard, report in reports.items():
-        take_report(shard, report, metrics)
-    metrics.recovery.tell()
-    metrics.fullness.tell()
+        record_report(shard, report, metrics)
+    metrics.recovery.log_turn()
+    metrics.fullness.log_turn()
     return any(report.tries_before for report in reports.values())
 
 
-def take_report(shard: int, report: ShardReport, metrics: EngineMetrics) -> None:
-    """Add what one shard told of a batch."""
-    metrics.take_counts(shard, report.counts)
-    metrics.ages.take(report.ages)
+def record_report(shard: int, report: ShardReport, metrics: EngineMetrics) -> None:
+    """Add one shard's report of a batch."""
+    metrics.add_counts(shard, report.counts)
+    metrics.ages.add(report.ages)
     for each in report.decided:
         alarms = {"alarms": list(each.alarms)} if each.alarms else {}
         log.info(
@@ -169,13 +169,13 @@ def take_report(shard: int, report: ShardReport, metrics: EngineMetrics) -> None
         )
     if report.decided_in_all > len(report.decided):
         log.info(
-            "decided on more groups than have a line; the decisions topic has all",
+            "more decisions than are logged one by one; the decisions topic has all of them",
             shard=shard,
             decisions=report.decided_in_all,
         )
     for failure in report.failures:
         log.error(
-            "a step failed, its group was set back",
+            "a group's step failed; the group keeps its state from before the batch",
             shard=shard,
             group=failure.group,
             error=failure.error,
@@ -188,7 +188,7 @@ def _epoch_text(epoch: Epoch) -> str:
 
 
 def lag(end: object, latest: object) -> dict[str, int]:
-    """Return how far each topic's end is ahead of what was read, from Spark's two offsets."""
+    """Return each topic's number of unread records, from Spark's two sets of offsets."""
     read, ends = _offsets(end), _offsets(latest)
     return {
         topic: sum(max(0, offset - read.get(topic, {}).get(p, 0)) for p, offset in parts.items())
@@ -196,13 +196,13 @@ def lag(end: object, latest: object) -> dict[str, int]:
     }
 
 
-def _offsets(found: object) -> Mapping[str, Mapping[str, int]]:
+def _offsets(reported: object) -> Mapping[str, Mapping[str, int]]:
     """Read topic -> partition -> offset.
 
-    Spark says null before the first batch, and of a batch that is run again after a death, for
-    which it has not looked for the latest offsets.
+    Spark reports null before the first batch, and for a batch that it runs again after a restart,
+    because it has not asked for the latest offsets then.
     """
-    return found if isinstance(found, dict) else {}
+    return reported if isinstance(reported, dict) else {}
 
 
 def _query_manager(spark: SparkSession) -> Any:

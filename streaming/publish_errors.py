@@ -1,10 +1,10 @@
-"""Counts what went wrong when a batch was to be published, although Spark tries again by itself.
+"""Counts failed attempts to publish a batch, although Spark tries again by itself.
 
-A task whose records Kafka does not take fails, and Spark runs it again; when it has failed too
-often the query dies, and this process with it. Neither is in any report of a batch. Spark keeps
-what each task failed with, so that is looked up when a task says that it is not run for the first
-time, when one fails in a batch that takes long, and when the query has ended. The counts are kept
-beside the checkpoint: what killed this driver is shown by the next one.
+If Kafka does not accept a task's records, the task fails and Spark runs it again; after too many
+failures the query dies, and this process with it. No report of a batch mentions that. Spark keeps
+the error of each task, so the driver reads these errors when a task reports earlier attempts, when
+a task fails in a long batch, and when the query has ended. It keeps the counts beside the
+checkpoint, so that the next driver shows what killed this one.
 """
 
 import contextlib
@@ -32,13 +32,13 @@ _REASONS: Final = (
 )
 _OTHER: Final = "other"
 REASONS: Final = (*(reason for reason, _ in _REASONS), _OTHER)
-"""Every value of the label."""
+"""All values of the label."""
 
 _TASKS_MAX: Final = 1_000
 
 
 def reason_of(text: str) -> str | None:
-    """Return why Kafka did not take a task's records; None: the task failed of something else."""
+    """Return why Kafka did not accept a task's records; None if the cause is another one."""
     found = _ERROR.search(text)
     if found is None:
         return None
@@ -46,12 +46,12 @@ def reason_of(text: str) -> str | None:
 
 
 class Try(NamedTuple):
-    """One try of a task.
+    """One attempt to run a task.
 
     Attributes:
-        job: its number in the session.
-        number: of the try, among all of the session.
-        text: what it failed with; empty: it has not failed.
+        job: the job's number in the session.
+        number: the attempt's number in the session.
+        text: its error; empty if it has not failed.
     """
 
     job: int
@@ -60,14 +60,14 @@ class Try(NamedTuple):
 
 
 class PublishErrors:
-    """The tries to publish that failed, of this driver and of those before it."""
+    """The failed attempts to publish, of this driver and of earlier ones."""
 
     def __init__(self, counter: Counter, store: Path) -> None:
         """Go on counting.
 
         Args:
-            counter: the family, with the label reason.
-            store: a file that keeps the counts.
+            counter: the metric family, with the label reason.
+            store: the file that keeps the counts.
         """
         self._counter = counter
         self._store = store
@@ -78,38 +78,38 @@ class PublishErrors:
         self._counted: set[int] = set()
         self._lock = threading.Lock()
 
-    def look(self, spark: SparkSession, run: str) -> None:
-        """Count the failed tries of every job of a run of the query since the last look.
+    def update(self, spark: SparkSession, run: str) -> None:
+        """Count the failed attempts of all jobs of a run since the last call.
 
-        A job may still run, and may be looked at again by any thread: no try counts twice.
+        Any thread may call it, also while a job runs: no attempt counts twice.
         """
         try:
             with self._lock:
                 self.count(tuple(_failures(spark, run, self._job)))
         except (Py4JError, OSError) as error:
-            log.warning("what tasks failed with could not be looked up", error=str(error)[:200])
+            log.warning("the errors of failed tasks cannot be read", error=str(error)[:200])
 
     def count(self, failures: Iterable[Try]) -> None:
-        """Count tries that failed, those of a later job after those of an earlier one."""
-        found: Counts[str] = Counts()
+        """Count failed attempts; those of an earlier job come first."""
+        reasons: Counts[str] = Counts()
         for each in failures:
             if each.job > self._job:
                 self._job, self._counted = each.job, set()
             reason = reason_of(each.text)
             if reason is not None and each.number not in self._counted:
                 self._counted.add(each.number)
-                found[reason] += 1
-        if not found:
+                reasons[reason] += 1
+        if not reasons:
             return
-        for reason, number in found.items():
+        for reason, number in reasons.items():
             self._counter.labels(reason).inc(number)
-        self._counts += found
+        self._counts += reasons
         self._store.write_text(json.dumps(self._counts, sort_keys=True), encoding="ascii")
-        log.warning("records could not be published, the batch is tried again", **found)
+        log.warning("records could not be published; Spark tries the batch again", **reasons)
 
 
 def _failures(spark: SparkSession, run: str, first_job: int) -> Iterator[Try]:
-    """Yield each try of the last stage of each job: the one that writes."""
+    """Yield each attempt of the last stage of each job: the stage that writes."""
     tracker = spark.sparkContext.statusTracker()
     store: Any = spark.sparkContext._jsc.sc().statusStore()  # noqa: SLF001 - the one place where Spark keeps errors of tasks
     for job in sorted(tracker.getJobIdsForGroup(run)):
@@ -125,7 +125,7 @@ def _failures(spark: SparkSession, run: str, first_job: int) -> Iterator[Try]:
 
 
 def _read(store: Path) -> Mapping[str, int]:
-    """Return what is kept; nothing, if there is no file or it holds something else."""
+    """Return the kept counts; empty if there is no file or it holds something else."""
     with contextlib.suppress(OSError, ValueError, TypeError, AttributeError):
         kept = json.loads(store.read_text(encoding="ascii"))
         return {reason: int(kept.get(reason, 0)) for reason in REASONS}

@@ -1,4 +1,4 @@
-"""The one query of the engine, put together: source, shards, operator, counts, sink."""
+"""Builds the engine's only query: source, shards, operator, counts, sink."""
 
 import json
 from collections.abc import Mapping
@@ -25,23 +25,23 @@ from streaming.start_positions import Begin
 
 QUERY_NAME = "fairlead"
 _EARLIEST: Final = -2
-"""Spark's number for the first record that is there."""
+"""Spark's number for the earliest record."""
 
 
 @dataclass(frozen=True, slots=True)
 class QueryPlan:
-    """What a query is started with.
+    """The parameters of a query.
 
     Attributes:
-        settings: the operator's settings.
-        layout: what the checkpoint was made for.
-        generation: this driver's.
-        strategies: by name; they travel to the workers.
+        settings: the engine's settings.
+        layout: the checkpoint's layout.
+        generation: this driver's generation.
+        strategies: by name; Spark sends them to the workers.
         sink: where the output goes.
-        skip_lost: part of what the checkpoint would read is gone, and that was accepted.
-        begin: from where an engine that lost its state reads; None: there is state, or there never
-            was any.
-        seals: what the driver's claim says of its first ticks, by shard.
+        skip_lost: go on although part of the unread input is gone.
+        begin: where an engine that lost its state begins to read; None: there is state, or there
+            never was any.
+        seals: the hashes in the driver's claim that prove its first ticks, by shard.
     """
 
     settings: Settings
@@ -59,8 +59,8 @@ def start_query(
 ) -> StreamingQuery:
     """Start the query; its first batch is planned when this returns.
 
-    ``planned_only``: it ends behind the batch that the checkpoint has planned, and takes record by
-    record, so that none behind that batch is decompressed.
+    ``planned_only``: the query ends after the batch that the checkpoint has planned, and fetches
+    records one by one, so that it decompresses none behind that batch.
     """
     settings, layout = plan.settings, plan.layout
     spark.conf.set("spark.sql.shuffle.partitions", str(layout.shuffle_partitions))
@@ -88,10 +88,10 @@ def start_query(
 
 
 def shard_context(plan: QueryPlan) -> ShardContext:
-    """Return what every shard is run under; its ``shard`` is filled in by the operator."""
+    """Return the context of every shard; the operator fills in ``shard``."""
     settings = plan.settings
     return ShardContext(
-        # The rules of conf/ come by the log; what stands here is the same in every replay.
+        # The rules of conf/ come through the log; these values are the same in every replay.
         rules=EngineRules(
             generation=plan.generation,
             strategies=dict(plan.strategies),
@@ -108,7 +108,7 @@ def shard_context(plan: QueryPlan) -> ShardContext:
         topics=TopicNames(settings.kafka.topic_prefix),
         tick_ms=settings.engine.tick_ms,
         engine_version=__version__,
-        # Generations are never given back: the first one found nothing that could be lost.
+        # Generations are never reused: before the first one there was nothing to lose.
         first_run=plan.generation == 1,
         begin=plan.begin or {},
         seals=plan.seals,
@@ -116,9 +116,10 @@ def shard_context(plan: QueryPlan) -> ShardContext:
 
 
 def starting_offsets(names: TopicNames, shards: int, begin: Begin | None) -> str:
-    """Return where a query without a checkpoint begins, as Spark's Kafka source is told.
+    """Return where a query without a checkpoint begins, as an option of Spark's Kafka source.
 
-    What ``begin`` does not name is read from its first record. Spark wants every partition named.
+    Topics that ``begin`` does not name start at their first record. Spark wants every partition
+    named.
     """
     if begin is None:
         return "earliest"

@@ -1,7 +1,7 @@
-"""What one shard tells the driver of one batch: numbers for the metrics, lines for the log.
+"""A shard's report of one batch to the driver: numbers for the metrics, lines for the log.
 
-It travels as the last output row of the shard, because nothing else comes back from a worker with
-the batch that it belongs to.
+It is the last output row of the shard, because a worker can return nothing else together with its
+batch.
 """
 
 from collections.abc import Mapping
@@ -16,13 +16,13 @@ from streaming.ages import Ages, ages_at
 
 _FAILURES_MAX: Final = 5
 _DECIDED_MAX: Final = 20
-"""So many decisions of one shard and batch have a line each; a restart decides on every group."""
+"""The most decisions that are logged per shard and batch; a restart decides on every group."""
 _TRACEBACK_CHARACTERS_MAX: Final = 4_000
 
 
 @dataclass(frozen=True, slots=True)
 class FailureReport:
-    """A step that failed for one group, which was set back to before the batch."""
+    """A step that failed for one group, which keeps its state from before the batch."""
 
     group: str
     error: str
@@ -31,10 +31,10 @@ class FailureReport:
 
 @dataclass(frozen=True, slots=True)
 class ShardReport:
-    """The counts of a batch by the names of ``fairlead.engine``, and the first few failures.
+    """The counts of a batch by the words of ``fairlead.engine``, and the first few failures.
 
-    ``ages``: how old the records were that it read, by kind. ``tries_before``: how often its task
-    had failed in this batch. ``decided``: the first decisions of ``decided_in_all``.
+    ``ages``: the ages of the records it read, by kind. ``tries_before``: how often its task had
+    failed in this batch. ``decided``: the first of ``decided_in_all`` decisions.
     """
 
     counts: Mapping[str, int]
@@ -46,7 +46,7 @@ class ShardReport:
 
 
 def write_report(result: ShardResult, now_ms: int, tries_before: int = 0) -> bytes:
-    """Return the value of the report's row, written at this time of the worker's wall clock."""
+    """Return the value of the report's row; ``now_ms`` is the worker's wall clock."""
     ages = {kind: ages_at(now_ms, times) for kind, times in result.append_times.items()}
     failures = [
         (each.group, each.error, each.traceback[-_TRACEBACK_CHARACTERS_MAX:])
@@ -57,13 +57,13 @@ def write_report(result: ShardResult, now_ms: int, tries_before: int = 0) -> byt
         "failures": failures,
         "ages": {kind: (each.numbers, each.sum_ms) for kind, each in ages.items()},
         "tries_before": tries_before,
-        "decided": [_told(each) for each in result.decided[:_DECIDED_MAX]],
+        "decided": [_decision_json(each) for each in result.decided[:_DECIDED_MAX]],
         "decided_in_all": len(result.decided),
     }
     return orjson.dumps(body)
 
 
-def _told(decided: DecisionSummary) -> dict[str, object]:
+def _decision_json(decided: DecisionSummary) -> dict[str, object]:
     return {**asdict(decided), "epoch": list(decided.epoch)}
 
 

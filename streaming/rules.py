@@ -1,10 +1,9 @@
-"""Rules enter through the log: what conf/ says is compared with what the control topic says.
+"""Publishes the rules of conf/ to the control topic.
 
-Only the difference is published, as control records by ``conf``. So every decision can be
-explained by the log alone, and a start that changes nothing writes nothing. What an operator set
-through the log for a rule that conf/ has as well is overwritten at the next start: conf/ is the
-wish that lasts. What the engine would reject is refused here: a rule that went to the log and into
-the rejects would be no rule, and nobody would be told.
+A start writes only the differences, as control records by ``conf``. So the log alone explains every
+decision, and a start that changes nothing writes nothing. conf/ wins: a start overwrites what an
+operator has set through the log for a rule that conf/ has as well. A rule that the engine would
+reject refuses the start; in the log it would end among the rejects, and nobody would notice.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -33,7 +32,7 @@ log = structlog.get_logger()
 
 AUTHOR: Final = "conf"
 RuleName = tuple[str, str]
-"""Group (or ``*``) and rule."""
+"""The group (or ``*``) and the rule."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,9 +57,9 @@ def publish_rules(settings: Settings, shards: int, wanted: Mapping[RuleName, Any
     """Write the difference between conf/ and the control topic; return the number of records.
 
     Args:
-        settings: say which cluster.
+        settings: name the cluster.
         shards: partitions of the control topic.
-        wanted: what conf/ says; see `wanted_rules`.
+        wanted: the rules of conf/; see `wanted_rules`.
 
     Raises:
         EnvironmentMissingError: the control topic cannot be read or written.
@@ -80,22 +79,22 @@ def publish_rules(settings: Settings, shards: int, wanted: Mapping[RuleName, Any
 def wanted_rules(
     settings: Settings, strategies: Mapping[str, Strategy] = STRATEGIES
 ) -> dict[RuleName, Any]:
-    """Return what conf/ says: every rule of all groups, and what single groups have otherwise.
+    """Return the rules of conf/: those of all groups, and those of single groups that differ.
 
-    Each has been read and put in force as the engine does it.
+    Each has passed the checks with which the engine reads a rule and puts it in force.
 
     Args:
-        settings: what conf/ says.
-        strategies: those that the engine has.
+        settings: the settings of conf/.
+        strategies: the engine's strategies.
 
     Raises:
-        UsageError: a value that the engine would reject; names its key and what is allowed.
+        UsageError: the engine would reject a value; the message names its key and what is allowed.
     """
     defaults = settings.group_defaults.model_dump()
     wanted = _accepted("group_defaults", _rules_of(ALL_GROUPS, defaults), strategies)
     for group, overrides in settings.group.items():
         own = overrides.model_dump(exclude_none=True)
-        # The two halves of one rule: who sets the options of a strategy means the one in force.
+        # Two halves of one rule: options without a strategy belong to the strategy in force.
         if "strategy_options" in own:
             own.setdefault("strategy", settings.group_defaults.strategy)
         wanted |= _accepted(f"group.{group}", _rules_of(group, own), strategies)
@@ -105,9 +104,9 @@ def wanted_rules(
 def rules_in_force(
     records: Iterable[ConsumerRecord],
 ) -> dict[tuple[int, RuleName], RuleInForce]:
-    """Return the newest record of each rule, by partition and name; removed ones are left out.
+    """Return the newest record of each rule, by partition and name, without removed rules.
 
-    What cannot be read is nobody's rule: the engine rejects it with a reason.
+    Unreadable records are no rules: the engine rejects them with a reason.
     """
     found: dict[tuple[int, RuleName], RuleInForce] = {}
     for record in records:
@@ -128,7 +127,7 @@ def rule_changes(
     in_force: Mapping[tuple[int, RuleName], RuleInForce],
     shards: int,
 ) -> Iterator[RuleChange]:
-    """Yield what must be written so that the control topic says what conf/ says."""
+    """Yield the records that bring the control topic in line with conf/."""
     built_in = _rules_of(ALL_GROUPS, _engine_defaults())
     for (group, rule), value in wanted.items():
         for partition in partitions_of_rule(RuleSet(group, rule, (), value), shards):
@@ -153,18 +152,18 @@ def _accepted(
         except (WireError, RuleError) as error:
             raise _refused(table, rule, error) from error
         except (TypeError, OversizeError) as error:
-            # The encoder's word for what no record can hold. Only these are of any form and size.
+            # The encoder's error. Only these two rules have values of any shape and size.
             key = "designated" if rule == "designated" else "strategy_options"
             raise UsageError(
-                f"{table}.{key}: the values cannot be written ({error}).",
-                remedy="Give texts, whole numbers of 64 bits, true, false, lists and tables.",
+                f"{table}.{key}: a record cannot hold the value ({error}).",
+                remedy="Use texts, 64-bit integers, true, false, lists and tables.",
             ) from error
         accepted[group, rule] = read.value
     return accepted
 
 
 def _refused(table: str, rule: str, error: WireError | RuleError) -> UsageError:
-    """Return an error of the engine in the words of conf/: by the key that holds the value."""
+    """Return an error of the engine as an error about the key of conf/ that holds the value."""
     place = error.field if isinstance(error, WireError) else error.field_path
     path = (place or "").removeprefix("value").removeprefix(".")
     name = path.partition(".")[0]
@@ -180,7 +179,7 @@ def _refused(table: str, rule: str, error: WireError | RuleError) -> UsageError:
 
 
 def _rules_of(group: str, fields: Mapping[str, Any]) -> dict[RuleName, Any]:
-    """Gather the fields of a table of conf/ into rules; fields that are not there make none."""
+    """Turn the fields of a table of conf/ into rules; missing fields give no rule."""
     rules: dict[RuleName, Any] = {}
     if "strategy" in fields:
         options = fields.get("strategy_options", {})
@@ -192,7 +191,7 @@ def _rules_of(group: str, fields: Mapping[str, Any]) -> dict[RuleName, Any]:
     if fields.get("pause"):
         rules[group, "pause"] = True
     if "designated" in fields:
-        # What TOML cannot say (null) and what was left out are written out, as the rule shows them.
+        # Fill in what TOML cannot express (null) and what was left out, as the rule shows it.
         rules[group, "designated"] = {"topics": None, "if_nobody": IF_NOBODY[0]} | fields[
             "designated"
         ]
@@ -204,7 +203,7 @@ def _rules_of(group: str, fields: Mapping[str, Any]) -> dict[RuleName, Any]:
 
 
 def _engine_defaults() -> dict[str, Any]:
-    """Return what the engine does without any rule, in the words of conf/."""
+    """Return the engine's behaviour without any rule, as fields of conf/."""
     rules = GroupRules()
     return {
         "strategy": rules.strategy,
@@ -217,7 +216,7 @@ def _engine_defaults() -> dict[str, Any]:
 
 
 def _name(key: bytes | None) -> RuleName | None:
-    """Read a control key; None if it is not the key of a rule without a subject."""
+    """Read a control key; None if it is not the key of a rule, or has a subject."""
     try:
         match orjson.loads(key or b""):
             case [str(group), str(rule)]:
@@ -228,7 +227,7 @@ def _name(key: bytes | None) -> RuleName | None:
 
 
 def _body(value: bytes | None) -> dict[str, Any]:
-    """Read a control record; what cannot be read is empty."""
+    """Read a control record; return an empty body if it cannot be read."""
     try:
         body = orjson.loads(value or b"{}")
     except orjson.JSONDecodeError:

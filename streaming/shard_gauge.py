@@ -1,4 +1,4 @@
-"""Of how many shards something holds now: a gauge, and when it began and ended."""
+"""A gauge: how many shards are in a certain state now, and when the first entered it."""
 
 from collections.abc import Iterator
 
@@ -7,33 +7,33 @@ from prometheus_client.registry import Collector
 
 
 class ShardGauge(Collector):
-    """Which shards are in a state that the log tells once: as of the newest batch.
+    """The shards that are in one state, as of the newest batch.
 
     Args:
-        name: of the gauge.
-        text: what it means, for whoever reads the page at night.
+        name: the gauge's name.
+        text: its meaning, for an operator.
     """
 
     def __init__(self, name: str, text: str) -> None:
         self._name, self._text = name, text
         self._shards: dict[int, bool] = {}
-        self._told = False
+        self._logged = False
 
     def put(self, shard: int, *, holds: bool) -> None:
-        """Note whether it holds of a shard now."""
+        """Note whether a shard is in the state now."""
         self._shards = {**self._shards, shard: holds}
 
     def turned(self) -> bool | None:
-        """Return True if it has begun to hold of a shard, False if of none any more; else None.
+        """Return what changed since the last call.
 
-        Since the last call: each turn is returned once.
+        True: a first shard has entered the state. False: the last one has left it. None: neither.
         """
-        before, self._told = self._told, self.shards > 0
-        return None if before == self._told else self._told
+        before, self._logged = self._logged, self.shards > 0
+        return None if before == self._logged else self._logged
 
     @property
     def shards(self) -> int:
-        """Of how many shards it holds now."""
+        """The number of shards in the state now."""
         return sum(self._shards.values())
 
     def collect(self) -> Iterator[Metric]:

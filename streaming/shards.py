@@ -1,8 +1,8 @@
-"""From input records to shards: which shard reads a record, and the stateful operator itself.
+"""Assigns input records to shards, and defines the stateful operator that runs a shard.
 
-A shard is a partition of the heartbeats topic; releases and control are partitioned alike. Routes
-and offsets concern every shard and go to all. What a shard decides is ``fairlead.engine``'s; here
-is only the way in and out of Spark.
+A shard is a partition of the heartbeats topic; releases and control are partitioned in the same
+way. Routes and offsets concern every shard, so all of them get these records. ``fairlead.engine``
+decides; this module only moves data in and out of Spark.
 
 ADR 0041 gives the reasons.
 """
@@ -39,9 +39,9 @@ STATE_SCHEMA: Final = StructType(
         StructField("liveness", BinaryType()),
     ]
 )
-"""One row per shard, a column for each field of ``StoredShard``.
+"""One row per shard, with a column for each field of ``StoredShard``.
 
-In a checkpoint. Spark refuses another type here but accepts another name or order silently.
+Checkpoints contain it. Spark refuses another type, but silently accepts another name or order.
 """
 
 OUTPUT_COLUMNS: Final = OUTPUT_SCHEMA.fieldNames()
@@ -49,10 +49,10 @@ OUTPUT_COLUMNS: Final = OUTPUT_SCHEMA.fieldNames()
 
 @dataclass(frozen=True, slots=True)
 class ShardOperator:
-    """The function that Spark calls with the rows of one shard; it travels to the workers.
+    """The function that Spark calls in a worker with the rows of one shard.
 
     Attributes:
-        context: what every shard is run under; its ``shard`` is filled in here.
+        context: the context of every shard; the operator fills in ``shard``.
         keys: the grouping key of each shard.
     """
 
@@ -62,10 +62,10 @@ class ShardOperator:
     def __call__(
         self, key: tuple[Any, ...], frames: Iterable[pd.DataFrame], state: GroupState
     ) -> Iterator[pd.DataFrame]:
-        """Run one shard over its rows of this batch: its records, then its report.
+        """Run one shard over its rows of this batch; yield its records, then its report.
 
-        An exception ends the query and nothing of this batch is kept. So all that concerns one
-        group or one record is dealt with inside ``run_shard``.
+        An exception ends the query and discards the batch. So ``run_shard`` handles every error
+        that concerns only one group or one record.
         """
         shard = self.keys.index(int(key[0]))
         stored = stored_shard(state.get) if state.exists else None
@@ -75,10 +75,10 @@ class ShardOperator:
 
 
 def assign_shards(rows: DataFrame, names: TopicNames, keys: tuple[int, ...]) -> DataFrame:
-    """Return the rows with their shard's key; a row that concerns every shard once for each.
+    """Return the rows with their shard's key; repeat rows that concern every shard for each.
 
-    A record in a partition beyond the last shard ends the query: the partitions of a topic were
-    changed, and its groups have moved to shards that know nothing of them.
+    A record in a partition beyond the last shard ends the query: somebody has added partitions, and
+    groups have moved to shards that do not know them.
     """
     every = F.array(*(F.lit(key).cast("int") for key in keys))
     concerns_all: Column = F.col("topic").isin([names.name(suffix) for suffix in BROADCAST_TOPICS])
@@ -87,38 +87,38 @@ def assign_shards(rows: DataFrame, names: TopicNames, keys: tuple[int, ...]) -> 
 
 
 def run_shards(rows: DataFrame, operator: ShardOperator) -> DataFrame:
-    """Return the frame of output rows, the rows of reports among them."""
+    """Return the frame of output rows, including the reports' rows."""
     return rows.groupBy(KEY_COLUMN).applyInPandasWithState(
         operator,
         outputStructType=OUTPUT_SCHEMA,
         stateStructType=STATE_SCHEMA,
         outputMode="append",
-        # Deadlines are in the state and on the clock of the log; Spark's timeouts would read the
-        # whole store in each batch, by a clock that runs ahead of what was read.
+        # The state holds the deadlines, on the clock of the log. Spark's timeouts would read the
+        # whole store in each batch, and their clock runs ahead of the records read.
         timeoutConf=GroupStateTimeout.NoTimeout,
     )
 
 
 def stored_shard(columns: tuple[Any, ...]) -> StoredShard:
-    """Read the state row; Spark hands binary columns over as bytearrays."""
+    """Read the state row; Spark passes binary columns as bytearrays."""
     version, clock_ms, append_ms, body, liveness = columns
     return StoredShard(version, clock_ms, append_ms, bytes(body), bytes(liveness))
 
 
 def raw_records(frames: Iterable[pd.DataFrame]) -> list[RawRecord]:
-    """Read the frames of a batch: there may be several, and no order among the rows is promised."""
+    """Read the frames of a batch; there may be several, with rows in any order."""
     return [
         RawRecord(*row)
         for frame in frames
-        # By lists: eight microseconds a row instead of more than a hundred.
+        # Lists take eight microseconds a row instead of more than a hundred.
         for row in zip(*(frame[name].tolist() for name in RawRecord._fields), strict=True)
     ]
 
 
 def _frame(shard: int, result: ShardResult) -> pd.DataFrame:
-    """Make one frame of everything a call yields: each frame costs as much as hundreds of rows.
+    """Return all output of a call as one frame, since a frame costs as much as hundreds of rows.
 
-    The last row is the shard's report. It has no topic: the driver reads it, no sink does.
+    The last row is the shard's report. It has no topic, so no sink writes it; the driver reads it.
     """
     task = TaskContext.get()
     tries_before = 0 if task is None else task.attemptNumber()

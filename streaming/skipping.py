@@ -1,11 +1,11 @@
-"""Goes past one record of the input that the query cannot read, because a person says so.
+"""Skips one input record that the query cannot read, on an operator's order.
 
-A record that ends the JVM ends it again after each restart: the planned batch is run again as it
-was. So the plan is changed. One batch reads up to the record and not further; once it is committed,
-the checkpoint says that it ended behind the record. All others are read, in their order.
+A record that kills the JVM kills it again after each restart, because Spark runs the planned batch
+again. So this module changes the plan: one batch reads up to the record, and after its commit the
+checkpoint is moved behind the record. The engine reads all other records, in their order.
 
-Where the record's batch cannot be decoded at all, it is passed over whole: whoever asks Kafka for
-a record in its middle is sent the whole batch.
+If the record's Kafka batch cannot be decoded at all, the whole batch is skipped: Kafka always sends
+the whole batch, even when asked for a record in its middle.
 
 ADR 0163 gives the reasons.
 """
@@ -33,7 +33,7 @@ from fairlead.wire.reasons import Reason
 from fairlead.wire.topics import TopicNames
 from streaming.checkpoint import Checkpoint
 
-__all__ = ["Skip", "SkippedPlace", "check_skips", "read_place", "skip_records", "tell_suspects"]
+__all__ = ["Skip", "SkippedPlace", "check_skips", "log_suspects", "read_place", "skip_records"]
 
 _POLL_MS: Final = 500
 _POLLS_MAX: Final = 20
@@ -43,7 +43,7 @@ log = structlog.get_logger()
 
 @dataclass(frozen=True, slots=True, order=True)
 class SkippedPlace:
-    """The record that a person wants to be passed over: its topic's full name, where it stands."""
+    """The position of a record to skip: the topic's full name, partition and offset."""
 
     topic: str
     partition: int
@@ -55,7 +55,7 @@ class SkippedPlace:
 
 @dataclass(frozen=True, slots=True)
 class Skip:
-    """What is passed over: from a place up to ``end``, which is read again."""
+    """What the engine skips: from a place up to ``end``, exclusive."""
 
     place: SkippedPlace
     end: int
@@ -63,10 +63,10 @@ class Skip:
 
 
 def read_place(text: str) -> SkippedPlace:
-    """Return the place that a text like ``fairlead.heartbeats/3@1207`` names.
+    """Return the place that a text such as ``fairlead.heartbeats/3@1207`` names.
 
     Raises:
-        UsageError: it names none.
+        UsageError: the text names no place.
     """
     topic, slash, rest = text.rpartition("/")
     partition, at, offset = rest.partition("@")
@@ -80,12 +80,12 @@ def read_place(text: str) -> SkippedPlace:
 def check_skips(
     kafka: KafkaSettings, checkpoint: Checkpoint, places: Sequence[SkippedPlace]
 ) -> list[Skip]:
-    """Return what will be passed over, in the order of the places.
+    """Return what the engine will skip, in the order of the places.
 
     Raises:
-        UsageError: a place is not one of a record of an input topic.
-        RefusedError: the checkpoint has no state, or has read that record already.
-        EnvironmentMissingError: the log cannot be asked.
+        UsageError: a place names no record of an input topic.
+        RefusedError: the checkpoint has no state, or the engine has already read that record.
+        EnvironmentMissingError: the cluster does not answer.
     """
     if not places:
         return []
@@ -93,16 +93,16 @@ def check_skips(
     for place in places:
         if place.topic not in inputs:
             raise UsageError(
-                f"--skip {place}: {place.topic} is no topic that the engine reads.",
+                f"--skip {place}: the engine does not read the topic {place.topic}.",
                 remedy=f"Name one of {', '.join(inputs)}.",
             )
     if not checkpoint.has_state():
         raise RefusedError(
-            f"--skip {places[0]}: {checkpoint.folder} holds no state, so nothing is planned that "
-            "could be changed.",
-            remedy="Put the checkpoint back. Without one, an engine begins at the oldest record of "
+            f"--skip {places[0]}: {checkpoint.folder} holds no state, so there is no plan to "
+            "change.",
+            remedy="Restore the checkpoint. Without one, an engine begins at the oldest record of "
             "control, routes and offsets, and shortly before the end of heartbeats and releases; "
-            "kafka-delete-records.sh takes away records of the latter two up to an offset.",
+            "kafka-delete-records.sh deletes records of the latter two up to an offset.",
         )
     wanted = checkpoint.next_offsets()
     for place in places:
@@ -125,16 +125,16 @@ def check_skips(
         read_on = wanted[place.topic, place.partition]
         if place.offset < read_on:
             raise RefusedError(
-                f"--skip {place}: this engine has read that partition up to offset {read_on - 1} "
-                "already; a skip is effective once.",
+                f"--skip {place}: the engine has already read that partition up to offset "
+                f"{read_on - 1}; a skip works once.",
                 remedy="Start without --skip.",
             )
         skips.append(_skip(kafka, place))
     return skips
 
 
-def tell_suspects(kafka: KafkaSettings, checkpoint: Checkpoint) -> None:
-    """Name what Java may not be able to read in a batch that was planned and not committed.
+def log_suspects(kafka: KafkaSettings, checkpoint: Checkpoint) -> None:
+    """Log the records of a planned, uncommitted batch that Java may be unable to read.
 
     Raises:
         EnvironmentMissingError: the log cannot be read.
@@ -154,7 +154,7 @@ def tell_suspects(kafka: KafkaSettings, checkpoint: Checkpoint) -> None:
     for batch in suspects:
         place = SkippedPlace(batch.topic, batch.partition, batch.offset)
         if batch.offset < ends[batch.topic, batch.partition]:
-            log.warning("record may end the engine", place=str(place), reason=batch.reason)
+            log.warning("this record may kill the engine", place=str(place), reason=batch.reason)
 
 
 def skip_records(
@@ -163,30 +163,30 @@ def skip_records(
     skips: Sequence[Skip],
     run_planned_batch: Callable[[], None],
 ) -> None:
-    """Change the checkpoint so that the next query does not read what is skipped.
+    """Change the checkpoint so that the next query skips these records.
 
     Args:
         kafka: the cluster, for the audit records.
-        checkpoint: one with state, that no query uses.
-        skips: what `check_skips` has returned.
-        run_planned_batch: runs the batch that is planned, and commits it; no other.
+        checkpoint: a checkpoint with state that no query uses.
+        skips: the result of `check_skips`.
+        run_planned_batch: runs and commits the planned batch, and no other.
     """
     for skip in skips:
         place = skip.place
         read_on = checkpoint.next_offsets()[place.topic, place.partition]
         if read_on >= skip.end:
-            # It stood in a batch that an earlier one of these skips has passed over whole.
+            # An earlier one of these skips has skipped its whole batch.
             continue
         if read_on < place.offset:
             checkpoint.plan_up_to(place.topic, place.partition, place.offset)
             run_planned_batch()
         checkpoint.read_on_from(place.topic, place.partition, skip.end)
-        log.warning("record skipped", place=str(place), end=skip.end, reason=skip.why)
+        log.warning("skipped a record", place=str(place), end=skip.end, reason=skip.why)
         _audit(kafka, skip)
 
 
 def _skip(kafka: KafkaSettings, place: SkippedPlace) -> Skip:
-    """Look at the record: it is passed over with its whole batch if that cannot be decoded."""
+    """Inspect the record; skip its whole batch if that cannot be decoded."""
     unreadable: list[UnreadableBatch] = []
     here = TopicPartition(place.topic, place.partition)
     with consumer_of(kafka, "skip", on_unreadable=unreadable.append) as consumer:
@@ -202,13 +202,13 @@ def _skip(kafka: KafkaSettings, place: SkippedPlace) -> Skip:
 
 
 def _audit(kafka: KafkaSettings, skip: Skip) -> None:
-    """Append a dead letter for each offset that is passed over: nobody has to look for it."""
+    """Append a dead letter for each skipped offset, so that the skip is on record."""
     place, names = skip.place, TopicNames(kafka.topic_prefix)
     error = WireError(
         Reason.SKIPPED,
         None,
         f"an operator started the engine with --skip {place}; {skip.why}",
-        "send it again, in a form that the topic allows",
+        "send it again in a form that the topic allows",
     )
     raw = RawRecord(
         place.topic,

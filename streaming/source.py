@@ -1,7 +1,7 @@
-"""The one input of the engine: every topic that decides anything, in one subscription.
+"""The engine's only input: every topic that influences decisions, in one subscription.
 
-One subscription, because the set of sources is part of a checkpoint. Only what a record needs goes
-on: bytes with their place in the log. Nothing is parsed here.
+It is one subscription because the set of sources is part of a checkpoint. It passes on bytes with
+their position in the log, and parses nothing.
 """
 
 from typing import Final
@@ -17,18 +17,19 @@ from fairlead.wire.raw import LOG_APPEND_TIME, RawRecord
 from fairlead.wire.topics import TopicNames
 
 _OUTAGE_MS: Final = 180_000
-"""The query outlives brokers that do not answer at all for so long; then its supervisor starts it
-again. Spark tries as often where a partition's end lies before what was read (a topic made anew),
-so a pause is short."""
+"""How long the query survives brokers that do not answer; then its supervisor restarts it.
+
+Spark makes as many attempts when a partition ends before what was read (a recreated topic), so the
+pause between attempts is short."""
 _OFFSET_PAUSE_MS: Final = 50
 _FETCH_BYTES: Final = 16 * MESSAGE_BYTES_MAX
-"""Of one answer of a broker, compressed as the topics hold it."""
+"""The largest answer of a broker, compressed as the topics hold it."""
 _CUT: Final = MESSAGE_BYTES_MAX + 1
-"""One byte more than a record may have, so that what was cut is refused."""
+"""One byte more than a record may have, so that the engine refuses what was cut."""
 
 
 def offset_attempts(engine: EngineSettings) -> int:
-    """Return how often Spark asks for the ends of the input before the query fails."""
+    """Return how often Spark asks for the input's end offsets before the query fails."""
     return max(3, _OUTAGE_MS // (engine.offsets_timeout_ms + _OFFSET_PAUSE_MS))
 
 
@@ -41,14 +42,14 @@ def read_input(
     starting: str = "earliest",
     one_by_one: bool = False,
 ) -> DataFrame:
-    """Return the streaming frame of input records, one column for each field of ``RawRecord``.
+    """Return the streaming frame of input records, with a column for each field of ``RawRecord``.
 
     Args:
         spark: the session.
         kafka: the cluster.
-        engine: the engine's section of the settings.
-        skip_lost: go on behind records that are gone, instead of ending the query.
-        starting: where to begin without a checkpoint, in Spark's words.
+        engine: the section [engine] of the settings.
+        skip_lost: go on behind lost records instead of ending the query.
+        starting: where to begin without a checkpoint, in Spark's format.
         one_by_one: decompress no record before its turn.
     """
     names = TopicNames(kafka.topic_prefix)
@@ -57,21 +58,20 @@ def read_input(
         spark.readStream.format("kafka")
         .options(**spark_options(kafka, engine))
         .option("subscribe", ",".join(input_topics(names)))
-        # Counts only without a checkpoint; "latest" would skip what is sent while the query starts.
+        # Matters only without a checkpoint; "latest" would skip records sent during the start.
         .option("startingOffsets", starting)
         .option("failOnDataLoss", "false" if skip_lost else "true")
-        # Each batch waits for this long poll: the greatest single part of the latency by default.
+        # Each batch waits for this long poll: by default the largest part of the latency.
         .option("kafka.fetch.max.wait.ms", str(engine.fetch_max_wait_ms))
-        # Kafka's admin client waits to the end of this time, by default 60 s, for a leader that it
-        # has heard of and that is no longer in the cluster (ConstantNodeIdProvider). Spark then
-        # makes a new client, which knows nothing old.
+        # Kafka's admin client waits this long, by default 60 s, for a leader that it knows and that
+        # has left the cluster (ConstantNodeIdProvider). Spark then creates a new client.
         .option("kafka.default.api.timeout.ms", str(engine.offsets_timeout_ms))
         .option("fetchOffset.numRetries", str(offset_attempts(engine)))
         .option("fetchOffset.retryIntervalMs", str(_OFFSET_PAUSE_MS))
-        # Records are decompressed one by one as they are taken: few of them lie in memory at once.
+        # Kafka decompresses records one by one as Spark takes them, so few are in memory at once.
         .option("kafka.max.partition.fetch.bytes", str(MESSAGE_BYTES_MAX))
         .option("kafka.fetch.max.bytes", str(_FETCH_BYTES))
-        # Bounds a catch-up. It cannot expire anybody: the clock is what has been read of the log.
+        # Bounds a catch-up. No member lapses by it: the clock follows the records that were read.
         .options(**options)
         .option("maxOffsetsPerTrigger", str(engine.max_offsets_per_trigger))
         .load()
@@ -89,10 +89,10 @@ def read_input(
 
 
 def _cut(name: str) -> Column:
-    """Return a column of bytes without what no topic that is set right can hold.
+    """Return a column of bytes, cut to the largest size that a correctly set topic allows.
 
-    A compressed record may have a hundred times the bytes that the topic allows. What is left of it
-    is refused like any record that is too large, and the rest is copied no further.
+    A compressed record may be a hundred times larger. The engine refuses the cut record like any
+    record that is too large, and nothing copies the rest.
     """
     whole = F.col(name)
     return F.when(F.octet_length(whole) > MESSAGE_BYTES_MAX, F.substring(whole, 1, _CUT)).otherwise(

@@ -1,4 +1,4 @@
-"""Looks for signs that a query goes on, while no batch of it is committed."""
+"""Looks for signs of progress while a query commits no batch."""
 
 from collections.abc import Callable, Hashable
 
@@ -8,8 +8,8 @@ from streaming.checkpoint import Checkpoint
 from streaming.health import Health
 
 
-class Pulse:
-    """Tells the health that the JVM answers, and, in a long batch, what has moved in it."""
+class StallProbe:
+    """Reports to the health that the JVM answers and, in a long batch, what has moved in it."""
 
     def __init__(
         self,
@@ -18,13 +18,13 @@ class Pulse:
         spark: SparkSession,
         on_failures: Callable[[], None],
     ) -> None:
-        """Describe the looks.
+        """Describe the probe.
 
         Args:
-            health: is told.
-            checkpoint: of the query.
-            spark: its session.
-            on_failures: called when more tries of a long batch's tasks have failed.
+            health: receives the signs.
+            checkpoint: the query's checkpoint.
+            spark: the query's session.
+            on_failures: called when further tasks of a long batch have failed.
         """
         self._health = health
         self._checkpoint = checkpoint
@@ -32,18 +32,18 @@ class Pulse:
         self._on_failures = on_failures
         self._failed: Hashable = ()
 
-    def feel(self) -> None:
-        """Look once; call it after the JVM has answered something.
+    def check(self) -> None:
+        """Look for a sign; call it after the JVM has answered a request.
 
         Raises:
             Py4JError, OSError: the JVM is gone.
         """
-        self._health.looked(self._sign() if self._health.wants_sign else None)
+        self._health.note_answer(self._sign() if self._health.wants_sign else None)
 
     def _sign(self) -> Hashable:
-        """Return what differs when a batch was planned, or a task has ended well.
+        """Return a value that changes when a batch is planned or a task succeeds.
 
-        A try that failed is no step forward: Spark runs the same task again.
+        A failed attempt is no progress: Spark runs the same task again.
         """
         stages = [self._tracker.getStageInfo(each) for each in self._tracker.getActiveStageIds()]
         known = [stage for stage in stages if stage is not None]

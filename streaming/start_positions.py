@@ -1,9 +1,9 @@
-"""Where an engine without state begins to read, and what its first ticks say.
+"""Where an engine without state begins to read, and its first ticks.
 
-Routes, offsets and control are read from their first records. Of heartbeats and releases a window
-before the marker is enough: whoever may still be working under the longest lease there is has a
-heartbeat in it. It never begins behind what stood there before the claim, so that every
-acknowledgement of the new generation is read, whatever the brokers' clocks say.
+It reads routes, offsets and control from their first records. For heartbeats and releases a window
+before the marker is enough: every client that may still work under the longest possible lease has a
+heartbeat in it. The window never begins behind the topics' ends before the claim, so the engine
+reads every acknowledgement of the new generation, whatever the brokers' clocks show.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,17 +17,17 @@ from fairlead.wire.topics import TopicNames
 from streaming.checkpoint import Offsets
 
 Begin = Mapping[str, Mapping[int, int]]
-"""topic -> partition -> the first offset to read, of the topics that are not read from the start"""
+"""topic -> partition -> the first offset to read, for topics not read from their start."""
 
 WINDOWED: Final = ("heartbeats", "releases")
-"""Suffixes of the topics of which a window is read."""
+"""Suffixes of the topics of which the engine reads a window."""
 
 
 def ends_before_claim(kafka: KafkaSettings, shards: int) -> Offsets:
-    """Return where heartbeats and releases end now: ask before the generation is claimed.
+    """Return where heartbeats and releases end now; call it before the claim.
 
     Raises:
-        EnvironmentMissingError: the log cannot be asked.
+        EnvironmentMissingError: the cluster does not answer.
     """
     bounds = read_bounds(kafka, _places(kafka, shards))
     return {place: end for place, (_, end) in bounds.items()}
@@ -36,16 +36,16 @@ def ends_before_claim(kafka: KafkaSettings, shards: int) -> Offsets:
 def begin_without_state(
     kafka: KafkaSettings, ends: Offsets, marked_ms: Mapping[int, int], margin_ms: int
 ) -> Begin:
-    """Return from where heartbeats and releases are read by an engine that lost its state.
+    """Return where an engine that lost its state begins to read heartbeats and releases.
 
     Args:
         kafka: the cluster.
         ends: where they ended before the claim.
         marked_ms: the append time of this driver's first tick, by partition.
-        margin_ms: by how much the engine waits longer than a lease.
+        margin_ms: how much longer than a lease the engine waits.
 
     Raises:
-        EnvironmentMissingError: the log cannot be asked.
+        EnvironmentMissingError: the cluster does not answer.
     """
     since = {place: marked_ms[place[1]] - LEASE_MS_MAX - margin_ms for place in ends}
     begin: dict[str, dict[int, int]] = {}
@@ -57,7 +57,7 @@ def begin_without_state(
 def control_ends(kafka: KafkaSettings, shards: int) -> dict[int, int]:
     """Return the offset behind the newest record of each partition of control.
 
-    By record and not by the partition's end: the last offsets of a compacted topic may be empty.
+    The partition's end is no substitute: the last offsets of a compacted topic may be empty.
 
     Raises:
         EnvironmentMissingError: the topic cannot be read.
@@ -72,9 +72,9 @@ def control_ends(kafka: KafkaSettings, shards: int) -> dict[int, int]:
 def first_ticks(
     generation: int, control: Mapping[int, int], secrets: Sequence[str] = (), *, input_lost: bool
 ) -> dict[int, Tick]:
-    """Return the first tick of a driver in each partition: its marker there.
+    """Return a driver's first tick in each partition: its marker there.
 
-    ``secrets``: what each of them shows, by partition, of what the driver's claim has sealed.
+    ``secrets``: by partition, the secret that the tick reveals; the claim holds its hash.
     """
     return {
         partition: Tick(generation, end, input_lost, secrets[partition] if secrets else None)

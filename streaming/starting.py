@@ -1,6 +1,6 @@
-"""Gets the Spark session: starts the JVM beside everything else that has to be done at a start.
+"""Starts the Spark session on a thread, beside the other work of a start.
 
-This module imports little, so that the JVM can be on its way before the rest of the job is loaded.
+This module imports little, so that the JVM starts before the rest of the job is loaded.
 """
 
 import contextlib
@@ -29,10 +29,10 @@ _HEAP_REFUSED: Final = "[INVALID_DRIVER_MEMORY]"
 
 
 class SessionSource(Protocol):
-    """Where the job gets its session from."""
+    """Provides the job's session."""
 
     def result(self, stop: StopSignal) -> SparkSession | None:
-        """Wait for the session; None: a stop was asked for meanwhile."""
+        """Wait for the session; return None if a stop was requested meanwhile."""
         ...
 
     def close(self) -> None:
@@ -41,7 +41,7 @@ class SessionSource(Protocol):
 
 
 class SessionStart:
-    """A session of the job's own: its start begins at once, on a thread."""
+    """The job's own session; its start begins at once, on a thread."""
 
     def __init__(
         self, engine: EngineSettings, jars: Path, java_options: tuple[str, ...] = ()
@@ -49,7 +49,7 @@ class SessionStart:
         """Begin the start.
 
         Args:
-            engine: the engine's section of the settings.
+            engine: the section [engine] of the settings.
             jars: the folder of the connector jars.
             java_options: more options of the JVM.
         """
@@ -57,13 +57,13 @@ class SessionStart:
         self._session: SparkSession | None = None
         self._error: Exception | None = None
         self._ready = threading.Event()
-        # A daemon: a start refused meanwhile does not wait for it, and the JVM ends with us.
+        # A daemon: a refused start does not wait for it, and the JVM ends with this process.
         threading.Thread(
             target=self._start, args=(engine, jars, java_options), name="session", daemon=True
         ).start()
 
     def result(self, stop: StopSignal) -> SparkSession | None:
-        """Wait for the session; None: a stop was asked for meanwhile.
+        """Wait for the session; return None if a stop was requested meanwhile.
 
         Raises:
             UsageError: Spark refuses the size of its heap.
@@ -77,7 +77,7 @@ class SessionStart:
                 raise _heap_refused(self._engine, str(self._error)) from self._error
             raise EnvironmentMissingError(
                 f"spark: it did not start ({self._error}).",
-                remedy="Look at the lines above; run fairlead setup jars, and check Java.",
+                remedy="Read the log lines above; run fairlead setup jars, and check Java.",
             ) from self._error
         return self._session
 
@@ -90,35 +90,35 @@ class SessionStart:
     def _start(self, engine: EngineSettings, jars: Path, java_options: tuple[str, ...]) -> None:
         try:
             self._session = build_session(engine, jars, java_options)
-        except Exception as error:  # noqa: BLE001 - told to whoever waits, whatever it is
+        except Exception as error:  # noqa: BLE001 - result() raises it
             self._error = error
         self._ready.set()
         if self._session is not None:
             warm_up(self._session, engine.shuffle_partitions)
 
 
-def _heap_refused(engine: EngineSettings, said: str) -> UsageError:
-    """Say which setting Spark refuses. How much of a heap counts depends on Java's collector."""
+def _heap_refused(engine: EngineSettings, answer: str) -> UsageError:
+    """Return the error for a heap that Spark refuses; the usable part depends on the collector."""
     key, text = heap_given(engine)
-    sizes = re.search(r"System memory (\d+) must be at least (\d+)", said)
+    sizes = re.search(r"System memory (\d+) must be at least (\d+)", answer)
     there, least = (
         (f"{int(size) // 2**20}m" for size in sizes.groups()) if sizes else (text, "more")
     )
     return UsageError(
-        f"{key}: of a heap of {text} Spark may use {there}, and does not start below {least}.",
-        remedy=f"Set {key} to 512m at the least; 1g is the default.",
+        f"{key}: Spark may use {there} of a heap of {text}, and needs {least}.",
+        remedy=f"Set {key} to at least 512m; the default is 1g.",
     )
 
 
 def warm_up(session: SparkSession, tasks: int) -> None:
-    """Have the Python workers started before the first batch needs them.
+    """Start the Python workers before the first batch needs them.
 
     It runs while the job claims its generation and plans its query. Nothing depends on it.
     """
     try:
         session.range(0, tasks, 1, tasks).mapInPandas(_same, "id long").collect()
-    except Exception as error:  # noqa: BLE001 - a start that is stopped meanwhile, above all
-        log.info("the workers were not warmed up", error=str(error)[:200])
+    except Exception as error:  # noqa: BLE001 - mostly a start that is stopped meanwhile
+        log.info("warming up the Python workers failed", error=str(error)[:200])
 
 
 def _same(frames: "Iterable[pd.DataFrame]") -> "Iterator[pd.DataFrame]":

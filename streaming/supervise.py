@@ -1,10 +1,10 @@
-"""`--supervise`: a parent that starts the driver again when it died of something that may pass.
+"""`--supervise`: a parent process that restarts the driver after an error that may be temporary.
 
-Some ends are meant or would come again at once: those are passed on. Everything else is restarted,
-after a pause that doubles with each early death, until there were too many of them.
+It exits with the driver's code if the end was intended or would happen again at once. Otherwise it
+restarts the driver, after a pause that doubles with each early death, until there are too many.
 
-A refusal is passed on too, but for one: a driver that found its checkpoint damaged says so through
-a pipe, and a supervisor that may do so moves that folder aside and starts the driver again.
+It exits after a refusal too, with one exception: a driver with a damaged checkpoint reports it
+through a pipe; the supervisor then moves that folder aside, if allowed, and restarts the driver.
 """
 
 import contextlib
@@ -30,28 +30,28 @@ FINAL_CODES: Final = frozenset(
         ExitCode.OK,
         ExitCode.USAGE,
         ExitCode.REFUSED,
-        # Another driver runs: starting again would put that one out, and so on for ever.
+        # Another driver runs: a restart would supersede it, and so on forever.
         ExitCode.SUPERSEDED,
         # A restart would make the loser of a client id its winner.
         ExitCode.DUPLICATE_CLIENT,
     }
 )
-"""Exit codes of the child that the supervisor passes on instead of starting it again."""
+"""The driver's exit codes after which the supervisor exits with the same code."""
 
-_SAID_BYTES_MAX: Final = 8_192
+_PATH_BYTES_MAX: Final = 8_192
 
 _FORWARDED: Final = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP)
 
 
 @dataclass(frozen=True, slots=True)
 class RestartPolicy:
-    """How often, and how soon.
+    """How often and how soon to restart the driver.
 
     Attributes:
-        pause_seconds: before the first restart; doubles with each death that comes early.
-        pause_seconds_max: no pause is longer.
-        healthy_seconds: a child that lived so long was well: the pause starts from the beginning.
-        deaths_max: so many deaths within `window_seconds` are a crash loop.
+        pause_seconds: the pause before the first restart; doubles with each early death.
+        pause_seconds_max: the longest pause.
+        healthy_seconds: a driver that lived this long was healthy: the pause is reset.
+        deaths_max: this many deaths within `window_seconds` are a crash loop.
         window_seconds: see `deaths_max`.
     """
 
@@ -63,13 +63,13 @@ class RestartPolicy:
 
 
 @dataclass(frozen=True, slots=True)
-class Recovery:
+class DamageRecovery:
     """What the supervisor does about a damaged checkpoint.
 
     Attributes:
-        checkpoint: the folder that the driver uses; no other one is moved.
-        move: moves it aside; raises FairleadError if that must not or cannot be.
-        flag: the option by which the driver is given the number of the pipe's file.
+        checkpoint: the driver's folder; the supervisor moves no other.
+        move: moves it aside; raises FairleadError if it must not or cannot.
+        flag: the option that passes the pipe's file number to the driver.
     """
 
     checkpoint: Path
@@ -77,8 +77,8 @@ class Recovery:
     flag: str
 
 
-def tell_damage(pipe: int, folder: Path) -> None:
-    """Tell the supervisor, from its child, which checkpoint is damaged."""
+def report_damage(pipe: int, folder: Path) -> None:
+    """Report from the driver to the supervisor which checkpoint is damaged."""
     with contextlib.suppress(OSError):
         os.write(pipe, os.fsencode(folder.absolute()))
 
@@ -90,14 +90,14 @@ class Supervisor:
         self,
         command: Callable[[int], Sequence[str]],
         policy: RestartPolicy | None = None,
-        recovery: Recovery | None = None,
+        recovery: DamageRecovery | None = None,
     ) -> None:
         """Describe the supervisor.
 
         Args:
-            command: the child's command line, given how often it was restarted before.
+            command: returns the driver's command line, given the number of restarts so far.
             policy: when to restart.
-            recovery: what to do about a damaged checkpoint; None: nothing, like any refusal.
+            recovery: what to do about a damaged checkpoint; None: exit, as after any refusal.
         """
         self._command = command
         self._policy = policy or RestartPolicy()
@@ -105,9 +105,9 @@ class Supervisor:
         self._child: subprocess.Popen[bytes] | None = None
 
     def run(self) -> int:
-        """Keep the child running; return the exit code that this process should end with.
+        """Keep the driver running; return the exit code for this process.
 
-        SIGTERM, SIGINT and SIGHUP are passed on to the child, which then decides how it ends. Call
+        It forwards SIGTERM, SIGINT and SIGHUP to the driver, which then decides how it ends. Call
         it on the main thread.
         """
         with StopSignal() as stop:
@@ -115,14 +115,14 @@ class Supervisor:
             def pass_on(number: signal.Signals) -> None:
                 stop.set()
                 if self._child is not None:
-                    # An ended child is not signalled: Popen looks first.
+                    # Popen does not signal a child that has already ended.
                     self._child.send_signal(number)
 
             with on_signals(_FORWARDED, pass_on):
                 return self._run_until_final(stop)
 
     def _run_until_final(self, stop: StopSignal) -> int:
-        """Start the child again and again; return the code to end with."""
+        """Restart the driver until it ends for good; return the exit code."""
         deaths: deque[float] = deque(maxlen=self._policy.deaths_max)
         pause = self._policy.pause_seconds
         restarts = 0
@@ -135,42 +135,42 @@ class Supervisor:
             now = time.monotonic()
             deaths.append(now)
             if _is_crash_loop(deaths, self._policy):
-                log.error("the driver dies again and again, giving up", deaths=len(deaths))
+                log.error("the driver keeps dying, giving up", deaths=len(deaths))
                 return ExitCode.CRASH_LOOP
             if now - started >= self._policy.healthy_seconds:
                 pause = self._policy.pause_seconds
-            log.warning("the driver died, starting it again", code=code, pause_seconds=pause)
+            log.warning("the driver died, restarting it", code=code, pause_seconds=pause)
             if stop.wait(pause):
                 return ExitCode.OK
             pause = min(2 * pause, self._policy.pause_seconds_max)
             restarts += 1
 
     def _run_child(self, restarts: int, stop: StopSignal) -> tuple[int, Path | None]:
-        """Start the child; return its exit code and the checkpoint that it found damaged, if any.
+        """Run the driver; return its exit code and the damaged checkpoint that it reported, if any.
 
-        A negative code: it was ended by that signal.
+        A negative code is the signal that ended it.
         """
         command = self._command(restarts)
         if self._recovery is None:
             return self._await_child(command, stop), None
         ours, its = os.pipe()
         try:
-            # Whatever the child has started may hold the other end open.
+            # Processes that the driver has started may hold the other end open.
             os.set_blocking(ours, False)
             try:
                 code = self._await_child([*command, self._recovery.flag, str(its)], stop, its)
             finally:
                 os.close(its)
             with contextlib.suppress(BlockingIOError):
-                said = os.read(ours, _SAID_BYTES_MAX)
-                return code, Path(os.fsdecode(said)) if said else None
+                reported = os.read(ours, _PATH_BYTES_MAX)
+                return code, Path(os.fsdecode(reported)) if reported else None
             return code, None
         finally:
             os.close(ours)
 
     def _await_child(self, command: Sequence[str], stop: StopSignal, *pipes: int) -> int:
         self._child = subprocess.Popen(command, pass_fds=pipes)
-        if stop.is_set:  # the signal came before there was a child to pass it on to
+        if stop.is_set:  # the signal came before the driver was there
             self._child.terminate()
         return self._child.wait()
 
@@ -183,7 +183,7 @@ class Supervisor:
             recovery.move(damaged)
         except FairleadError as error:
             log.error(  # noqa: TRY400 - a refusal with its remedy, no defect with a traceback
-                "the damaged checkpoint stays where it is",
+                "the damaged checkpoint was not moved aside",
                 reason=error.message,
                 remedy=error.remedy,
             )
@@ -197,5 +197,5 @@ def _is_crash_loop(deaths: deque[float], policy: RestartPolicy) -> bool:
 
 
 def _exit_code(code: int) -> int:
-    """Return a code that a process can end with: the shell's 128 + n for a signal."""
+    """Return a valid exit code: 128 + n for signal n, as in a shell."""
     return 128 - code if code < 0 else code

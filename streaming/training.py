@@ -1,8 +1,8 @@
-"""A short run of what the JVM loads for the real job, so that an archive of it can be made.
+"""A short run that loads the job's Java classes, so that the JVM can archive them.
 
-The query has the job's session, source, shards and sink. Only the function in the Python workers is
-another: what runs there is no business of the JVM's. `fairlead setup archive` runs this module as a
-process of its own: `python -m streaming.training`.
+The query has the job's session, source, shards and sink. Only the function in the Python workers
+differs; it does not affect the JVM. `fairlead setup archive` runs this module as its own process:
+`python -m streaming.training`.
 """
 
 import argparse
@@ -43,9 +43,9 @@ class TrainingTimes:
     """How long the parts of the run took, in seconds.
 
     Attributes:
-        session: until the JVM runs and the session stands.
-        first_batch: from there until the first batch is done.
-        whole: until the JVM has exited, its archive written if it was told to write one.
+        session: until the session is ready.
+        first_batch: from there to the end of the first batch.
+        whole: until the JVM has exited, and has written its archive if it should.
     """
 
     session: float
@@ -57,7 +57,7 @@ def run_training(settings: Settings, jars: Path, java_options: tuple[str, ...]) 
     """Start the JVM, run a few batches, and return when the JVM has exited.
 
     Args:
-        settings: of a cluster whose topics exist and nobody else uses: records are written to them.
+        settings: a cluster whose topics exist and are otherwise unused: the run writes to them.
         jars: the folder of the connector jars.
         java_options: more options of the JVM.
 
@@ -77,7 +77,7 @@ def run_training(settings: Settings, jars: Path, java_options: tuple[str, ...]) 
 
 
 def _run_batches(session: SparkSession, settings: Settings, checkpoint: Path) -> float:
-    """Run the query over a few records, one batch each; return when the first was done."""
+    """Run the query over a few records, one batch each; return when the first one ended."""
     names = TopicNames(settings.kafka.topic_prefix)
     keys = shard_keys(settings.topics.heartbeats_partitions, settings.engine.shuffle_partitions)
     rows = read_input(session, settings.kafka, settings.engine)
@@ -103,7 +103,7 @@ def _run_batches(session: SparkSession, settings: Settings, checkpoint: Path) ->
 
 
 def _echo(rows: DataFrame, topic: str) -> DataFrame:
-    """A stateful operator of the job's shape: it counts calls and writes one record for each."""
+    """Apply a stateful operator like the job's: it counts calls and writes one record for each."""
 
     def count(
         key: tuple[Any, ...], frames: Iterable[pd.DataFrame], state: GroupState
@@ -126,12 +126,12 @@ def _echo(rows: DataFrame, topic: str) -> DataFrame:
 
 
 def leave_jvm() -> None:
-    """Let the JVM exit and wait for it: it writes its archive at the very end.
+    """Make the JVM exit and wait for it: it writes its archive at the very end.
 
     pyspark has no public way to do so; its JVM exits when its standard input is closed.
 
     Raises:
-        EnvironmentMissingError: it did not, and was killed.
+        EnvironmentMissingError: the JVM did not exit in time and was killed.
     """
     gateway = SparkContext._gateway  # noqa: SLF001
     assert gateway is not None, "a session was started"
@@ -147,12 +147,12 @@ def leave_jvm() -> None:
         process.wait()
         raise EnvironmentMissingError(
             f"java: the JVM did not exit within {_EXIT_SECONDS_MAX:.0f} s.",
-            remedy="Look for a full disk or a very busy machine, and run it again.",
+            remedy="Check for a full disk or a very busy machine, and run it again.",
         ) from error
 
 
 def main() -> None:
-    """Run as the arguments say, and print the times as JSON."""
+    """Run with the given arguments, and print the times as JSON."""
     parser = argparse.ArgumentParser(prog="python -m streaming.training")
     parser.add_argument("--bootstrap", required=True)
     parser.add_argument("--topic-prefix", required=True)

@@ -1,6 +1,6 @@
-"""The parent of Spark's Python workers: it loads what every worker needs, once, before it forks.
+"""The parent of Spark's Python workers: loads every worker's modules once, before it forks.
 
-Spark starts it by its name (``spark.python.daemon.module``) and speaks to it as to its own.
+Spark starts it by its name (``spark.python.daemon.module``) in place of its own daemon.
 
 ADR 0012 gives the reasons.
 """
@@ -12,7 +12,7 @@ import pyspark.daemon
 import streaming.shards  # noqa: F401 - loaded for the workers
 
 if __name__ == "__main__":
-    # A worker collects garbage after each task, by looking at all that was ever loaded: 30 ms of a
-    # batch. What is loaded now is no garbage.
+    # A worker collects garbage after each task and visits every object: 30 ms of a batch. The
+    # objects loaded by now are no garbage.
     gc.freeze()
     pyspark.daemon.manager()

@@ -1,1 +1,1 @@
-"""Bridges: routes, bounds and members of live clusters, written into the topics."""
+"""Bridges write the routes and offsets of live clusters into Fairlead's topics."""

@@ -1,4 +1,4 @@
-"""A real Kafka on loopback, from pinned jars: one node or three, for trying out, demo and tests.
+"""A real Kafka on loopback, from pinned jars: one or three nodes, for trials, demo and tests.
 
 ADR 0010 gives the reasons.
 """

@@ -1,4 +1,4 @@
-"""EmbeddedKafka: a real Kafka on loopback, started, broken on purpose, mended and stopped."""
+"""EmbeddedKafka: a real Kafka on loopback to start, break on purpose, repair and stop."""
 
 import signal
 import time
@@ -28,10 +28,9 @@ _LOOK_SECONDS: Final = 0.1
 
 
 class EmbeddedKafka:
-    """A cluster in one data folder; as a context it is started on entry and stopped on exit.
+    """A cluster in one data folder; as a context it starts on entry and stops on exit.
 
-    Unless detached, its brokers die with this process, however that dies. Not for use by several
-    threads at once.
+    Unless detached, its brokers die with this process, however that ends. It is for one thread.
     """
 
     def __init__(
@@ -48,12 +47,12 @@ class EmbeddedKafka:
         """Describe the cluster; `start` starts it.
 
         Args:
-            data_dir: its folder; a cluster already in it is continued, with its topics.
-            brokers: how many nodes, 1 or 3; each is broker and controller.
-            port: of the first node, the others follow; None for the recorded or any free ones.
+            data_dir: its folder; an existing cluster in it goes on, with its topics.
+            brokers: the number of nodes, 1 or 3; each is broker and controller.
+            port: the first node's port, the others follow; None: the recorded or any free ones.
             detached: the brokers outlive this process, until somebody stops them.
             properties: server.properties that replace or complete the built-in ones.
-            progress: shows the fetch of the jars, should there be one.
+            progress: shows a download of the jars.
             recorded: where a single node writes the archive of its classes when it ends.
 
         Raises:
@@ -62,7 +61,7 @@ class EmbeddedKafka:
         if brokers not in CLUSTER_SIZES:
             raise UsageError(
                 f"brokers: {brokers} is neither 1 nor 3.",
-                remedy="One node for trying out, three to see brokers fail.",
+                remedy="Use one node for trials, three to see brokers fail.",
             )
         self.data_dir = data_dir.absolute()
         self._brokers = brokers
@@ -76,12 +75,12 @@ class EmbeddedKafka:
 
     @property
     def size(self) -> int:
-        """How many nodes it has, started or not."""
+        """The number of nodes, running or not."""
         return self._brokers
 
     @property
     def bootstrap(self) -> str:
-        """What clients are given to connect: host:port of each node, comma separated."""
+        """The address for clients: host:port of each node, comma separated."""
         return self._started_state().bootstrap
 
     @property
@@ -90,7 +89,7 @@ class EmbeddedKafka:
         return tuple(node.node_id for node in self._started_state().nodes)
 
     def log_file(self, node: int = 1) -> Path:
-        """Where a node's log is written."""
+        """Return a node's log file."""
         return self._node(node).log_file
 
     def __enter__(self) -> Self:
@@ -110,7 +109,7 @@ class EmbeddedKafka:
         """Start every node and return when all are in service.
 
         Raises:
-            RefusedError: a cluster runs in this folder, or it has another number of nodes.
+            RefusedError: a cluster runs in this folder, or has another number of nodes.
             EnvironmentMissingError: Java, the jars or a port is missing, or a node did not start.
         """
         jars = tuple(ensure_jars(name, self._progress) for name in BROKER_SETS)
@@ -124,7 +123,7 @@ class EmbeddedKafka:
                     break
                 except BaseException as error:
                     self.stop()
-                    # Somebody else took a port between the look and the bind: choose again.
+                    # Another process took a port between the check and the bind: choose again.
                     lost_port = self._port is None and not _all_free(state)
                     mendable = isinstance(error, EnvironmentMissingError) and lost_port
                     if not mendable or attempt == _START_ATTEMPTS_MAX:
@@ -132,12 +131,12 @@ class EmbeddedKafka:
         return self
 
     def stop(self) -> None:
-        """Stop every node: SIGTERM, and SIGKILL for those that do not go in time."""
+        """Stop every node: SIGTERM, and SIGKILL for those that do not end in time."""
         running = [node.child.identity for node in self._nodes.values() if node.child is not None]
         terminate(running, STOP_SECONDS_MAX, quorum=quorum_of(len(self._nodes)))
 
     def is_running(self, node: int = 1) -> bool:
-        """Tell whether a node's process lives; a paused one does."""
+        """Tell whether a node's process lives; a paused process lives."""
         return self._node(node).is_running()
 
     def kill(self, node: int = 1) -> None:
@@ -148,21 +147,21 @@ class EmbeddedKafka:
             one.child.identity.wait(STOP_SECONDS_MAX)
 
     def pause(self, node: int = 1) -> None:
-        """Halt a node (SIGSTOP): its connections stay open; it answers nothing from now on."""
+        """Pause a node (SIGSTOP): its connections stay open, but it answers nothing."""
         self._node(node).pause()
 
     def resume(self, node: int = 1) -> None:
-        """Let a paused node go on (SIGCONT)."""
+        """Resume a paused node (SIGCONT)."""
         self._node(node).signal(signal.SIGCONT)
 
     def halt(self, node: int = 1) -> None:
-        """Stop a node in order (SIGTERM): it gives its leaderships away first."""
+        """Stop a node in order (SIGTERM): it hands over its leaderships first."""
         one = self._node(node)
         if one.child is not None:
             terminate([one.child.identity], STOP_SECONDS_MAX)
 
     def restart(self, node: int = 1) -> None:
-        """Start a node again on its data and ports, stopping it first if it runs.
+        """Restart a node on its data and ports, stopping it first if it runs.
 
         Returns when it is in service again.
 
@@ -176,10 +175,10 @@ class EmbeddedKafka:
         self.await_ready()
 
     def await_ready(self) -> None:
-        """Return when every node whose process runs is in service, as each of them sees it.
+        """Return when every running node is in service, in the view of each of them.
 
         Raises:
-            EnvironmentMissingError: a node died, or it took longer than a start may.
+            EnvironmentMissingError: a node died, or the start took too long.
         """
         deadline = time.monotonic() + READY_SECONDS_MAX
         state = self._started_state()
@@ -193,14 +192,14 @@ class EmbeddedKafka:
                 self._raise_if_dead(self._nodes[node_id])
             child = self._nodes[waiting[0].node_id].child
             assert child is not None
-            # Returns early if the node dies; nothing announces that it has come up.
+            # Returns early if the node dies; nothing announces that it is up.
             child.exited.wait(_LOOK_SECONDS)
             if time.monotonic() > deadline:
                 node = self._nodes[waiting[0].node_id]
                 raise EnvironmentMissingError(
                     f"broker: node {node.node_id} was not in service after "
                     f"{READY_SECONDS_MAX:.0f} s. Its log ends:\n{node.log_tail()}",
-                    remedy=f"Read {node.log_file}; on a busy machine try again.",
+                    remedy=f"Read {node.log_file}; on a busy machine, try again.",
                 )
 
     def _start_all(self, program: BrokerProgram, state: ClusterState) -> None:
@@ -220,25 +219,25 @@ class EmbeddedKafka:
         self.await_ready()
 
     def _recorded_state(self) -> ClusterState:
-        """The folder's cluster, or a new one if there is none."""
+        """Return the folder's cluster, or a new one."""
         state = read_state(self.data_dir)
         if state is None:
             return new_state(self._brokers)
         if state.is_running():
             raise RefusedError(
                 f"broker: a cluster runs in {self.data_dir}, at {state.bootstrap}.",
-                remedy="Use it, stop it with: fairlead broker stop, or give another --data-dir.",
+                remedy="Use it, stop it with: fairlead broker stop, or choose another --data-dir.",
             )
         if len(state.nodes) != self._brokers:
             raise RefusedError(
                 f"brokers: {self.data_dir} holds a cluster of {len(state.nodes)}, not of "
                 f"{self._brokers}.",
-                remedy="Give another --data-dir, or remove this one if nothing in it is needed.",
+                remedy="Choose another --data-dir, or remove this one if nobody needs it.",
             )
         return state
 
     def _remember_processes(self, state: ClusterState) -> None:
-        """Write down who runs the nodes, so that another command can stop them."""
+        """Record the nodes' processes, so that another command can stop them."""
         rows = []
         for row in state.nodes:
             child = self._nodes[row.node_id].child
@@ -249,8 +248,8 @@ class EmbeddedKafka:
     def _raise_if_dead(self, node: EmbeddedNode) -> None:
         if node.child is not None and node.child.exited.is_set():
             raise EnvironmentMissingError(
-                f"broker: node {node.node_id} ended with code {node.child.exit_code} while it was "
-                f"expected to come up. Its log ends:\n{node.log_tail()}",
+                f"broker: node {node.node_id} ended with code {node.child.exit_code} during its "
+                f"start. Its log ends:\n{node.log_tail()}",
                 remedy=f"Read {node.log_file}.",
             )
 
@@ -263,7 +262,7 @@ class EmbeddedKafka:
         self._started_state()
         if node not in self._nodes:
             known = ", ".join(str(one) for one in self._nodes)
-            raise UsageError(f"node: {node} is not one of {known}.", remedy="Give one of these.")
+            raise UsageError(f"node: {node} is not one of {known}.", remedy="Choose one of these.")
         return self._nodes[node]
 
 

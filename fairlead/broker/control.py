@@ -1,4 +1,4 @@
-"""Finding and stopping a cluster that another process started, by what its folder remembers."""
+"""Finds and stops a cluster that another process has started, from the record in its folder."""
 
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,15 +12,15 @@ from fairlead.broker.state import read_state
 
 @dataclass(frozen=True, slots=True)
 class NodeStatus:
-    """One node, as seen from outside.
+    """One node, seen from outside.
 
     Attributes:
         node_id: 1, 2, 3.
-        address: host:port, where clients connect.
-        pid: of the process that runs it or ran it last; None if it never ran.
+        address: host:port for clients.
+        pid: the process that runs it or ran it last; None if it never ran.
         running: the process lives.
-        in_service: it answers, and says that it takes part in its cluster.
-        log_file: where its log is.
+        in_service: it answers, and reports that it takes part in its cluster.
+        log_file: its log file.
     """
 
     node_id: int
@@ -33,19 +33,19 @@ class NodeStatus:
 
 @dataclass(frozen=True, slots=True)
 class ClusterStatus:
-    """A recorded cluster and how its nodes are."""
+    """A recorded cluster and the status of its nodes."""
 
     bootstrap: str
     nodes: tuple[NodeStatus, ...]
 
     @property
     def running(self) -> bool:
-        """Whether the process of any node lives."""
+        """Whether any node's process lives."""
         return any(node.running for node in self.nodes)
 
 
 def read_status(data_dir: Path) -> ClusterStatus | None:
-    """Ask every node of the folder's cluster how it is; None if there never was one."""
+    """Return the status of the folder's cluster; None if there never was one."""
     state = read_state(data_dir)
     if state is None:
         return None
@@ -65,10 +65,10 @@ def stop_recorded(data_dir: Path, timeout_s: float = STOP_SECONDS_MAX) -> tuple[
 
     Args:
         data_dir: the cluster's folder.
-        timeout_s: for all nodes together; after it they are killed.
+        timeout_s: the time limit for all nodes together; after it they are killed.
 
     Returns:
-        the pids that had to be killed; None if nothing ran.
+        The pids that had to be killed; None if nothing ran.
     """
     state = read_state(data_dir)
     if state is None or not state.is_running():

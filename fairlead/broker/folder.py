@@ -1,4 +1,4 @@
-"""A cluster's data folder before a start: who may start in it, its identity and its ports."""
+"""Prepares a cluster's data folder for a start: the lock, the cluster's identity and its ports."""
 
 import base64
 import fcntl
@@ -16,11 +16,11 @@ from fairlead.errors import EnvironmentMissingError, RefusedError
 
 @contextmanager
 def sole_starter(data_dir: Path) -> Iterator[None]:
-    """Be the only one that starts a cluster in the folder, which is made if need be.
+    """Hold the folder's lock for a start; create the folder if it is missing.
 
     Raises:
-        RefusedError: another start is under way there.
-        EnvironmentMissingError: the folder cannot be made.
+        RefusedError: another start is in progress there.
+        EnvironmentMissingError: the folder cannot be created.
     """
     try:
         data_dir.mkdir(parents=True, exist_ok=True)
@@ -28,21 +28,21 @@ def sole_starter(data_dir: Path) -> Iterator[None]:
     except OSError as error:
         raise EnvironmentMissingError(
             f"data-dir: {data_dir} cannot be written ({error.strerror}).",
-            remedy="Give another --data-dir.",
+            remedy="Choose another --data-dir.",
         ) from error
     with handle:
         try:
             fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
             raise RefusedError(
-                f"broker: another start is under way in {data_dir}.",
-                remedy="Wait for it, or give another --data-dir.",
+                f"broker: another start is in progress in {data_dir}.",
+                remedy="Wait for it, or choose another --data-dir.",
             ) from None
         yield
 
 
 def new_state(brokers: int) -> ClusterState:
-    """Return a cluster that never ran, with an identity of its own and no ports yet."""
+    """Return a new cluster with its own identity and no ports yet."""
     nodes = tuple(NodeState(number, port=0, controller_port=0) for number in range(1, brokers + 1))
     return ClusterState(_cluster_id(), nodes)
 
@@ -52,11 +52,11 @@ def with_ports(state: ClusterState, port: int | None, *, keep: bool) -> ClusterS
 
     Args:
         state: the cluster.
-        port: what its first node must listen on, the next nodes on the next ports; None to choose.
-        keep: use the recorded ports if all are free: clients that know them find it again.
+        port: the first node's port, the next nodes get the next ports; None: any.
+        keep: use the recorded ports if all are free, so that clients find the cluster again.
 
     Raises:
-        EnvironmentMissingError: a given port is taken.
+        EnvironmentMissingError: a given port is in use.
     """
     count = len(state.nodes)
     recorded = [one for node in state.nodes for one in (node.port, node.controller_port)]
@@ -64,7 +64,7 @@ def with_ports(state: ClusterState, port: int | None, *, keep: bool) -> ClusterS
         return state
     free = free_ports(2 * count)
     ports = free[:count] if port is None else _given_ports(port, count)
-    # A controller's port is nobody's to know: it may change at each start.
+    # Nobody needs to know a controller's port, so it may change at each start.
     controllers = [one for one in free if one not in ports][:count]
     rows = zip(state.nodes, ports, controllers, strict=True)
     nodes = (replace(row, port=one, controller_port=other) for row, one, other in rows)
@@ -76,17 +76,17 @@ def _given_ports(port: int, count: int) -> tuple[int, ...]:
     taken = [one for one in ports if not is_free(one)]
     if taken:
         raise EnvironmentMissingError(
-            f"port: {LOOPBACK}:{taken[0]} is taken.",
-            remedy="Stop what listens there, or give another --port.",
+            f"port: {LOOPBACK}:{taken[0]} is in use.",
+            remedy="Stop the program that listens there, or choose another --port.",
         )
     return ports
 
 
 def _cluster_id() -> str:
-    """Sixteen random bytes in 22 characters, as Kafka writes them."""
+    """Return sixteen random bytes in 22 characters, in Kafka's form."""
     while True:
         text = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode("ascii").rstrip("=")
-        if not text.startswith("-"):  # Kafka's own command line would take it for an option
+        if not text.startswith("-"):  # Kafka's command line would parse it as an option
             return text
 
 

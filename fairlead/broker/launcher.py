@@ -1,9 +1,9 @@
 """Starts a program that dies with the process that started it.
 
-Run as a file of its own: `python launcher.py PARENT_PID PROGRAM ARGUMENT…`. It asks the kernel for
+Run it as a script: `python launcher.py PARENT_PID PROGRAM ARGUMENT…`. It asks the kernel for
 SIGKILL at its parent's death and then becomes the program, so that its pid is the program's. Linux
-sends the signal when the *thread* that started it ends; see processes.py. Where prctl does not
-exist the program is started all the same and outlives a killed parent.
+sends the signal when the *thread* that started it ends; see processes.py. Without prctl the program
+starts all the same and outlives a killed parent.
 """
 
 import ctypes
@@ -16,7 +16,7 @@ PARENT_GONE = 1
 
 
 def main() -> None:
-    """Ask for the signal, make sure that the parent is still there, become the program."""
+    """Ask for the signal, check that the parent still lives, and become the program."""
     parent_pid, program = int(sys.argv[1]), sys.argv[2]
     if sys.platform == "linux":
         ctypes.CDLL(None, use_errno=True).prctl(PR_SET_PDEATHSIG, signal.SIGKILL)

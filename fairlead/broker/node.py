@@ -17,7 +17,7 @@ from fairlead.broker.state import ClusterState, NodeState
 from fairlead.errors import EnvironmentMissingError
 from fairlead.java import Java
 
-# Small and quick to start: a broker for trying out handles a few thousand records a second.
+# Small and quick to start: a broker for trials handles a few thousand records a second.
 _JVM_OPTIONS: Final = (
     "-Xms128m",
     "-Xmx256m",
@@ -32,13 +32,13 @@ _REASON_CHARACTERS_MAX: Final = 500
 
 @dataclass(frozen=True, slots=True)
 class BrokerProgram:
-    """What runs a node.
+    """The program that runs a node.
 
     Attributes:
-        java: the Java to run it with.
-        jars: the folders whose jars make the class path.
-        recorded: where a node writes the archive of its classes when it ends; None: it uses the one
-            that is there, if any.
+        java: the Java to use.
+        jars: the folders whose jars form the class path.
+        recorded: where a node writes the archive of its classes when it ends; None: it uses an
+            existing archive, if any.
     """
 
     java: Java
@@ -46,12 +46,12 @@ class BrokerProgram:
     recorded: Path | None = None
 
     def node(self, options: list[str], arguments: list[str]) -> list[str]:
-        """The command line of a node."""
+        """Return the command line of a node."""
         archive = self._archive() if self.recorded is None else recording_options(self.recorded)
         return self._command(archive, options, "kafka.Kafka", arguments)
 
     def storage_tool(self, arguments: list[str]) -> list[str]:
-        """The command line of what prepares a node's data folder."""
+        """Return the command line that formats a node's data folder."""
         return self._command(self._archive(), [], "kafka.tools.StorageTool", arguments)
 
     def _archive(self) -> tuple[str, ...]:
@@ -66,7 +66,7 @@ class BrokerProgram:
 
 
 class EmbeddedNode:
-    """One node below a cluster's data folder."""
+    """One node in a cluster's data folder."""
 
     def __init__(self, program: BrokerProgram, folder: Path, node_id: int) -> None:
         self.node_id = node_id
@@ -81,7 +81,7 @@ class EmbeddedNode:
         self._formatted = folder / "formatted"
 
     def configure(self, state: ClusterState, node: NodeState, overrides: Mapping[str, str]) -> None:
-        """Write the files the node is started with."""
+        """Write the node's configuration files."""
         self.folder.mkdir(parents=True, exist_ok=True)
         text = server_properties(state, node, self._data, overrides)
         self._properties.write_text(text, encoding="utf-8")
@@ -89,13 +89,13 @@ class EmbeddedNode:
         self._logging.write_bytes(logging.read_bytes())
 
     def begin_format(self, cluster_id: str) -> subprocess.Popen[str] | None:
-        """Start formatting the node's data folder; None if that has been done before.
+        """Start to format the node's data folder; None if it is already formatted.
 
-        The several nodes of a cluster are formatted side by side; `end_format` waits.
+        The nodes of a cluster are formatted in parallel; `end_format` waits.
         """
         if self._formatted.exists():
             return None
-        # Half formatted, by a start that was interrupted: Kafka would take it for whole.
+        # An interrupted start left it half formatted; Kafka would accept it as complete.
         shutil.rmtree(self._data, ignore_errors=True)
         arguments = ["format", "-t", cluster_id, "-c", str(self._properties)]
         command = self._program.storage_tool(arguments)
@@ -104,10 +104,10 @@ class EmbeddedNode:
         )
 
     def end_format(self, formatting: subprocess.Popen[str] | None) -> None:
-        """Wait for the formatting and remember that it was done.
+        """Wait for the formatting and record it.
 
         Raises:
-            EnvironmentMissingError: it failed; the message holds what Kafka said.
+            EnvironmentMissingError: it failed; the message has Kafka's error.
         """
         if formatting is None:
             return
@@ -120,7 +120,7 @@ class EmbeddedNode:
             raise EnvironmentMissingError(
                 f"broker: node {self.node_id} could not be formatted in {self.folder}: "
                 f"{_without_stack(output)}",
-                remedy="Give another --data-dir, or remove this one if nothing in it is needed.",
+                remedy="Choose another --data-dir, or remove this one if nobody needs it.",
             )
         self._formatted.touch()
 
@@ -133,21 +133,21 @@ class EmbeddedNode:
         return self.child
 
     def pause(self) -> None:
-        """Halt the node's process, and return when it stands still."""
+        """Pause the node's process, and return when it stands still."""
         if self.child is not None:
             self.child.pause()
 
     def signal(self, number: signal.Signals) -> None:
-        """Send the node's process a signal; nothing happens if it is gone."""
+        """Send the node's process a signal; do nothing if it is gone."""
         if self.child is not None:
             self.child.identity.signal(number)
 
     def is_running(self) -> bool:
-        """Tell whether the process lives (it may be paused)."""
+        """Tell whether the process lives; it may be paused."""
         return self.child is not None and self.child.identity.is_alive()
 
     def log_tail(self) -> str:
-        """Return what the last start has to say: its first error, or the end of its log."""
+        """Return the first error of the last start, or else the end of its log."""
         try:
             with self.log_file.open("rb") as stream:
                 size = stream.seek(0, os.SEEK_END)
@@ -159,14 +159,14 @@ class EmbeddedNode:
 
 
 def _telling(lines: list[str]) -> list[str]:
-    """The log from its first error on, without the lines that tell where in the code it was."""
-    said = [line for line in lines if not line.startswith("\tat ")]
-    errors = (at for at, line in enumerate(said) if " ERROR " in line or " FATAL " in line)
+    """Return the log from its first error on, without stack traces."""
+    plain = [line for line in lines if not line.startswith("\tat ")]
+    errors = (at for at, line in enumerate(plain) if " ERROR " in line or " FATAL " in line)
     first = next(errors, None)
-    return said if first is None else said[first : first + _LOG_TAIL_LINES]
+    return plain if first is None else plain[first : first + _LOG_TAIL_LINES]
 
 
 def _without_stack(output: str) -> str:
-    """What a Java program said, without the lines that tell where in its code it said so."""
+    """Return a Java program's output without stack traces."""
     lines = [line.strip() for line in output.splitlines() if not line.startswith("\tat ")]
     return " ".join(lines)[:_REASON_CHARACTERS_MAX]

@@ -1,4 +1,4 @@
-"""Which TCP ports on loopback a broker may take."""
+"""Chooses free TCP ports on loopback for brokers."""
 
 import errno
 import random
@@ -8,21 +8,20 @@ from typing import Final
 from fairlead.errors import EnvironmentMissingError
 
 LOOPBACK: Final = "127.0.0.1"
-# Below the range from which systems draw the ports of outgoing connections (Linux: 32768 and up,
-# the IANA range: 49152 and up): a port chosen here is not taken by a client's connection meanwhile.
+# Below the range of ports for outgoing connections (Linux: 32768 and up, IANA: 49152 and up), so
+# that no client's connection takes a chosen port.
 _FIRST: Final = 20_000
 _LAST: Final = 32_000
 _TRIES_MAX: Final = 500
 
 
 def free_ports(count: int) -> tuple[int, ...]:
-    """Return so many different ports that nobody listens on.
+    """Return ``count`` different free ports.
 
-    They are drawn at random, so that several clusters started at the same moment do not choose
-    alike.
+    They are random, so that clusters started at the same moment choose different ones.
 
     Raises:
-        EnvironmentMissingError: hardly any port is free.
+        EnvironmentMissingError: too few ports are free.
     """
     chosen: list[int] = []
     for _ in range(_TRIES_MAX):
@@ -33,14 +32,14 @@ def free_ports(count: int) -> tuple[int, ...]:
             return tuple(chosen)
     raise EnvironmentMissingError(
         f"broker: fewer than {count} free ports between {_FIRST} and {_LAST} on {LOOPBACK}.",
-        remedy="Stop what listens there, or give a port with --port.",
+        remedy="Stop programs that listen there, or choose a port with --port.",
     )
 
 
 def is_free(port: int) -> bool:
-    """Tell whether a listener could be opened on the port now."""
+    """Tell whether a program could listen on the port now."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
-        # As Kafka does: connections of a broker that just stopped do not count.
+        # Like Kafka, ignore old connections of a broker that has just stopped.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:
             probe.bind((LOOPBACK, port))
@@ -52,7 +51,7 @@ def is_free(port: int) -> bool:
 
 
 def is_listening(port: int) -> bool:
-    """Tell whether somebody accepts connections on the port."""
+    """Tell whether a program accepts connections on the port."""
     with socket.socket(socket.AF_INET, socket.SOCK_STREAM) as probe:
         probe.settimeout(1.0)
         return probe.connect_ex((LOOPBACK, port)) == 0

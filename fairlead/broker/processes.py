@@ -1,7 +1,7 @@
-"""Processes of the embedded broker: started, signalled, waited for, told apart from later ones.
+"""Starts, signals and awaits the embedded broker's processes.
 
-A process is known by its pid and the moment the kernel started it, because a pid alone may belong
-to somebody else by the time another command reads it from a file.
+A process is identified by its pid and its start time, because the pid alone may belong to another
+process when a later command reads it from a file.
 """
 
 import contextlib
@@ -23,23 +23,23 @@ _LOOK_SECONDS: Final = 0.5
 
 @dataclass(frozen=True, slots=True)
 class ProcessIdentity:
-    """A process, for as long as it lives and after.
+    """A process, alive or ended.
 
     Attributes:
         pid: its process id.
-        started_ticks: when it started, in clock ticks since boot (/proc); 0 where /proc is missing.
+        started_ticks: its start, in clock ticks since boot (/proc); 0 without /proc.
     """
 
     pid: int
     started_ticks: int
 
     def is_alive(self) -> bool:
-        """Tell whether this very process runs; a zombie does not, nor a later one of its pid."""
+        """Tell whether this process runs; a zombie or a later process of its pid does not."""
         try:
             view = _kernel_view(self.pid)
         except ProcessLookupError:
             return False
-        # A killed process is a zombie by its first thread while others still hold its sockets.
+        # The first thread of a killed process is a zombie while others still hold its sockets.
         ended = view.state == "Z" and view.threads <= 1
         return not ended and self.started_ticks in (0, view.started_ticks)
 
@@ -53,7 +53,7 @@ class ProcessIdentity:
         return False
 
     def wait(self, timeout_s: float) -> bool:
-        """Wait until the process is gone; return False when the time is over first."""
+        """Wait until the process is gone; return False after a timeout."""
         if hasattr(os, "pidfd_open"):
             return self._wait_on_descriptor(timeout_s)
         return self.wait_by_looking(timeout_s)
@@ -73,7 +73,7 @@ class ProcessIdentity:
             os.close(descriptor)
 
     def wait_by_looking(self, timeout_s: float) -> bool:
-        """Wait by looking again and again: for systems without process descriptors."""
+        """Wait by polling, for systems without process descriptors."""
         deadline = time.monotonic() + timeout_s
         while self.is_alive():
             if time.monotonic() >= deadline:
@@ -83,20 +83,19 @@ class ProcessIdentity:
 
 
 class ChildProcess:
-    """A process this one started.
+    """A child process.
 
-    It is started by a thread that then waits for it. That thread lives exactly as long as the
-    child, so the child's parent-death signal, which Linux ties to a thread, means the death of this
-    process.
+    A thread starts it and then waits for it. That thread lives exactly as long as the child. Linux
+    ties the parent-death signal to a thread, so the child gets it when this process dies.
     """
 
     def __init__(self, command: list[str], output: Path, *, detached: bool) -> None:
         """Start the command.
 
         Args:
-            command: the program, by its full path, and its arguments.
-            output: the file to which what it prints is appended.
-            detached: True if it shall outlive this process.
+            command: the program's full path, and its arguments.
+            output: the file to which its output is appended.
+            detached: True if it should outlive this process.
         """
         self.exited = threading.Event()
         self.exit_code: int | None = None
@@ -122,10 +121,10 @@ class ChildProcess:
                     stdin=subprocess.DEVNULL,
                     stdout=stream,
                     stderr=subprocess.STDOUT,
-                    # Ctrl-C at the terminal is for the command, which stops its brokers in order.
+                    # Ctrl-C should only reach the command, which stops its brokers in order.
                     start_new_session=True,
                 )
-        except BaseException as error:  # noqa: BLE001 - carried to the thread that asked
+        except BaseException as error:  # noqa: BLE001 - raised on the thread that asked
             self._failure = error
             self._started.set()
             return
@@ -134,19 +133,19 @@ class ChildProcess:
         self.exited.set()
 
     def pause(self) -> None:
-        """Stop it (SIGSTOP), and return when every thread of it stands still, or it has ended.
+        """Pause it (SIGSTOP), and return when all its threads stand still, or it has ended.
 
-        A signal is only sent when `kill` returns: other threads than the one that takes it may
-        answer requests for a while. A system without `waitid` is not waited for.
+        When `kill` returns, the signal is only sent: other threads may answer requests for a while.
+        Without `waitid` this does not wait.
         """
         if self.identity.signal(signal.SIGSTOP) and hasattr(os, "waitid"):
-            # It stays for the keeper to collect; if that has happened it is no child any more.
+            # The other thread collects the process; afterwards it is no child any more.
             with contextlib.suppress(ChildProcessError):
                 os.waitid(os.P_PID, self.identity.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
 
 
 def identify(pid: int) -> ProcessIdentity:
-    """Return the identity of a process that runs now (or has just ended)."""
+    """Return the identity of a process that runs now or has just ended."""
     try:
         return ProcessIdentity(pid, _kernel_view(pid).started_ticks)
     except ProcessLookupError:
@@ -154,32 +153,31 @@ def identify(pid: int) -> ProcessIdentity:
 
 
 def quorum_of(nodes: int) -> int:
-    """Return how many of a cluster's nodes must be there for its controllers to decide anything."""
+    """Return how many of a cluster's nodes its controllers need for any decision."""
     return nodes // 2 + 1
 
 
 def terminate(
     processes: list[ProcessIdentity], timeout_s: float, *, quorum: int = 0, alone_s: float = 5.0
 ) -> tuple[int, ...]:
-    """Ask all to stop, and kill those still there when the time is over.
+    """Ask all processes to stop, and kill those that remain after the timeout.
 
-    A broker leaves in order with the consent of its controllers, of which a majority must be there.
-    All nodes are asked at once, so one that is slow may find that the others have gone: it would
-    wait for minutes.
+    A broker needs the consent of a majority of the controllers for an orderly stop. All nodes are
+    asked at once, so a slow one may find the others gone, and would wait for minutes.
 
     Args:
-        processes: who shall stop; those already gone are passed over.
-        timeout_s: for all together, in seconds.
-        quorum: if fewer than so many are left, nobody can give them leave; 0: they need none.
-        alone_s: so long those have that are left then.
+        processes: the processes to stop; ended ones are ignored.
+        timeout_s: the limit for all together, in seconds.
+        quorum: if fewer remain, they can get no consent; 0: they need none.
+        alone_s: the time limit for those that remain then.
 
     Returns:
-        the pids of those that had to be killed.
+        The pids that had to be killed.
     """
     deadline = time.monotonic() + timeout_s
     for process in processes:
         if process.signal(signal.SIGTERM):
-            process.signal(signal.SIGCONT)  # a paused one could not hear
+            process.signal(signal.SIGCONT)  # a paused process could not react
     left = [one for one in processes if one.is_alive()]
     while left and time.monotonic() < deadline:
         if len(left) < quorum:
@@ -194,7 +192,7 @@ def terminate(
 
 
 class _KernelView(NamedTuple):
-    """What the kernel says of a process."""
+    """The kernel's view of a process."""
 
     state: str
     threads: int
@@ -202,7 +200,7 @@ class _KernelView(NamedTuple):
 
 
 def _kernel_view(pid: int) -> _KernelView:
-    """Look a process up in /proc; where that is missing, only whether it is there is known.
+    """Look up a process in /proc; without /proc, only its existence is known.
 
     Raises:
         ProcessLookupError: there is no such process.
@@ -214,6 +212,6 @@ def _kernel_view(pid: int) -> _KernelView:
             raise ProcessLookupError(pid) from None
         os.kill(pid, 0)
         return _KernelView("?", 1, 0)
-    # The second field, the program's name, stands in parentheses and may contain anything.
+    # The second field, the program's name, is in parentheses and may contain anything.
     fields = text.rpartition(")")[2].split()
     return _KernelView(fields[0], int(fields[17]), int(fields[19]))

@@ -1,4 +1,4 @@
-"""The server.properties of one embedded node: small, on loopback, safe where it can be."""
+"""Builds the server.properties of one embedded node: small, on loopback, and safe."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -14,9 +14,9 @@ def server_properties(
 
     Args:
         state: the cluster, for its controllers' addresses and its size.
-        node: whose file it is.
-        log_dir: where the node keeps its data.
-        overrides: settings that replace or complete these.
+        node: the node.
+        log_dir: the node's data folder.
+        overrides: settings that replace or complete the built-in ones.
     """
     properties = _addresses(state, node) | _replication(len(state.nodes)) | _sizes()
     properties |= {"log.dirs": str(log_dir)} | dict(overrides)
@@ -39,7 +39,7 @@ def _addresses(state: ClusterState, node: NodeState) -> dict[str, str]:
 
 
 def _replication(nodes: int) -> dict[str, str]:
-    """One copy on one node; on three, three copies of which two must be written."""
+    """Return one copy on one node; on three nodes, three copies with two required writes."""
     in_sync_min = "1" if nodes == 1 else "2"
     return {
         "default.replication.factor": str(nodes),
@@ -57,13 +57,13 @@ def _replication(nodes: int) -> dict[str, str]:
 
 
 def _sizes() -> dict[str, str]:
-    """What makes a node start fast and live in a heap of 256 MB."""
+    """Return the settings for a fast start and a heap of 256 MB."""
     return {
         "auto.create.topics.enable": "false",
         "num.partitions": "1",
         "group.initial.rebalance.delay.ms": "0",
-        # A killed node may register again only when its old session is over: by default 9 s, which
-        # is nearly a whole lease of a consumer.
+        # A killed node can register again only after its old session has ended: by default 9 s,
+        # nearly a whole lease of a consumer.
         "broker.session.timeout.ms": "5000",
         "broker.heartbeat.interval.ms": "1000",
         "num.network.threads": "2",

@@ -1,4 +1,4 @@
-"""Is the cluster ready? Asked of the brokers themselves, through the admin protocol."""
+"""Asks the brokers, through the admin protocol, whether the cluster is ready."""
 
 import contextlib
 import logging
@@ -17,11 +17,11 @@ def nodes_seen_by(port: int, timeout_ms: int = _REQUEST_MS) -> frozenset[int]:
     """Ask the broker on a port which brokers of its cluster are in service.
 
     Args:
-        port: on loopback.
+        port: its port on loopback.
         timeout_ms: how long the answer may take.
 
     Returns:
-        their node ids, fenced ones left out; empty if nobody answers or no controller is elected.
+        Their node ids, without fenced ones; empty without an answer or an elected controller.
     """
     if not is_listening(port):
         return frozenset()
@@ -47,7 +47,7 @@ def _admin(port: int, timeout_ms: int) -> KafkaAdminClient:
 
 @contextlib.contextmanager
 def _quiet() -> Iterator[None]:
-    """Keep the client from reporting that a broker which is just starting does not answer yet."""
+    """Suppress the client's reports about a starting broker that does not answer yet."""
     logger = logging.getLogger("kafka")
     level = logger.level
     logger.setLevel(logging.CRITICAL)

@@ -1,4 +1,4 @@
-"""What a data folder remembers of its cluster, so that another command can find and stop it."""
+"""The record of a cluster in its data folder, so that another command can find and stop it."""
 
 import json
 import os
@@ -20,9 +20,9 @@ class NodeState:
 
     Attributes:
         node_id: 1, 2, 3.
-        port: where clients connect.
-        controller_port: where the controllers talk to each other.
-        process: who runs it, or ran it last; None before its first start.
+        port: the port for clients.
+        controller_port: the port for the other controllers.
+        process: the process that runs it, or ran it last; None before its first start.
     """
 
     node_id: int
@@ -37,11 +37,11 @@ class NodeState:
 
 @dataclass(frozen=True, slots=True)
 class ClusterState:
-    """A cluster, its nodes in order of their ids.
+    """A cluster.
 
     Attributes:
-        cluster_id: what the nodes' folders were formatted with.
-        nodes: one or three.
+        cluster_id: the id with which the nodes' folders are formatted.
+        nodes: one or three nodes, in order of their ids.
     """
 
     cluster_id: str
@@ -49,7 +49,7 @@ class ClusterState:
 
     @property
     def bootstrap(self) -> str:
-        """What a client is given to connect: host:port of every node, comma separated."""
+        """The address for clients: host:port of each node, comma separated."""
         return ",".join(f"{LOOPBACK}:{node.port}" for node in self.nodes)
 
     def is_running(self) -> bool:
@@ -57,15 +57,15 @@ class ClusterState:
         return any(node.is_running() for node in self.nodes)
 
     def processes(self) -> list[ProcessIdentity]:
-        """Everybody who runs a node, or ran it last."""
+        """The processes that run the nodes, or ran them last."""
         return [node.process for node in self.nodes if node.process is not None]
 
 
 def read_state(data_dir: Path) -> ClusterState | None:
-    """Return what the data folder remembers, or None if there never was a cluster in it.
+    """Return the data folder's record, or None if there never was a cluster in it.
 
     Raises:
-        EnvironmentMissingError: the file is there and cannot be understood.
+        EnvironmentMissingError: the file cannot be parsed.
     """
     path = data_dir / _FILE
     try:
@@ -81,7 +81,7 @@ def read_state(data_dir: Path) -> ClusterState | None:
 
 
 def write_state(data_dir: Path, state: ClusterState) -> None:
-    """Replace what the data folder remembers, in one step."""
+    """Replace the data folder's record, in one step."""
     staging = data_dir / f".{_FILE}.{os.getpid()}"
     document = {"v": _VERSION, "cluster_id": state.cluster_id, "bootstrap": state.bootstrap}
     document["nodes"] = [asdict(node) for node in state.nodes]

@@ -113,7 +113,7 @@ def kafka_lookup(cluster: DataCluster, route: Route) -> LookUp:
     It also tells nothing if several brokers share the topic: then the messages are not on Kafka.
     """
     topic, leaders = route.topic, dict[int, int]()
-    (seen,) = cluster.look([topic]).looks
+    (seen,) = cluster.look_at([topic]).looks
     if isinstance(seen, TopicSeen) and len(_readable(route)) == 1:
         told = enumerate(seen.leaders)
         leaders = {number: leader for number, leader in told if leader is not None}

@@ -24,7 +24,7 @@ from fairlead.core.records import (
 )
 from fairlead.core.rules.rule_cause import cause_of_rule
 from fairlead.history.formatting import queue_words
-from fairlead.kafka.missing_record import Place, WhyMissing
+from fairlead.kafka.missing_record import RecordPlace, WhyMissing
 from fairlead.wire.bodies import cause_body
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
@@ -73,7 +73,7 @@ class CauseCheck:
     deletes: bool = False
 
 
-def place_of(cause: Mapping[str, Any]) -> Place | None:
+def place_of(cause: Mapping[str, Any]) -> RecordPlace | None:
     """Return the place of a cause's record; None: it names none."""
     at = cause.get("at")
     return None if at is None else (str(at[0]), int(at[1]), int(at[2]))

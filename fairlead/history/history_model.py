@@ -7,7 +7,7 @@ from typing import Any, Literal
 from fairlead.core.model import Epoch
 from fairlead.history.cause_check import CauseCheck
 from fairlead.history.grant_history import GrantSpan
-from fairlead.kafka.missing_record import Place
+from fairlead.kafka.missing_record import RecordPlace
 from fairlead.observed.decision_head import decision_head
 from fairlead.wire.decision_records import DecisionRecord
 
@@ -48,7 +48,7 @@ class ExplainedCause:
 class FoundRelease:
     """The record by which a holder released a queue. ``offset`` None: it had never started."""
 
-    place: Place
+    place: RecordPlace
     append_ms: int
     client_id: str
     offset: int | None

@@ -7,7 +7,7 @@ import orjson
 
 from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
 from fairlead.history.formatting import at_words, clock_words
-from fairlead.kafka.missing_record import Place
+from fairlead.kafka.missing_record import RecordPlace
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["LastHeard", "Patience", "last_heard"]
@@ -32,7 +32,7 @@ class LastHeard:
         silent_ms: from it to the decision, on the engine's clock.
     """
 
-    place: Place
+    place: RecordPlace
     append_ms: int
     lease_ms: int
     silent_ms: int

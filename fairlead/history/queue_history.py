@@ -26,7 +26,7 @@ from fairlead.history.ownerless import LostQueue, SilentOwner, silent_owner
 from fairlead.history.queue_names import UnknownQueueError, queue_named
 from fairlead.history.queue_story import QueueStory
 from fairlead.kafka.decision_log import Decisions, Reading, reaching_back, read_decisions
-from fairlead.kafka.missing_record import Place, WhyMissing
+from fairlead.kafka.missing_record import RecordPlace, WhyMissing
 from fairlead.kafka.topic_source import TopicSource
 from fairlead.observed.live_group import UnknownGroupError
 from fairlead.observed.observed_groups import ObservedGroups
@@ -98,7 +98,7 @@ class _StoryReader:
     grants: GrantHistory = field(init=False)
     decisions: Decisions = field(init=False)
     checks: CauseChecks = field(init=False)
-    found: Mapping[Place, RawRecord | WhyMissing] = field(default_factory=dict)
+    found: Mapping[RecordPlace, RawRecord | WhyMissing] = field(default_factory=dict)
     patience: Patience | None = None
 
     def __post_init__(self) -> None:
@@ -214,14 +214,14 @@ class _StoryReader:
             given_up = replace(given_up, how=None)
         return LostQueue(given_up, decision, known[-1].ended)
 
-    def _loss_places(self, queue: MessageQueue) -> Iterator[Place]:
+    def _loss_places(self, queue: MessageQueue) -> Iterator[RecordPlace]:
         known = self.grants.of.get(queue, [])
         if known and known[-1].state == "over" and known[-1].taken_by is not None:
             places = map(place_of, known[-1].taken_by.causes)
             yield from (place for place in places if place is not None)
             yield from self._release_places(known[-1])
 
-    def _places(self, grant: GrantSpan, before: GrantSpan | None) -> Iterator[Place]:
+    def _places(self, grant: GrantSpan, before: GrantSpan | None) -> Iterator[RecordPlace]:
         if grant.given is not None:
             for audit in (*self.grants.prelude_of(grant.given), grant.given):
                 places = map(place_of, audit.causes)
@@ -229,7 +229,7 @@ class _StoryReader:
         if before is not None:
             yield from self._release_places(before)
 
-    def _release_places(self, grant: GrantSpan) -> Iterator[Place]:
+    def _release_places(self, grant: GrantSpan) -> Iterator[RecordPlace]:
         """Yield the places where the release of an ended grant must stand."""
         first, last = grant.taken_by, grant.ended
         topic = self.source.names.name("releases")

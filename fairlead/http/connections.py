@@ -1,8 +1,8 @@
-"""What a connection may cost: uvicorn's own protocol, with bounds on number, time and each read.
+"""Limits the cost of connections: uvicorn's protocol with limits on number, time and each read.
 
-Uvicorn waits for a request without an end. Its only bound on connections counts those that have
-sent nothing yet, so 1,500 half-sent requests would turn every caller away. And it parses within one
-callback what one read has brought, up to 256 KiB, while nobody else is answered.
+Uvicorn waits for a request without a limit. Its limit on connections counts unfinished requests
+too, so 1,500 half-sent requests would lock out every caller. It parses all bytes of one read, up to
+256 KiB, in one callback, and answers nobody meanwhile.
 """
 
 import asyncio
@@ -18,20 +18,20 @@ from fairlead.http.heads import HeadParser
 __all__ = ["BoundedConnection", "Crowd"]
 
 _READ_BYTES: Final = 16_384
-"""One read takes no more: 240 KiB of short headers would hold up the loop for a quarter second."""
+"""The most bytes per read: 240 KiB of short headers would block the loop for a quarter second."""
 
 log = structlog.get_logger()
 
 
 @dataclass(slots=True)
 class Crowd:
-    """What the connections of one server share.
+    """The shared state of a server's connections.
 
     Attributes:
-        connections_max: so many may be open.
-        patience_s: a request, or the reading of an answer, may take so long.
-        waiting: those whose request is not there yet, the longest wait first.
-        read: what the last read brought; it is taken before the next one.
+        connections_max: the most open connections.
+        patience_s: the longest time for sending a request, or for reading an answer.
+        waiting: connections without a complete request, the longest wait first.
+        read: the buffer of the last read; it is parsed before the next one.
     """
 
     connections_max: int
@@ -41,7 +41,7 @@ class Crowd:
 
 
 class _Timer:
-    """Drops a connection after a while, unless it is stopped."""
+    """Drops a connection after a time, unless it is stopped."""
 
     def __init__(self) -> None:
         self._handle: asyncio.TimerHandle | None = None
@@ -61,13 +61,13 @@ class _Timer:
 
 
 class BoundedConnection(H11Protocol, asyncio.BufferedProtocol):
-    """A connection that is closed when its caller takes too long, or when others need its place.
+    """A connection that closes when its caller takes too long, or when others need its place.
 
-    Of a request only the head is parsed.
+    It parses only the head of a request.
     """
 
     crowd: Crowd
-    """A server makes a subclass that has its own."""
+    """Each server makes a subclass with its own."""
 
     def __init__(self, *args: Any, **kwargs: Any) -> None:
         super().__init__(*args, **kwargs)
@@ -76,7 +76,7 @@ class BoundedConnection(H11Protocol, asyncio.BufferedProtocol):
         self.conn = HeadParser(h11.SERVER, head_bytes)
 
     def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
-        """Begin to wait for a request; at one connection too many, close another."""
+        """Begin to wait for a request; if there are too many connections, close another one."""
         self._request = _Timer()
         self._reading = _Timer()
         super().connection_made(transport)
@@ -91,11 +91,11 @@ class BoundedConnection(H11Protocol, asyncio.BufferedProtocol):
         return self.crowd.read
 
     def buffer_updated(self, nbytes: int) -> None:
-        """Take what was read."""
+        """Process the bytes of a read."""
         self.data_received(bytes(self.crowd.read[:nbytes]))
 
     def data_received(self, data: bytes) -> None:
-        """Go on with a request."""
+        """Continue a request."""
         super().data_received(data)
         self._wait_if_incomplete()
 
@@ -105,12 +105,12 @@ class BoundedConnection(H11Protocol, asyncio.BufferedProtocol):
         self._wait_if_incomplete()
 
     def pause_writing(self) -> None:
-        """Wait until the caller has read what it was sent."""
+        """Wait until the caller has read the answer."""
         super().pause_writing()
         self._reading.start(self)
 
     def resume_writing(self) -> None:
-        """Go on with the answer."""
+        """Continue the answer."""
         self._reading.stop()
         super().resume_writing()
         self._wait_if_incomplete()
@@ -121,15 +121,15 @@ class BoundedConnection(H11Protocol, asyncio.BufferedProtocol):
         super().connection_lost(exc)
 
     def drop(self) -> None:
-        """Close the connection at once, and leave its place to others."""
+        """Close the connection at once, and free its place."""
         self._forget()
         self.connections.discard(self)
         self.transport.abort()
 
     def _wait_if_incomplete(self) -> None:
-        """Keep the time since when a request is awaited, whatever has arrived of it meanwhile."""
+        """Keep the start of the wait for a request, even if parts of it arrive."""
         if self.transport.is_closing() and not self._reading.is_running:
-            # It closes when its caller has read what is left, which may be never.
+            # It closes when its caller has read the rest, which may never happen.
             self._reading.start(self)
         is_incomplete = self.conn.their_state in (h11.IDLE, h11.SEND_BODY)
         if not is_incomplete or self.transport.is_closing():

@@ -1,7 +1,7 @@
-"""What engine and bridge answer over HTTP: their metrics, whether they live and do their work.
+"""The HTTP endpoints of engine and bridge: metrics and health.
 
-`/metrics` is for Prometheus, and so is every answer of `/`. `/healthz` answers as long as the
-process does. `/readyz` answers 200 while batches go on and 503 otherwise, with the reason.
+`/metrics`, and `/` too, are for Prometheus. `/healthz` answers as long as the process runs.
+`/readyz` answers 200 while batches go on and 503 otherwise, with the reason.
 """
 
 from collections.abc import Callable, Iterator
@@ -25,7 +25,7 @@ __all__ = ["answering", "engine_application"]
 
 
 class Verdict(Protocol):
-    """What a process is doing: a dataclass whose fields are shown, and whether it does its work."""
+    """What a process is doing: a dataclass whose fields `/readyz` shows."""
 
     __dataclass_fields__: ClassVar[dict[str, Any]]
 
@@ -38,8 +38,8 @@ def engine_application(registry: CollectorRegistry, verdict: Callable[[], Verdic
     """Return the application that answers each path.
 
     Args:
-        registry: the engine's numbers.
-        verdict: tells what the engine is doing.
+        registry: the process's metrics.
+        verdict: returns what the process is doing.
     """
 
     async def metrics(request: Request) -> Response:
@@ -51,9 +51,9 @@ def engine_application(registry: CollectorRegistry, verdict: Callable[[], Verdic
 
     async def readyz(request: Request) -> Response:
         del request
-        found = verdict()
-        status = HTTPStatus.OK if found.ready else HTTPStatus.SERVICE_UNAVAILABLE
-        return _json(status, {"ready": found.ready, **asdict(found)})
+        current = verdict()
+        status = HTTPStatus.OK if current.ready else HTTPStatus.SERVICE_UNAVAILABLE
+        return _json(status, {"ready": current.ready, **asdict(current)})
 
     async def no_path(request: Request, error: Exception) -> Response:
         del request, error

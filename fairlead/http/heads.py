@@ -1,8 +1,7 @@
-"""A request is its head: how long that may be, and that nothing behind it is read as a body.
+"""Limits the length of a request's head, and never reads a body.
 
-h11 counts only a head that has not arrived whole, and bounds no body: a callback of the loop takes
-whatever one read has brought, and 250 KiB in chunks of a byte hold it up for more than half a
-second.
+h11 limits only incomplete heads, and no bodies. It parses all bytes of one read in one callback;
+250 KiB in chunks of one byte would block the loop for more than half a second.
 """
 
 from collections.abc import Iterable, Sequence
@@ -16,16 +15,16 @@ __all__ = ["HeadCheck", "HeadParser"]
 _BAD_REQUEST: Final = 400
 _CONTENT_TOO_LARGE: Final = 413
 _LINE_BYTES: Final = 4
-"""Of each header the colon, a space and the end of the line."""
+"""The colon, the space and the line end of each header."""
 
 
 class HeadParser(h11.Connection):
-    """A parser that gives the head of a request with a body, and nothing of what follows."""
+    """A parser that returns the head of a request and ignores any body."""
 
     _is_over = False
 
     def receive_data(self, data: bytes) -> None:
-        """Take what was read; nothing more once a body has begun."""
+        """Parse received bytes; ignore them once a body has begun."""
         if not self._is_over:
             super().receive_data(data)
 
@@ -39,10 +38,10 @@ class HeadParser(h11.Connection):
 
 
 class HeadCheck:
-    """Refuses requests with a longer head or with a body, and closes their connections.
+    """Refuses requests with too long a head or with a body, and closes their connections.
 
     Args:
-        application: what answers the others.
+        application: answers all other requests.
         bytes_max: ``http.head_bytes``.
     """
 
@@ -56,7 +55,7 @@ class HeadCheck:
         if refusal is None:
             await self._application(scope, receive, send)
             return
-        # What follows on this connection is part of the body, or may be (RFC 9112, 6.1).
+        # The next bytes on this connection may belong to the body (RFC 9112, 6.1).
         refusal.headers["connection"] = "close"
         await refusal(scope, receive, send)
 
@@ -74,20 +73,20 @@ class HeadCheck:
         if {b"content-length", b"transfer-encoding"} <= names:
             return _answer(
                 _BAD_REQUEST,
-                "Content-Length and Transfer-Encoding are both there.",
-                "Send neither: no path takes a body.",
+                "The request has both Content-Length and Transfer-Encoding.",
+                "Send neither: no path accepts a body.",
             )
         if _has_body(headers):
             return _answer(
                 _CONTENT_TOO_LARGE,
                 "The request has a body.",
-                "Send neither Content-Length nor Transfer-Encoding: no path takes a body.",
+                "Send neither Content-Length nor Transfer-Encoding: no path accepts a body.",
             )
         return None
 
 
 def _has_body(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Tell whether a body is announced; h11 has seen that a length is a number."""
+    """Tell whether the headers announce a body; h11 has checked that a length is a number."""
     return any(
         name == b"transfer-encoding" or (name == b"content-length" and int(value) != 0)
         for name, value in headers

@@ -1,8 +1,8 @@
-"""Whom a request may ask for: the Host header, which a web page cannot choose freely.
+"""Checks the Host header of requests, which a web page cannot choose freely.
 
-A page that a browser has loaded from evil.example may let that name point to 127.0.0.1 later (DNS
-rebinding); the browser then takes the answers of a server here for the page's own. Its requests
-still carry the name, which no server here has. An address is no name, so nothing can rebind it.
+A browser may load a page from evil.example, which then points that name to 127.0.0.1 (DNS
+rebinding); the browser would treat the answers of a local server as those of evil.example. Such
+requests still carry that name, which is not a name of this server. Nobody can rebind an address.
 """
 
 import ipaddress
@@ -19,15 +19,15 @@ __all__ = ["HostCheck", "is_allowed_host"]
 _MISDIRECTED: Final = 421
 _LOOPBACK_NAME: Final = "localhost"
 _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]*)?")
-"""A name or an address, and perhaps a port (RFC 9110, 7.2); a parser of URLs takes more."""
+"""A name or an address, and perhaps a port (RFC 9110, 7.2); a URL parser would accept more."""
 
 
 class HostCheck:
-    """Refuses requests for names that are not this server's.
+    """Refuses requests for names that do not belong to this server.
 
     Args:
-        application: what answers the others.
-        bound: the host that the server listens at.
+        application: answers all other requests.
+        bound: the host on which the server listens.
         allowed: ``http.allowed_hosts``.
     """
 
@@ -43,20 +43,20 @@ class HostCheck:
             await self._application(scope, receive, send)
             return
         refusal = {
-            "error": f"Host: {asked} is no name of this server.",
-            "remedy": "Ask for it by its IP address, or add the name to http.allowed_hosts.",
+            "error": f"Host: {asked} is not a name of this server.",
+            "remedy": "Use the server's IP address, or add the name to http.allowed_hosts.",
         }
         await JSONResponse(refusal, _MISDIRECTED)(scope, receive, send)
 
 
 def is_allowed_host(asked: str, bound: str, allowed: Sequence[str]) -> bool:
-    """Tell whether a request may ask for a name.
+    """Tell whether a request may use a name.
 
     Args:
         asked: the Host header.
-        bound: the host that the server listens at.
-        allowed: names, ``*.`` and the end of names, or ``*``. None at all: any where the server
-            does not listen on loopback.
+        bound: the host on which the server listens.
+        allowed: names, ``*.`` with the end of names, or ``*``. If empty, any name is allowed unless
+            the server listens on loopback.
     """
     if not _HOST.fullmatch(asked):
         return False

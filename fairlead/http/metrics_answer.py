@@ -1,4 +1,4 @@
-"""The answer to a scrape."""
+"""Answers a scrape."""
 
 from prometheus_client import CollectorRegistry
 from prometheus_client.exposition import choose_encoder
@@ -10,14 +10,14 @@ __all__ = ["metrics_answer"]
 
 
 async def metrics_answer(request: Request, registry: CollectorRegistry) -> Response:
-    """Write every series, or those that are named by ``name[]``, in the format that is wanted.
+    """Return every series, or those named by ``name[]``, in the requested format.
 
-    It is the plain one where the library cannot read what is wanted.
+    If the library cannot parse the requested format, it is the plain text format.
     """
     try:
         encode, content_type = choose_encoder(request.headers.get("accept", ""))
     except (TypeError, ValueError):
-        # It compares the parts of a version without a look whether they are numbers.
+        # The library compares the parts of a version without checking that they are numbers.
         encode, content_type = choose_encoder("")
     names = request.query_params.getlist("name[]")
     asked = registry.restricted_registry(names) if names else registry

@@ -1,4 +1,4 @@
-"""The server: it answers on a thread of its own until it is stopped."""
+"""The server: it answers on its own thread until it is stopped."""
 
 import socket
 import threading
@@ -16,19 +16,19 @@ from fairlead.http.heads import HeadCheck
 from fairlead.http.hosts import HostCheck
 from fairlead.settings import HttpSettings
 
-__all__ = ["HttpServer", "Place", "start_server"]
+__all__ = ["HttpServer", "ListenAddress", "start_server"]
 
 _CLOSE_S: Final = 2
-"""Open streams get so long to end when the server stops."""
+"""How long open streams may take to end when the server stops."""
 _GZIP_BYTES_MIN: Final = 2_000
 _ACCEPTED_AT_ONCE: Final = 4
-"""A quarter of all connections, so that each is read from before it must make room for others."""
+"""A quarter of all connections, so that the server reads from each before it closes it."""
 
 log = structlog.get_logger()
 
 
-class Place(Protocol):
-    """Where a server listens: a section of the settings."""
+class ListenAddress(Protocol):
+    """The host and port of a server: a section of the settings."""
 
     @property
     def host(self) -> str:
@@ -36,12 +36,12 @@ class Place(Protocol):
 
     @property
     def port(self) -> int:
-        """0: any that is free."""
+        """The port; 0: any free one."""
 
 
 @dataclass(frozen=True, slots=True)
 class HttpServer:
-    """A server while it runs; ``url`` is that of its root, without a slash at the end."""
+    """A running server; ``url`` is its root, without a slash at the end."""
 
     url: str
     _server: uvicorn.Server
@@ -49,33 +49,33 @@ class HttpServer:
 
     @property
     def is_answering(self) -> bool:
-        """Whether it has not ended."""
+        """Whether it still runs."""
         return self._thread.is_alive()
 
     def stop(self) -> None:
-        """End it; return when its port is free."""
+        """Stop it; return when its port is free."""
         self._server.should_exit = True
         self._thread.join()
 
 
 def start_server(
     application: Any,
-    where: Place,
+    where: ListenAddress,
     section: str,
     limits: HttpSettings,
     on_end: Callable[[], None] = lambda: None,
 ) -> HttpServer:
-    """Answer from now on.
+    """Start a server.
 
     Args:
-        application: an ASGI application. No path of it needs a body.
+        application: an ASGI application whose paths need no body.
         where: the host and the port.
-        section: that part of the settings, for messages.
-        limits: what callers may do.
-        on_end: called on the server's thread when it ends, also by itself.
+        section: the name of that section of the settings, for messages.
+        limits: the limits for callers.
+        on_end: called on the server's thread when it ends for any reason.
 
     Raises:
-        EnvironmentMissingError: the port is taken, or the host is not one of this machine.
+        EnvironmentMissingError: the port is in use, or the host is not one of this machine.
     """
     listening = _listening_socket(where, section)
     crowd = Crowd(limits.connections, limits.request_ms / 1_000)
@@ -92,7 +92,7 @@ def start_server(
         log_config=None,
         access_log=False,
         server_header=False,
-        # One more than there may be is there for as long as it takes to say 503.
+        # One connection above the limit exists for the moment that its 503 takes.
         limit_concurrency=limits.connections + 1,
         backlog=limits.connections // _ACCEPTED_AT_ONCE,
         h11_max_incomplete_event_size=limits.head_bytes,
@@ -101,7 +101,7 @@ def start_server(
     server = uvicorn.Server(config)
 
     def answer() -> None:
-        # On a thread of its own uvicorn leaves the signals of the process alone.
+        # On a thread other than the main one, uvicorn leaves the process's signals alone.
         try:
             server.run(sockets=[listening])
         except Exception:
@@ -116,12 +116,12 @@ def start_server(
     return HttpServer(f"http://{host}:{listening.getsockname()[1]}", server, thread)
 
 
-def _listening_socket(where: Place, section: str) -> socket.socket:
+def _listening_socket(where: ListenAddress, section: str) -> socket.socket:
     try:
         family = socket.getaddrinfo(where.host, where.port, type=socket.SOCK_STREAM)[0][0]
         return socket.create_server((where.host, where.port), family=family)
     except OSError as error:
         raise EnvironmentMissingError(
-            f"{section}.port: {where.host}:{where.port} cannot be served ({error.strerror}).",
-            remedy=f"Set {section}.port to a free port, or to 0 for any; is another one running?",
+            f"{section}.port: cannot listen on {where.host}:{where.port} ({error.strerror}).",
+            remedy=f"Set {section}.port to a free port, or to 0 for any. Is another one running?",
         ) from error

@@ -1,4 +1,4 @@
-"""The pinned jars: fetched once into a cache, checked by SHA-256, never resolved at start."""
+"""The pinned jars: downloaded once into a cache, verified by SHA-256, never resolved at start."""
 
 from fairlead.jars.fetch import JarFetcher, ensure_jars
 from fairlead.jars.manifest import Jar, JarSet, load_jar_set

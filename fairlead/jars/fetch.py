@@ -1,8 +1,8 @@
-"""Make sure that a set of jars is in the cache, fetching it if it is not.
+"""Makes sure that a set of jars is in the cache; fetches it if it is missing.
 
-One caller fetches, the others wait for it. Files are brought into a staging folder, verified there
-and renamed into place. Ivy's own cache outlives an interrupted fetch, so the next one goes on where
-it stopped; after a failure it is thrown away, because it may remember that something was not found.
+One caller fetches, the others wait. Files go to a staging folder, are verified there and renamed
+into place. Ivy's own cache survives an interrupted fetch, so the next one resumes; after a failure
+it is deleted, because it may remember that a file was not found.
 """
 
 import shutil
@@ -19,14 +19,14 @@ from fairlead.java import find_java
 
 
 def ensure_jars(name: JarSetName, progress: FetchProgress | None = None) -> Path:
-    """Return the folder that holds a set of jars, complete and verified.
+    """Return the folder of a set of jars, complete and verified.
 
     Args:
-        name: which set.
-        progress: told about each step of a fetch; silent when the jars are there.
+        name: the set.
+        progress: gets each step of a fetch; gets nothing if the jars are already there.
 
     Raises:
-        EnvironmentMissingError: no Java, no network, a wrong checksum: says which and what to do.
+        EnvironmentMissingError: no Java, no network, or a wrong checksum.
     """
     jar_set = load_jar_set(name)
     store = JarStore(cache_root())
@@ -38,17 +38,17 @@ def ensure_jars(name: JarSetName, progress: FetchProgress | None = None) -> Path
 
 @dataclass(frozen=True, slots=True)
 class JarFetcher:
-    """Fills one store with the help of one Ivy."""
+    """Fills one store by one Ivy."""
 
     store: JarStore
     ivy: Ivy
     progress: FetchProgress
 
     def fetch(self, jar_set: JarSet) -> Path:
-        """Bring the set into the store unless somebody else did so meanwhile; return its folder.
+        """Fetch the set into the store unless another process has done so; return its folder.
 
         Raises:
-            EnvironmentMissingError: it could not be fetched, or is not what the manifest pins.
+            EnvironmentMissingError: the fetch failed, or a file differs from the manifest.
         """
         folder = self.store.folder(jar_set)
         with self.store.lock(jar_set, lambda: self.progress.waiting(jar_set)):
@@ -61,7 +61,7 @@ class JarFetcher:
             try:
                 with self.progress.fetching(jar_set) as on_step:
                     self._bring(jar_set, staging, on_step)
-                # An incomplete folder of this name was put there by hand; rename refuses to merge.
+                # Somebody has put an incomplete folder there; rename refuses to merge.
                 shutil.rmtree(folder, ignore_errors=True)
                 staging.chmod(0o755)
                 staging.rename(folder)
@@ -72,7 +72,7 @@ class JarFetcher:
         return folder
 
     def _bring(self, jar_set: JarSet, staging: Path, on_step: OnStep) -> None:
-        """Fill the staging folder and verify it; try once more, from nothing, if that may help."""
+        """Fill the staging folder and verify it; retry once from scratch if that may help."""
         ivy_cache = self._ivy_cache(jar_set)
         resumed = ivy_cache.exists()
         try:
@@ -82,7 +82,7 @@ class JarFetcher:
         except IvyFailureError as failure:
             reasons = failure.reasons
         except EnvironmentMissingError as error:
-            # A wrong checksum from an empty cache is what the repository serves: refused at once.
+            # With an empty cache, a wrong checksum comes from the repository: refuse at once.
             if not resumed:
                 raise
             reasons = (error.message,)
@@ -99,7 +99,7 @@ class JarFetcher:
     def _given_up(self, jar_set: JarSet, reasons: tuple[str, ...]) -> EnvironmentMissingError:
         size_mb = jar_set.bytes / 1e6
         return EnvironmentMissingError(
-            f"jars: the set {jar_set.name!r} could not be fetched, twice: {'; '.join(reasons)}",
+            f"jars: fetching the set {jar_set.name!r} failed twice: {'; '.join(reasons)}",
             remedy="Check the network and try again. Behind a mirror or a proxy: set "
             "FAIRLEAD_IVY_SETTINGS to an Ivy settings file, or JAVA_TOOL_OPTIONS to Java's proxy "
             f"options. Without a network: copy the {len(jar_set.jars)} jars ({size_mb:.0f} MB) "
@@ -111,6 +111,6 @@ class JarFetcher:
         return self.store.jars / f".ivy-{jar_set.folder_name}"
 
     def _remove_leftovers(self, jar_set: JarSet) -> None:
-        """Remove the staging folders of callers that died; the lock says that none is alive."""
+        """Remove the staging folders of dead callers; the lock shows that none is alive."""
         for leftover in self.store.jars.glob(f".staging-{jar_set.name}-????????"):
             shutil.rmtree(leftover, ignore_errors=True)

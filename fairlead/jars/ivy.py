@@ -1,8 +1,7 @@
-"""One call of the Ivy that the pyspark wheel brings: coordinates in, files in a folder out.
+"""Calls the Ivy of the pyspark wheel: coordinates in, files in a folder out.
 
-Which repositories are asked is Ivy's own default or the user's settings file, named by
-FAIRLEAD_IVY_SETTINGS; no address stands here. Nothing is resolved transitively: the manifest names
-every jar, so Ivy has no version to choose.
+Ivy uses its default repositories, or the user's settings file in FAIRLEAD_IVY_SETTINGS. It resolves
+nothing transitively: the manifest names every jar, so there are no versions to choose.
 """
 
 import os
@@ -24,22 +23,21 @@ from fairlead.java import Java
 
 _FOUND: Final = re.compile(r"^\s*found (\S+#\S+;\S+) in ")
 _DOWNLOADED: Final = re.compile(r"^\s*\[SUCCESSFUL ] (\S+#\S+;[^!\s]+)!")
-# Lines of Ivy's long report that say what went wrong, the most telling kind first; the rest lists
-# the places it looked in.
+# Lines of Ivy's long report that explain a failure, the most informative kind first.
 _TELLING: Final = (
     re.compile(r"server access error|\(java\.|\.\w+Exception:|no answer for", re.IGNORECASE),
     re.compile(r"download failed|: not found$|FAILED", re.IGNORECASE),
 )
 _TELLING_LINES_MAX: Final = 2
-# No line for so long means a connection that neither answers nor fails.
+# After this time without a line, a connection neither answers nor fails.
 SILENCE_SECONDS_MAX: Final = 120.0
 
 
 class IvyFailureError(Exception):
-    """Ivy did not bring every jar.
+    """Ivy did not fetch every jar.
 
     Attributes:
-        reasons: the telling lines of its report, in its own words.
+        reasons: the informative lines of its report.
     """
 
     def __init__(self, reasons: tuple[str, ...]) -> None:
@@ -53,9 +51,9 @@ class Ivy:
 
     Attributes:
         java: the Java that runs it.
-        jar: Ivy itself.
-        settings: the user's own settings file, or None for Ivy's default.
-        silence_seconds_max: how long it may say nothing before it is given up.
+        jar: Ivy's jar.
+        settings: the user's settings file; None: Ivy's default.
+        silence_seconds_max: how long it may print nothing before it counts as failed.
     """
 
     java: Java
@@ -64,16 +62,16 @@ class Ivy:
     silence_seconds_max: float = SILENCE_SECONDS_MAX
 
     def retrieve(self, jar_set: JarSet, ivy_cache: Path, folder: Path, on_step: OnStep) -> None:
-        """Bring every jar of the set into the folder.
+        """Fetch every jar of the set into the folder.
 
         Args:
-            jar_set: what to bring.
-            ivy_cache: Ivy's own cache; what is complete there is not downloaded again.
-            folder: where the files go.
+            jar_set: the set.
+            ivy_cache: Ivy's own cache; complete files in it are not downloaded again.
+            folder: the target folder.
             on_step: called with ("found" | "downloaded", coordinates) as Ivy reports them.
 
         Raises:
-            IvyFailureError: at least one jar did not come.
+            IvyFailureError: at least one jar is missing.
         """
         folder.mkdir(parents=True, exist_ok=True)
         ivy_cache.mkdir(parents=True, exist_ok=True)
@@ -95,13 +93,13 @@ class Ivy:
 
     def _start(self, request: Path, ivy_cache: Path, folder: Path) -> subprocess.Popen[str]:
         command = [str(self.java.executable), "-XX:TieredStopAtLevel=1", "-Djava.awt.headless=true"]
-        # Ivy sets no time-outs of its own; a packet filter that swallows would hold it for minutes.
+        # Ivy has no timeouts; a packet filter that drops packets would block it for minutes.
         command += ["-Dsun.net.client.defaultConnectTimeout=15000"]
         command += ["-Dsun.net.client.defaultReadTimeout=60000", "-jar", str(self.jar)]
         if self.settings is not None:
             command += ["-settings", str(self.settings)]
         command += ["-cache", str(ivy_cache), "-ivy", str(request), "-confs", "default"]
-        # Five of Kafka's jars are of type bundle and silently left out otherwise.
+        # Ivy would silently leave out five of Kafka's jars, which have the type bundle.
         command += ["-types", "jar", "bundle"]
         command += ["-retrieve", str(folder / "[artifact]-[revision].[ext]")]
         return subprocess.Popen(
@@ -109,7 +107,7 @@ class Ivy:
         )
 
     def _lines(self, process: subprocess.Popen[str]) -> Iterator[str]:
-        """What Ivy prints, until it exits or has been silent for too long."""
+        """Yield Ivy's output, until it exits or is silent for too long."""
         lines: queue.Queue[str | None] = queue.Queue()
         assert process.stdout is not None
         threading.Thread(target=_pump, args=(process.stdout, lines), daemon=True).start()
@@ -131,13 +129,13 @@ def find_ivy(java: Java) -> Ivy:
     """Return the Ivy of the installed pyspark, with the user's settings if there are any.
 
     Raises:
-        EnvironmentMissingError: pyspark or its Ivy is not installed, or FAIRLEAD_IVY_SETTINGS
-            names no file.
+        EnvironmentMissingError: pyspark or its Ivy is not installed, or the file in
+            FAIRLEAD_IVY_SETTINGS does not exist.
     """
     specification = find_spec("pyspark")
     if specification is None or specification.origin is None:
         raise EnvironmentMissingError(
-            "jars: pyspark is not installed, and with it the Ivy that fetches the jars.",
+            "jars: pyspark is not installed; its wheel has the Ivy that fetches the jars.",
             remedy="Run: make setup (or: pip install fairlead)",
         )
     jars = Path(specification.origin).parent / "jars"
@@ -150,21 +148,21 @@ def find_ivy(java: Java) -> Ivy:
     settings = Path(named).expanduser().absolute() if named else None
     if settings is not None and not settings.is_file():
         raise EnvironmentMissingError(
-            f"FAIRLEAD_IVY_SETTINGS: {settings} is no file.",
+            f"FAIRLEAD_IVY_SETTINGS: {settings} is not a file.",
             remedy="Name an Ivy settings file, or unset it for Ivy's default repositories.",
         )
     return Ivy(java, found[-1], settings)
 
 
 def _pump(stream: IO[str], lines: queue.Queue[str | None]) -> None:
-    """Carry lines from the process to its reader; None says that there are no more."""
+    """Put the process's lines into the queue, and None at the end."""
     for line in stream:
         lines.put(line.rstrip())
     lines.put(None)
 
 
 def _ivy_file(jar_set: JarSet) -> str:
-    """The request: every jar by name, each without what it depends on."""
+    """Return the request: every jar by name, without its dependencies."""
     module = ET.Element("ivy-module", version="2.0")
     ET.SubElement(module, "info", organisation="fairlead", module=jar_set.name)
     ET.SubElement(ET.SubElement(module, "configurations"), "conf", name="default")

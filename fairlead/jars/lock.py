@@ -1,4 +1,4 @@
-"""A lock file of the cache: of several processes one works, and the others wait for it."""
+"""A lock file of the cache: one process works, and the others wait."""
 
 import fcntl
 from collections.abc import Callable, Iterator
@@ -10,7 +10,7 @@ __all__ = ["locked"]
 
 @contextmanager
 def locked(path: Path, on_wait: Callable[[], None]) -> Iterator[None]:
-    """Hold the lock of a file, which is made if it is not there.
+    """Hold the lock of a file; create the file if it is missing.
 
     Args:
         path: the file.

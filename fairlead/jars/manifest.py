@@ -1,7 +1,7 @@
-"""What a set of jars consists of: coordinates, sizes and SHA-256 sums, from the TOML files here.
+"""The content of a set of jars: coordinates, sizes and SHA-256 sums, from the TOML files here.
 
-Each set has a folder of its own, because two of them hold different versions of kafka-clients,
-which must never meet on one class path.
+Each set has its own folder, because two of them hold different versions of kafka-clients, which
+must never be on the same class path.
 """
 
 import hashlib
@@ -21,7 +21,7 @@ JarSetName = Literal[
 ]
 BROKER_SETS: Final[tuple[JarSetName, ...]] = ("broker", "broker-logging")
 JAR_SET_NAMES: Final[tuple[JarSetName, ...]] = ("connector", *BROKER_SETS)
-"""What a set-up fetches; the others are fetched by the tests and the benchmark that need them."""
+"""The sets that `fairlead setup` fetches; tests and benchmarks fetch the others themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +32,7 @@ class Jar:
         organisation: the Maven group id.
         module: the Maven artifact id.
         revision: the version.
-        sha256: of the file, in lower-case hexadecimal.
+        sha256: the file's SHA-256, in lower-case hexadecimal.
         bytes: the file's size.
     """
 
@@ -44,31 +44,31 @@ class Jar:
 
     @property
     def file_name(self) -> str:
-        """The name of the file, as every repository names it."""
+        """The file's name in every repository."""
         return f"{self.module}-{self.revision}.jar"
 
 
 @dataclass(frozen=True, slots=True)
 class JarSet:
-    """Jars that stand together in one folder, sorted by file name."""
+    """Jars of one folder, sorted by file name."""
 
     name: str
     jars: tuple[Jar, ...]
 
     @property
     def bytes(self) -> int:
-        """The size of all files together."""
+        """The total size of all files."""
         return sum(jar.bytes for jar in self.jars)
 
     @property
     def listing_sha256(self) -> str:
-        """One sum over all: the SHA-256 of what `LC_ALL=C sha256sum *.jar` prints in the folder."""
+        """The SHA-256 of the output of `LC_ALL=C sha256sum *.jar` in the folder."""
         listing = "".join(f"{jar.sha256}  {jar.file_name}\n" for jar in self.jars)
         return hashlib.sha256(listing.encode()).hexdigest()
 
     @property
     def folder_name(self) -> str:
-        """The folder in the cache: another content is another folder."""
+        """The folder's name in the cache; another content has another name."""
         return f"{self.name}-{self.listing_sha256[:12]}"
 
 

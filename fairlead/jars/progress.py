@@ -1,4 +1,4 @@
-"""What a person sees while jars are fetched: a bar on a terminal, plain lines elsewhere."""
+"""Shows the progress of fetching jars: a bar on a terminal, plain lines elsewhere."""
 
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager, contextmanager
@@ -13,59 +13,59 @@ from fairlead.jars.manifest import JarSet
 Step = Literal["found", "downloaded"]
 OnStep = Callable[[Step, str], None]
 
-# Without a terminal, one line for each so many jars: a log should show life, not every file.
+# Without a terminal, one line per this many jars: a log should show progress, not every file.
 _PLAIN_EVERY: Final = 10
 
 
 class FetchProgress(Protocol):
-    """Told what a fetch is doing."""
+    """Gets the steps of a fetch."""
 
     def waiting(self, jar_set: JarSet) -> None:
-        """Another process fetches this set; this one waits for it."""
+        """Report that another process fetches this set and this one waits."""
 
     def fetching(self, jar_set: JarSet) -> AbstractContextManager[OnStep]:
-        """A fetch runs as long as the context is open; the function is called at each step."""
+        """Report a fetch, which runs while the context is open; yields a function for each step."""
 
     def retrying(self, jar_set: JarSet, reasons: tuple[str, ...]) -> None:
-        """The first attempt failed; a second one starts from nothing."""
+        """Report that the first attempt failed and a second one starts from scratch."""
 
     def fetched(self, jar_set: JarSet, folder: Path) -> None:
-        """The set is complete, verified and in its folder."""
+        """Report that the set is complete, verified and in its folder."""
 
 
 class SilentProgress:
     """Says nothing."""
 
     def waiting(self, jar_set: JarSet) -> None:
-        """Say nothing."""
+        """Show nothing."""
 
     @contextmanager
     def fetching(self, jar_set: JarSet) -> Iterator[OnStep]:  # noqa: ARG002 - the protocol's name
-        """Say nothing."""
+        """Show nothing."""
         yield lambda _step, _coordinates: None
 
     def retrying(self, jar_set: JarSet, reasons: tuple[str, ...]) -> None:
-        """Say nothing."""
+        """Show nothing."""
 
     def fetched(self, jar_set: JarSet, folder: Path) -> None:
-        """Say nothing."""
+        """Show nothing."""
 
 
 class ConsoleProgress:
-    """Writes to a console: a live bar if it is a terminal, else a line now and then."""
+    """Writes to a console: a live bar on a terminal, otherwise a few lines."""
 
     def __init__(self, console: Console) -> None:
         self._console = console
 
     def waiting(self, jar_set: JarSet) -> None:
-        """Say that another process is at it."""
+        """Show that another process is fetching."""
         self._line(f"{jar_set.name}: another process is fetching these jars; waiting for it")
 
     @contextmanager
     def fetching(self, jar_set: JarSet) -> Iterator[OnStep]:
-        """Show how many jars were found and how many have been downloaded."""
+        """Show how many jars Ivy has found and downloaded."""
         size_mb = jar_set.bytes / 1e6
-        self._line(f"{jar_set.name}: fetching {len(jar_set.jars)} jars, {size_mb:.0f} MB, once")
+        self._line(f"{jar_set.name}: fetching {len(jar_set.jars)} jars ({size_mb:.0f} MB), once")
         if self._console.is_terminal:
             with self._bar(jar_set) as on_step:
                 yield on_step
@@ -73,11 +73,11 @@ class ConsoleProgress:
             yield self._plain(jar_set)
 
     def retrying(self, jar_set: JarSet, reasons: tuple[str, ...]) -> None:
-        """Say why the first attempt failed."""
-        self._line(f"{jar_set.name}: failed ({'; '.join(reasons)}); once more, from nothing")
+        """Show why the first attempt failed."""
+        self._line(f"{jar_set.name}: failed ({'; '.join(reasons)}); retrying from scratch")
 
     def fetched(self, jar_set: JarSet, folder: Path) -> None:
-        """Say where the jars are."""
+        """Show where the jars are."""
         self._line(f"{jar_set.name}: {len(jar_set.jars)} jars verified, in {folder}")
 
     @contextmanager

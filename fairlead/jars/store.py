@@ -1,7 +1,7 @@
-"""Where fetched jars stand, and whether a folder holds exactly what its manifest pins.
+"""The folders of fetched jars, and the check that a folder holds exactly the pinned jars.
 
-A folder appears under its name only when it is complete (it is filled elsewhere and renamed), so a
-reader never sees half of it. Only the holder of a set's lock may fill its folder.
+A folder gets its name only when it is complete (it is filled elsewhere and renamed), so a reader
+never sees half of it. Only the holder of a set's lock may fill its folder.
 """
 
 import hashlib
@@ -26,20 +26,20 @@ def cache_root() -> Path:
 
 
 class JarStore:
-    """The folders of jars below one cache root."""
+    """The folders of jars in one cache."""
 
     def __init__(self, root: Path) -> None:
         self.jars = root / "jars"
 
     def folder(self, jar_set: JarSet) -> Path:
-        """Where the set stands once it is complete."""
+        """Return the set's folder; it exists once it is complete."""
         return self.jars / jar_set.folder_name
 
     def is_complete(self, jar_set: JarSet) -> bool:
-        """Tell whether every jar of the set is there, is what the manifest pins, and is alone.
+        """Tell whether the folder has exactly the pinned jars of the set.
 
         Raises:
-            EnvironmentMissingError: a file is there with another checksum, or a jar too many.
+            EnvironmentMissingError: a jar has another checksum, or there is a foreign jar.
         """
         folder = self.folder(jar_set)
         if not all((folder / jar.file_name).is_file() for jar in jar_set.jars):
@@ -49,7 +49,7 @@ class JarStore:
 
     @contextmanager
     def lock(self, jar_set: JarSet, on_wait: Callable[[], None]) -> Iterator[None]:
-        """Hold the set's lock, so that of concurrent callers one fetches and the others wait.
+        """Hold the set's lock, so that one caller fetches and concurrent ones wait.
 
         Args:
             jar_set: the set to lock.
@@ -64,8 +64,8 @@ class JarStore:
             self.jars.mkdir(parents=True, exist_ok=True)
         except OSError as error:
             raise EnvironmentMissingError(
-                f"jars: the cache {self.jars} cannot be made ({error.strerror}).",
-                remedy="Set FAIRLEAD_CACHE to a folder that may be written.",
+                f"jars: the cache {self.jars} cannot be created ({error.strerror}).",
+                remedy="Set FAIRLEAD_CACHE to a writable folder.",
             ) from error
 
 
@@ -73,7 +73,7 @@ def verify_folder(folder: Path, jar_set: JarSet) -> None:
     """Compare a folder with the manifest, file by file.
 
     Raises:
-        EnvironmentMissingError: a jar is missing, differs from its pin, or does not belong there.
+        EnvironmentMissingError: a jar is missing, differs from the manifest, or is foreign.
     """
     for jar in jar_set.jars:
         _verify_jar(folder, jar)
@@ -81,7 +81,7 @@ def verify_folder(folder: Path, jar_set: JarSet) -> None:
     foreign = sorted({path.name for path in folder.glob("*.jar")} - pinned)
     if foreign:
         raise EnvironmentMissingError(
-            f"jars: {folder} holds {foreign[0]}, which the set {jar_set.name!r} does not pin.",
+            f"jars: {folder} holds {foreign[0]}, which is not in the set {jar_set.name!r}.",
             remedy=f"Remove the folder {folder} and run: fairlead setup jars",
         )
 
@@ -99,5 +99,5 @@ def _verify_jar(folder: Path, jar: Jar) -> None:
             f"jars: {jar.file_name} has the wrong checksum: expected SHA-256 {jar.sha256}, "
             f"found {found} ({path.stat().st_size} bytes, expected {jar.bytes}).",
             remedy=f"Do not use it. Remove {folder} if it exists and run: fairlead setup jars. "
-            "If it comes back, the repository or a proxy on the way serves another file.",
+            "If it happens again, the repository or a proxy serves another file.",
         )

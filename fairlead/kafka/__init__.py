@@ -1,1 +1,1 @@
-"""Fairlead and Kafka: connections, topics and their settings, rights, readers and writers."""
+"""Access to Kafka: connections, topics and their settings, permissions, readers and writers."""

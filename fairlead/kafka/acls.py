@@ -1,7 +1,7 @@
-"""Which rights each of Fairlead's processes needs in Kafka: the one table of them (ADR 0177).
+"""The table of the Kafka permissions that each of Fairlead's processes needs (ADR 0177).
 
-docs/doctor.md is written from it, `fairlead doctor` and whoever starts goes by it, and a test runs
-every role on a broker with exactly these rights, and without each of them in turn.
+docs/doctor.md is generated from it; `fairlead doctor` and every starting process check it. A test
+runs every role on a broker with exactly these permissions, and without each of them in turn.
 """
 
 from collections.abc import Mapping, Sequence
@@ -17,11 +17,11 @@ from fairlead.wire.topics import ALL_TOPICS
 __all__ = ["RIGHTS", "Operations", "Rights", "Role", "acl_command"]
 
 Operations = tuple[str, ...]
-"""As kafka-acls.sh calls them; Read and Write let Kafka's users describe a topic or group too."""
+"""The names of kafka-acls.sh; Read and Write also allow describing a topic or group."""
 
 
 class Role(StrEnum):
-    """Who needs rights, as a sentence begins with it."""
+    """A process that needs permissions; the value begins a sentence."""
 
     ENGINE = "the engine"
     BRIDGE = "the bridge"
@@ -33,14 +33,15 @@ class Role(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Rights:
-    """What one role may have to do.
+    """The operations that one role needs.
 
     Attributes:
-        topics: suffix of each of Fairlead's own topics -> the operations.
-        messages: the operations on topics with messages that it works on.
-        retries: those on retry topics (`%RETRY%` and the group); the bridge makes and removes them.
-        dead_letters: those on dead-letter topics (`%DLQ%` and the group); the same.
-        group: those on the consumer group whose commits it reads or makes.
+        topics: suffix of each of Fairlead's own topics -> operations on it.
+        messages: operations on the topics with messages.
+        retries: operations on retry topics (`%RETRY%` and the group); the bridge creates and
+            removes them.
+        dead_letters: operations on dead-letter topics (`%DLQ%` and the group); likewise.
+        group: operations on the consumer group whose commits it reads or writes.
     """
 
     topics: Mapping[str, Operations]
@@ -99,7 +100,7 @@ RIGHTS: Final[Mapping[Role, Rights]] = MappingProxyType(
         Role.OPERATOR: Rights({"control": ("Write",), "routes": ("Write",), "offsets": ("Write",)}),
     }
 )
-"""Every role and what it needs."""
+"""Role -> its permissions."""
 
 
 def acl_command(
@@ -108,11 +109,11 @@ def acl_command(
     topics: Sequence[str] = (),
     groups: Sequence[str] = (),
 ) -> str:
-    """Return the command that gives the user of these options operations on topics and groups.
+    """Return the command that allows the user of these options operations on topics and groups.
 
     Args:
         options: keyword arguments of a kafka-python client.
-        operations: what is to be allowed.
+        operations: the operations to allow.
         topics: names of topics.
         groups: names of groups.
     """

@@ -1,40 +1,40 @@
-"""Topics that are read once each, for a command that asks about them again."""
+"""A source that reads each topic once, for commands that ask about it again."""
 
 import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from fairlead.kafka.missing_record import Place, WhyMissing
+from fairlead.kafka.missing_record import RecordPlace, WhyMissing
 from fairlead.kafka.topic_source import TopicSource
 from fairlead.wire.raw import Partitions, RawRecord
 from fairlead.wire.topics import TopicNames
 
-__all__ = ["OneLook"]
+__all__ = ["CachingSource"]
 
 
 class _Source:
-    """What every source tells of the one behind it."""
+    """Forwards a source's properties to the source behind it."""
 
     def __init__(self, source: TopicSource) -> None:
         self._source = source
 
     @property
     def names(self) -> TopicNames:
-        """What the topics are called."""
+        """The names of the topics."""
         return self._source.names
 
     @property
     def partitions(self) -> Partitions:
-        """How many partitions they have."""
+        """Their partition counts."""
         return self._source.partitions
 
     @property
     def place(self) -> str:
-        """Where the topics are."""
+        """The location of the topics."""
         return self._source.place
 
     @property
     def tick_ms(self) -> int | None:
-        """The period of the engine's ticks; None: as conf/ says."""
+        """The period of the engine's ticks; None: the one in conf/."""
         return self._source.tick_ms
 
     def now_ms(self) -> int:
@@ -57,19 +57,21 @@ class _Source:
         """Return what `rows` yields."""
         return list(self.rows(suffix, partitions, since_ms))
 
-    def records_at(self, places: Collection[Place]) -> Mapping[Place, RawRecord | WhyMissing]:
+    def records_at(
+        self, places: Collection[RecordPlace]
+    ) -> Mapping[RecordPlace, RawRecord | WhyMissing]:
         """Return the record at each place, or why there is none."""
         return self._source.records_at(places)
 
 
-class OneLook(_Source):
-    """A source that remembers what it has read, for a command that comes back to it.
+class CachingSource(_Source):
+    """A source that remembers what it has read.
 
-    What it hands out is as old as its first reading of that partition: it is for one look.
+    Its records are as old as the first reading of their partition, so use it for one command only.
     """
 
     def __init__(self, source: TopicSource) -> None:
-        """Look at this source."""
+        """Read from this source."""
         super().__init__(source)
         self._read: dict[tuple[str, int], tuple[int | None, list[RawRecord]]] = {}
         self._newest: dict[tuple[str, int], int | None] = {}
@@ -80,10 +82,10 @@ class OneLook(_Source):
         """Yield what stands in some partitions of a topic, in order within each."""
         unread = [each for each in partitions if not self._reaches(suffix, each, since_ms)]
         if unread:
-            found: dict[int, list[RawRecord]] = {each: [] for each in unread}
+            fetched: dict[int, list[RawRecord]] = {each: [] for each in unread}
             for row in self._source.rows(suffix, unread, since_ms):
-                found[row.partition].append(row)
-            for partition, rows in found.items():
+                fetched[row.partition].append(row)
+            for partition, rows in fetched.items():
                 self._read[suffix, partition] = since_ms, rows
         for partition in partitions:
             rows = self._read[suffix, partition][1]
@@ -93,14 +95,14 @@ class OneLook(_Source):
                 yield from itertools.dropwhile(lambda row: row.append_ms < since_ms, rows)
 
     def newest_ms(self, suffix: str, partition: int) -> int | None:
-        """Return when the newest record of a partition was appended; None: there is none."""
+        """Return the append time of a partition's newest record; None if there is none."""
         place = (suffix, partition)
         if place not in self._newest:
             self._newest[place] = self._source.newest_ms(suffix, partition)
         return self._newest[place]
 
     def _reaches(self, suffix: str, partition: int, since_ms: int | None) -> bool:
-        """Tell whether a partition was read from at least so far back."""
+        """Tell whether the partition was read from this time or an earlier one."""
         if (suffix, partition) not in self._read:
             return False
         begin_ms = self._read[suffix, partition][0]

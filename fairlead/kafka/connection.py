@@ -1,7 +1,7 @@
-"""How the driver's Kafka clients, and Spark's, reach the cluster.
+"""The options of the driver's Kafka clients, and of Spark's.
 
-Two clients need the same facts in two dialects: kafka-python (generations, ticks, rules, checks)
-and the Java client inside Spark's source and sink. ``fairlead.settings`` has both.
+Two clients need the same facts in different forms: kafka-python (generations, ticks, rules, checks)
+and the Java client in Spark's source and sink. ``fairlead.settings`` has both forms.
 """
 
 from functools import partial
@@ -13,9 +13,9 @@ from fairlead.settings import EngineSettings, KafkaSettings, java_options
 from fairlead.settings.kafka_options import application_options
 
 REQUEST_TIMEOUT_MS: Final = 10_000
-"""How long one request of the driver's own clients may take. Nothing they do takes that long."""
+"""The time limit of one request of the driver's own clients; normal requests are much shorter."""
 _PAUSE_MS: Final = 200
-"""So long Spark's clients pause at most before they try a broker again, or ask who leads."""
+"""The longest pause of Spark's clients before they retry a broker or ask for the leader."""
 
 _BOOTSTRAP_MS_MIN: Final = 1_000
 _OF_CONNECTIONS: Final = (
@@ -27,19 +27,19 @@ _OF_CONNECTIONS: Final = (
 def library_options(kafka: KafkaSettings) -> dict[str, Any]:
     """Return the keyword arguments of a kafka-python consumer, producer or admin client.
 
-    They are without ``bootstrap_servers``, which each caller names for itself.
+    The caller adds ``bootstrap_servers``.
 
     Raises:
         UsageError: a file with a secret cannot be read, or is empty.
     """
     options = application_options(kafka)
-    # What makes connections knows these two, and consumers, producers and admin clients do not.
+    # Only the class that makes connections accepts these two options.
     setup = {name: options.pop(name) for name in _OF_CONNECTIONS}
     waits = (options["request_timeout_ms"], *setup.values())
     return {
         **options,
-        # Time for several servers, one after the other: some may be frozen. The library's own 30 s
-        # go by without a word where all of them are.
+        # Time to try several servers in turn, since some may be frozen. If all are, the library's
+        # default is 30 s of silence.
         "bootstrap_timeout_ms": max(_BOOTSTRAP_MS_MIN, 4 * max(waits)),
         "kafka_client": partial(network_client, **setup),
     }
@@ -50,7 +50,7 @@ def client_options(kafka: KafkaSettings, name: str) -> dict[str, Any]:
 
     Args:
         kafka: the cluster.
-        name: what the client is called in the broker's log and metrics.
+        name: the client's name in the broker's log and metrics.
 
     Raises:
         UsageError: a file with a secret cannot be read.
@@ -63,7 +63,7 @@ def client_options(kafka: KafkaSettings, name: str) -> dict[str, Any]:
 
 
 def spark_options(kafka: KafkaSettings, engine: EngineSettings) -> dict[str, str]:
-    """Return the options of Spark's Kafka source and sink, without those of one of the two.
+    """Return the common options of Spark's Kafka source and sink.
 
     Raises:
         UsageError: a file with a secret, a certificate or its key cannot be read.
@@ -71,13 +71,13 @@ def spark_options(kafka: KafkaSettings, engine: EngineSettings) -> dict[str, str
     wait_ms = str(engine.request_timeout_ms)
     pause_ms = min(_PAUSE_MS, kafka.connection.reconnect_backoff_max_ms)
     waits = {
-        # The queue of a frozen broker is soon full of connections nobody takes. While one to it is
-        # being made, Kafka's library asks no other broker who leads.
+        # A frozen broker accepts no connections once its backlog is full. While Kafka's library
+        # tries to connect to it, it asks no other broker for the leader.
         "socket.connection.setup.timeout.ms": wait_ms,
         "socket.connection.setup.timeout.max.ms": wait_ms,
         "request.timeout.ms": wait_ms,
-        # Who leads is asked once a connection to the one before has failed, and with each failure
-        # the library pauses twice as long as before: a consumer learnt it a second late.
+        # The library asks for the leader once a connection to the old one has failed, and doubles
+        # its pause with each failure. Without this limit consumers learn it a second late.
         "reconnect.backoff.max.ms": str(pause_ms),
         "retry.backoff.max.ms": str(_PAUSE_MS),
     }
@@ -86,10 +86,10 @@ def spark_options(kafka: KafkaSettings, engine: EngineSettings) -> dict[str, str
 
 
 def sink_options(kafka: KafkaSettings, engine: EngineSettings) -> dict[str, str]:
-    """Return the options of Spark's Kafka sink alone.
+    """Return the options of Spark's Kafka sink.
 
-    Its producer sends seldom, and would go by what it learned before a broker froze: it asks again
-    by itself, so that its first record after an outage goes to who leads by then.
+    Its producer sends rarely and would use old metadata after a broker froze. So it refreshes the
+    metadata by itself, and its first record after an outage goes to the new leader.
 
     Raises:
         UsageError: a file with a secret, a certificate or its key cannot be read.

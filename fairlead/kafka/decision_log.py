@@ -1,7 +1,7 @@
-"""The decisions of one group in the log, read no farther back than is needed.
+"""Reads the decisions of one group from the log, no farther back than needed.
 
-Decides from where on the topic must be read: a busy one holds days of every group's decisions, and
-what is asked for mostly stands near its end.
+It chooses where to begin: a busy topic holds days of all groups' decisions, and the wanted ones are
+mostly near its end.
 """
 
 from collections.abc import Callable, Iterator
@@ -27,20 +27,20 @@ __all__ = [
 ]
 
 Reading = Callable[[str, int], None]
-"""Is told which topic is being read, and how many of its records were."""
+"""Called with the topic being read and the number of records read so far."""
 
 _EMPTY: Final = "empty"
 _LOOKS_BACK_MS: Final = (60_000, 3_600_000, None)
-"""So long before the newest decision of all groups the topic is read from; None: from its begin."""
+"""How far before the newest decision of any group to begin, in turn; None: at the topic's start."""
 _HOUR_MS: Final = 3_600_000
 _REACHES_MS: Final = (_HOUR_MS, 24 * _HOUR_MS, 7 * 24 * _HOUR_MS)
 _TOLD_EVERY: Final = 1_000
 _BESIDE_MS: Final = 60_000
-"""Decisions are stamped by their writer: they are read from so long before the time asked for."""
+"""Reading begins this long before the requested time, since writers set the decisions' times."""
 
 
 def newest_epoch(source: TopicSource, group: str) -> Epoch | None:
-    """Return the epoch of a group's newest decision; None: none is there, or any more.
+    """Return the epoch of a group's newest decision; None if the topic has none (any more).
 
     Raises:
         EnvironmentMissingError: the topic cannot be read.
@@ -49,21 +49,21 @@ def newest_epoch(source: TopicSource, group: str) -> Epoch | None:
     if newest_ms is None:
         return None
     for back_ms in _LOOKS_BACK_MS:
-        found = _read(source, group, newest_ms, back_ms)
-        if found and not (back_ms and hides_newer(source, found[-1].generation)):
-            return found[-1].epoch
+        decisions = _read(source, group, newest_ms, back_ms)
+        if decisions and not (back_ms and hides_newer(source, decisions[-1].generation)):
+            return decisions[-1].epoch
     return None
 
 
 def hides_newer(source: TopicSource, generation: int) -> bool:
     """Tell whether a newer engine may have decided before the window that was read.
 
-    An engine that was superseded may write last, and what it wrote counts for nobody. Only a
-    decision of the newer engine tells so, and that may be older than the window.
+    A superseded engine may write last, and its decisions do not count. Only a decision of the newer
+    engine shows that, and it may be older than the window.
 
     Args:
         source: the topics.
-        generation: the greatest of the decisions in the window.
+        generation: the newest generation of the decisions in the window.
 
     Raises:
         EnvironmentMissingError: the topic cannot be read.
@@ -72,7 +72,7 @@ def hides_newer(source: TopicSource, generation: int) -> bool:
 
 
 def claimed_generation(source: TopicSource) -> int:
-    """Return the newest generation that a driver has claimed; 0: none is there.
+    """Return the newest claimed generation; 0 if there is none.
 
     Raises:
         EnvironmentMissingError: the topic cannot be read.
@@ -81,9 +81,9 @@ def claimed_generation(source: TopicSource) -> int:
 
 
 def decisions_after(source: TopicSource, group: str, epoch: Epoch | None) -> list[DecisionRecord]:
-    """Return a group's decisions of greater epochs than this one, the oldest first.
+    """Return a group's decisions of later epochs than this one, oldest first.
 
-    None: every decision that is there.
+    With None, return all decisions in the topic.
 
     Raises:
         EnvironmentMissingError: the topic cannot be read.
@@ -91,20 +91,20 @@ def decisions_after(source: TopicSource, group: str, epoch: Epoch | None) -> lis
     newest_ms = source.newest_ms("decisions", 0)
     if newest_ms is None:
         return []
-    found: list[DecisionRecord] = []
+    decisions: list[DecisionRecord] = []
     for back_ms in _LOOKS_BACK_MS:
-        found = _read(source, group, newest_ms, back_ms)
-        if back_ms and found and hides_newer(source, found[-1].generation):
+        decisions = _read(source, group, newest_ms, back_ms)
+        if back_ms and decisions and hides_newer(source, decisions[-1].generation):
             continue
-        if epoch is not None and any(each.epoch <= epoch for each in found):
+        if epoch is not None and any(each.epoch <= epoch for each in decisions):
             break
-    return [each for each in found if epoch is None or each.epoch > epoch]
+    return [each for each in decisions if epoch is None or each.epoch > epoch]
 
 
 def last_life(source: TopicSource, group: str) -> list[DecisionRecord]:
-    """Return a group's decisions since it was last without members, and those that emptied it.
+    """Return a group's decisions since it last had no members, including those that emptied it.
 
-    None of them: no decision is there, or any more.
+    The list is empty if the topic has none (any more).
 
     Raises:
         EnvironmentMissingError: the topic cannot be read.
@@ -114,14 +114,14 @@ def last_life(source: TopicSource, group: str) -> list[DecisionRecord]:
         return []
     life: list[DecisionRecord] = []
     for back_ms in _LOOKS_BACK_MS:
-        found = _read(source, group, newest_ms, back_ms)
+        decisions = _read(source, group, newest_ms, back_ms)
         begins = [
             number
-            for number, (before, each) in enumerate(pairwise(found), 1)
+            for number, (before, each) in enumerate(pairwise(decisions), 1)
             if before.phase == _EMPTY and each.phase != _EMPTY
         ]
-        life = found[begins[-1] :] if begins else found
-        if begins and not (back_ms and hides_newer(source, found[-1].generation)):
+        life = decisions[begins[-1] :] if begins else decisions
+        if begins and not (back_ms and hides_newer(source, decisions[-1].generation)):
             break
     return life
 
@@ -135,17 +135,17 @@ def _read(
 
 @dataclass(slots=True)
 class Decisions:
-    """The decisions of a group that were read.
+    """The decisions of a group, as far as they were read.
 
     Attributes:
-        since_ms: from when on; None: all that the topic holds.
-        audits: whole, in their order.
-        groups: every group that has a record among what was read.
-        records: how many records of the group were read.
-        unread: what is no decision, and why.
+        since_ms: the requested start; None: all of the topic.
+        audits: whole decisions, in order.
+        groups: every group with a record in the part that was read.
+        records: the number of the group's records that were read.
+        unread: records that are no decisions, with the reason.
         from_first: reading began with the first record that the topic ever had.
-        kept_since_ms: when the oldest record was written that the topic keeps, of any group, if
-            that is later than it was asked for; None: nothing that was asked for is gone.
+        kept_since_ms: the write time of the oldest record that the topic keeps, if it is later than
+            the requested start; None: nothing requested is gone.
     """
 
     since_ms: int | None
@@ -158,64 +158,64 @@ class Decisions:
 
     @property
     def is_whole(self) -> bool:
-        """Whether nothing older of the group stands in the topic."""
+        """Whether the topic holds nothing older of the group."""
         return self.since_ms is None or self.from_first
 
 
 def read_decisions(
     source: TopicSource, group: str, since_ms: int | None, reading: Reading
 ) -> Decisions:
-    """Return the decisions of a group from a time on, and some from shortly before it.
+    """Return the decisions of a group since a time, and some from shortly before.
 
     Raises:
         EnvironmentMissingError: the topic cannot be read.
     """
-    found = _read_since(
+    decisions = _read_since(
         source, group, since_ms, None if since_ms is None else since_ms - _BESIDE_MS, reading
     )
-    newest = max((each.cut.generation for each in found.audits), default=None)
-    if found.is_whole or newest is None or not hides_newer(source, newest):
-        return found
+    newest = max((each.cut.generation for each in decisions.audits), default=None)
+    if decisions.is_whole or newest is None or not hides_newer(source, newest):
+        return decisions
     return _read_since(source, group, since_ms, None, reading)
 
 
 def _read_since(
     source: TopicSource, group: str, since_ms: int | None, from_ms: int | None, reading: Reading
 ) -> Decisions:
-    found = Decisions(since_ms)
+    decisions = Decisions(since_ms)
 
     def unread(row: RawRecord, why: str) -> None:
-        found.unread.append(f"{row.topic}/{row.partition}@{row.offset} {why}")
+        decisions.unread.append(f"{row.topic}/{row.partition}@{row.offset} {why}")
 
-    rows = _rows_of(source, group, found, from_ms, reading)
-    found.audits.extend(whole_decisions(rows, source.partitions.shards, unread))
-    return found
+    rows = _rows_of(source, group, decisions, from_ms, reading)
+    decisions.audits.extend(whole_decisions(rows, source.partitions.shards, unread))
+    return decisions
 
 
 def _rows_of(
-    source: TopicSource, group: str, found: Decisions, since_ms: int | None, reading: Reading
+    source: TopicSource, group: str, decisions: Decisions, since_ms: int | None, reading: Reading
 ) -> Iterator[RawRecord]:
     key = group.encode()
     rows = source.rows("decisions", source.partitions_of("decisions"), since_ms)
     for number, row in enumerate(rows, 1):
         if number % _TOLD_EVERY == 0:
             reading(row.topic, number)
-        found.from_first |= row.offset == 0
+        decisions.from_first |= row.offset == 0
         if number == 1 and row.offset > 0:
             before = (row.topic, row.partition, row.offset - 1)
             if source.records_at([before])[before] == "retention":
-                found.kept_since_ms = row.append_ms
+                decisions.kept_since_ms = row.append_ms
         if row.key is not None:
-            found.groups.add(row.key.decode(errors="replace"))
+            decisions.groups.add(row.key.decode(errors="replace"))
         if row.key == key:
-            found.records += 1
+            decisions.records += 1
             yield row
 
 
 def reaching_back(now_ms: int) -> Iterator[int | None]:
-    """Yield since when to read, further back each time: an hour, a day, a week, everything.
+    """Yield start times, further back each time: an hour, a day, a week, everything.
 
-    What is asked about is mostly new, and a topic may hold months of every group.
+    Questions are mostly about recent events, and a topic may hold months of all groups.
     """
     yield from (now_ms - each for each in _REACHES_MS)
     yield None

@@ -1,4 +1,4 @@
-"""Which topics the query reads, and which of them concern every shard."""
+"""The topics that the query reads, and those of them that concern every shard."""
 
 from typing import Final
 

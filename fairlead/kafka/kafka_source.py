@@ -1,10 +1,10 @@
-"""Fairlead's topics on a live cluster, read and nothing else."""
+"""Read-only access to Fairlead's topics on a live cluster."""
 
 import time
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
-from fairlead.kafka.missing_record import Place, WhyMissing, why_missing
+from fairlead.kafka.missing_record import RecordPlace, WhyMissing, why_missing
 from fairlead.kafka.partition_reading import follow
 from fairlead.kafka.topic_reader import TopicReader
 from fairlead.settings import KafkaSettings
@@ -14,22 +14,19 @@ from fairlead.wire.topics import ALL_TOPICS, TopicNames
 __all__ = ["KafkaSource"]
 
 _READ: Final = ("heartbeats", "releases", "control", "routes", "assignments")
-"""Suffixes of the topics without which nothing can be told."""
+"""Suffixes of the topics that every question needs."""
 
 
 class KafkaSource:
-    """A source of records (``fairlead.kafka.topic_source``) on a cluster.
-
-    All that it is asked goes through one connection.
-    """
+    """A source of records (``fairlead.kafka.topic_source``) on a cluster; uses one connection."""
 
     tick_ms = None
 
     def __init__(self, kafka: KafkaSettings) -> None:
-        """Ask the cluster how many partitions the topics have.
+        """Ask the cluster for the topics' partitions.
 
         Raises:
-            EnvironmentMissingError: it does not answer, or a topic is not there.
+            EnvironmentMissingError: it does not answer, or a topic does not exist.
         """
         self._kafka = kafka
         self.names = TopicNames(kafka.topic_prefix)
@@ -45,7 +42,7 @@ class KafkaSource:
 
     @property
     def place(self) -> str:
-        """The cluster, and how its topics begin."""
+        """The cluster and the topics' prefix."""
         return f"at {self._kafka.bootstrap}, topics {self._kafka.topic_prefix}…"
 
     def now_ms(self) -> int:
@@ -56,7 +53,7 @@ class KafkaSource:
         """Return the partitions of a topic.
 
         Raises:
-            EnvironmentMissingError: it is not there.
+            EnvironmentMissingError: it does not exist.
         """
         topic = self.names.name(suffix)
         if topic not in self._counts:
@@ -69,7 +66,7 @@ class KafkaSource:
         """Yield what stands in some partitions of a topic, in order within each.
 
         Raises:
-            EnvironmentMissingError: it is not there, or cannot be read.
+            EnvironmentMissingError: it does not exist, or cannot be read.
         """
         for record in self.reader.read_to_end(self._there(suffix), partitions, since_ms):
             yield raw_record(record)
@@ -81,18 +78,20 @@ class KafkaSource:
         return list(self.rows(suffix, partitions, since_ms))
 
     def newest_ms(self, suffix: str, partition: int) -> int | None:
-        """Return when the newest record of a partition was appended; None: there is none."""
+        """Return the append time of a partition's newest record; None if there is none."""
         record = self.reader.newest(self._there(suffix), partition)
         return None if record is None else record.timestamp
 
-    def records_at(self, places: Collection[Place]) -> Mapping[Place, RawRecord | WhyMissing]:
+    def records_at(
+        self, places: Collection[RecordPlace]
+    ) -> Mapping[RecordPlace, RawRecord | WhyMissing]:
         """Return the record at each place, or why there is none."""
         ours = {place for place in places if self._has(place)}
         bounds = self.reader.bounds({(topic, number) for topic, number, _ in ours})
-        found = self.reader.records_at(ours, bounds)
+        records = self.reader.records_at(ours, bounds)
         return {
-            place: raw_record(found[place])
-            if place in found
+            place: raw_record(records[place])
+            if place in records
             else why_missing(self.names.suffix(place[0]), place[2], bounds.get(place[:2]))
             for place in places
         }
@@ -105,15 +104,15 @@ class KafkaSource:
         return {number: end for (_, number), (_, end) in bounds.items()}
 
     def follow(self, suffix: str, begins: Mapping[int, int]) -> Iterator[list[RawRecord]]:
-        """Yield what a topic gets from some offsets on, poll by poll, for ever."""
+        """Yield a topic's records from some offsets on, poll by poll, forever."""
         for records in follow(self._kafka, self.names.name(suffix), begins):
             yield [raw_record(record) for record in records]
 
     def _there(self, suffix: str) -> str:
-        """Return the name of a topic that is there: whoever reads another waits, or makes it."""
+        """Return the name of an existing topic; reading another one would wait, or create it."""
         self.partitions_of(suffix)
         return self.names.name(suffix)
 
-    def _has(self, place: Place) -> bool:
+    def _has(self, place: RecordPlace) -> bool:
         suffix = self.names.suffix(place[0])
         return suffix is not None and place[1] in self.partitions_of(suffix)

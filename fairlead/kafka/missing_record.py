@@ -1,28 +1,28 @@
-"""Why a place in the log has no record."""
+"""Explains why a place in the log has no record."""
 
 from typing import Final, Literal
 
-__all__ = ["COMPACTED_TOPICS", "Place", "WhyMissing", "why_missing"]
+__all__ = ["COMPACTED_TOPICS", "RecordPlace", "WhyMissing", "why_missing"]
 
-Place = tuple[str, int, int]
+RecordPlace = tuple[str, int, int]
 """A record's place: topic, partition, offset."""
 
 WhyMissing = Literal["retention", "compacted", "not_yet", "never"]
-"""``retention``: it is older than what the topic keeps. ``compacted``: its key was written again.
-``not_yet``: the partition ends before it. ``never``: nothing was ever there that a reader sees, or
-there is no such topic or partition."""
+"""``retention``: it is older than the topic's records. ``compacted``: its key was written again.
+``not_yet``: the partition ends before it. ``never``: readers never had a record there, or the topic
+or partition does not exist."""
 
 COMPACTED_TOPICS: Final = frozenset(("control", "generations", "routes", "offsets", "assignments"))
-"""Suffixes of the topics in which a record may give way to a later one of its key."""
+"""Suffixes of the topics in which a later record of the same key may replace a record."""
 
 
 def why_missing(suffix: str | None, offset: int, bounds: tuple[int, int] | None) -> WhyMissing:
     """Return why an offset has no record.
 
     Args:
-        suffix: of its topic; None: it is none of Fairlead's.
+        suffix: the topic's suffix; None: it is not one of Fairlead's topics.
         offset: the offset.
-        bounds: the first offset that is kept and the end; None: there is no such partition.
+        bounds: the partition's first offset and its end; None: there is no such partition.
     """
     if suffix is None or bounds is None:
         return "never"

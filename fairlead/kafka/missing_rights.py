@@ -1,4 +1,4 @@
-"""Which of its role's rights a user lacks, as the brokers themselves say: nothing is tried out."""
+"""Finds the permissions that a user lacks for its role, by asking the brokers."""
 
 import contextlib
 from collections.abc import Iterable, Mapping, Sequence
@@ -25,13 +25,13 @@ _TOLD_AS: Final = {
     "Read": "READ",
     "Write": "WRITE",
 }
-"""How brokers name what kafka-acls.sh gives."""
+"""kafka-acls.sh's name of an operation -> the brokers' name."""
 
 _Lacks = dict[Operations, list[str]]
 
 
 class _Needed(NamedTuple):
-    """Full name of a topic, and the operations on it that are needed."""
+    """A topic's full name, and the operations needed on it."""
 
     topic: str
     operations: Operations
@@ -40,23 +40,23 @@ class _Needed(NamedTuple):
 def lacking(
     needed: Iterable[tuple[str, Operations]], described: Iterable[Mapping[str, Any]]
 ) -> dict[Operations, list[str]]:
-    """Return which operations are not allowed, each set of them with the topics that lack it.
+    """Return the missing operations: each set of operations with the topics that lack it.
 
     Args:
         needed: full name of each topic, with the operations.
-        described: what kafka-python's ``describe_topics`` says of them. A topic that is not there
-            is passed over, and so is one of which the brokers do not say what is allowed.
+        described: the answer of kafka-python's ``describe_topics``. Topics that do not exist, or
+            whose allowed operations the brokers do not report, are ignored.
     """
-    told = {topic["name"]: topic for topic in described}
-    found: _Lacks = {}
+    by_name = {topic["name"]: topic for topic in described}
+    lacks: _Lacks = {}
     for name, operations in needed:
-        allowed = _allowed(told.get(name, {}))
+        allowed = _allowed(by_name.get(name, {}))
         if allowed is None:
             continue
         short = tuple(each for each in operations if _TOLD_AS[each] not in allowed)
         if short:
-            found.setdefault(short, []).append(name)
-    return found
+            lacks.setdefault(short, []).append(name)
+    return lacks
 
 
 def lack_words(
@@ -65,13 +65,13 @@ def lack_words(
     topics: Sequence[str] = (),
     groups: Sequence[str] = (),
 ) -> str:
-    """Return words for a right that a request needed and did not have: who, what, and the remedy.
+    """Describe a missing permission of a request: who, what, and the remedy.
 
     Args:
-        options: keyword arguments of the kafka-python client that asked.
-        operation: what is not allowed, as kafka-acls.sh calls it.
-        topics: on which topics, as Kafka calls them.
-        groups: on which groups.
+        options: keyword arguments of the kafka-python client.
+        operation: the missing operation, as named by kafka-acls.sh.
+        topics: the topics, by their names in Kafka.
+        groups: the groups.
     """
     on = [*(f"topic {each}" for each in topics), *(f"group {each}" for each in groups)]
     command = acl_command(options, [operation], topics, groups)
@@ -79,28 +79,29 @@ def lack_words(
 
 
 def require_rights(options: Mapping[str, Any], prefix: str, role: Role) -> None:
-    """Return if this user may do what its role does with each of Fairlead's topics.
+    """Check that this user has its role's permissions on each of Fairlead's topics.
 
-    Also where the brokers do not say it, as before Kafka 2.3.
+    Brokers before Kafka 2.3 do not report permissions; then the check passes.
 
     Args:
         options: keyword arguments of a kafka-python client.
-        prefix: what the names of Fairlead's topics begin with.
-        role: whose rights are needed.
+        prefix: the prefix of Fairlead's topics.
+        role: the user's role.
 
     Raises:
-        EnvironmentMissingError: a right is missing; names role, operations and topics.
+        EnvironmentMissingError: a permission is missing; the message names role, operations and
+            topics.
     """
     needed = _needed(prefix, role)
     require_reachable(options)
     try:
-        found = _lacking_of(options, needed)
+        lacks = _lacking_of(options, needed)
     except KafkaError as error:
         raise cluster_error(
             options, f"the cluster does not say what {role} may do", error
         ) from error
-    if found:
-        raise _not_allowed(options, role, found)
+    if lacks:
+        raise _not_allowed(options, role, lacks)
 
 
 def cluster_error(
@@ -111,29 +112,29 @@ def cluster_error(
     prefix: str = "",
     role: Role | None = None,
 ) -> EnvironmentMissingError:
-    """Return what a request that failed means to a user: the cause by its name.
+    """Return the error of a failed request, with its cause.
 
-    It is a connection that is not taken, or a right that is missing; else what Kafka said.
+    The cause is a refused connection, or a missing permission, or else Kafka's own error.
 
     Args:
         options: keyword arguments of the kafka-python client that failed.
-        says: what could not be done, for a failure of no known cause.
-        error: what Kafka's library said.
-        prefix: of Fairlead's topics, where the request was about them.
-        role: whose request it was; None: rights on Fairlead's topics had nothing to do with it.
+        says: what failed, for a failure of unknown cause.
+        error: the error of Kafka's library.
+        prefix: the prefix of Fairlead's topics, if the request was about them.
+        role: the role that made the request; None: it needed no permissions on Fairlead's topics.
     """
     named = connection_error(options)
     if named is not None:
         return named
     if role is not None:
         with contextlib.suppress(KafkaError):
-            found = _lacking_of(options, _needed(prefix, role))
-            if found:
-                return _not_allowed(options, role, found)
+            lacks = _lacking_of(options, _needed(prefix, role))
+            if lacks:
+                return _not_allowed(options, role, lacks)
     return EnvironmentMissingError(
         f"kafka.bootstrap: {says} ({error}).",
-        remedy="The brokers take the connection and the login. Look at their logs, and at what "
-        f"{principal_of(options)} may do: docs/doctor.md lists the rights.",
+        remedy="The brokers accept the connection and the login. Check their logs, and the "
+        f"permissions of {principal_of(options)}: docs/doctor.md lists them.",
     )
 
 
@@ -153,21 +154,21 @@ def _lacking_of(options: Mapping[str, Any], needed: list[_Needed]) -> _Lacks:
 
 
 def _allowed(topic: Mapping[str, Any]) -> frozenset[str] | None:
-    """Return the names of the operations that are allowed; None: nobody says."""
+    """Return the names of the allowed operations; None if the brokers do not report them."""
     if topic.get("error_code") == TopicAuthorizationFailedError.errno:
         return frozenset()
-    # Who sees the topic may describe it, so an empty answer is none.
+    # A user that sees the topic may describe it, so an empty answer means no answer.
     return frozenset(topic.get("authorized_operations") or ()) or None
 
 
-def _not_allowed(options: Mapping[str, Any], role: Role, found: _Lacks) -> EnvironmentMissingError:
-    told = [
-        f"{' and '.join(operations)} on {', '.join(names)}" for operations, names in found.items()
+def _not_allowed(options: Mapping[str, Any], role: Role, lacks: _Lacks) -> EnvironmentMissingError:
+    rights = [
+        f"{' and '.join(operations)} on {', '.join(names)}" for operations, names in lacks.items()
     ]
-    commands = [acl_command(options, operations, names) for operations, names in found.items()]
+    commands = [acl_command(options, operations, names) for operations, names in lacks.items()]
     return EnvironmentMissingError(
         f"kafka.security: as {principal_of(options)}, {role.partition(',')[0]} lack"
-        f"{'s' if role.startswith('the ') else ''} a right: {'; '.join(told)}.",
+        f"{'s' if role.startswith('the ') else ''} a right: {'; '.join(rights)}.",
         remedy=f"{'; '.join(commands)}; or use another user (kafka.security). docs/doctor.md lists "
         "the rights.",
     )

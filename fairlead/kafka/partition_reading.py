@@ -1,4 +1,4 @@
-"""Reads what a topic holds at this moment, from its first record to its end, and where both are.
+"""Reads a topic's current records, and its first and end offsets.
 
 Each function asks one question and closes its connection; `TopicReader` asks many through one.
 """
@@ -20,18 +20,18 @@ _POLL_MS: Final = 200
 def read_to_end(
     kafka: KafkaSettings, topic: str, partitions: Sequence[int], since_ms: int | None = None
 ) -> Iterator[ConsumerRecord]:
-    """Yield what `TopicReader.read_to_end` yields."""
+    """Yield the records of `TopicReader.read_to_end`."""
     with TopicReader(kafka) as reader:
         yield from reader.read_to_end(topic, partitions, since_ms)
 
 
 def partitions_of(kafka: KafkaSettings, topic: str) -> int:
-    """Return how many partitions a topic has; `TopicReader.partition_counts` has what it raises."""
+    """Return a topic's number of partitions; raises like `TopicReader.partition_counts`."""
     return partition_counts(kafka, [topic])[topic]
 
 
 def partition_counts(kafka: KafkaSettings, topics: Sequence[str]) -> dict[str, int]:
-    """Return what `TopicReader.partition_counts` returns."""
+    """Return the result of `TopicReader.partition_counts`."""
     with TopicReader(kafka) as reader:
         return reader.partition_counts(topics)
 
@@ -39,7 +39,7 @@ def partition_counts(kafka: KafkaSettings, topics: Sequence[str]) -> dict[str, i
 def read_bounds(
     kafka: KafkaSettings, places: Collection[tuple[str, int]]
 ) -> dict[tuple[str, int], tuple[int, int]]:
-    """Return what `TopicReader.bounds` returns."""
+    """Return the result of `TopicReader.bounds`."""
     with TopicReader(kafka) as reader:
         return reader.bounds(places)
 
@@ -47,7 +47,7 @@ def read_bounds(
 def first_since(
     kafka: KafkaSettings, since_ms: Mapping[tuple[str, int], int]
 ) -> dict[tuple[str, int], int]:
-    """Return what `TopicReader.first_since` returns."""
+    """Return the result of `TopicReader.first_since`."""
     with TopicReader(kafka) as reader:
         return reader.first_since(since_ms)
 
@@ -55,9 +55,9 @@ def first_since(
 def follow(
     kafka: KafkaSettings, topic: str, begins: Mapping[int, int]
 ) -> Iterator[list[ConsumerRecord]]:
-    """Yield what a topic gets from some offsets on (partition -> offset), poll by poll, for ever.
+    """Yield a topic's records from some offsets on (partition -> offset), poll by poll, forever.
 
-    A poll that brings nothing is an empty list.
+    A poll without records yields an empty list.
 
     Raises:
         EnvironmentMissingError: the topic cannot be read.

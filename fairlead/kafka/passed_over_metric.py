@@ -1,4 +1,4 @@
-"""How many batches this process could not read: asked at each scrape, for engine and view alike."""
+"""The metric of batches that this process could not read, for the engine and `fairlead serve`."""
 
 from collections.abc import Iterator
 
@@ -11,15 +11,14 @@ __all__ = ["PassedOverMetric"]
 
 
 class PassedOverMetric(Collector):
-    """One counter, with a series for each topic that held such a batch."""
+    """One counter, with a series for each topic that had such a batch."""
 
     def collect(self) -> Iterator[Metric]:
         """Yield the counter."""
         family = CounterMetricFamily(
             "fairlead_batches_passed_over",
-            "Batches of Fairlead's topics that a reader of this process passed over, because of "
-            "their codec, checksum or form; the log names each place. What the query reads itself "
-            "is not counted here.",
+            "Batches of Fairlead's topics that a reader of this process skipped because of their "
+            "codec, checksum or form; the log names each. The query's own reading is not counted.",
             labels=["topic"],
         )
         for topic, count in sorted(BATCHES_PASSED_OVER.counts().items()):

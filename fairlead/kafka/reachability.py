@@ -1,7 +1,7 @@
-"""Does the cluster take our connections? Asked before a client is built (ADR 0177).
+"""Checks that the cluster accepts our connections, before a client is built (ADR 0177).
 
-kafka-python's admin client leaves its thread and a socket behind when its constructor fails, and
-tells only that time ran out; `first_contact` tells at once which step fails, and why.
+When kafka-python's admin client fails to connect, it leaves a thread and a socket behind and only
+reports a timeout. `first_contact` shows at once which step fails, and why.
 """
 
 import socket
@@ -17,28 +17,28 @@ from fairlead.errors import EnvironmentMissingError
 __all__ = ["connection_error", "require_reachable"]
 
 _SETTINGS: Final = {"bootstrap_servers": "kafka.bootstrap"}
-"""What our settings call kafka-python's options; the others are `kafka.security` and their name."""
+"""Our settings' names for kafka-python's options; the others are `kafka.security.` and the name."""
 _IDENTITY: Final = ("security_protocol", "sasl_mechanism", "sasl_plain_username", "ssl_cafile")
 
 _TAKES_SECONDS: Final = 0.5
-"""Its kernel takes a connection at once, or not at all."""
+"""A kernel accepts a connection at once, or not at all."""
 
 _taken: set[tuple[str, ...]] = set()
-"""Where this process got through before. Who starts many clients goes through the steps once, and
-a broker that freezes later holds nobody up."""
+"""Servers that this process has reached before. It checks each only once, so a broker that freezes
+later delays no further client."""
 
 
 def require_reachable(options: Mapping[str, Any]) -> None:
-    """Return if a broker takes connections with these options, or if none says that it does not.
+    """Return if a broker accepts connections with these options, or if none refuses them.
 
-    A broker that accepts a connection and is silent is left to the client that is built next: it
-    has its own time limits.
+    A broker that accepts a connection and stays silent is left to the client, which has its own
+    time limits.
 
     Args:
-        options: keyword arguments of a kafka-python client, ``bootstrap_servers`` among them.
+        options: keyword arguments of a kafka-python client, including ``bootstrap_servers``.
 
     Raises:
-        EnvironmentMissingError: none does; says which step fails, and what to do.
+        EnvironmentMissingError: no broker accepts; the message has the failed step and the remedy.
     """
     who = _who(options)
     if who in _taken:
@@ -52,10 +52,10 @@ def require_reachable(options: Mapping[str, Any]) -> None:
 
 
 def connection_error(options: Mapping[str, Any]) -> EnvironmentMissingError | None:
-    """Look for what is wrong with the connection after something failed; None: nothing is.
+    """Return what is wrong with the connection after a request failed; None if nothing is.
 
-    A password that was changed, or a certificate whose time ended, shows itself only now; and who
-    was silent before anything was asked of it, and still is, is the cause.
+    A changed password or an expired certificate shows only now. A broker that is still silent
+    is the cause, too.
     """
     contact = _contact(options)
     if not contact.taken:
@@ -79,8 +79,8 @@ def _error(contact: Contact) -> EnvironmentMissingError | None:
     if contact.refused:
         return EnvironmentMissingError(
             f"kafka.bootstrap: no broker accepts a connection ({'; '.join(contact.refused)}).",
-            remedy="Start one with: fairlead broker start, or give the address of a cluster that "
-            "runs.",
+            remedy="Start one with: fairlead broker start, or set the address of a running "
+            "cluster.",
         )
     return None
 
@@ -88,24 +88,24 @@ def _error(contact: Contact) -> EnvironmentMissingError | None:
 def _silence(contact: Contact, options: Mapping[str, Any]) -> EnvironmentMissingError | None:
     if not contact.silent:
         return None
-    told = "; ".join(
+    silent = "; ".join(
         f"{server} takes {'connections and does not answer' if _takes(server) else 'no connection'}"
         for server in contact.silent
     )
     if len(servers_of(options["bootstrap_servers"])) == 1:
         who = "the broker may be frozen"
         remedy = (
-            "Name several brokers in kafka.bootstrap: then the others are asked. Look at the "
-            "process and the machine of this one."
+            "Name several brokers in kafka.bootstrap, so that clients can ask the others. Check "
+            "the process and the machine of this one."
         )
     else:
         who = "the brokers may be frozen"
-        remedy = "Look at the brokers' processes and machines, and at the network on the way."
-    return EnvironmentMissingError(f"kafka.bootstrap: {told}: {who}.", remedy=remedy)
+        remedy = "Check the brokers' processes and machines, and the network to them."
+    return EnvironmentMissingError(f"kafka.bootstrap: {silent}: {who}.", remedy=remedy)
 
 
 def _takes(server: str) -> bool:
-    """Whether a machine that says nothing takes connections: a frozen broker's does."""
+    """Whether a silent machine accepts connections; that of a frozen broker does."""
     host, _, port = server.strip().rpartition(":")
     try:
         socket.create_connection((host.strip("[]"), int(port)), _TAKES_SECONDS).close()

@@ -1,4 +1,4 @@
-"""Where a consumer reads on: a number also while its broker does not say where to begin."""
+"""A consumer's position, as a number even while its broker does not report where to begin."""
 
 from typing import Final
 
@@ -7,15 +7,14 @@ from kafka import KafkaConsumer, TopicPartition
 __all__ = ["UNKNOWN_POSITION", "position_of"]
 
 UNKNOWN_POSITION: Final = -1
-"""Below every offset, so that whoever reads up to an end is not there yet."""
+"""Below every offset, so that no reader takes it for the end."""
 
 
 def position_of(consumer: KafkaConsumer, partition: TopicPartition) -> int:
-    """Return the offset of the record that is read next, or UNKNOWN_POSITION.
+    """Return the offset of the next record to read, or UNKNOWN_POSITION.
 
-    kafka-python has no position from `seek_to_beginning`, or from records that retention removed
-    before they were read, until the partition's leader has told where to begin. While that leader
-    is restarted its `position` is None.
+    After `seek_to_beginning`, or after retention has removed unread records, kafka-python has no
+    position until the partition's leader answers. While the leader restarts, `position` is None.
     """
     position: int | None = consumer.position(partition)
     return UNKNOWN_POSITION if position is None else position

@@ -1,4 +1,4 @@
-"""Writes what an operator says into Fairlead's topics, and waits until it stands there."""
+"""Writes an operator's records into Fairlead's topics, and waits until they are appended."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -19,10 +19,10 @@ _SEND_SECONDS_MAX: Final = 30.0
 
 
 def write_records(kafka: KafkaSettings, records: Sequence[OutgoingRecord]) -> list[int]:
-    """Write records where they say; return their offsets.
+    """Write records to their topics and partitions; return their offsets.
 
     Raises:
-        EnvironmentMissingError: a topic cannot be written. Some may stand there already.
+        EnvironmentMissingError: a topic cannot be written. Some records may be there already.
     """
     if not records:
         return []

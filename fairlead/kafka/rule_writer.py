@@ -1,4 +1,4 @@
-"""Writes rules and resets to the control topic: each under its key, in its group's partition."""
+"""Writes rules and resets to the control topic, each under its key, in its group's partition."""
 
 from collections.abc import Sequence
 from typing import Final
@@ -20,7 +20,7 @@ _ONE_SHARD: Final = WireLimits(1)
 
 
 def partitions_of_rule(rule: RuleSet, shards: int) -> Sequence[int]:
-    """Return where a rule is written: a rule of all groups to every partition."""
+    """Return the partitions for a rule; a rule for all groups goes to every partition."""
     return range(shards) if rule.group == ALL_GROUPS else (partition_of_group(rule.group, shards),)
 
 
@@ -28,7 +28,7 @@ def as_read(rule: RuleSet) -> RuleSet:
     """Return a rule as the engine reads it from the control topic.
 
     Raises:
-        WireError: the engine rejects it by its form.
+        WireError: the engine would reject its form.
         OversizeError, TypeError: no record can hold it.
     """
     key = rule_key(rule.group, rule.rule, rule.subject)
@@ -42,7 +42,7 @@ def reset_as_read(reset: Reset) -> Reset:
     """Return a reset as the engine reads it from the control topic.
 
     Raises:
-        WireError: the engine rejects it by its form.
+        WireError: the engine would reject its form.
     """
     written = encode_reset(reset, TopicNames(""), 1)
     raw = RawRecord("control", 0, 0, 0, True, written.key, written.value)  # noqa: FBT003
@@ -55,7 +55,7 @@ def write_rules(kafka: KafkaSettings, rules: Sequence[tuple[int, RuleSet]]) -> l
     """Write each rule to a partition of the control topic; return the records' offsets.
 
     Raises:
-        EnvironmentMissingError: the topic cannot be written. Some may stand there already.
+        EnvironmentMissingError: the topic cannot be written. Some records may be there already.
     """
     topic = TopicNames(kafka.topic_prefix).name("control")
     records = [
@@ -71,7 +71,7 @@ def write_resets(kafka: KafkaSettings, resets: Sequence[Reset], shards: int) -> 
     """Write resets, each to its group's partition of the control topic; return their offsets.
 
     Raises:
-        EnvironmentMissingError: the topic cannot be written. Some may stand there already.
+        EnvironmentMissingError: the topic cannot be written. Some records may be there already.
     """
     names = TopicNames(kafka.topic_prefix)
     records = [encode_reset(reset, names, shards) for reset in resets]

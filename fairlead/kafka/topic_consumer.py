@@ -15,7 +15,7 @@ log = structlog.get_logger(__name__)
 
 
 class PassedOver:
-    """How many batches this process has passed over, by topic; for any thread."""
+    """The number of batches that this process has skipped, by topic; for any thread."""
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
@@ -27,17 +27,17 @@ class PassedOver:
             self._counts[topic] += 1
 
     def counts(self) -> Mapping[str, int]:
-        """Return the numbers of now, by the topic's full name."""
+        """Return the current numbers, by the topic's full name."""
         with self._lock:
             return dict(self._counts)
 
 
 BATCHES_PASSED_OVER: Final = PassedOver()
-"""Of this process. A process has readers of several kinds, and its metrics tell of all of them."""
+"""The counts of all readers of this process."""
 
 
 class TopicConsumer(topic_consumer.TopicConsumer):
-    """The client's, which logs as the engine does and counts in `BATCHES_PASSED_OVER`."""
+    """The client's consumer, with the engine's log; it counts in `BATCHES_PASSED_OVER`."""
 
     def note_passed_over(self, batch: UnreadableBatch) -> None:
         """Count the batch and log `batch_passed_over`."""

@@ -1,4 +1,4 @@
-"""What a topic holds, read from its first record kept to its end as it is now."""
+"""Reads a whole topic, from its first record to its current end."""
 
 import contextlib
 import time
@@ -20,9 +20,9 @@ class TopicContent:
     """A whole topic.
 
     Attributes:
-        topic: its name.
-        partitions: the numbers of all its partitions, those without records too.
-        records: every record; those of one partition are in the order of their offsets.
+        topic: the topic's name.
+        partitions: the numbers of all its partitions, even without records.
+        records: all records; those of one partition are in order.
     """
 
     topic: str
@@ -31,10 +31,10 @@ class TopicContent:
 
 
 def read_to_end(bootstrap: str, topic: str) -> TopicContent:
-    """Return what the topic holds, up to the end of each partition when this is called.
+    """Return the topic's content, up to the current end of each partition.
 
     Raises:
-        EnvironmentMissingError: there is no such topic, or the brokers fell silent.
+        EnvironmentMissingError: there is no such topic, or the brokers stopped answering.
     """
     consumer = KafkaConsumer(
         bootstrap_servers=bootstrap,
@@ -47,7 +47,7 @@ def read_to_end(bootstrap: str, topic: str) -> TopicContent:
         if not numbers:
             raise EnvironmentMissingError(
                 f"topic {topic}: it does not exist at {bootstrap}.",
-                remedy="Check the bootstrap servers and the topic prefix.",
+                remedy="Check kafka.bootstrap and kafka.topic_prefix.",
             )
         partitions = [TopicPartition(topic, number) for number in sorted(numbers)]
         return TopicContent(topic, tuple(sorted(numbers)), tuple(_read(consumer, partitions)))
@@ -57,16 +57,16 @@ def _read(consumer: KafkaConsumer, partitions: list[TopicPartition]) -> list[Raw
     consumer.assign(partitions)
     ends = consumer.end_offsets(partitions)
     consumer.seek_to_beginning(*partitions)
-    found: list[RawRecord] = []
+    content: list[RawRecord] = []
     heard = time.monotonic()
     while waiting := [p for p in partitions if position_of(consumer, p) < ends[p]]:
         for partition, records in consumer.poll(timeout_ms=_POLL_MS).items():
             heard = time.monotonic()
-            found += [raw_record(r) for r in records if r.offset < ends[partition]]
+            content += [raw_record(r) for r in records if r.offset < ends[partition]]
         if time.monotonic() > heard + _SILENCE_SECONDS_MAX:
             names = ", ".join(f"{p.topic}/{p.partition}" for p in waiting)
             raise EnvironmentMissingError(
-                f"kafka: nothing came from {names} for {_SILENCE_SECONDS_MAX:.0f} s.",
-                remedy="Look at the brokers' logs.",
+                f"kafka: no records from {names} for {_SILENCE_SECONDS_MAX:.0f} s.",
+                remedy="Check the brokers' logs.",
             )
-    return found
+    return content

@@ -1,6 +1,7 @@
-"""Make the topics that are missing, and say what differs in those that are there.
+"""Creates missing topics, and reports the differences of existing ones.
 
-Nothing that exists is changed: partitions cannot be taken back, and a setting may have been chosen.
+It changes no existing topic: Kafka cannot remove partitions, and somebody may have chosen a setting
+on purpose.
 """
 
 import contextlib
@@ -20,23 +21,23 @@ from fairlead.kafka.topic_specification import ESSENTIAL_SETTINGS, TopicSpec
 
 BROKERS_CHOICE: Final = -1
 READY_WAIT_MS: Final = 60_000
-"""How long topics that were just made are waited for: a busy broker knew one only after 10 s."""
+"""How long to wait for new topics; a busy broker once needed 10 s to know one."""
 _KNOWN_SECONDS: Final = 10.0
-"""So long every broker may take to hear of a topic that another one made."""
+"""How long a broker may take to learn of a topic that another broker created."""
 _LOOK_SECONDS: Final = 0.1
 _REPLICAS_FOR_TWO_IN_SYNC: Final = 3
-_REMEDY: Final = "Allow this user Create on the cluster, or make the topics as another user."
+_REMEDY: Final = "Allow this user Create on the cluster, or create the topics as another user."
 
 
 @dataclass(frozen=True, slots=True)
 class TopicDifference:
-    """One setting of an existing topic that is not as it should be.
+    """A wrong setting of an existing topic.
 
     Attributes:
         topic: the topic's full name.
         setting: a Kafka setting, or "partitions" or "replication.factor".
-        expected: what it should be.
-        found: what it is.
+        expected: the right value.
+        found: the current value.
     """
 
     topic: str
@@ -46,19 +47,19 @@ class TopicDifference:
 
     @property
     def essential(self) -> bool:
-        """Whether decisions may be wrong with it, not only later or at more cost."""
+        """Whether it can make decisions wrong, and not only late or expensive."""
         return self.setting in ESSENTIAL_SETTINGS
 
 
 @dataclass(frozen=True, slots=True)
 class TopicReport:
-    """What was done and found, full names in the order of the specifications.
+    """The result for all topics; full names in the order of the specifications.
 
     Attributes:
-        created: made just now.
-        existing: there before.
-        missing: not there (only when nothing was to be made).
-        differences: in those that exist.
+        created: topics created just now.
+        existing: topics that existed before.
+        missing: missing topics (only if none should be created).
+        differences: wrong settings of existing topics.
     """
 
     created: tuple[str, ...]
@@ -73,16 +74,16 @@ def create_topics(
     specs: Sequence[TopicSpec],
     replication_factor: int = BROKERS_CHOICE,
 ) -> TopicReport:
-    """Make the topics that are missing and compare the others; return when all have leaders.
+    """Create the missing topics and compare the others; return when all have leaders.
 
     Args:
-        connection: keyword arguments of a kafka-python client, bootstrap_servers at least.
-        prefix: what the topics' names begin with.
+        connection: keyword arguments of a kafka-python client, at least bootstrap_servers.
+        prefix: the topics' prefix.
         specs: the topics.
         replication_factor: copies of each; −1 leaves it to the broker.
 
     Raises:
-        EnvironmentMissingError: the cluster does not answer, or refuses to make a topic.
+        EnvironmentMissingError: the cluster does not answer, or refuses to create a topic.
     """
     with admin_of(connection) as admin:
         before = _described(admin, prefix, specs)
@@ -99,7 +100,7 @@ def inspect_topics(
     specs: Sequence[TopicSpec],
     replication_factor: int = BROKERS_CHOICE,
 ) -> TopicReport:
-    """Compare the topics and make none.
+    """Compare the topics and create none.
 
     Raises:
         EnvironmentMissingError: the cluster does not answer.
@@ -110,7 +111,7 @@ def inspect_topics(
 
 @contextlib.contextmanager
 def admin_of(connection: Mapping[str, Any]) -> Iterator[KafkaAdminClient]:
-    """Ask something of a cluster; whatever it does not answer is told with its cause.
+    """Open an admin client; its errors leave the context as errors with a cause.
 
     Raises:
         EnvironmentMissingError: the cluster does not answer, or refuses.
@@ -127,7 +128,7 @@ def admin_of(connection: Mapping[str, Any]) -> Iterator[KafkaAdminClient]:
 def _create(
     admin: KafkaAdminClient, prefix: str, specs: Sequence[TopicSpec], replication_factor: int
 ) -> tuple[str, ...]:
-    """Make the topics; return the names of those that nobody else made meanwhile."""
+    """Create the topics; return the names of those that nobody else has created meanwhile."""
     if not specs:
         return ()
     wanted = {
@@ -145,8 +146,8 @@ def _create(
             created.append(topic["name"])
         elif topic["error_code"] != TopicAlreadyExistsError.errno:
             raise EnvironmentMissingError(
-                f"topics: {topic['name']} cannot be made: {for_code(topic['error_code']).__name__}"
-                f" ({topic['error_message']}).",
+                f"topics: {topic['name']} cannot be created: "
+                f"{for_code(topic['error_code']).__name__} ({topic['error_message']}).",
                 remedy=_REMEDY,
             )
     admin.wait_for_topics(list(wanted), timeout_ms=READY_WAIT_MS)
@@ -161,39 +162,39 @@ def _compare(
     *,
     made: bool = False,
 ) -> TopicReport:
-    """Compare what is there; the broker asked may hear of new topics only after a while.
+    """Compare the existing topics; the asked broker may learn of new ones only after a while.
 
-    ``made``: all topics were there or made just now, so each one must come to be known.
+    ``made``: all topics exist or were just created, so wait until the broker knows each.
     """
     ends_s = time.monotonic() + _KNOWN_SECONDS
     while True:
-        found = _described(admin, prefix, specs)
-        configs = configs_of(admin, list(found))
-        # Of a topic that it does not know a broker tells no settings, as of one that is refused.
-        # Whoever was asked before may know topics that somebody else makes just now.
-        unseen = sorted({*found} - {*configs})
-        complete = not unseen and (len(found) == len(specs) or not made)
+        described = _described(admin, prefix, specs)
+        configs = configs_of(admin, list(described))
+        # A broker reports no settings of a topic that it does not know, or that it refuses. The
+        # broker asked before may know topics that somebody else has just created.
+        unseen = sorted({*described} - {*configs})
+        complete = not unseen and (len(described) == len(specs) or not made)
         if complete or time.monotonic() >= ends_s:
             break
         time.sleep(_LOOK_SECONDS)
     if unseen:
         raise EnvironmentMissingError(
-            f"topics: this user may not look at the settings of {', '.join(unseen)}; or somebody "
-            f"made them just now, and a broker has not heard of them in {_KNOWN_SECONDS:.0f} s.",
+            f"topics: this user may not read the settings of {', '.join(unseen)}; or they are new, "
+            f"and a broker has not learned of them within {_KNOWN_SECONDS:.0f} s.",
             remedy="kafka-acls.sh --add --operation DescribeConfigs for each of them; fairlead "
-            "doctor writes the whole command. If they are new: start again.",
+            "doctor prints the whole command. If they are new, start again.",
         )
-    partitions = {name.removeprefix(prefix): len(copies) for name, copies in found.items()}
+    partitions = {name.removeprefix(prefix): len(copies) for name, copies in described.items()}
     by_suffix = {name.removeprefix(prefix): config for name, config in configs.items()}
     differences = list(differences_of(partitions, by_suffix, prefix, specs, replication_factor))
     if replication_factor != BROKERS_CHOICE:
         differences += [
             TopicDifference(name, "replication.factor", str(replication_factor), str(min(copies)))
-            for name, copies in found.items()
+            for name, copies in described.items()
             if min(copies) != replication_factor
         ]
-    existing = tuple(prefix + spec.suffix for spec in specs if prefix + spec.suffix in found)
-    missing = tuple(prefix + spec.suffix for spec in specs if prefix + spec.suffix not in found)
+    existing = tuple(prefix + spec.suffix for spec in specs if prefix + spec.suffix in described)
+    missing = tuple(prefix + spec.suffix for spec in specs if prefix + spec.suffix not in described)
     return TopicReport((), existing, missing, tuple(differences))
 
 
@@ -204,15 +205,14 @@ def differences_of(
     specs: Sequence[TopicSpec],
     replication_factor: int = BROKERS_CHOICE,
 ) -> list[TopicDifference]:
-    """Compare topics that are there with what they should be.
+    """Compare existing topics with their specifications.
 
     Args:
-        partitions: how many each has, by suffix; what is not there is not compared.
-        configs: all settings in force of each, by suffix; of what is left out nothing but the
-            partitions is compared.
-        prefix: what the topics' names begin with.
-        specs: what they should be.
-        replication_factor: copies that were asked for; −1: nobody did.
+        partitions: the number of partitions, by suffix; missing topics are not compared.
+        configs: all effective settings, by suffix; without them only the partitions are compared.
+        prefix: the topics' prefix.
+        specs: the specifications.
+        replication_factor: the requested number of copies; −1: none requested.
     """
     differences = []
     for spec in specs:
@@ -231,7 +231,7 @@ def differences_of(
 
 
 def _config(spec: TopicSpec, replication_factor: int) -> dict[str, str]:
-    """The topic's settings; with three copies, two must have a record before it counts."""
+    """Return the topic's settings; with three copies, two must have a record before it counts."""
     if replication_factor >= _REPLICAS_FOR_TWO_IN_SYNC:
         return {**spec.config, "min.insync.replicas": "2"}
     return dict(spec.config)
@@ -240,7 +240,7 @@ def _config(spec: TopicSpec, replication_factor: int) -> dict[str, str]:
 def _described(
     admin: KafkaAdminClient, prefix: str, specs: Sequence[TopicSpec]
 ) -> dict[str, list[int]]:
-    """The topics that exist: full name → the number of copies of each partition."""
+    """Return the existing topics: full name -> the number of copies of each partition."""
     described = admin.describe_topics([prefix + spec.suffix for spec in specs])
     return {
         topic["name"]: [len(partition["replica_nodes"]) for partition in topic["partitions"]]
@@ -250,12 +250,12 @@ def _described(
 
 
 def configs_of(admin: KafkaAdminClient, names: Sequence[str]) -> dict[str, dict[str, str]]:
-    """Return all settings in force of topics, by name; those that may not be seen are left out."""
+    """Return all effective settings of topics, by name, without topics hidden from the user."""
     if not names:
         return {}
     resources = [ConfigResource(ConfigResourceType.TOPIC, name) for name in names]
     answer = admin.describe_configs(resources, config_filter=ConfigFilterType.ALL)
-    # The library passes over a refusal: no topic has no settings at all.
+    # The library hides a refusal; but every topic has settings, so an empty answer is a refusal.
     return {
         name: {setting: entry["value"] for setting, entry in settings.items()}
         for name, settings in answer["topic"].items()

@@ -1,8 +1,8 @@
-"""Whether the input topics are still those that a checkpoint has read.
+"""Checks that the input topics are still the ones that a checkpoint has read.
 
-A topic that is deleted and made again has its old name and another id. Its offsets begin anew, so a
-checkpoint would skip what is written below the place up to which it has read, and nothing but the
-id tells: once the topic has grown past that place it looks whole.
+A topic that somebody deletes and creates again keeps its name and gets another id. Its offsets
+begin at 0, so a checkpoint would skip new records below its old position. Once the topic has grown
+past that position, only the id shows it.
 """
 
 import contextlib
@@ -22,14 +22,14 @@ from fairlead.settings import KafkaSettings
 from fairlead.wire.topics import TopicNames
 
 TopicIds = Mapping[str, str]
-"""Kafka's id of each input topic, by its full name; a topic is left out that has none."""
+"""Kafka's id of each input topic, by full name, without topics that have none."""
 
 _NONE: Final = UUID(int=0)
-"""What brokers answer that do not know ids."""
+"""The answer of brokers that do not support ids."""
 
 
 def read_topic_ids(kafka: KafkaSettings, topics: Collection[str] | None = None) -> TopicIds:
-    """Return the ids of some topics, by their full names; None: of the input topics.
+    """Return the ids of some topics, by full name; with None, of the input topics.
 
     Raises:
         EnvironmentMissingError: the cluster does not answer.
@@ -42,31 +42,31 @@ def read_topic_ids(kafka: KafkaSettings, topics: Collection[str] | None = None) 
             described = admin.describe_topics([*wanted])
     except KafkaError as error:
         raise cluster_error(options, "the cluster does not answer", error) from error
-    found = {topic["name"]: topic.get("topic_id") for topic in described}
-    return {name: str(found[name]) for name in sorted(found) if _is_id(found[name])}
+    ids = {topic["name"]: topic.get("topic_id") for topic in described}
+    return {name: str(ids[name]) for name in sorted(ids) if _is_id(ids[name])}
 
 
-def check_topic_ids(stored: TopicIds, found: TopicIds) -> None:
-    """Compare the topics that a checkpoint has read with those that are there.
+def check_topic_ids(stored: TopicIds, current: TopicIds) -> None:
+    """Compare the topics that a checkpoint has read with the current ones.
 
-    A topic of which one side knows no id is not compared: brokers before 2.8 have none.
+    A topic without an id on either side is not compared: brokers before 2.8 have none.
 
     Raises:
-        RefusedError: one was made anew; names every one.
+        RefusedError: a topic was recreated; the message names each.
     """
-    anew = [
-        f"{name} (its id was {stored[name]} and is {found[name]})"
-        for name in sorted(stored.keys() & found.keys())
-        if stored[name] != found[name]
+    recreated = [
+        f"{name} (its id was {stored[name]} and is {current[name]})"
+        for name in sorted(stored.keys() & current.keys())
+        if stored[name] != current[name]
     ]
-    if anew:
+    if recreated:
         raise RefusedError(
-            f"engine.checkpoint: topics were made anew since it was written: {', '.join(anew)}.",
+            f"engine.checkpoint: topics were recreated since then: {', '.join(recreated)}.",
             remedy="If kafka.bootstrap and kafka.topic_prefix are right, move engine.checkpoint "
-            "away and start: the engine recovers from what clients claim. If the topic "
+            "away and start: the engine recovers from the clients' claims. If the topic "
             "generations is new as well, stop every client first.",
         )
 
 
-def _is_id(found: object) -> bool:
-    return found is not None and str(found) not in {str(_NONE), ""}
+def _is_id(topic_id: object) -> bool:
+    return topic_id is not None and str(topic_id) not in {str(_NONE), ""}

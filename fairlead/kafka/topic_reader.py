@@ -1,7 +1,7 @@
-"""Reads what topics hold, and says where they begin and end: many questions, one connection.
+"""Reads topics, their first offsets and their ends: many questions through one connection.
 
-A consumer asks a cluster for its brokers and topics before it can read anything. A command that
-reads ten topics one after the other would wait for that ten times.
+A new consumer first asks the cluster for its brokers and topics. Without a shared connection, a
+command that reads ten topics would wait for that ten times.
 """
 
 import contextlib
@@ -28,15 +28,15 @@ __all__ = ["TopicReader", "consumer_of", "unreadable"]
 _POLL_MS: Final = 200
 _POLL_RECORDS: Final = 5_000
 _IDLE_POLLS_MAX: Final = 150
-"""Half a minute without anything: the broker has gone away."""
+"""After half a minute without records, the broker counts as gone."""
 _EMPTY_MS: Final = 10
-"""So long a broker waits for records where there are none: what is read is there already."""
+"""How long a broker may wait for records; short, since the wanted records already exist."""
 
 
 def consumer_of(kafka: KafkaSettings, name: str, **options: Any) -> TopicConsumer:
-    """Return a consumer that reads and does nothing else: no topic made, no offset committed.
+    """Return a consumer that only reads: it creates no topics and commits no offsets.
 
-    ``name`` is what it is called in the broker's log; ``options`` are its own besides.
+    ``name`` is its name in the broker's log; ``options`` are further options.
     """
     connection = client_options(kafka, name)
     require_reachable(connection)
@@ -51,7 +51,7 @@ def consumer_of(kafka: KafkaSettings, name: str, **options: Any) -> TopicConsume
 def unreadable(
     kafka: KafkaSettings, topics: str, error: KafkaError | str
 ) -> EnvironmentMissingError:
-    """Return the error of topics that cannot be read: its cause by name, if that can be found."""
+    """Return the error of topics that cannot be read, with its cause if known."""
     return cluster_error(
         client_options(kafka, "causes"),
         f"{topics} cannot be read",
@@ -62,15 +62,15 @@ def unreadable(
 
 
 class TopicReader:
-    """Reads topics of one cluster; connects when it is first asked, and keeps the connection.
+    """Reads topics of one cluster; connects at the first question, and keeps the connection.
 
-    Who reads record by record has a connection until it comes to the end or gives up; whoever asks
-    meanwhile is given another. All are closed when nobody refers to the reader any more. Nothing is
-    written: no topic is made and no offset committed. It is for one thread.
+    An iterator of records occupies a connection until it ends or is closed; questions in between
+    use another one. All connections are closed when the reader is garbage collected. The reader
+    creates no topics and commits no offsets. It is for one thread.
     """
 
     def __init__(self, kafka: KafkaSettings) -> None:
-        """Take the cluster."""
+        """Read from this cluster."""
         self._kafka = kafka
         self._idle: list[KafkaConsumer] = []
         self._known: set[str] = set()
@@ -83,23 +83,23 @@ class TopicReader:
         self.close()
 
     def close(self) -> None:
-        """Close the connection; the next question opens another."""
+        """Close the connection; the next question opens a new one."""
         _close(self._idle)
 
     def partition_counts(
         self, topics: Collection[str], also: Collection[str] = ()
     ) -> dict[str, int]:
-        """Return how many partitions each of some topics has.
+        """Return the number of partitions of some topics.
 
         Args:
-            topics: those that must be there.
-            also: further ones, of which those are told that are there.
+            topics: topics that must exist.
+            also: further topics; those that do not exist are left out.
 
         Raises:
-            EnvironmentMissingError: one is not there, or the cluster does not answer.
+            EnvironmentMissingError: a topic does not exist, or the cluster does not answer.
         """
         with self._connected(()) as consumer:
-            # Not by name: a broker may make a topic that somebody names, and the library lets it.
+            # Not by name, since that may make the broker create the topic.
             there = consumer.topics()
             counts = {
                 topic: len(consumer.partitions_for_topic(topic))
@@ -109,27 +109,27 @@ class TopicReader:
         self._known.update(counts)
         missing = [topic for topic in topics if topic not in counts]
         if missing:
-            # A topic that this user may not see looks like one that is not there.
+            # A topic that this user may not see looks like a missing one.
             require_rights(
                 client_options(self._kafka, "rights"), self._kafka.topic_prefix, Role.READER
             )
             raise EnvironmentMissingError(
                 f"topics: {', '.join(missing)} {'is' if len(missing) == 1 else 'are'} missing at "
                 f"{self._kafka.bootstrap}.",
-                remedy="Check kafka.bootstrap and kafka.topic_prefix; an engine makes the topics.",
+                remedy="Check kafka.bootstrap and kafka.topic_prefix; an engine creates them.",
             )
         return counts
 
     def read_to_end(
         self, topic: str, partitions: Sequence[int], since_ms: int | None = None
     ) -> Iterator[ConsumerRecord]:
-        """Yield the records of some partitions up to their ends of now, in order within each.
+        """Yield the records of some partitions up to their current ends, in order within each.
 
         Args:
             topic: a topic that exists.
-            partitions: which of its partitions.
-            since_ms: begin with the first record of each that has this timestamp or a later one;
-                None: with the first.
+            partitions: its partitions to read.
+            since_ms: begin in each with the first record of this timestamp or a later one; None:
+                with the first record.
 
         Raises:
             EnvironmentMissingError: the topic cannot be read.
@@ -148,18 +148,18 @@ class TopicReader:
                 batches = consumer.poll(timeout_ms=_POLL_MS, max_records=_POLL_RECORDS)
                 idle = 0 if batches else idle + 1
                 if idle > _IDLE_POLLS_MAX:
-                    raise unreadable(self._kafka, topic, "it stopped to answer")
-                # By position and not by record: the last offsets of a compacted topic may be empty.
+                    raise unreadable(self._kafka, topic, "the broker stopped answering")
+                # By position, not by record: the last offsets of a compacted topic may be empty.
                 while left and position_of(consumer, left[-1]) >= ends[left[-1]]:
                     left.pop()
                 for records in batches.values():
                     yield from records
 
     def bounds(self, places: Collection[tuple[str, int]]) -> dict[tuple[str, int], tuple[int, int]]:
-        """Return the first offset that is there and the end of each partition (topic and number).
+        """Return the first offset and the end of each partition (topic and number).
 
         Raises:
-            EnvironmentMissingError: the log cannot be asked.
+            EnvironmentMissingError: the cluster does not answer.
         """
         partitions = [TopicPartition(*place) for place in places]
         with self._connected({topic for topic, _ in places}) as consumer:
@@ -168,12 +168,10 @@ class TopicReader:
         return {(each.topic, each.partition): (firsts[each], ends[each]) for each in partitions}
 
     def first_since(self, since_ms: Mapping[tuple[str, int], int]) -> dict[tuple[str, int], int]:
-        """Return the first offset of each partition whose record has this timestamp or a later one.
-
-        Where there is none, the partition's end.
+        """Return each partition's first offset with this timestamp or a later one, or else its end.
 
         Raises:
-            EnvironmentMissingError: the log cannot be asked.
+            EnvironmentMissingError: the cluster does not answer.
         """
         wanted = {TopicPartition(*place): max(since, 0) for place, since in since_ms.items()}
         with self._connected({topic for topic, _ in since_ms}) as consumer:
@@ -182,7 +180,7 @@ class TopicReader:
         return {(each.topic, each.partition): offset for each, offset in begins.items()}
 
     def newest(self, topic: str, partition: int) -> ConsumerRecord | None:
-        """Return the newest record of a partition of a topic that is not compacted; None: none.
+        """Return the newest record of a partition of an uncompacted topic; None if there is none.
 
         Raises:
             EnvironmentMissingError: the topic cannot be read.
@@ -192,12 +190,12 @@ class TopicReader:
             return None
         place, back = TopicPartition(topic, partition), 1
         with self._connected([topic]) as consumer:
-            # What stands at the end may be a marker of a transaction, or nothing that can be read.
+            # The last offset may be a transaction marker, or unreadable.
             while True:
                 begin = max(first, end - back)
-                found = _newest_from(consumer, place, begin, end)
-                if found is not None or begin == first:
-                    return found
+                record = _newest_from(consumer, place, begin, end)
+                if record is not None or begin == first:
+                    return record
                 back *= 2
 
     def records_at(
@@ -205,11 +203,11 @@ class TopicReader:
         places: Collection[tuple[str, int, int]],
         bounds: Mapping[tuple[str, int], tuple[int, int]],
     ) -> dict[tuple[str, int, int], ConsumerRecord]:
-        """Return the records at some places (topic, partition, offset), where there is one.
+        """Return the existing records at some places (topic, partition, offset).
 
         Args:
             places: the places.
-            bounds: what `bounds` says of their partitions.
+            bounds: the result of `bounds` for their partitions.
 
         Raises:
             EnvironmentMissingError: a topic cannot be read.
@@ -219,19 +217,19 @@ class TopicReader:
             first, end = bounds[topic, partition]
             if first <= offset < end:
                 wanted.setdefault(TopicPartition(topic, partition), []).append(offset)
-        found: dict[tuple[str, int, int], ConsumerRecord] = {}
+        records: dict[tuple[str, int, int], ConsumerRecord] = {}
         with self._connected({each.topic for each in wanted}) as consumer:
             for place, offsets in wanted.items():
                 for record in _read_offsets(consumer, place, offsets):
-                    found[record.topic, record.partition, record.offset] = record
-        return found
+                    records[record.topic, record.partition, record.offset] = record
+        return records
 
     @contextlib.contextmanager
     def _connected(self, topics: Collection[str]) -> Iterator[KafkaConsumer]:
-        """Lend a connection that knows of these topics; one that failed is not lent again.
+        """Lend a connection that knows these topics; a connection that failed is not lent again.
 
         Raises:
-            EnvironmentMissingError: nobody answers, or the library failed with these topics.
+            EnvironmentMissingError: no broker answers, or the library failed with these topics.
         """
         consumer: KafkaConsumer | None = None
         try:
@@ -239,15 +237,15 @@ class TopicReader:
             self._make_known(consumer, topics)
             yield consumer
         except GeneratorExit:
-            # Whoever read record by record has read enough.
+            # The caller has closed the iterator of records.
             self._idle += [] if consumer is None else [consumer]
             raise
         except BaseException as error:
             if consumer is not None:
                 consumer.close()
             if isinstance(error, KafkaError):
-                told = ", ".join(sorted(topics)) or "the list of topics"
-                raise unreadable(self._kafka, told, error) from error
+                names = ", ".join(sorted(topics)) or "the list of topics"
+                raise unreadable(self._kafka, names, error) from error
             raise
         self._idle.append(consumer)
 
@@ -255,9 +253,9 @@ class TopicReader:
         return consumer_of(self._kafka, "reader", fetch_max_wait_ms=_EMPTY_MS)
 
     def _make_known(self, consumer: KafkaConsumer, topics: Collection[str]) -> None:
-        """Let the library learn of all topics at once: one by one, each costs a tenth of a second.
+        """Let the library learn of all topics at once; one by one, each costs a tenth of a second.
 
-        It goes on knowing of topics that were assigned, as long as no others are.
+        It keeps the assigned topics until others are assigned.
         """
         if not self._known.issuperset(topics) or not consumer.assignment():
             self._known.update(topics)
@@ -270,17 +268,17 @@ def _close(consumers: list[KafkaConsumer]) -> None:
 
 
 def _close_collected(consumers: list[KafkaConsumer]) -> None:
-    """Close them where nobody refers to their reader any more.
+    """Close the consumers of a reader that was garbage collected.
 
-    That may be found out on the library's own thread, on which it refuses to close anything; so
-    only the main thread, which is also there at the end of the process, closes by itself.
+    Python may collect it on the library's own thread, on which the library refuses to close
+    anything. So only the main thread, which also exists at the end of the process, closes directly.
     """
     if not consumers or threading.current_thread() is threading.main_thread():
         _close(consumers)
         return
 
     def close() -> None:
-        # Nobody has this reader any more who could act on what its closing says.
+        # Nobody has this reader any more, so nobody could handle an error.
         with contextlib.suppress(Exception):
             _close(consumers)
 
@@ -299,9 +297,9 @@ def _since(
     ends: Mapping[TopicPartition, int],
     since_ms: Mapping[TopicPartition, int],
 ) -> dict[TopicPartition, int]:
-    found = consumer.offsets_for_times(dict(since_ms), timeout_ms=REQUEST_TIMEOUT_MS)
+    first = consumer.offsets_for_times(dict(since_ms), timeout_ms=REQUEST_TIMEOUT_MS)
     return {
-        place: ends[place] if found.get(place) is None else found[place].offset
+        place: ends[place] if first.get(place) is None else first[place].offset
         for place in since_ms
     }
 
@@ -323,7 +321,7 @@ def _newest_from(
 def _read_offsets(
     consumer: KafkaConsumer, partition: TopicPartition, offsets: Sequence[int]
 ) -> Iterator[ConsumerRecord]:
-    """Yield the records of a partition at some offsets, ascending and below its end."""
+    """Yield the records of a partition at some offsets, which ascend and are below its end."""
     consumer.assign([partition])
     wanted, left, idle = frozenset(offsets), list(offsets), 0
     while left:
@@ -331,7 +329,7 @@ def _read_offsets(
             consumer.seek(partition, left[0])
         records = consumer.poll(timeout_ms=_POLL_MS).get(partition, ())
         yield from (record for record in records if record.offset in wanted)
-        # By position and not by record: an offset of a compacted topic may be empty.
+        # By position, not by record: an offset of a compacted topic may be empty.
         reached = position_of(consumer, partition)
         idle = 0 if reached > left[0] else idle + 1
         if idle > _IDLE_POLLS_MAX:

@@ -1,9 +1,9 @@
-"""Where a group is read from: Fairlead's topics, as they are now or as they were recorded."""
+"""The source of a group's records: Fairlead's topics, live or recorded."""
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Protocol
 
-from fairlead.kafka.missing_record import Place, WhyMissing
+from fairlead.kafka.missing_record import RecordPlace, WhyMissing
 from fairlead.wire.raw import Partitions, RawRecord
 from fairlead.wire.topics import TopicNames
 
@@ -11,30 +11,30 @@ __all__ = ["TopicSource"]
 
 
 class TopicSource(Protocol):
-    """Reads topics; writes nothing, and makes none."""
+    """Reads topics; writes nothing and creates none."""
 
     @property
     def names(self) -> TopicNames:
-        """What the topics are called."""
+        """The names of the topics."""
         ...
 
     @property
     def partitions(self) -> Partitions:
-        """How many partitions they have."""
+        """Their partition counts."""
         ...
 
     @property
     def place(self) -> str:
-        """Where the topics are, for people: *at* a cluster, or *in* a folder."""
+        """The location of the topics, for people: *at* a cluster, or *in* a folder."""
         ...
 
     @property
     def tick_ms(self) -> int | None:
-        """The period of the engine's ticks; None: as conf/ says."""
+        """The period of the engine's ticks; None: the one in conf/."""
         ...
 
     def now_ms(self) -> int:
-        """Return the time: of this machine, or of the newest record of a recording."""
+        """Return the time of this machine, or that of the newest record of a recording."""
         ...
 
     def partitions_of(self, suffix: str) -> range:
@@ -62,9 +62,11 @@ class TopicSource(Protocol):
         ...
 
     def newest_ms(self, suffix: str, partition: int) -> int | None:
-        """Return when the newest record of a partition was appended; None: there is none."""
+        """Return the append time of a partition's newest record; None if there is none."""
         ...
 
-    def records_at(self, places: Collection[Place]) -> Mapping[Place, RawRecord | WhyMissing]:
+    def records_at(
+        self, places: Collection[RecordPlace]
+    ) -> Mapping[RecordPlace, RawRecord | WhyMissing]:
         """Return the record at each place, or why there is none."""
         ...

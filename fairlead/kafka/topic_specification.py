@@ -1,8 +1,8 @@
-"""How each of Fairlead's topics must be set; the table of docs/protocol.md §1 in Kafka's words.
+"""The settings of Fairlead's topics; the table of docs/protocol.md §1 as Kafka settings.
 
-Three facts carry the engine and its clients, the rest is housekeeping: how many partitions there
-are (a shard is a partition of heartbeats), that the broker dates the records of the three topics
-from which the clock of the log is read, and that what is compacted is never deleted.
+Engine and clients depend on three facts: the number of partitions (a shard is a partition of
+heartbeats), the broker's timestamps in the three topics from which the clock of the log is read,
+and that compacted topics never delete. The rest is housekeeping.
 """
 
 from collections.abc import Mapping
@@ -16,17 +16,17 @@ _HOUR_MS: Final = 3_600 * _SECOND_MS
 _DAY_MS: Final = 24 * _HOUR_MS
 _MIB: Final = 1024 * 1024
 
-# Twice the largest record: a batch has a header, and a producer may put several records in one.
+# Twice the largest record: a batch has a header and may hold several records.
 MESSAGE_BYTES_MAX: Final = _MIB
-# The cleaner never touches the newest segment: it must be closed before old values can go.
+# The cleaner never touches the newest segment, so it must be closed before old values can go.
 _COMPACTED_SEGMENT_MS: Final = _HOUR_MS
 _COMPACTED_SEGMENT_BYTES: Final = 16 * _MIB
 _DELETED_SEGMENT_BYTES: Final = 256 * _MIB
-# An engine that was down for long must still see that a rule or a route was removed. (Ten years;
-# the largest number of Kafka's own would overflow when it is added to the time.)
+# After a long downtime an engine must still see that a rule or a route was removed. (Ten years;
+# Kafka's largest number would overflow when added to the time.)
 _TOMBSTONES_KEPT_MS: Final = 3_650 * _DAY_MS
 
-# Settings without which the engine or a client decides wrongly, not only later or at more cost.
+# Settings without which the engine or a client decides wrongly, and not only late or expensively.
 ESSENTIAL_SETTINGS: Final = frozenset(
     {
         "partitions",
@@ -45,9 +45,9 @@ class TopicSpec:
     """One topic.
 
     Attributes:
-        suffix: what follows the prefix in its name.
-        partitions: how many.
-        config: every setting that differs from what a broker might have as its default.
+        suffix: the name after the prefix.
+        partitions: the number of partitions.
+        config: every setting that may differ from a broker's default.
     """
 
     suffix: str
@@ -56,7 +56,7 @@ class TopicSpec:
 
 
 def topic_specs(topics: TopicsSettings) -> tuple[TopicSpec, ...]:
-    """Return the eleven topics, as docs/protocol.md lists them."""
+    """Return the eleven topics of docs/protocol.md."""
     shards = topics.heartbeats_partitions
     kept_ms = topics.heartbeats_retention_ms
     return (
@@ -73,7 +73,7 @@ def topic_specs(topics: TopicsSettings) -> tuple[TopicSpec, ...]:
             "assignments",
             topics.assignments_partitions,
             _compacted(_DAY_MS)
-            # A client that reads late must still find the diff behind the newest record.
+            # A client that reads late must still find the changes that led to the newest record.
             | {"min.compaction.lag.ms": str(topics.assignments_compaction_lag_ms)},
         ),
         TopicSpec("decisions", 1, _deleted(topics.decisions_retention_ms)),
@@ -85,28 +85,28 @@ def topic_specs(topics: TopicsSettings) -> tuple[TopicSpec, ...]:
 def _every() -> dict[str, str]:
     return {
         "max.message.bytes": str(MESSAGE_BYTES_MAX),
-        # The broker decompresses what a producer compressed, and compares its size afterwards: no
-        # reader meets a codec it does not have, or a small batch that becomes a large one.
+        # The broker decompresses records and checks their size afterwards: no reader meets an
+        # unknown codec, or a small batch that becomes large.
         "compression.type": "uncompressed",
-        # A replica that had not caught up would take back what readers have acted on.
+        # As a leader, a replica that is behind would lose records that readers have acted on.
         "unclean.leader.election.enable": "false",
     }
 
 
 def _deleted(kept_ms: int) -> dict[str, str]:
-    """Settings of a topic whose records go after a time."""
+    """Return the settings of a topic that deletes records after a time."""
     return _every() | {
         "cleanup.policy": "delete",
         "retention.ms": str(kept_ms),
         "retention.bytes": "-1",
-        # Records go by whole segments: at most a quarter longer than they must be kept.
+        # Kafka deletes whole segments, so records stay at most a quarter longer.
         "segment.ms": str(max(kept_ms // 4, 60 * _SECOND_MS)),
         "segment.bytes": str(_DELETED_SEGMENT_BYTES),
     }
 
 
 def _compacted(tombstones_kept_ms: int) -> dict[str, str]:
-    """Settings of a topic that keeps the newest value of each key for ever."""
+    """Return the settings of a topic that keeps the newest value of each key forever."""
     return _every() | {
         "cleanup.policy": "compact",
         "delete.retention.ms": str(tombstones_kept_ms),
@@ -118,5 +118,5 @@ def _compacted(tombstones_kept_ms: int) -> dict[str, str]:
 
 
 def _dated_by_broker() -> dict[str, str]:
-    """The append time is the clock of the log: a sender's own clock must not reach it."""
+    """Return the settings for append times, since the senders' clocks must not move the log's."""
     return {"message.timestamp.type": "LogAppendTime"}

@@ -1,4 +1,4 @@
-"""How every process of Fairlead writes its log: one form, no secret, nothing that steers."""
+"""The log of every process of Fairlead: one form, no secrets, no control characters."""
 
 from fairlead.logs.setting_up import configure_logs, log_form, logs_configured
 from fairlead.logs.tidying import RateLimit, Secrets, escape_ids

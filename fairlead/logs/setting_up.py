@@ -1,4 +1,4 @@
-"""Sets up the log of a process: its own lines, and those of the libraries in the same form."""
+"""Sets up the log of a process: its own lines and the libraries' lines in the same form."""
 
 import contextlib
 import logging
@@ -15,19 +15,19 @@ from fairlead.logs.tidying import RateLimit, Secrets, escape_ids
 __all__ = ["configure_logs", "log_form", "logs_configured"]
 
 Form = Literal["auto", "console", "json"]
-"""How lines are written; ``auto``: for people on a terminal, as JSON otherwise."""
+"""The forms of lines; ``auto``: console on a terminal, JSON otherwise."""
 
 _QUIET: Final = {
-    # It warns of its own slow moments, and of everything that is retried.
+    # It warns about its own slow moments, and about every retry.
     "kafka": logging.ERROR,
     "uvicorn.access": logging.ERROR,
-    # It warns of each request that is none, and anybody may send those.
+    # It warns about each invalid request, and anybody can send those.
     "uvicorn.error": logging.ERROR,
 }
 
 
 def log_form(wanted: str, stream: TextIO | None = None) -> Literal["console", "json"]:
-    """Return the form of a stream's lines (the standard error's if none is named).
+    """Return the form of a stream's lines; by default the standard error's.
 
     Raises:
         ValueError: there is no such form.
@@ -35,7 +35,7 @@ def log_form(wanted: str, stream: TextIO | None = None) -> Literal["console", "j
     if wanted == "auto":
         return "console" if (stream or sys.stderr).isatty() else "json"
     if wanted not in ("console", "json"):
-        raise ValueError(f"no form of a log: {wanted!r}")
+        raise ValueError(f"unknown form of a log: {wanted!r}")
     return "json" if wanted == "json" else "console"
 
 
@@ -46,16 +46,16 @@ def configure_logs(
     stream: TextIO | None = None,
     more: Iterable[Processor] = (),
 ) -> logging.Handler:
-    """Write the log of this process to a stream: the standard error, if none is named.
+    """Write the log of this process to a stream, by default the standard error.
 
     Args:
         form: ``console``, ``json`` or ``auto``.
-        secrets: what must never be in it.
-        stream: where to.
-        more: what else is to be done to each line's fields, before secrets are taken out.
+        secrets: texts that must never appear in it.
+        stream: the stream.
+        more: further processors of each line, before the removal of secrets.
 
     Returns:
-        What takes the lines of the libraries; it is on the root logger of the standard library.
+        The handler of the libraries' lines; it is on the standard library's root logger.
     """
     stream = stream or sys.stderr
     shared: list[Processor] = [
@@ -95,7 +95,7 @@ def configure_logs(
 
 @contextlib.contextmanager
 def logs_configured(form: str = "auto", *, secrets: Iterable[str] = ()) -> Iterator[None]:
-    """Write the log as `configure_logs` does in the context, and as before after it."""
+    """Write the log as `configure_logs` does within the context; restore the old log after it."""
     before = structlog.get_config()
     root = logging.getLogger()
     level, handlers = root.level, list(root.handlers)
@@ -109,7 +109,7 @@ def logs_configured(form: str = "auto", *, secrets: Iterable[str] = ()) -> Itera
 
 
 def _says_something(record: logging.LogRecord) -> bool:
-    """Tell whether a line of a library is worth one: a refresh that a close cut off is none."""
+    """Tell whether a library's line matters; a refresh that a close interrupts does not."""
     if record.name != "kafka.cluster" or not isinstance(record.args, tuple):
         return True
     return all(type(each).__name__ != "Cancelled" for each in record.args)
@@ -124,6 +124,6 @@ def _renderer(form: Literal["console", "json"], stream: TextIO) -> Processor:
 
 
 def _json(_logger: object, _method: str, fields: Any) -> str:
-    """Write a line as one JSON document: when, how bad and what first, then the rest."""
+    """Return a line as JSON: timestamp, level and event first, then the rest."""
     first = {name: fields.pop(name) for name in ("timestamp", "level", "event") if name in fields}
     return orjson.dumps({**first, **fields}, default=str).decode()

@@ -1,6 +1,6 @@
-"""What happens to a line before it is written: secrets go, control characters too, repeats wait.
+"""Processes lines before they are written: removes secrets, escapes, and limits repetitions.
 
-Each is a processor of structlog: it is handed the line's fields and returns them.
+Each class is a processor of structlog: it gets a line's fields and returns them.
 """
 
 import json
@@ -23,31 +23,31 @@ _IN_TEXT: Final = re.compile(
             (?: ["']? \s* [=:] \s* | ["'] \s* , \s* (?= b?["'] ) ) )
         ( b?"(?: \\. | [^"\\] )*" | b?'(?: \\. | [^'\\] )*' | [^\s,;"')\]}]+ )"""
 )
-"""A secret that stands in a text under its name: in a JAAS configuration, a dict, a pair."""
+"""A secret after its name in a text: in a JAAS configuration, a dict or a pair."""
 _IN_OPTION: Final = re.compile(
     r"""(?ix) ( (?<![\w-]) --? [\w.-]* (?: password | passwd | passphrase | secret ) \s+ )
         ( "[^"]*" | '[^']*' | \S+ )"""
 )
-"""A secret that follows the name of a flag, as on a command line."""
+"""A secret after a flag, as on a command line."""
 _IN_URL: Final = re.compile(r"(?i)([a-z][a-z0-9+.-]*://[^\s/:@]*:)[^\s/]+(?=@)")
-"""The password of whom a URL names."""
+"""The password in a URL."""
 _KEY: Final = re.compile(r"[\w.-]+")
 _FLAG: Final = re.compile(r"--?[\w.-]+")
 _PAIR: Final = 2
 _SECRET_LENGTH_MIN: Final = 4
-"""A shorter one would be found in any text."""
+"""A shorter secret could occur in any text."""
 
 _STEERING: Final = re.compile(
     "[\\x00-\\x1f\\x7f-\\x9f\\u061c\\u200b-\\u200f\\u2028-\\u202e\\u2060-\\u206f\\ufeff]"
 )
-"""Control characters, and those that turn or hide text."""
+"""Control characters, and characters that reverse or hide text."""
 _TRACES: Final = frozenset({"exception", "traceback", "stack"})
-"""Fields that have lines of their own."""
+"""Fields with several lines."""
 
 REPEATING: Final[Mapping[str, tuple[str, ...]]] = {
-    "a step failed, its group was set back": ("group", "error"),
-    "records could not be published, the batch is tried again": (),
-    "a report of a batch could not be read; its numbers are lost": (),
+    "a group's step failed; the group keeps its state from before the batch": ("group", "error"),
+    "records could not be published; Spark tries the batch again": (),
+    "a batch's report cannot be read; its numbers are lost": (),
     "look_up_failed": ("group", "topic", "error"),
     "look_up_refused": ("error",),
     "write_failed": ("topic",),
@@ -55,11 +55,11 @@ REPEATING: Final[Mapping[str, tuple[str, ...]]] = {
     "requests_dropped": (),
     "requests_not_reached": (),
 }
-"""Events that may come with each batch or poll, and the fields by which two are the same."""
+"""Events that may come with each batch or poll -> the fields by which two of them are equal."""
 
 
 def _deeply(value: Any, change: Callable[[str], str]) -> Any:
-    """Return a value with every text in it changed; what is no plain value becomes text."""
+    """Return a value with every text in it changed; other objects become texts."""
     if isinstance(value, str):
         return change(value)
     if value is None or isinstance(value, bool | int | float):
@@ -72,7 +72,7 @@ def _deeply(value: Any, change: Callable[[str], str]) -> Any:
 
 
 class Secrets:
-    """Takes secrets out of lines: fields by their names, and known values wherever they stand.
+    """Removes secrets from lines: fields by their names, and known values anywhere.
 
     Args:
         known: secrets of this process, such as the password for the brokers.
@@ -85,11 +85,11 @@ class Secrets:
             if len(each) >= _SECRET_LENGTH_MIN
             for form in _written_forms(each)
         }
-        # The longest first: one may be the beginning of another.
+        # The longest first: one secret may be the beginning of another.
         self._known = sorted(texts, key=len, reverse=True)
 
     def __call__(self, _logger: object, _method: str, fields: Fields) -> Fields:
-        """Return the fields of a line without any secret."""
+        """Return the fields of a line without secrets."""
         return {
             name: MASK if _names_secret(name) else self._masked(value)
             for name, value in fields.items()
@@ -106,7 +106,7 @@ class Secrets:
         return _deeply(value, self.mask)
 
     def _masked_items(self, items: list[Any]) -> list[Any]:
-        """Mask what follows a secret's name: the second of a pair, or the argument of a flag."""
+        """Mask the value after a secret's name: the second of a pair, or a flag's argument."""
         name = _KEY if len(items) == _PAIR else _FLAG
         return [
             MASK
@@ -116,7 +116,7 @@ class Secrets:
         ]
 
     def mask(self, text: str) -> str:
-        """Return a text without any secret."""
+        """Return a text without secrets."""
         for secret in self._known:
             text = text.replace(secret, MASK)
         for pattern in (_IN_URL, _IN_OPTION, _IN_TEXT):
@@ -129,7 +129,7 @@ def _names_secret(name: str) -> bool:
 
 
 def _written_forms(secret: str) -> Iterator[str]:
-    """Yield a secret as it is, and as repr and JSON write it within their quotes."""
+    """Yield a secret plain, and in the forms of repr and JSON within their quotes."""
     yield secret
     plain = repr(secret)[1:-1]
     yield plain
@@ -146,9 +146,9 @@ def _written_forms(secret: str) -> Iterator[str]:
 
 
 def escape_ids(_logger: object, _method: str, fields: Fields) -> Fields:
-    """Write control characters as what they are, so that no id steers a terminal or ends a line.
+    """Escape control characters, so that no id controls a terminal or ends a line.
 
-    The lines of a traceback stay lines, and none of them can pass for a line of the log.
+    A traceback keeps its lines, with a prefix so that none looks like a line of the log.
     """
     return {
         name: _escape_lines(value)
@@ -166,21 +166,22 @@ def _escape_lines(text: str) -> str:
     return "\n".join(f"  | {_escape(line)}" for line in text.rstrip("\n").split("\n"))
 
 
-def _code(found: "re.Match[str]") -> str:
+def _code(match: "re.Match[str]") -> str:
     short = {"\n": "\\n", "\r": "\\r", "\t": "\\t"}
-    code = ord(found[0])
-    return short.get(found[0]) or (f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}")  # noqa: PLR2004 - the last code of two digits
+    code = ord(match[0])
+    return short.get(match[0]) or (f"\\x{code:02x}" if code <= 0xFF else f"\\u{code:04x}")  # noqa: PLR2004 - the last code of two digits
 
 
 class RateLimit:
-    """Leaves out lines that repeat.
+    """Drops repeated lines.
 
-    The first is written at once, and after a while the next one, which says how many were left out.
+    It writes the first line at once, and the next one after a while, with the number of dropped
+    ones.
 
     Args:
-        repeating: the events that may repeat, and the fields by which two of them are the same.
-        seconds: from one such line to the next at the least.
-        clock: seconds that never go back.
+        repeating: events that may repeat -> the fields by which two of them are equal.
+        seconds: the least time between two such lines.
+        clock: monotonic seconds.
     """
 
     KEYS_MAX: Final = 10_000
@@ -201,7 +202,7 @@ class RateLimit:
         """Return the fields.
 
         Raises:
-            structlog.DropEvent: the line is left out.
+            structlog.DropEvent: the line is dropped.
         """
         event = str(fields.get("event"))
         if event not in self._repeating:

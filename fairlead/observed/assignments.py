@@ -12,7 +12,7 @@ from fairlead.core.membership.member_disagreement import SUBSCRIPTION_DISAGREEME
 from fairlead.core.model import MemberKey, MessageQueue
 from fairlead.core.publishing.digest import digest
 from fairlead.wire.assignment_records import AssignmentPart, HeldEntry
-from fairlead.wire.assignment_sets import ReadParts, ToldSet
+from fairlead.wire.assignment_sets import IssuedSet, IssuedSets
 from fairlead.wire.quick_fields import member_of
 
 __all__ = ["GroupAssignments"]
@@ -29,10 +29,10 @@ class GroupAssignments:
         odd: members that were told that their group uses another value than their own.
     """
 
-    sets: dict[MemberKey, ToldSet] = field(default_factory=dict)
+    sets: dict[MemberKey, IssuedSet] = field(default_factory=dict)
     digests: dict[MemberKey, int] = field(default_factory=dict)
     odd: set[MemberKey] = field(default_factory=set)
-    _parts: ReadParts = field(default_factory=ReadParts)
+    _parts: IssuedSets = field(default_factory=IssuedSets)
 
     def put(self, part: AssignmentPart) -> None:
         """Add the newest record of a key."""

@@ -26,7 +26,7 @@ from fairlead.wire.quick_decisions import (
     Part,
     Step,
 )
-from fairlead.wire.quick_fields import Place, epoch_of
+from fairlead.wire.quick_fields import RecordPlace, epoch_of
 from fairlead.wire.raw import RawRecord
 
 __all__ = [
@@ -70,7 +70,7 @@ class LastGrant(NamedTuple):
 
     client_id: str
     epoch: Epoch
-    decision: Place
+    decision: RecordPlace
     decided_ms: int
     since_ms: int
 
@@ -90,7 +90,7 @@ class LoggedDecision:
     """
 
     group: str
-    place: Place
+    place: RecordPlace
     append_ms: int
     at_ms: int
     epoch: Epoch
@@ -279,7 +279,7 @@ class GroupDecisions:
 
     def _apply_all(self, steps: tuple[Step, ...], parts: list[Part]) -> _Changes:
         changes, row = _Changes(), parts[0].row
-        place = Place(row.topic, row.partition, row.offset)
+        place = RecordPlace(row.topic, row.partition, row.offset)
         append_ms = parts[-1].row.append_ms
         for step in steps:
             self._apply(step, append_ms, changes)
@@ -311,7 +311,7 @@ class GroupDecisions:
         else:
             self.grants.pop(queue, None)
 
-    def _own(self, step: Step, place: Place, append_ms: int, changes: _Changes) -> None:
+    def _own(self, step: Step, place: RecordPlace, append_ms: int, changes: _Changes) -> None:
         known = self.newest_grants.get(step.queue)
         if known is not None and known.epoch >= step.epoch:
             return
@@ -355,7 +355,7 @@ def _decision(
     body["part"], body["parts"] = 0, 1
     return LoggedDecision(
         group=group,
-        place=Place(first.row.topic, first.row.partition, first.row.offset),
+        place=RecordPlace(first.row.topic, first.row.partition, first.row.offset),
         append_ms=last.row.append_ms,
         at_ms=body["at_ms"],
         epoch=first.epoch,

@@ -153,7 +153,7 @@ class GroupOffsets:
 
     def _leaders(self, route: Route, partitions: Collection[int]) -> dict[int, int]:
         """Return the leader of each partition that has one."""
-        (look,) = self._data.look([route.topic]).looks
+        (look,) = self._data.look_at([route.topic]).looks
         if not isinstance(look, TopicSeen):
             raise self._data.unanswered(f"it did not say where the partitions of {route.topic} are")
         if look.identity != route.identity:

@@ -18,7 +18,7 @@ from fairlead.observed.forecast import forecast
 from fairlead.observed.observed_group import ObservedGroup
 from fairlead.observed.ownership import Share
 from fairlead.observed.planned_group import SOMEWHERE, PlannedGroup
-from fairlead.wire.assignment_sets import ToldSet
+from fairlead.wire.assignment_sets import IssuedSet
 
 __all__ = ["LiveGroup", "MovingQueue", "UnknownGroupError", "live_group"]
 
@@ -66,7 +66,7 @@ class LiveGroup:
     others: frozenset[str] = frozenset()
 
     @property
-    def assigned(self) -> Mapping[MemberKey, ToldSet]:
+    def assigned(self) -> Mapping[MemberKey, IssuedSet]:
         """What each member was told to hold."""
         return self.observed.assignments.sets
 
@@ -112,7 +112,7 @@ def _picture(core: CoreGroup, in_force: RulesInForce, shares: _Shares) -> Planne
 
 
 def _calm(
-    planned: PlannedGroup, shares: _Shares, told: Mapping[MemberKey, ToldSet]
+    planned: PlannedGroup, shares: _Shares, told: Mapping[MemberKey, IssuedSet]
 ) -> PlannedGroup:
     """Return the group as it will be when everything under way is over.
 

@@ -3,7 +3,7 @@
 import itertools
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from fairlead.kafka.missing_record import Place, WhyMissing, why_missing
+from fairlead.kafka.missing_record import RecordPlace, WhyMissing, why_missing
 from fairlead.recording import RecordingError, RecordingFolder
 from fairlead.wire.raw import RawRecord
 
@@ -80,12 +80,14 @@ class DumpSource:
             self._newest[place] = None if newest is None else newest.append_ms
         return self._newest[place]
 
-    def records_at(self, places: Collection[Place]) -> Mapping[Place, RawRecord | WhyMissing]:
+    def records_at(
+        self, places: Collection[RecordPlace]
+    ) -> Mapping[RecordPlace, RawRecord | WhyMissing]:
         """Return the record at each place, or why there is none."""
         wanted: dict[tuple[str, int], set[int]] = {}
         for topic, number, offset in places:
             wanted.setdefault((topic, number), set()).add(offset)
-        records: dict[Place, RawRecord | WhyMissing] = {}
+        records: dict[RecordPlace, RawRecord | WhyMissing] = {}
         for (topic, number), offsets in wanted.items():
             suffix = self.names.suffix(topic)
             part = self._recording.manifest.topics.get(suffix or "", {}).get(number)

@@ -47,7 +47,7 @@ class PolledTopics:
         for queue in sorted(set(queues)):
             by_topic.setdefault(queue.topic, []).append(queue)
         leaders: dict[str, dict[int, int]] = {}
-        for found in self._data.look([*by_topic]).looks:
+        for found in self._data.look_at([*by_topic]).looks:
             if isinstance(found, TopicSeen):
                 self.identities[found.topic] = found.identity
                 leaders[found.topic] = {

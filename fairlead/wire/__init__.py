@@ -1,1 +1,1 @@
-"""Records to bytes and back: validation, limits and the partition rule (ADR 0020)."""
+"""Converts records to bytes and back: validation, limits and the partition rule (ADR 0020)."""

@@ -1,4 +1,4 @@
-"""What the engine told a member, read back: the whole set that stands in its assignment record."""
+"""Reads assignment records: a member's whole set of queues, as the engine wrote it."""
 
 from dataclasses import dataclass
 from typing import Literal, cast
@@ -15,14 +15,14 @@ __all__ = ["AssignmentPart", "HeldEntry", "read_assignment"]
 
 _ENTRY = frozenset(("queue", "epoch", "state"))
 _GATED = frozenset(("position", "why", "after", "identity"))
-"""Of a gated entry alone."""
+"""Fields that only a gated entry has."""
 _AFTER = frozenset(("client_id", "incarnation", "epoch"))
 _STATES = ("held", "draining", "gated")
 
 
 @dataclass(frozen=True, slots=True)
 class HeldEntry:
-    """One queue of a member's set: the epoch of its grant, and how far the handover has come.
+    """One queue of a member's set: the epoch of its grant, and the state of its handover.
 
     ``after``: the grants whose release a gated entry waits for, newest first.
     """
@@ -35,7 +35,7 @@ class HeldEntry:
 
 @dataclass(frozen=True, slots=True)
 class AssignmentPart:
-    """One part of the newest set of one member. ``at_ms``: when what led to it was appended."""
+    """One part of a member's set. ``at_ms``: the append time of the newest record behind it."""
 
     group: str
     member: MemberKey
@@ -48,14 +48,14 @@ class AssignmentPart:
 
 
 def read_assignment(value: bytes) -> AssignmentPart | None:
-    """Return what a record of the assignments topic says; None: it is another kind, a notice.
+    """Return the assignment of a record of the assignments topic; None if it is a notice.
 
     Raises:
-        WireError: it is not what the protocol says.
+        WireError: the record breaks the protocol.
     """
     body = read_strict(value)
     if type(body) is not dict:
-        raise WireError(Reason.NOT_AN_OBJECT, None, "the value is no object", "send one object")
+        raise WireError(Reason.NOT_AN_OBJECT, None, "the value is not an object", "send one object")
     fields = Fields(body, Tally())
     if fields.get("kind", "assignment") != "assignment":
         return None

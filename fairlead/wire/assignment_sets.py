@@ -1,7 +1,7 @@
-"""A member's set, joined from its parts as they stand in the assignments topic.
+"""Joins the parts of a member's set, as the assignments topic holds them.
 
-Every reader of that topic joins parts here, whatever it reads of them, so that all of them see the
-same sets of a group (docs/protocol.md §2 and §3.12).
+Every reader of that topic joins parts here, so that all readers see the same sets of a group
+(docs/protocol.md §2 and §3.12).
 """
 
 from collections.abc import Mapping
@@ -14,17 +14,17 @@ from fairlead.core.model import Epoch, MemberKey
 from fairlead.wire.assignment_records import AssignmentPart, HeldEntry
 from fairlead.wire.limits import PARTS_MAX
 
-__all__ = ["ReadParts", "ToldSet", "member_part"]
+__all__ = ["IssuedSet", "IssuedSets", "member_part"]
 
 _NOTICE: Final = "notice"
 
 
 @dataclass(frozen=True, slots=True)
-class ToldSet:
-    """What one member was told to hold.
+class IssuedSet:
+    """The newest set of queues that the engine has issued to one member.
 
-    ``at_ms``: when the newest record that led to it was appended. ``complete``: every part of it
-    was read; if not, it is being written, or its writer died. ``epoch``: that of its decision.
+    ``at_ms``: the append time of the newest record behind it. ``complete``: all its parts were
+    read; otherwise the engine is still writing, or has died. ``epoch``: its decision's epoch.
     """
 
     entries: tuple[HeldEntry, ...]
@@ -34,18 +34,18 @@ class ToldSet:
 
 
 @dataclass(slots=True)
-class ReadParts:
-    """The parts of one group's sets, in the order in which the topic has them.
+class IssuedSets:
+    """The parts of one group's issued sets, added in the order of the topic.
 
-    The topic is compacted, and its newest record of a key counts, except one of an engine that was
-    superseded: members pass over those, and so does who reads what members were told. A member's
-    records stand in one partition, so their order tells which engine is older.
+    The topic is compacted, and the newest record of a key counts, except a record of a superseded
+    engine: members ignore those, and so must every other reader. A member's records are in one
+    partition, so their order shows which engine is older.
     """
 
     _parts: dict[MemberKey, dict[int, AssignmentPart]] = field(default_factory=dict)
 
     def put(self, part: AssignmentPart) -> bool:
-        """Put a part in place; False: a newer engine has told this member something already."""
+        """Add a part; return False if a newer engine has already issued a set to this member."""
         known = self._parts.get(part.member, {})
         if any(part.generation < each.generation for each in known.values()):
             return False
@@ -53,53 +53,50 @@ class ReadParts:
         return True
 
     def remove(self, member: MemberKey, number: int) -> bool:
-        """Take out a part whose key has a null value; False: it was not there."""
+        """Remove a part whose key has a null value; return whether it was there."""
         parts = self._parts.get(member, {})
         removed = parts.pop(number, None) is not None
         if removed and not parts:
             del self._parts[member]
         return removed
 
-    def set_of(self, member: MemberKey) -> ToldSet | None:
-        """Return what a member was told to hold; None: nothing, or its first part is missing."""
+    def set_of(self, member: MemberKey) -> IssuedSet | None:
+        """Return a member's set; None if there is none or its first part is missing."""
         parts = self._parts.get(member, {})
         return _joined(parts) if 0 in parts else None
 
-    def sets(self) -> dict[MemberKey, ToldSet]:
-        """Return the set of each member, by the order of their keys."""
-        found = {member: self.set_of(member) for member in sorted(self._parts)}
-        return {member: told for member, told in found.items() if told is not None}
+    def sets(self) -> dict[MemberKey, IssuedSet]:
+        """Return the set of each member, in the order of their keys."""
+        sets = {member: self.set_of(member) for member in sorted(self._parts)}
+        return {member: issued for member, issued in sets.items() if issued is not None}
 
 
 def member_part(key: bytes) -> tuple[str, MemberKey, int | None]:
-    """Return the group, the member and the part that a key names; None in place of a part: notice.
+    """Return the group, the member and the part that a key names; the part is None for a notice.
 
     Raises:
-        ValueError, TypeError: it is no such key.
+        ValueError, TypeError: the key is invalid.
     """
     group, client_id, incarnation, part = orjson.loads(key)
     if not all(type(text) is str for text in (group, client_id, incarnation)):
-        raise ValueError("no key of a member")
+        raise ValueError("not a member's key")
     if part == _NOTICE:
         return group, MemberKey(client_id, incarnation), None
     if type(part) is not int or not 0 <= part < PARTS_MAX:
-        raise ValueError("no number of a part")
+        raise ValueError("not a part number")
     return group, MemberKey(client_id, incarnation), part
 
 
-def _joined(parts: Mapping[int, AssignmentPart]) -> ToldSet:
-    """Return the set that these parts are, of which the first must be there.
-
-    Parts of another set than the first are left out.
-    """
+def _joined(parts: Mapping[int, AssignmentPart]) -> IssuedSet:
+    """Join parts to a set; the first part must be there, and parts of another set are left out."""
     first = parts[0]
     same = [
         part
-        # By the parts that are there: how many there should be is only what the record says.
+        # Go through the parts that exist: the number of parts in the record may be anything.
         for number, part in sorted(parts.items())
         if number < first.parts
         and (part.generation, part.epoch, part.parts)
         == (first.generation, first.epoch, first.parts)
     ]
     entries = tuple(entry for part in same for entry in part.assigned)
-    return ToldSet(entries, first.at_ms, len(same) == first.parts, first.epoch)
+    return IssuedSet(entries, first.at_ms, len(same) == first.parts, first.epoch)

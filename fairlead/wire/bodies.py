@@ -1,7 +1,4 @@
-"""Values of the core as JSON objects, with the fields in the order of the protocol's examples.
-
-What is written here is the text of the contract; nothing is decided.
-"""
+"""Converts values of the core to JSON objects, with fields in the order of docs/protocol.md."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -27,13 +24,13 @@ __all__ = [
 ]
 
 TEXT_MAX = 300
-"""So many characters of an explanation are written; the rest is cut off."""
+"""The most characters of an explanation that a record gets; the rest is cut off."""
 
 _CONTROL = dict.fromkeys((*range(0x20), *range(0x7F, 0xA0)), " ")
 
 
 def plain_text(text: str) -> str:
-    """Return an explanation that a log or a terminal can show: one line, of limited length."""
+    """Return an explanation as one line of limited length, fit for logs and terminals."""
     return text[:TEXT_MAX].encode("utf-8", "replace").decode().translate(_CONTROL)
 
 
@@ -57,7 +54,7 @@ def add_body(add: Add) -> dict[str, Any]:
 
 
 def holding_body(holding: Holding) -> dict[str, Any]:
-    """Return one entry of ``assigned``; only a gated one tells its start."""
+    """Return one entry of ``assigned``; only a gated one has a start position."""
     body: dict[str, Any] = {
         "queue": [*holding.queue],
         "epoch": [*holding.epoch],
@@ -73,7 +70,7 @@ def holding_body(holding: Holding) -> dict[str, Any]:
 
 
 def _identity_body(identity: str | None) -> dict[str, str]:
-    """Return of which life of its topic a start is, if that is known."""
+    """Return the identity of the topic that a start position belongs to, if known."""
     return {} if identity is None else {"identity": identity}
 
 
@@ -83,7 +80,7 @@ def _after_body(after: After) -> dict[str, Any]:
 
 
 def cause_body(cause: Cause) -> dict[str, Any]:
-    """Return a cause; what it does not name is left out."""
+    """Return a cause without its empty fields."""
     body: dict[str, Any] = {"kind": cause.kind}
     if cause.client_id is not None:
         body["client_id"] = cause.client_id
@@ -101,7 +98,7 @@ def cause_body(cause: Cause) -> dict[str, Any]:
 
 
 def _rule_body(cause: Cause) -> dict[str, Any]:
-    """Return what a cause says of its rule, and who set it."""
+    """Return a cause's rule, and who set it."""
     told = {
         "rule": cause.rule,
         "group": cause.group,
@@ -112,7 +109,7 @@ def _rule_body(cause: Cause) -> dict[str, Any]:
 
 
 def move_body(move: Move) -> dict[str, Any]:
-    """Return one step of a queue; its start stands only where it has one."""
+    """Return one move of a queue; the start only if it has one."""
     body: dict[str, Any] = {
         "queue": [*move.queue],
         "stage": move.stage,
@@ -138,7 +135,7 @@ def failure_body(failure: Failure) -> dict[str, Any]:
 
 
 def summary_body(summary: GroupSummary) -> dict[str, Any]:
-    """Return where a group stands; what is unsafe is told where anything is."""
+    """Return the state of a group; ``unsafe`` only if anything is."""
     unsafe = {"unsafe": summary.unsafe} if summary.unsafe else {}
     return {
         "phase": summary.phase,
@@ -151,7 +148,7 @@ def summary_body(summary: GroupSummary) -> dict[str, Any]:
 
 
 def cut_body(cut: Cut) -> dict[str, Any]:
-    """Return what had been read, topics and partitions in order."""
+    """Return what the engine had read, topics and partitions in order."""
     body: dict[str, Any] = {
         "generation": cut.generation,
         "shard": cut.shard,
@@ -173,7 +170,7 @@ def _ends(positions: Mapping[str, Mapping[int, int]]) -> dict[str, dict[str, int
 
 
 def process_body(process: Process | None) -> dict[str, Any] | None:
-    """Return a process, as a notice names the winner."""
+    """Return the process that a notice names as the winner."""
     return None if process is None else {"start_ms": process.start_ms, "uuid": process.uuid}
 
 
@@ -192,7 +189,7 @@ def broker_body(broker: RouteBroker, *, detailed: bool) -> dict[str, Any]:
 
 
 def queue_offsets_body(known: QueueOffsets) -> dict[str, Any]:
-    """Return what a bridge knows of one queue."""
+    """Return a bridge's offsets of one queue."""
     for_time = known.for_time
     return {
         "queue": [*known.queue],

@@ -1,6 +1,6 @@
-"""What bridges write and are asked for: routes, offsets, requests; and the claim of a driver.
+"""Reads records of bridges (routes, offsets), requests to bridges, and a driver's claim.
 
-Each reader turns the fields of one record into its value, or raises WireError.
+Each reader returns the value of one record, or raises WireError.
 """
 
 from collections.abc import Mapping
@@ -78,7 +78,7 @@ _SETTINGS = frozenset(
 
 
 def read_route(fields: Fields) -> RouteChanged:
-    """Read the whole route of one topic; no broker twice, not too many queues."""
+    """Read the whole route of one topic; refuse repeated brokers and too many queues."""
     fields.known(_ROUTE)
     topic = fields.text("topic", ROUTED_TOPIC)
     brokers = tuple(_broker(entry) for entry in fields.entries("brokers", _BROKER))
@@ -116,7 +116,7 @@ def _broker(fields: Fields) -> RouteBroker:
 
 
 def _addresses(fields: Fields) -> dict[str, str]:
-    """Read broker id -> address, in the order of the ids as numbers."""
+    """Read broker id -> address, in numerical order of the ids."""
     addresses = fields.mapping("addresses")
     if not all(BROKER_ID.allows(name) for name in addresses.body):
         raise bad_value(fields.path("addresses"), f"{BROKER_ID.words} as names")
@@ -124,21 +124,21 @@ def _addresses(fields: Fields) -> dict[str, str]:
 
 
 def _per_queue(fields: Fields, name: str, queues: int) -> tuple[str | None, ...] | None:
-    """Read one label or null for each queue, or null for none at all."""
+    """Read an array with a label or null for each queue, or null instead of the array."""
     if fields.get(name, "an array or null") is None:
         return None
     labels = fields.texts_or_nulls(name, LABEL)
     if len(labels) != queues:
         raise inconsistent(
             fields.path(name),
-            "it has not one entry for each queue",
+            "it does not have one entry for each queue",
             "send as many entries as the greater of read_queue_nums and write_queue_nums, or null",
         )
     return labels
 
 
 def read_offsets(fields: Fields) -> OffsetsKnown:
-    """Read what a bridge knows of queues of one topic; no queue twice, none of another topic."""
+    """Read a bridge's offsets of one topic; refuse repeated queues and those of other topics."""
     fields.known(_OFFSETS)
     topic = fields.text("topic", TOPIC)
     queues = tuple(
@@ -158,7 +158,7 @@ def _queue_offsets(fields: Fields, topic: str) -> QueueOffsets:
     queue = fields.queue("queue")
     if queue.topic != topic:
         raise inconsistent(
-            fields.path("queue"), "it is of another topic", "write one record for each topic"
+            fields.path("queue"), "it belongs to another topic", "write one record for each topic"
         )
     min_offset = fields.integer("min")
     max_offset = fields.integer("max")
@@ -180,7 +180,7 @@ def _for_time(fields: Fields) -> tuple[int, int] | None:
 
 
 def read_absent(fields: Fields) -> TopicAbsent:
-    """Read that a cluster does not have a topic that a group asked about."""
+    """Read a bridge's answer that its cluster does not have the requested topic."""
     fields.known(_ABSENT)
     return TopicAbsent(
         group=fields.text("group", GROUP),
@@ -190,7 +190,7 @@ def read_absent(fields: Fields) -> TopicAbsent:
 
 
 def read_sign(fields: Fields) -> BridgeSign:
-    """Read what a bridge says of itself."""
+    """Read a bridge's sign of life."""
     fields.known(_SIGN)
     said = fields.word("state", _STATES)
     return BridgeSign(
@@ -202,10 +202,10 @@ def read_sign(fields: Fields) -> BridgeSign:
 
 
 def read_request(fields: Fields) -> Request:
-    """Read what bridges are asked for, or told, by the engine, a client or a producer."""
+    """Read a request to bridges, from the engine, a client or a producer."""
     fields.known(_REQUEST)
     queues = fields.body.get("queues")
-    # Before each is looked at: whoever may write requests shall not keep bridges busy with them.
+    # Checked before the entries, so that nobody can keep bridges busy with huge requests.
     if type(queues) is list and len(queues) > REQUEST_QUEUES_MAX:
         raise inconsistent(
             "queues",
@@ -238,22 +238,22 @@ def _driver_settings(fields: Fields) -> DriverSettings | None:
 
 
 def read_driver_settings(fields: Fields) -> DriverSettings:
-    """Read what a driver runs its shards under, from the field ``settings`` of an object."""
-    told = fields.object("settings", _SETTINGS)
+    """Read the settings that a driver runs its shards with, from an object's ``settings``."""
+    settings = fields.object("settings", _SETTINGS)
     return DriverSettings(
-        tick_ms=told.integer("tick_ms", 1),
-        auto_create=told.boolean("auto_create"),
-        evict_after_ms=told.integer("evict_after_ms", 1),
-        chain_cap=told.integer("chain_cap", 1),
-        strategies=told.texts("strategies", LABEL),
-        switch_ms=_told_since(told, "switch_ms"),
-        groups_max=_told_since(told, "groups_max"),
-        new_groups_per_second=_told_since(told, "new_groups_per_second"),
-        heartbeat_bytes_per_second=_told_since(told, "heartbeat_bytes_per_second"),
-        state_bytes=_told_since(told, "state_bytes"),
+        tick_ms=settings.integer("tick_ms", 1),
+        auto_create=settings.boolean("auto_create"),
+        evict_after_ms=settings.integer("evict_after_ms", 1),
+        chain_cap=settings.integer("chain_cap", 1),
+        strategies=settings.texts("strategies", LABEL),
+        switch_ms=_newer_setting(settings, "switch_ms"),
+        groups_max=_newer_setting(settings, "groups_max"),
+        new_groups_per_second=_newer_setting(settings, "new_groups_per_second"),
+        heartbeat_bytes_per_second=_newer_setting(settings, "heartbeat_bytes_per_second"),
+        state_bytes=_newer_setting(settings, "state_bytes"),
     )
 
 
-def _told_since(told: Fields, name: str) -> int:
-    """Return what an earlier version does not tell and did not have: 0 of it."""
-    return told.integer(name) if name in told.body else 0
+def _newer_setting(settings: Fields, name: str) -> int:
+    """Return a setting that earlier versions did not have; 0 if it is missing."""
+    return settings.integer(name) if name in settings.body else 0

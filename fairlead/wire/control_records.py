@@ -1,7 +1,7 @@
-"""What operators and the driver write: rules and resets, and the keys that name them.
+"""Reads rules and resets, which operators and the driver write, and their keys.
 
-Decides whether a rule has the shape of its kind. Whether an engine supports it, and whether a
-strategy of that name exists, is not decided here.
+It checks the shape of a rule. It does not check whether the engine supports the rule, or whether a
+strategy of that name exists.
 """
 
 from collections.abc import Callable, Collection
@@ -70,7 +70,7 @@ def reset_key(group: str, queue: MessageQueue) -> bytes:
 
 
 def read_rule(fields: Fields, key: bytes | None) -> RuleSet:
-    """Read a rule; its key names the rule, and the client or queue that it is for."""
+    """Read a rule; the key names the rule, and its client or queue."""
     because = _known(fields, _RULE)
     group = fields.text("group", GROUP_OR_ALL)
     rule = fields.get("rule", _RULE_WORDS)
@@ -86,7 +86,7 @@ def read_rule(fields: Fields, key: bytes | None) -> RuleSet:
 
 
 def read_removed_rule(key: bytes | None) -> RuleSet:
-    """Read the key of a rule; it is all there is of a rule whose record is null."""
+    """Read the key of a removed rule, whose value is null."""
     match read_array_key(key, _RULE_KEY):
         case [str(group), str(rule), *rest]:
             pass
@@ -120,13 +120,13 @@ def read_reset(fields: Fields, key: bytes | None) -> Reset:
 
 
 def _known(fields: Fields, names: frozenset[str], *optional: str) -> str | None:
-    """Count unknown fields beside these and the reason; return the reason, if any."""
+    """Count unknown fields besides these and the reason; return the reason, if any."""
     fields.known(names, (_BECAUSE, *optional))
     return fields.text(_BECAUSE, NOTE) if _BECAUSE in fields.body else None
 
 
 def _read_subject(rule: str, rest: list[Any]) -> tuple[str, ...]:
-    """Return whom a rule is for, from what follows group and rule in its key."""
+    """Return a rule's subject from the part of its key after group and rule."""
     if rule in _PER_QUEUE:
         try:
             return _subject(read_queue(rest, "key"))
@@ -146,7 +146,7 @@ def _subject(queue: MessageQueue) -> tuple[str, ...]:
 
 
 def _closed(fields: Fields, required: Collection[str], optional: Collection[str] = ()) -> Fields:
-    """Return the rule's value as an object that holds nothing unknown: a command is not guessed."""
+    """Return the rule's value as an object; unknown fields are an error in a command."""
     value = fields.mapping("value")
     if not set(required) <= value.body.keys() <= {*required, *optional}:
         raise bad_value("value", "an object of " + ", ".join((*required, *optional)))
@@ -208,7 +208,7 @@ def _capacity(fields: Fields) -> tuple[str, ...]:
 
 def _decimal(fields: Fields, name: str) -> float:
     number = read_decimal(fields.text(name, DECIMAL))
-    assert number is not None, "its rule allows what can be read"
+    assert number is not None, "the text rule allows only decimals"
     return number
 
 
@@ -242,7 +242,7 @@ def _quota(fields: Fields) -> tuple[str, ...]:
 
 def _some_texts(fields: Fields, name: str, rule: TextRule, most: int = ENTRIES_MAX) -> None:
     if not 1 <= len(fields.texts(name, rule)) <= most:
-        raise bad_value(fields.path(name), f"1 to {most} of them, or null as the rule")
+        raise bad_value(fields.path(name), f"1 to {most} entries, or null as the rule's value")
 
 
 def _words(*words: str) -> Callable[[Fields], tuple[str, ...]]:
@@ -272,10 +272,10 @@ _VALUES: dict[str, Callable[[Fields], tuple[str, ...]]] = {
     "start_policy": _words(*WORDS["start_policy"]),
     "retry_topics": _words(*WORDS["retry_topics"]),
 }
-"""Rule -> the reader that checks its value and returns whom it is for."""
+"""Rule -> the reader that checks its value and returns its subject."""
 
 _RULE_WORDS = "one of " + ", ".join(_VALUES)
-_RULE_KEY = '["group","rule"] (and client id or queue) of section 3.10, without white space'
+_RULE_KEY = '["group","rule"] (and client id or queue) as in section 3.10, without white space'
 _RESET_KEY = '["group","reset","topic","broker_name",queue_id], without white space'
 
 
@@ -283,6 +283,6 @@ def _unsupported(field: str | None) -> WireError:
     return WireError(
         Reason.UNSUPPORTED_RULE,
         field,
-        "it is no rule that this engine knows",
+        "this engine does not know the rule",
         f"send {_RULE_WORDS}",
     )

@@ -1,7 +1,7 @@
-"""Joins the parts of decisions, and tells which whole decisions a superseded engine wrote.
+"""Joins the parts of decisions, and marks whole decisions of a superseded engine.
 
-Every reader of the decisions topic joins parts here, whatever it reads of them, so that all of them
-see the same decisions of a group (docs/protocol.md §2 and §3.14).
+Every reader of the decisions topic joins parts here, so that all readers see the same decisions of
+a group (docs/protocol.md §2 and §3.14).
 
 ADR 0193 gives the reasons.
 """
@@ -16,14 +16,14 @@ Part = TypeVar("Part")
 
 
 class PartName(NamedTuple):
-    """What a record of the decisions topic says of the decision that it is a part of.
+    """Identifies one part of a decision.
 
     Attributes:
-        generation: of the engine that wrote it (``cut.generation``). The epoch of a decision that
-            grants nothing is that of the one before it, and may be of an earlier engine.
-        whole: what all parts of one decision have in common, beside their generation.
-        part: its number, from 0.
-        parts: how many there are.
+        generation: the generation of the engine that wrote it (``cut.generation``). A decision that
+            grants nothing keeps the epoch of the one before it, perhaps of an earlier engine.
+        whole: what all parts of one decision share, besides the generation.
+        part: the part's number, from 0.
+        parts: the number of parts.
     """
 
     generation: int
@@ -33,28 +33,28 @@ class PartName(NamedTuple):
 
     @classmethod
     def of(cls, body: Mapping[str, Any]) -> Self:
-        """Return what a decision record says of it.
+        """Read it from a decision record.
 
         Raises:
-            KeyError, TypeError, ValueError: it is no decision record.
+            KeyError, TypeError, ValueError: the body is not a decision record.
         """
         generation, number = body["epoch"]
         cut = body["cut"]
         whole = ((generation, number), body.get("at_ms"), cut.get("step"))
         counts = (cut["generation"], body["part"], body["parts"])
         if not all(type(count) is int for count in counts):
-            raise ValueError(f"generation, part and parts are no whole numbers: {counts}")
+            raise ValueError(f"generation, part and parts are not integers: {counts}")
         return cls(counts[0], whole, counts[1], counts[2])
 
 
 @dataclass(frozen=True, slots=True)
 class Whole(Generic[Part]):
-    """A decision of which all parts were read.
+    """A decision with all its parts.
 
     Attributes:
-        parts: in their order.
-        superseded: a part of a newer engine's decision was read before its last part. Clients
-            ignore what it led to, so it says nothing of who owns what.
+        parts: in order.
+        superseded: a part of a newer engine's decision came before its last part. Clients ignore
+            such a decision, so it does not affect who owns what.
     """
 
     parts: list[Part]
@@ -69,19 +69,19 @@ class _Open(Generic[Part]):
 
 @dataclass(slots=True)
 class DecisionParts(Generic[Part]):
-    """The parts of one group's decisions that were read, in the order of the topic.
+    """The parts of one group's decisions, added in the order of the topic.
 
-    Two engines may write at once while one takes over from the other: the parts of each are joined
-    by themselves. One engine writes the parts of a decision one after another, so a decision whose
-    engine ended in the middle stays without its last part, and is never returned.
+    During a takeover two engines may write at once, so each engine's parts are joined separately.
+    An engine writes the parts of a decision one after another; if it ends in the middle, the last
+    part is missing and the decision is never returned.
     """
 
     newest: int = 0
-    """The greatest generation that any part was read of."""
+    """The newest generation of any part read."""
     _open: dict[int, _Open[Part]] = field(default_factory=dict)
 
     def join(self, name: PartName, part: Part) -> Whole[Part] | None:
-        """Return the decision that this part completes; None: it completes none."""
+        """Add a part; return the decision that it completes, or None."""
         generation = name.generation
         self.newest = max(self.newest, generation)
         if name.part == 0:

@@ -1,8 +1,8 @@
-"""The engine's decision records as values, the parts of each joined (docs/protocol.md §3.14).
+"""Reads the engine's decision records as values, with their parts joined (docs/protocol.md §3.14).
 
-Every field is checked, since what reads here judges or answers people. Who follows thousands of
-groups reads parts by :mod:`fairlead.wire.quick_decisions`, which checks what it uses; parts are
-joined by the same rule.
+It checks every field, because judges and people rely on the result. To follow thousands of groups,
+use :mod:`fairlead.wire.quick_decisions`, which checks only what it uses and joins parts in the same
+way.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -34,16 +34,16 @@ _STAGES: Final = get_args(Stage)
 
 @dataclass(frozen=True, slots=True)
 class MoveRecord:
-    """One line of a decision: what it did to one queue.
+    """One move of a decision: what it did to one queue.
 
     Attributes:
-        queue: which.
-        stage: what was done.
-        client_id: whose grant it is.
-        epoch: the grant's.
+        queue: the queue.
+        stage: what the decision did.
+        client_id: the client of the grant.
+        epoch: the epoch of the grant.
         position: where an add starts.
-        why: where that is known from.
-        unsafe: it was granted although somebody else may be working on the queue.
+        why: where the position comes from.
+        unsafe: the engine granted the queue although somebody else may be working on it.
     """
 
     queue: MessageQueue
@@ -56,7 +56,7 @@ class MoveRecord:
 
     @property
     def text(self) -> str:
-        """The line in words."""
+        """The move in words."""
         return f"{self.queue} {self.stage}, {self.client_id}, {self.epoch}"
 
 
@@ -66,23 +66,23 @@ class DecisionRecord:
 
     Attributes:
         group: the group's name.
-        epoch: its number under its generation.
-        previous_epoch: the group's epoch before it, the same if it granted nothing anew.
+        epoch: its generation and its number.
+        previous_epoch: the group's epoch before it; the same if it granted nothing.
         triggers: words of docs/protocol.md §3.14.
-        causes: the events that led to it, as the record has them.
-        strategy: its name.
+        causes: the events that led to it, as in the record.
+        strategy: the strategy's name.
         members: the client ids that took part.
         moves: what it did, queue by queue.
-        state: where the group stood after it.
+        state: the group's state after it.
         failures: topics that keep their last assignment.
         alarms: words of docs/protocol.md §3.14.
         clock_ms: the shard's clock.
-        at_ms: when the newest record that it rests on was appended.
-        cut: what had been read.
-        row: its first record, without its content.
-        written_ms: when its last part was appended.
-        superseded: an engine wrote it after a newer one had begun to decide on the group. It says
-            nothing of who owns what: clients ignore what it led to.
+        at_ms: the append time of the newest record that it rests on.
+        cut: what the engine had read.
+        row: its first record, without content.
+        written_ms: the append time of its last part.
+        superseded: an engine wrote it after a newer one had begun to decide on the group. Clients
+            ignore it, so it does not affect who owns what.
     """
 
     group: str
@@ -105,7 +105,7 @@ class DecisionRecord:
 
     @property
     def generation(self) -> int:
-        """Of the engine that wrote it; the epoch of its last grant may be of an earlier one."""
+        """The generation of the engine that wrote it; its epoch may be of an earlier one."""
         return self.cut.generation
 
     @property
@@ -147,14 +147,14 @@ class DecisionRecord:
 
 
 class DecisionReader:
-    """Reads the records of the decisions topic in their order, and joins the parts of each.
+    """Reads records of the decisions topic in order, and joins the parts of each decision.
 
-    A decision whose last part never came was never complete: its engine died. It is left out, as
-    docs/protocol.md §2 says.
+    If the last part is missing, the engine died while writing; the reader leaves that decision out
+    (docs/protocol.md §2).
     """
 
     def __init__(self, group: str | None = None) -> None:
-        """Read the decisions of one group; None: of every group."""
+        """Read the decisions of one group; None: of all groups."""
         self._group = group
         self._key = None if group is None else group.encode()
         self._parts: dict[str, DecisionParts[DecisionRecord]] = {}
@@ -163,7 +163,7 @@ class DecisionReader:
         """Return the decision that this record completes; None for other groups and first parts.
 
         Raises:
-            ValueError: it is no decision record of docs/protocol.md §3.14.
+            ValueError: it is not a decision record of docs/protocol.md §3.14.
         """
         if self._key is not None and row.key != self._key:
             return None
@@ -183,11 +183,10 @@ class DecisionReader:
 
 
 def decisions_of(group: str, rows: Iterable[RawRecord]) -> Iterator[DecisionRecord]:
-    """Yield the whole decisions of a group that count, from records of their topic in their order.
+    """Yield the whole, valid decisions of a group from records of the topic, in order.
 
-    One of a superseded engine is left out: nobody followed it. So is a record that is no decision,
-    or of a later version: nobody but the engine may write there, and a reader that fails would hide
-    all the rest.
+    It leaves out decisions of a superseded engine, since nobody followed them. It also leaves out
+    records that are no decision or have a later version, since an error would hide all others.
     """
     reader = DecisionReader(group)
     for row in rows:
@@ -202,14 +201,14 @@ def decisions_of(group: str, rows: Iterable[RawRecord]) -> Iterator[DecisionReco
 
 
 def decision_record(body: Mapping[str, Any], row: RawRecord) -> DecisionRecord:
-    """Return a whole decision, whose parts were joined already.
+    """Return a whole decision, whose parts are already joined.
 
     Args:
-        body: the record as docs/protocol.md §3.14 has it.
-        row: the place of its first part, and when its last part was appended.
+        body: the record of docs/protocol.md §3.14.
+        row: the place of its first part, and the append time of its last part.
 
     Raises:
-        ValueError: it is no decision record.
+        ValueError: the body is not a decision record.
     """
     try:
         check_decision(body)
@@ -221,9 +220,9 @@ def decision_record(body: Mapping[str, Any], row: RawRecord) -> DecisionRecord:
 def whole_decisions(
     rows: Iterable[RawRecord], shards: int, unread: Callable[[RawRecord, str], None]
 ) -> Iterator[DecisionRecord]:
-    """Yield every whole decision of some records of their topic, in their order.
+    """Yield every whole decision of some records of the topic, in order.
 
-    ``unread`` is told of what is no decision, and why.
+    Calls ``unread`` for each record that is no decision, with the reason.
     """
     reader = DecisionReader()
     for row in rows:
@@ -245,16 +244,16 @@ def decision_names(decisions: Iterable[DecisionRecord]) -> list[dict[str, Any]]:
 
 
 def check_shard(cut: Cut, shards: int) -> None:
-    """Raise a ValueError if a cut is of a shard that is not there."""
+    """Raise a ValueError if a cut names a shard that does not exist."""
     if not 0 <= cut.shard < shards:
-        raise ValueError(f"it is of shard {cut.shard}, and there are {shards}")
+        raise ValueError(f"it names shard {cut.shard}, but there are {shards} shards")
 
 
 def read_cut(plain: Mapping[str, Any]) -> Cut:
-    """Return a cut as a decision record carries it.
+    """Read the cut of a decision record.
 
     Raises:
-        KeyError, TypeError, ValueError, AttributeError: it is none.
+        KeyError, TypeError, ValueError, AttributeError: it is not a cut.
     """
     origin = plain.get("origin")
     return Cut(
@@ -275,7 +274,7 @@ def _ends(plain: Mapping[str, Mapping[str, int]]) -> dict[str, dict[int, int]]:
 
 
 def _joined(parts: list[DecisionRecord], *, superseded: bool) -> DecisionRecord:
-    """Return the lists of all parts together; everything else is the same in each."""
+    """Concatenate the lists of all parts; everything else is the same in each."""
     if len(parts) == 1 and not superseded:
         return parts[0]
     return replace(
@@ -324,7 +323,7 @@ def _part(body: Mapping[str, Any], row: RawRecord) -> DecisionRecord:
 def _move(fields: Mapping[str, Any]) -> MoveRecord:
     stage, position = fields["stage"], fields.get("position")
     if stage not in _STAGES:
-        raise ValueError(f"stage: {stage!r} is none of {', '.join(_STAGES)}")
+        raise ValueError(f"stage: {stage!r} is not one of {', '.join(_STAGES)}")
     return MoveRecord(
         queue=MessageQueue(*fields["queue"]),
         stage=stage,

@@ -1,6 +1,6 @@
-"""Bytes to typed records: the one way in.
+"""Decodes bytes to typed records; every input record passes here.
 
-Decides what is refused and why; never what an accepted record leads to.
+It decides which records are refused and why.
 """
 
 from collections.abc import Mapping, MutableMapping
@@ -32,27 +32,27 @@ def decode(
     limits: WireLimits,
     ignored: MutableMapping[str, int] | None = None,
 ) -> Record:
-    """Return what a record of an input topic says.
+    """Decode a record of an input topic.
 
     Args:
         topic_kind: The topic's suffix, for example ``heartbeats``.
         raw: The record.
-        limits: The number of shards and the sizes allowed.
-        ignored: Counts, per kind, of fields that the protocol does not know; added to.
+        limits: The number of shards and the allowed sizes.
+        ignored: Per kind, the number of unknown fields; the function adds to it.
 
     Returns:
-        The record. A null value of routes is a deletion (``route`` None), of control a removed rule
-        (``value`` None), of offsets an answer about no queue.
+        The record. A null value on routes is a deletion (``route`` None), on control a removed rule
+        (``value`` None), on offsets an answer about no queue.
 
     Raises:
-        WireError: The record is not what the protocol says.
+        WireError: The record breaks the protocol.
     """
     record: Record = _decode(topic_kind, raw, limits, ignored)
     return record
 
 
 def decode_request(raw: RawRecord, limits: WireLimits) -> Request:
-    """Return what a record of the requests topic asks of a bridge; WireError as :func:`decode`."""
+    """Decode a record of the requests topic; raises WireError as :func:`decode` does."""
     request: Request = _decode("requests", raw, limits, None)
     return request
 
@@ -64,7 +64,7 @@ def _decode(
         raise WireError(
             Reason.NOT_LOG_APPEND_TIME,
             None,
-            "the record's time was set by its writer",
+            "the writer has set the record's time",
             "set message.timestamp.type=LogAppendTime on the topic",
         )
     value = raw.value
@@ -77,9 +77,8 @@ def _decode(
             f"the value has {len(value)} bytes",
             f"send at most {limits.bytes_max(topic_kind)} bytes, in parts where the kind has parts",
         )
-    # What the fast reader returns may still hold what the rule refuses; the field readers refuse
-    # every such number, and then the strict reader has the word. So the verdict never depends on
-    # which reader was tried first.
+    # The fast reader may return values that the strict one refuses. The field readers refuse every
+    # such value, and then the strict reader decides. So the result never depends on the fast one.
     body = read_fast(value)
     if body is not None:
         try:
@@ -101,16 +100,16 @@ def _read(
     limits: WireLimits,
     ignored: MutableMapping[str, int] | None,
 ) -> Any:
-    """Read one object by its kind, and count what was ignored if it is accepted."""
+    """Read one object by its kind; if it is accepted, count the ignored fields."""
     if type(body) is not dict:
         raise WireError(
-            Reason.NOT_AN_OBJECT, None, "the value is no object", "send one JSON object"
+            Reason.NOT_AN_OBJECT, None, "the value is not an object", "send one JSON object"
         )
     tally = Tally()
     fields = Fields(body, tally)
     if fields.integer("v", 1) != VERSION:
         raise WireError(
-            Reason.UNSUPPORTED_VERSION, "v", "it is a later version", f"send version {VERSION}"
+            Reason.UNSUPPORTED_VERSION, "v", "the version is too new", f"send version {VERSION}"
         )
     kinds = KINDS[topic_kind]
     kind = fields.get("kind", _one_of(kinds))
@@ -118,7 +117,7 @@ def _read(
         raise WireError(
             Reason.UNSUPPORTED_KIND,
             "kind",
-            "it does not belong on this topic",
+            "this topic does not have this kind",
             f"send {_one_of(kinds)}",
         )
     record = kinds[kind](fields, raw, limits)
@@ -132,9 +131,9 @@ def _one_of(kinds: Mapping[str, Reader]) -> str:
 
 
 def _sender(topic_kind: str, body: Any, raw: RawRecord, limits: WireLimits) -> Sender | None:
-    """Return who sent a refused record, if a client did and says so.
+    """Return the sender of a refused record, if a client sent it and names itself.
 
-    It says so in three fields that stand in their place in every version of the protocol.
+    The three fields for that are the same in every version of the protocol.
     """
     if topic_kind not in {"heartbeats", "releases"} or type(body) is not dict:
         return None

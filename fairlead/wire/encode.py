@@ -1,7 +1,7 @@
-"""Typed values to bytes: what the engine, its driver and operators write.
+"""Encodes the records that the engine, its driver and operators write.
 
-The same value gives the same bytes. No record is longer than the protocol allows: long sets are cut
-into parts, and a record that would still be too long is a defect, which is not written.
+The same value always gives the same bytes. No record is longer than the protocol allows: long sets
+are cut into parts; a record that would still be too long is a defect and is not written.
 """
 
 from dataclasses import asdict
@@ -56,12 +56,12 @@ class OversizeError(Exception):
 
     def __init__(self, kind: str, size: int) -> None:
         super().__init__(
-            f"a {kind} record has {size} bytes, at most {RECORD_BYTES_MAX} are allowed"
+            f"a {kind} record would have {size} bytes; the limit is {RECORD_BYTES_MAX}"
         )
 
 
 def record_bytes(kind: str, fields: dict[str, Any]) -> bytes:
-    """Return the bytes of a record of this kind; OversizeError if they are too many."""
+    """Return the bytes of a record of this kind; raise OversizeError if they are too many."""
     value = orjson.dumps({"v": 1, "kind": kind, **fields})
     if len(value) > RECORD_BYTES_MAX:
         raise OversizeError(kind, len(value))
@@ -73,7 +73,7 @@ def encode(
     names: TopicNames,
     partitions: Partitions,
 ) -> list[OutgoingRecord]:
-    """Return the records that an output of a step is written as, in order.
+    """Return the records for one output of a step, in order.
 
     Raises:
         OversizeError: one of them would be too long.
@@ -98,39 +98,41 @@ def _member_key(group: str, member: MemberKey, part: int | str) -> bytes:
 
 
 def _assignment(
-    told: Assignment, names: TopicNames, partitions: Partitions
+    assignment: Assignment, names: TopicNames, partitions: Partitions
 ) -> list[OutgoingRecord]:
-    """Return one record for each part, then a null for each part no longer used."""
+    """Return one record for each part, then a null for each former part."""
     topic = names.name("assignments")
-    partition = partition_of_client(told.group, told.member.client_id, partitions.assignments)
+    partition = partition_of_client(
+        assignment.group, assignment.member.client_id, partitions.assignments
+    )
     records = []
-    for part in range(max(told.parts, told.parts_before)):
-        value = _assignment_part(told, part) if part < told.parts else None
-        key = _member_key(told.group, told.member, part)
+    for part in range(max(assignment.parts, assignment.parts_before)):
+        value = _assignment_part(assignment, part) if part < assignment.parts else None
+        key = _member_key(assignment.group, assignment.member, part)
         records.append(OutgoingRecord(topic, partition, key, value))
     return records
 
 
-def _assignment_part(told: Assignment, part: int) -> bytes:
-    client_id, incarnation = told.member
-    causes = told.cause[:CAUSES_MAX] if part == 0 else ()
+def _assignment_part(assignment: Assignment, part: int) -> bytes:
+    client_id, incarnation = assignment.member
+    causes = assignment.cause[:CAUSES_MAX] if part == 0 else ()
     return record_bytes(
         "assignment",
         {
-            "group": told.group,
+            "group": assignment.group,
             "client_id": client_id,
             "incarnation": incarnation,
-            "generation": told.generation,
-            "epoch": [*told.epoch],
+            "generation": assignment.generation,
+            "epoch": [*assignment.epoch],
             "part": part,
-            "parts": told.parts,
-            "drop": [drop_body(entry) for entry in _share(told.drop, part, ENTRIES_PER_PART)],
-            "add": [add_body(entry) for entry in _share(told.add, part, ENTRIES_PER_PART)],
+            "parts": assignment.parts,
+            "drop": [drop_body(entry) for entry in _share(assignment.drop, part, ENTRIES_PER_PART)],
+            "add": [add_body(entry) for entry in _share(assignment.add, part, ENTRIES_PER_PART)],
             "assigned": [
-                holding_body(entry) for entry in _share(told.assigned, part, ENTRIES_PER_PART)
+                holding_body(entry) for entry in _share(assignment.assigned, part, ENTRIES_PER_PART)
             ],
             "cause": [cause_body(cause) for cause in causes],
-            "at_ms": told.at_ms,
+            "at_ms": assignment.at_ms,
         },
     )
 
@@ -140,7 +142,7 @@ def _share(entries: tuple[_Entry, ...], part: int, entries_per_part: int) -> tup
 
 
 def _gone(gone: Gone, names: TopicNames, partitions: Partitions) -> list[OutgoingRecord]:
-    """Return a null for each part of the member's record, and for its notice."""
+    """Return a null for each part of the member's set, and for its notice."""
     topic = names.name("assignments")
     partition = partition_of_client(gone.group, gone.member.client_id, partitions.assignments)
     parts: list[int | str] = [*range(max(gone.parts, 1))]
@@ -177,12 +179,12 @@ def _notice(notice: Notice, names: TopicNames, partitions: Partitions) -> Outgoi
 
 
 def _reason_body(notice: Notice) -> dict[str, Any]:
-    """Return why a member waits; only notices that are about that have the field."""
+    """Return why a member waits; only notices about waiting have the field."""
     return {"reason": notice.reason} if notice.code == WAITING else {}
 
 
 def _decision(decision: Decision, names: TopicNames) -> list[OutgoingRecord]:
-    """Return one record for each part: every list goes on in the next one."""
+    """Return one record for each part; every list continues in the next one."""
     longest = max(
         len(entries)
         for entries in (decision.cause, decision.members, decision.moves, decision.failures)
@@ -223,7 +225,7 @@ def _decision_part(decision: Decision, part: int, parts: int) -> bytes:
 
 
 def _request(request: Request, names: TopicNames) -> list[OutgoingRecord]:
-    """Return one record, or several when there are many queues: each one stands alone."""
+    """Return one record, or several independent ones if there are many queues."""
     queues = request.queues
     shares: list[list[list[str | int]] | None] = [None]
     if queues is not None:
@@ -251,7 +253,7 @@ def _request_value(request: Request, queues: list[list[str | int]] | None) -> by
 
 
 def encode_tick(tick: Tick) -> bytes:
-    """Return the value of a tick, which has no key and goes to every heartbeats partition."""
+    """Return the value of a tick; ticks have no key and go to every partition of heartbeats."""
     fields: dict[str, Any] = {"generation": tick.generation}
     if tick.control_end:
         fields["control_end"] = tick.control_end
@@ -278,10 +280,10 @@ def encode_generation(claim: Generation, names: TopicNames) -> OutgoingRecord:
 
 
 def encode_rule(rule: RuleSet) -> bytes:
-    """Return the value of a rule, which says who sets it and, if they say so, why.
+    """Return the value of a rule, with its author and, if given, the reason.
 
-    Its key is :func:`fairlead.wire.control_records.rule_key`; it goes to the group's partition, a
-    rule of every group to all of them.
+    Its key is :func:`fairlead.wire.control_records.rule_key`. It goes to the group's partition; a
+    rule for all groups goes to every partition.
     """
     fields = {"group": rule.group, "rule": rule.rule, "value": rule.value, "by": rule.by}
     if rule.because is not None:
@@ -290,7 +292,7 @@ def encode_rule(rule: RuleSet) -> bytes:
 
 
 def encode_reset(reset: Reset, names: TopicNames, shards: int) -> OutgoingRecord:
-    """Return the reset of one queue's start, which says who resets it and, if they say so, why."""
+    """Return the reset of one queue's start, with its author and, if given, the reason."""
     fields = {
         "group": reset.group,
         "queue": [*reset.queue],

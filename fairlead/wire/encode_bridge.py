@@ -1,4 +1,4 @@
-"""What bridges write, as bytes: the route of a topic, what a group asked for, a sign of life."""
+"""Encodes the records of bridges: routes, offsets, absent topics and signs of life."""
 
 from collections.abc import Sequence
 
@@ -21,12 +21,12 @@ __all__ = ["encode_absent", "encode_offsets", "encode_route", "encode_sign"]
 
 
 def encode_route(changed: RouteChanged, names: TopicNames) -> OutgoingRecord:
-    """Return the whole route of a topic; None deletes it.
+    """Return the whole route of a topic; a route of None deletes it.
 
-    A topic of so many queues that its leaders and zones do not fit is written without them.
+    If the leaders and zones of a topic with many queues do not fit, they are left out.
 
     Raises:
-        OversizeError: it does not fit even so.
+        OversizeError: the route does not fit even then.
     """
     value = None
     if changed.route is not None:
@@ -52,7 +52,7 @@ def _route_value(changed: RouteChanged, *, detailed: bool) -> bytes:
 
 
 def encode_offsets(known: OffsetsKnown, names: TopicNames) -> list[OutgoingRecord]:
-    """Return what a bridge knows of queues of one topic, in as many records as it takes."""
+    """Return a bridge's offsets of one topic, in as many records as needed."""
     if len(known.queues) <= ENTRIES_PER_PART:
         shares = [(_key(known), known.queues)]
     else:
@@ -68,7 +68,7 @@ def encode_offsets(known: OffsetsKnown, names: TopicNames) -> list[OutgoingRecor
 
 
 def encode_absent(absent: TopicAbsent, names: TopicNames) -> OutgoingRecord:
-    """Return that a cluster does not have a topic, in the place of its offsets for the group."""
+    """Return the answer that a cluster does not have a topic, instead of its offsets."""
     value = record_bytes(
         "absent",
         {"group": absent.group, "topic": absent.topic, "cluster": absent.cluster},
@@ -77,9 +77,9 @@ def encode_absent(absent: TopicAbsent, names: TopicNames) -> OutgoingRecord:
 
 
 def encode_sign(sign: BridgeSign, names: TopicNames) -> OutgoingRecord:
-    """Return what a bridge says of itself; each such record of a cluster replaces the one before.
+    """Return a bridge's sign of life; it replaces the one before of the same cluster.
 
-    So however long bridges run, the compacted topic holds one for each cluster.
+    So the compacted topic holds only one for each cluster.
     """
     value = record_bytes(
         "bridge",

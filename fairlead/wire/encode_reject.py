@@ -1,4 +1,4 @@
-"""Dead letters: what was refused, why, and enough of it to find it again, never the whole."""
+"""Encodes dead letters: a refused record's reason, and enough of the record to find it again."""
 
 from base64 import b64encode
 from hashlib import sha256
@@ -19,7 +19,7 @@ EXCERPT_BYTES = 256
 def encode_reject(
     refusal: WireError | Rejection, raw: RawRecord, names: TopicNames, engine_version: str
 ) -> OutgoingRecord:
-    """Return the dead letter of a record, refused by its form or by the state of its group."""
+    """Return the dead letter of a record that was refused for its form or by its group's state."""
     value = raw.value
     fields = {
         "reason": refusal.reason,

@@ -1,8 +1,8 @@
-"""Of which types the fields are that an engine writes; what it did not write may hold anything.
+"""Checks the types of an engine's fields, since somebody else may have written the record.
 
-Readers of decisions and assignments take what they need by its name. A field of another type would
-end them somewhere else, where nobody expects it: it is refused here, before anything is made of it.
-Fields that are missing, and those that nobody knows, are a reader's own matter.
+Readers of decisions and assignments access fields by name, and a field of another type would make
+them fail at an unexpected place. These checks refuse it first. Readers deal with missing and
+unknown fields themselves.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,7 +17,7 @@ def check_decision(body: Any) -> None:
     """Check the fields of a decision record (docs/protocol.md §3.14).
 
     Raises:
-        ValueError: one is of another type.
+        ValueError: one has another type.
     """
     _check("decision record", body, _DECISION)
 
@@ -26,18 +26,18 @@ def check_assignment(body: Any) -> None:
     """Check the fields of an assignment record (docs/protocol.md §3.12) or a notice (§3.13).
 
     Raises:
-        ValueError: one is of another type.
+        ValueError: one has another type.
     """
     _check("assignment record", body, _ASSIGNMENT)
 
 
 def _check(what: str, body: Any, fields: Mapping[str, _Check]) -> None:
     if type(body) is not dict:
-        raise ValueError(f"{what}: it is no object")
+        raise ValueError(f"{what}: it is not an object")
     for name, check in fields.items():
         if name in body and not check(body[name]):
             shown = str(body[name])[:100]
-            raise ValueError(f"{what}: field {name!r} is of another type: {shown}")
+            raise ValueError(f"{what}: the field {name!r} has another type: {shown}")
 
 
 def _is(kind: type) -> _Check:

@@ -1,4 +1,4 @@
-"""The error of a record that is not what the protocol says."""
+"""The error of a record that breaks the protocol."""
 
 from typing import NamedTuple
 
@@ -9,10 +9,10 @@ __all__ = ["Sender", "WireError"]
 
 
 class Sender(NamedTuple):
-    """Who sent a refused record, as far as it can be read; a notice can be addressed to it.
+    """The readable sender of a refused record; the engine can address a notice to it.
 
-    ``heartbeat``: the record was a heartbeat in its own place (key and partition). It counts for
-    the lease of this member although its content is refused, because the client counts it too.
+    ``heartbeat``: the record was a heartbeat with the right key and partition. It renews this
+    member's lease although its content is refused, because the client counts it as well.
     """
 
     group: str
@@ -23,8 +23,8 @@ class Sender(NamedTuple):
 class WireError(Exception):
     """A record is refused.
 
-    ``reason`` is stable; ``field`` is the path of the offending field or None; ``detail`` says what
-    is wrong with it, without any of the record's own text; ``remedy`` says what to send instead.
+    ``reason`` is a stable word; ``field`` is the path of the wrong field or None; ``detail`` says
+    what is wrong, without quoting the record; ``remedy`` says what to send instead.
     """
 
     def __init__(self, reason: Reason, field: str | None, detail: str, remedy: str) -> None:

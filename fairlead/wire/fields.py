@@ -1,8 +1,8 @@
-"""Typed reading of one JSON object: each field by its rule, with the exact path in the error.
+"""Reads the fields of one JSON object by their rules, with the exact path in each error.
 
-Decides whether a field is there, of its type and in its range; counts fields that the protocol does
-not know. It does not know which records exist. Every heartbeat passes here, so a good value is let
-through at once, and the path of a bad one is made only then.
+It checks presence, type and range of a field, and counts unknown fields. It does not know which
+records exist. Every heartbeat passes here, so good values take a short path, and only an error
+computes the path of its field.
 """
 
 from collections.abc import Collection, Iterator
@@ -31,7 +31,7 @@ _POSITION_WORDS = "[reset, offset]"
 
 
 class Tally:
-    """How many fields of one record the protocol does not know."""
+    """The number of unknown fields of one record."""
 
     __slots__ = ("ignored",)
 
@@ -42,8 +42,8 @@ class Tally:
 class Fields:
     """One object of a record: the record itself, a field of it, or an entry of an array.
 
-    ``outer`` is the path to the object without its index, ``index`` its place in an array or None,
-    ``depth`` its level from 1.
+    ``outer`` is the path to the object without its index, ``index`` its index in an array or None,
+    ``depth`` its level, from 1.
     """
 
     __slots__ = ("body", "depth", "index", "outer", "tally")
@@ -69,10 +69,10 @@ class Fields:
         return f"{place}.{name}" if place else name
 
     def known(self, names: Collection[str], optional: Collection[str] = ()) -> None:
-        """Count the fields beside these.
+        """Count the unknown fields.
 
-        ``names`` are all required, so a missing one shows when it is read; ``optional`` need not
-        be there.
+        All ``names`` are required, so reading a missing one is an error; ``optional`` may be
+        missing.
         """
         if len(self.body) > len(names):
             for name, value in self.body.items():
@@ -81,7 +81,7 @@ class Fields:
                     check_plain(value, self.depth)
 
     def get(self, name: str, expected: str) -> Any:
-        """Return a field of any type; ``expected`` says what to send if it is missing."""
+        """Return a field of any type; the error about a missing field says ``expected``."""
         try:
             return self.body[name]
         except KeyError:
@@ -93,7 +93,7 @@ class Fields:
             ) from None
 
     def integer(self, name: str, low: int = 0, high: int = INT64_MAX) -> int:
-        """Return a whole number in a range; true and false are none."""
+        """Return a whole number in a range; true and false are not numbers."""
         value = self.body.get(name)
         if type(value) is int and low <= value <= high:
             return value
@@ -117,7 +117,7 @@ class Fields:
         return value
 
     def text(self, name: str, rule: TextRule) -> str:
-        """Return a text that its rule allows."""
+        """Return a text that the rule allows."""
         value = self.body.get(name)
         if type(value) is str and rule.allows(value):
             return value
@@ -125,7 +125,7 @@ class Fields:
         raise AssertionError(rule.words)
 
     def optional_text(self, name: str, rule: TextRule) -> str | None:
-        """Return a text that its rule allows, or None for null."""
+        """Return a text that the rule allows, or None for null."""
         return None if self.get(name, f"{rule.words}, or null") is None else self.text(name, rule)
 
     def word(self, name: str, words: Collection[str]) -> str:
@@ -139,14 +139,14 @@ class Fields:
         raise bad_value(self.path(name), expected)
 
     def items(self, name: str) -> list[Any]:
-        """Return an array as it is."""
+        """Return an array, unchecked."""
         value = self.get(name, "an array")
         if type(value) is not list:
             raise wrong_type(self.path(name), "an array", value)
         return value
 
     def texts(self, name: str, rule: TextRule) -> tuple[str, ...]:
-        """Return an array of different texts that a rule allows."""
+        """Return an array of distinct texts that the rule allows."""
         values = self.items(name)
         for index, value in enumerate(values):
             check_text(value, f"{self.path(name)}[{index}]", rule)
@@ -155,7 +155,7 @@ class Fields:
         return tuple(values)
 
     def texts_or_nulls(self, name: str, rule: TextRule) -> tuple[str | None, ...]:
-        """Return an array of texts that a rule allows, or nulls."""
+        """Return an array of nulls and of texts that the rule allows."""
         values = self.items(name)
         for index, value in enumerate(values):
             if value is not None:
@@ -163,7 +163,7 @@ class Fields:
         return tuple(values)
 
     def mapping(self, name: str) -> "Fields":
-        """Return a nested object whose field names are data."""
+        """Return a nested object with arbitrary field names."""
         value = self.get(name, "an object")
         if type(value) is not dict:
             raise wrong_type(self.path(name), "an object", value)
@@ -189,7 +189,7 @@ class Fields:
             yield nested
 
     def member(self) -> MemberKey:
-        """Return who sends: ``client_id`` and ``incarnation``."""
+        """Return the sender: ``client_id`` and ``incarnation``."""
         return MemberKey(self.text("client_id", CLIENT_ID), self.text("incarnation", UUID))
 
     def queue(self, name: str) -> MessageQueue:
@@ -216,7 +216,7 @@ class Fields:
         return None if self.get(name, f"{_POSITION_WORDS} or null") is None else self.position(name)
 
     def identity(self) -> str | None:
-        """Return of which life of its topic something is, None if that is not told."""
+        """Return the identity of the topic; None if the field is missing."""
         if self.body.get("identity") is None:
             return None
         return self.text("identity", IDENTITY)

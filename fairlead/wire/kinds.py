@@ -1,6 +1,6 @@
-"""Which kinds each topic holds, and what each demands of key and partition.
+"""The kinds of each topic, and the key and partition that each kind requires.
 
-The tables at the end are the whole of it; a null value has its own.
+The two tables at the end list them; null values have their own table.
 """
 
 from collections.abc import Callable, Mapping
@@ -64,7 +64,7 @@ Reader = Callable[[Fields, RawRecord, WireLimits], Any]
 def _of_group(
     read: Callable[[Fields], Heartbeat | Leave | Progress | Claims | Release],
 ) -> Reader:
-    """Return a reader that also demands the group's key and partition."""
+    """Return a reader that also requires the group's key and partition."""
 
     def place(fields: Fields, raw: RawRecord, limits: WireLimits) -> Record:
         record = read(fields)
@@ -76,7 +76,7 @@ def _of_group(
 
 
 def _of_control(read: Callable[[Fields, bytes | None], RuleSet | Reset]) -> Reader:
-    """Return a reader that hands over the key and demands the group's partition."""
+    """Return a reader that passes the key on and requires the group's partition."""
 
     def place(fields: Fields, raw: RawRecord, limits: WireLimits) -> Record:
         record = read(fields, raw.key)
@@ -175,4 +175,4 @@ NULLS: Mapping[str, Callable[[RawRecord, WireLimits], Record]] = {
     "generations": _null_refused,
     "requests": _null_refused,
 }
-"""Topic suffix -> what a null value means there."""
+"""Topic suffix -> the reader of a null value."""

@@ -1,7 +1,6 @@
-"""What clients write: heartbeat, leave, progress, claims, release; and the tick of the driver.
+"""Reads clients' records (heartbeat, leave, progress, claims, release) and the driver's tick.
 
-Each reader turns the fields of one record into its value, or raises WireError. Nothing here looks
-at the state of a group.
+Each reader returns the value of one record, or raises WireError. None looks at a group's state.
 """
 
 from fairlead.core.model import (
@@ -108,7 +107,7 @@ def _profile(fields: Fields) -> MemberProfile:
     if consume_from == "timestamp" and timestamp_ms is None:
         raise inconsistent(
             "consume_timestamp_ms",
-            "consume_from is timestamp, and there is none",
+            "consume_from is timestamp, but this field is null",
             "send the time from which to consume, in milliseconds since 1970",
         )
     return MemberProfile(
@@ -156,7 +155,7 @@ def read_leave(fields: Fields) -> Leave:
 
 
 def read_progress(fields: Fields) -> Progress:
-    """Read the progress of some queues; no queue twice."""
+    """Read the progress of some queues; refuse repeated queues."""
     fields.known(_PROGRESS)
     queues = tuple(
         _read_made(entry) for entry in fields.entries("queues", _PROGRESS_ENTRY, _PROGRESS_OPTIONAL)
@@ -177,7 +176,7 @@ def _read_made(entry: Fields) -> QueueProgress:
 
 
 def read_claims(fields: Fields) -> Claims:
-    """Read one part of an acknowledgement of a generation; no queue twice."""
+    """Read one part of an acknowledgement of a generation; refuse repeated queues."""
     fields.known(_CLAIMS)
     part = fields.integer("part", 0, PARTS_MAX - 1)
     parts = fields.integer("parts", 1, PARTS_MAX)
@@ -225,13 +224,13 @@ def read_release(fields: Fields) -> Release:
 
 
 def _last_started(fields: Fields) -> Epoch | None:
-    """Read what only a client that leaves tells; one of another version leaves it out."""
+    """Read an optional field that only a leaving client sends."""
     told = fields.body.get(_LAST_STARTED)
     return None if told is None else fields.epoch(_LAST_STARTED)
 
 
 def read_tick(fields: Fields) -> Tick:
-    """Read the driver's tick; only the first of a driver says more than its generation."""
+    """Read the driver's tick; only a driver's first tick has more than the generation."""
     said = _FIRST_TICK & fields.body.keys()
     fields.known(_TICK | said)
     return Tick(

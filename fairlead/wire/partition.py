@@ -1,7 +1,7 @@
-"""Which partition a record belongs to: Kafka's murmur2 of the group, or of group and client id.
+"""The partition of a record: Kafka's murmur2 of the group, or of group and client id.
 
-The hash is Kafka's (org.apache.kafka.common.utils.Utils#murmur2). It stands here because the one in
-kafka-python brings that whole package into every worker; a test holds the two equal.
+The hash is Kafka's (org.apache.kafka.common.utils.Utils#murmur2). This copy saves every worker from
+loading the whole package kafka-python; a test compares the two.
 """
 
 from functools import lru_cache

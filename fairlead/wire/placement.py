@@ -1,4 +1,4 @@
-"""Keys and partitions: whether a record stands where its content says it must."""
+"""Checks that a record's key and partition match its content."""
 
 from typing import Any
 
@@ -26,7 +26,7 @@ __all__ = [
 
 
 def check_key(key: bytes | None, text: str, words: str) -> None:
-    """Refuse a key that is not exactly this text; ``words`` say what it is."""
+    """Refuse a key that is not exactly this text; ``words`` describe the right key."""
     if key is None:
         raise null_key(words)
     if key != text.encode():
@@ -34,25 +34,25 @@ def check_key(key: bytes | None, text: str, words: str) -> None:
 
 
 def check_no_key(key: bytes | None) -> None:
-    """Refuse a key where there is none."""
+    """Refuse a key on a record that must have none."""
     if key is not None:
         raise key_mismatch("null")
 
 
 def check_partition(group: str, raw: RawRecord, shards: int) -> None:
-    """Refuse a record that stands in another partition than its group's."""
+    """Refuse a record that is not in its group's partition."""
     if group == ALL_GROUPS or raw.partition == partition_of_group(group, shards):
         return
     raise WireError(
         Reason.WRONG_PARTITION,
         None,
-        f"the record stands in partition {raw.partition}, its group belongs in another one",
+        f"the record is in partition {raw.partition}, but its group has another one",
         f"write to partition (murmur2(group) & 0x7fffffff) mod {shards}",
     )
 
 
 def read_text_key(key: bytes | None, rule: TextRule, words: str) -> str:
-    """Return a key that is one text."""
+    """Return a key that consists of one text."""
     if key is None:
         raise null_key(words)
     text = key.decode("ascii", "replace")
@@ -62,7 +62,7 @@ def read_text_key(key: bytes | None, rule: TextRule, words: str) -> str:
 
 
 def read_array_key(key: bytes | None, words: str) -> list[Any]:
-    """Return a key that is a JSON array, without white space and needless escapes."""
+    """Return a key that is a JSON array, without white space and unnecessary escapes."""
     if key is None:
         raise null_key(words)
     if len(key) > KEY_BYTES_MAX:
@@ -81,7 +81,7 @@ _OFFSETS_KEY = '["topic","group"] or ["topic","group",part], without white space
 
 
 def read_offsets_key(key: bytes | None) -> tuple[str, str]:
-    """Return topic and group of the key of an offsets record."""
+    """Return topic and group from the key of an offsets record."""
     match read_array_key(key, _OFFSETS_KEY):
         case [str(topic), str(group)]:
             part = 0
@@ -98,7 +98,7 @@ _BRIDGE_KEY = '["cluster"], without white space'
 
 
 def check_bridge_key(key: bytes | None, cluster: str) -> None:
-    """Check the key of what a bridge says of itself."""
+    """Check the key of a bridge's sign of life."""
     if read_array_key(key, _BRIDGE_KEY) != [cluster]:
         raise key_mismatch(_BRIDGE_KEY)
 
@@ -109,10 +109,10 @@ def null_key(words: str) -> WireError:
 
 
 def key_mismatch(words: str) -> WireError:
-    """Return the error of a key that is not the one the record must have."""
+    """Return the error of a key that does not fit the record."""
     return WireError(
         Reason.KEY_MISMATCH,
         None,
-        "the key is not the one that this record must have",
+        "this record must have another key",
         f"send the key {words}",
     )

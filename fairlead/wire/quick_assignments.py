@@ -1,4 +1,4 @@
-"""One part of a member's set, as quickly as it can be read (docs/protocol.md §3.12)."""
+"""Reads one part of a member's set as quickly as possible (docs/protocol.md §3.12)."""
 
 from typing import Any, Final, cast
 
@@ -14,7 +14,7 @@ def part_of(body: dict[str, Any]) -> AssignmentPart:
     """Return one part of a member's set.
 
     Raises:
-        ValueError, KeyError, TypeError, IndexError, AttributeError: it is no assignment.
+        ValueError, KeyError, TypeError, IndexError, AttributeError: the body is not an assignment.
     """
     return AssignmentPart(
         group=text_of(body["group"]),
@@ -31,6 +31,6 @@ def part_of(body: dict[str, Any]) -> AssignmentPart:
 def _entry(entry: dict[str, Any]) -> HeldEntry:
     state = entry["state"]
     if state not in _STATES:
-        raise ValueError("no state of an entry")
+        raise ValueError("not the state of an entry")
     after = tuple((member_of(each), epoch_of(each["epoch"])) for each in entry.get("after", ()))
     return HeldEntry(queue_of(entry["queue"]), epoch_of(entry["epoch"]), cast("Any", state), after)

@@ -1,4 +1,4 @@
-"""One part of a decision, as quickly as it can be read (docs/protocol.md §3.14)."""
+"""Reads one part of a decision as quickly as possible (docs/protocol.md §3.14)."""
 
 from collections.abc import Mapping
 from typing import Any, Final, NamedTuple
@@ -6,7 +6,7 @@ from typing import Any, Final, NamedTuple
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.wire.decision_parts import PartName
 from fairlead.wire.quick_fields import (
-    Place,
+    RecordPlace,
     body_of,
     epoch_of,
     integer_of,
@@ -19,16 +19,16 @@ from fairlead.wire.raw import RawRecord
 __all__ = ["ADDED", "JOINED", "CutPlace", "GroupCounts", "Part", "Step", "read_part"]
 
 ADDED: Final = ("gated", "granted")
-"""The stages of a grant that its client is to work under."""
+"""The stages at which the client may work under the grant."""
 _STAGES: Final = (*ADDED, "dropped", "resolved")
 JOINED: Final = ("members", "moves", "cause", "failures")
-"""The lists of a decision, which may be cut into parts."""
+"""The lists of a decision that its parts share."""
 
 
 class Step(NamedTuple):
-    """One line of a decision: what it did to one queue.
+    """One move of a decision: what it did to one queue.
 
-    ``unsafe``: the grant did not wait for somebody who may be working on the queue.
+    ``unsafe``: the grant did not wait for a member that may be working on the queue.
     """
 
     queue: MessageQueue
@@ -50,10 +50,10 @@ class GroupCounts(NamedTuple):
 
 
 class CutPlace(NamedTuple):
-    """Where the cut of a decision stands among those of its shard (docs/protocol.md §3.14).
+    """The position of a decision's cut among those of its shard (docs/protocol.md §3.14).
 
-    ``generation``: of the engine that wrote it. ``began``: the generation that the state began
-    with.
+    ``generation``: the generation of the engine that wrote it. ``began``: the generation with which
+    the state began.
     """
 
     generation: int
@@ -62,7 +62,7 @@ class CutPlace(NamedTuple):
 
 
 class Part(NamedTuple):
-    """One part of a decision, as it was read."""
+    """One part of a decision."""
 
     name: PartName
     epoch: Epoch
@@ -74,18 +74,18 @@ class Part(NamedTuple):
 
 
 def read_part(row: RawRecord) -> tuple[str, Part]:
-    """Return the group of a record of the decisions topic, and what it says.
+    """Return the group and the content of a record of the decisions topic.
 
     Raises:
-        ValueError, KeyError, TypeError, IndexError, AttributeError: it is no decision.
+        ValueError, KeyError, TypeError, IndexError, AttributeError: it is not a decision.
     """
     assert row.value is not None
     body = body_of(row.value)
     if body["kind"] != "decision":
-        raise ValueError("no decision")
+        raise ValueError("not a decision")
     for name in JOINED:
         if type(body[name]) is not list:
-            raise ValueError(f"{name} is no list")
+            raise ValueError(f"{name} is not a list")
     state = body["state"]
     text_of(state["phase"])
     epoch_of(body["previous_epoch"])
@@ -122,13 +122,13 @@ def _check_cause(cause: Mapping[str, Any]) -> None:
     text_of(cause.get("client_id", ""))
     if "at" in cause:
         topic, partition, offset = cause["at"]
-        Place(text_of(topic), integer_of(partition), integer_of(offset))
+        RecordPlace(text_of(topic), integer_of(partition), integer_of(offset))
 
 
 def _step(move: Mapping[str, Any]) -> Step:
     stage = move["stage"]
     if stage not in _STAGES:
-        raise ValueError("no stage")
+        raise ValueError("not a stage")
     why = move.get("why")
     return Step(
         queue_of(move["queue"]),

@@ -1,7 +1,7 @@
-"""Records as quickly as they can be read: what the engine reads strictly is only looked at here.
+"""Reads records as quickly as possible, without the engine's strict checks.
 
-A view passes over what is no record, as a client would; it refuses nobody. So a value is read with
-orjson, and of its fields only those that are shown are looked at.
+Followers of the log skip invalid records, as a client does, and refuse nothing. So they parse
+values with orjson and check only the fields that they use.
 """
 
 from collections.abc import Mapping
@@ -14,7 +14,7 @@ from fairlead.wire.limits import INT64_MAX
 
 __all__ = [
     "NO_RECORD",
-    "Place",
+    "RecordPlace",
     "body_of",
     "boolean_of",
     "epoch_of",
@@ -28,14 +28,14 @@ __all__ = [
 ]
 
 NO_RECORD = (KeyError, TypeError, ValueError, IndexError, AttributeError)
-"""What reading a value raises that is not what the protocol says."""
+"""The errors of reading a value that breaks the protocol."""
 
 _NAME_MAX: Final = 255
-"""The engine refuses longer ones: of a client, a topic or a broker."""
+"""The longest name of a client, topic or broker; the engine refuses longer ones."""
 
 
-class Place(NamedTuple):
-    """Where a record stands in the log."""
+class RecordPlace(NamedTuple):
+    """The position of a record in the log."""
 
     topic: str
     partition: int
@@ -47,67 +47,67 @@ class Place(NamedTuple):
 
 
 def body_of(value: bytes) -> dict[str, Any]:
-    """Return the fields of a value; ValueError if it is no object."""
+    """Return the fields of a value; ValueError if it is not an object."""
     body = orjson.loads(value)
     if type(body) is not dict:
-        raise ValueError("the value is no object")
+        raise ValueError("the value is not an object")
     return body
 
 
 def text_of(value: object) -> str:
-    """Return a text; ValueError if it is none."""
+    """Return a text; ValueError for anything else."""
     if type(value) is not str:
-        raise ValueError("no text")
+        raise ValueError("not a text")
     return value
 
 
 def name_of(value: object) -> str:
-    """Return a text that is no longer than any name may be; ValueError if it is none."""
+    """Return a text that is short enough for a name; ValueError for anything else."""
     name = text_of(value)
     if len(name) > _NAME_MAX:
-        raise ValueError("no name is so long")
+        raise ValueError("too long for a name")
     return name
 
 
 def words_of(value: object) -> tuple[str, ...]:
-    """Return a list of texts; ValueError if it is none."""
+    """Return a list of texts; ValueError for anything else."""
     if type(value) is not list or not all(type(word) is str for word in value):
-        raise ValueError("no list of texts")
+        raise ValueError("not a list of texts")
     return tuple(value)
 
 
 def boolean_of(value: object) -> bool:
-    """Return a truth value; ValueError if it is none."""
+    """Return true or false; ValueError for anything else."""
     if type(value) is not bool:
-        raise ValueError("no truth value")
+        raise ValueError("neither true nor false")
     return value
 
 
 def integer_of(value: object) -> int:
-    """Return a whole number from 0 that 64 bits with a sign hold; ValueError if it is none."""
+    """Return a signed 64-bit integer that is not negative; ValueError for anything else."""
     if type(value) is not int or not 0 <= value <= INT64_MAX:
-        raise ValueError("no whole number")
+        raise ValueError("not a whole number")
     return value
 
 
 def epoch_of(value: Any) -> Epoch:
-    """Return an epoch from ``[generation, number]``; ValueError if it is none."""
+    """Return an epoch from ``[generation, number]``; ValueError for anything else."""
     generation, number = value
     return Epoch(integer_of(generation), integer_of(number))
 
 
 def position_of(value: Any) -> Position:
-    """Return a position from ``[reset, offset]``; ValueError if it is none."""
+    """Return a position from ``[reset, offset]``; ValueError for anything else."""
     reset, offset = value
     return Position(integer_of(reset), integer_of(offset))
 
 
 def queue_of(value: Any) -> MessageQueue:
-    """Return a queue from ``[topic, broker_name, queue_id]``; ValueError if it is none."""
+    """Return a queue from ``[topic, broker_name, queue_id]``; ValueError for anything else."""
     topic, broker_name, queue_id = value
     return MessageQueue(name_of(topic), name_of(broker_name), integer_of(queue_id))
 
 
 def member_of(body: Mapping[str, Any]) -> MemberKey:
-    """Return whom a record names; ValueError if it names nobody."""
+    """Return the member that a record names; ValueError if it names none."""
     return MemberKey(name_of(body["client_id"]), name_of(body["incarnation"]))

@@ -1,20 +1,18 @@
-"""Records as Kafka carries them: bytes with a place in the log.
-
-Nothing here knows what the bytes mean.
-"""
+"""Records as Kafka carries them: bytes with a position in the log."""
 
 from typing import Any, Final, NamedTuple
 
 __all__ = ["LOG_APPEND_TIME", "OutgoingRecord", "Partitions", "RawRecord", "raw_record"]
 
 LOG_APPEND_TIME: Final = 1
-"""Kafka's number for a timestamp that the broker set at the append."""
+"""Kafka's number for a timestamp that the broker has set at the append."""
 
 
 class RawRecord(NamedTuple):
-    """A record as it was read. ``append_ms`` is its timestamp; ``append_time_is_log`` says whose.
+    """A record as it was read.
 
-    True means that the broker set it when it appended the record (LogAppendTime).
+    ``append_ms`` is its timestamp. ``append_time_is_log``: the broker has set the timestamp when it
+    appended the record (LogAppendTime).
     """
 
     topic: str
@@ -27,7 +25,7 @@ class RawRecord(NamedTuple):
 
 
 def raw_record(record: Any) -> RawRecord:
-    """Return what kafka-python read (its ConsumerRecord) as the engine reads it."""
+    """Convert a ConsumerRecord of kafka-python."""
     return RawRecord(
         record.topic,
         record.partition,
@@ -49,9 +47,9 @@ class OutgoingRecord(NamedTuple):
 
 
 class Partitions(NamedTuple):
-    """How many partitions the topics have that have more than one.
+    """The partition counts of the topics with several partitions.
 
-    ``shards`` holds for heartbeats, releases and control alike.
+    ``shards`` is the number for heartbeats, releases and control.
     """
 
     shards: int

@@ -1,4 +1,4 @@
-"""Why a record is refused: one stable word each. docs/protocol.md lists the same words."""
+"""The stable words for why a record is refused; docs/protocol.md lists the same words."""
 
 from enum import StrEnum
 
@@ -6,7 +6,7 @@ __all__ = ["REASON_MEANINGS", "Reason", "notice_code"]
 
 
 class Reason(StrEnum):
-    """A stable word for one way in which a record is not what the protocol says."""
+    """A stable word for one way in which a record breaks the protocol."""
 
     NOT_LOG_APPEND_TIME = "not_log_append_time"
     NULL_VALUE = "null_value"
@@ -56,11 +56,11 @@ REASON_MEANINGS = {
     Reason.WRONG_PARTITION: "the record stands in another partition than its group's",
     Reason.SKIPPED: "an operator had the engine pass over it (`run --skip` with its place), unread",
 }
-"""What each reason means, in the words of the protocol page."""
+"""The meaning of each reason, in the words of the protocol page."""
 
 
 def notice_code(reason: Reason) -> str:
-    """Return the code of the notice by which the sender of a refused record learns of it."""
+    """Return the code of the notice to the sender of a refused record."""
     if reason is Reason.WRONG_PARTITION:
         return "wrong_partition"
     if reason in {Reason.UNSUPPORTED_VERSION, Reason.UNSUPPORTED_KIND}:

@@ -1,4 +1,4 @@
-"""Which group a record is of, by its key alone: its value need not be read."""
+"""Returns the group of a record from its key alone, without reading its value."""
 
 from collections.abc import Callable, Mapping
 from typing import Final
@@ -12,8 +12,8 @@ def group_named(suffix: str, key: bytes | None) -> str:
     """Return the group that a key names: a group, ``*`` for all groups, or "" for none.
 
     Args:
-        suffix: what the topic is called behind its prefix.
-        key: of one of its records.
+        suffix: the topic's name after its prefix.
+        key: the record's key.
     """
     reader = _GROUP_OF.get(suffix)
     return "" if reader is None else reader(key)
@@ -36,8 +36,8 @@ def _entry_of_array(key: bytes | None, index: int) -> str:
         named = orjson.loads(key or b"")
     except orjson.JSONDecodeError:
         return ""
-    found = named[index] if isinstance(named, list) and len(named) > index else ""
-    return found if isinstance(found, str) else ""
+    entry = named[index] if isinstance(named, list) and len(named) > index else ""
+    return entry if isinstance(entry, str) else ""
 
 
 _GROUP_OF: Final[Mapping[str, Callable[[bytes | None], str]]] = {

@@ -1,8 +1,8 @@
 """JSON as the protocol reads it: strict UTF-8, no repeated names, 64-bit integers, 16 levels.
 
-Two readers. :func:`read_strict` is the rule. :func:`read_fast` is three times as fast and gives up
-(None) on whatever it cannot vouch for; what it returns may still hold numbers or depths that the
-rule refuses, which :func:`check_plain` finds.
+:func:`read_strict` defines the result. :func:`read_fast` is three times as fast; it returns None if
+it is not sure. Its values may still hold numbers or depths that the strict reader refuses, which
+:func:`check_plain` finds.
 
 ADR 0020 gives the reasons.
 """
@@ -19,17 +19,17 @@ from fairlead.wire.reasons import Reason
 
 __all__ = ["check_plain", "read_fast", "read_strict"]
 
-_REMEDY = "send one JSON object as the protocol's section 2 says"
+_REMEDY = "send one JSON object as in section 2 of the protocol"
 _DIGITS_MAX = 20
 # A text always matches as one token, closed or not, so the scan is linear for any input.
 _TOKEN = re.compile(r'"(?:[^"\\]+|\\.)*+"?|[\[\]{}]', re.DOTALL)
 
 
 def read_fast(value: bytes) -> Any | None:
-    """Read quickly what cannot hide a repeated name, else return None.
+    """Read a value quickly; return None if it may contain a repeated name.
 
-    orjson keeps the last of two equal names and says nothing. Without a backslash in the bytes each
-    colon of the result stands for a colon of the input, so a repeated name shows as a lost colon.
+    orjson silently keeps the last of two equal names. Without a backslash in the bytes, each colon
+    of the result corresponds to a colon of the input, so a repeated name shows as a missing colon.
     """
     if b"\\" in value:
         return None
@@ -43,7 +43,7 @@ def read_fast(value: bytes) -> Any | None:
 
 
 def read_strict(value: bytes) -> Any:
-    """Read one JSON value; WireError for whatever the protocol does not allow."""
+    """Read one JSON value; raise WireError for anything that the protocol does not allow."""
     try:
         text = value.decode("utf-8", "strict")
     except UnicodeDecodeError as error:
@@ -72,9 +72,9 @@ def read_strict(value: bytes) -> Any:
 
 
 def check_plain(value: Any, depth: int) -> None:
-    """Refuse in a read value, ``depth`` levels down, the numbers and depths that the rule refuses.
+    """Check a value at this depth for numbers and depths that the strict reader refuses.
 
-    Called for what no field rule looks at: unknown fields and free-form options.
+    It is for values that no field rule checks: unknown fields and free-form options.
     """
     kind = type(value)
     if kind is int:
@@ -90,7 +90,7 @@ def check_plain(value: Any, depth: int) -> None:
 
 
 def _check_depth(text: str) -> None:
-    """Refuse more levels than allowed before the parser recurses into them."""
+    """Refuse too many levels before the parser recurses into them."""
     depth = 0
     for token in _TOKEN.finditer(text):
         first = text[token.start()]
@@ -103,7 +103,7 @@ def _check_depth(text: str) -> None:
 
 
 def _check_surrogates(body: Any) -> None:
-    """Refuse half a surrogate pair: two different ids would become one when written as UTF-8."""
+    """Refuse half a surrogate pair: written as UTF-8, two different ids could become the same."""
     try:
         orjson.dumps(body)
     except orjson.JSONEncodeError:

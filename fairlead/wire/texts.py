@@ -1,4 +1,4 @@
-"""What texts the protocol allows: character sets, lengths and closed lists of words."""
+"""The texts that the protocol allows: character sets, lengths and closed lists of words."""
 
 import re
 from collections.abc import Callable
@@ -33,15 +33,15 @@ __all__ = [
 
 
 class TextRule(NamedTuple):
-    """One kind of text: the test that the whole text must pass, and the same in words."""
+    """One kind of text: the test that the whole text must pass, and its description."""
 
     allows: Callable[[str], object]
     words: str
 
 
 DEFAULT_TOPIC = "TBW102"
-"""RocketMQ's name for the route by which producers send to topics that are not there yet
-(TopicValidator.AUTO_CREATE_TOPIC_KEY_TOPIC). Only the routes topic has it; no group shares it."""
+"""RocketMQ's name for the route that producers use for topics that do not exist yet
+(TopicValidator.AUTO_CREATE_TOPIC_KEY_TOPIC). Only the routes topic may have it."""
 
 RESERVED_TOPICS = frozenset(
     (
@@ -60,7 +60,7 @@ RESERVED_TOPICS = frozenset(
         "TRANS_CHECK_MAX_TIME_TOPIC",
     )
 )
-"""Topics that the brokers keep for themselves; no group shares them."""
+"""Topics that the brokers reserve for themselves; no group can consume them."""
 
 
 def _pattern(pattern: str, words: str) -> TextRule:
@@ -74,7 +74,7 @@ def _is_topic(text: str) -> bool:
     return _topic_characters(text) is not None and text not in RESERVED_TOPICS
 
 
-# C0, DEL and C1: what ends a line or moves a cursor where the text is shown.
+# Without C0, DEL and C1, which could break lines or move the cursor of a terminal.
 _PLAIN = r"[^\x00-\x1f\x7f-\x9f]"
 
 GROUP = _pattern(r"[A-Za-z0-9_%|.-]{1,120}", "1-120 characters of [A-Za-z0-9_%|.-]")
@@ -82,7 +82,7 @@ GROUP_OR_ALL = _pattern(
     r"[A-Za-z0-9_%|.-]{1,120}|\*", "1-120 characters of [A-Za-z0-9_%|.-], or * for every group"
 )
 TOPIC = TextRule(
-    _is_topic, "1-249 characters of [A-Za-z0-9_%|.-], and no topic that brokers keep for themselves"
+    _is_topic, "1-249 characters of [A-Za-z0-9_%|.-], and no topic that brokers reserve"
 )
 ROUTED_TOPIC = TextRule(
     lambda text: _is_topic(text) or text == DEFAULT_TOPIC, f"{TOPIC.words}, or {DEFAULT_TOPIC}"

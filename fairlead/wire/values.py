@@ -1,4 +1,4 @@
-"""Single JSON values by their rule, and the errors that say what is wrong with one."""
+"""Checks single JSON values, and builds the errors about them."""
 
 from collections.abc import Callable
 from typing import Any
@@ -33,7 +33,7 @@ _QUEUE_WORDS = "the array [topic, broker_name, queue_id]"
 
 
 def check_text(value: Any, path: str, rule: TextRule) -> None:
-    """Refuse what is no text that the rule allows."""
+    """Refuse anything but a text that the rule allows."""
     if type(value) is not str:
         raise wrong_type(path, "a text", value)
     if not rule.allows(value):
@@ -41,7 +41,7 @@ def check_text(value: Any, path: str, rule: TextRule) -> None:
 
 
 def check_integer(value: Any, path: str, low: int = 0, high: int = INT64_MAX) -> None:
-    """Refuse what is no whole number in a range; true and false are none."""
+    """Refuse anything but a whole number in a range; true and false are not numbers."""
     if type(value) is not int:
         raise wrong_type(path, "a whole number", value)
     if not low <= value <= high:
@@ -49,7 +49,7 @@ def check_integer(value: Any, path: str, low: int = 0, high: int = INT64_MAX) ->
 
 
 def read_queue(value: Any, name: str, path: Callable[[str], str] = str) -> MessageQueue:
-    """Return a queue read from ``[topic, broker_name, queue_id]``; ``path`` makes its path."""
+    """Read a queue from ``[topic, broker_name, queue_id]``; ``path`` returns the field's path."""
     if type(value) is list and len(value) == 3:  # noqa: PLR2004 - topic, broker name, queue id
         topic, broker_name, queue_id = value
         if (
@@ -77,7 +77,7 @@ def _check_queue(value: Any, path: str) -> None:
 
 
 def check_pair(value: Any, path: str, words: str) -> None:
-    """Refuse what is no array of two whole numbers; ``words`` say which two."""
+    """Refuse anything but an array of two whole numbers; ``words`` describe them."""
     if type(value) is not list:
         raise wrong_type(path, f"the array {words}", value)
     if len(value) != 2:  # noqa: PLR2004 - a pair
@@ -87,12 +87,12 @@ def check_pair(value: Any, path: str, words: str) -> None:
 
 
 def bad_value(path: str, words: str) -> WireError:
-    """Return the error of a field whose value is not allowed; ``words`` say what is."""
+    """Return the error of a field with a forbidden value; ``words`` say what is allowed."""
     return WireError(Reason.BAD_VALUE, path, "the value is not allowed", f"send {words}")
 
 
 def duplicate(path: str, what: str) -> WireError:
-    """Return the error of a list that names something twice."""
+    """Return the error of a list with a repeated entry."""
     return WireError(
         Reason.DUPLICATE_ENTRY, path, f"the list holds {what} twice", "name each one once"
     )
@@ -104,7 +104,7 @@ def inconsistent(path: str, detail: str, remedy: str) -> WireError:
 
 
 def wrong_type(path: str, expected: str, value: Any) -> WireError:
-    """Return the error of a field of another type."""
+    """Return the error of a field with another type."""
     return WireError(
         Reason.WRONG_TYPE, path, f"it is {_JSON_TYPES[type(value)]}", f"send {expected}"
     )

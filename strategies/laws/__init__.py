@@ -1,6 +1,6 @@
-"""Laws for strategies: what the engine demands of every answer, and what a strategy may promise.
+"""Laws for strategies: those that the engine relies on, and those that a strategy may promise.
 
-`check_laws` holds a strategy against laws in many small worlds; it needs nothing but this package.
+`check_laws` tests a strategy against laws in many small worlds; it needs only this package.
 """
 
 from strategies.laws.answers import (

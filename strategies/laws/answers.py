@@ -1,4 +1,4 @@
-"""Laws about one answer: whose queues, how many owners, how even, and what makes no difference."""
+"""Laws about a single answer: valid owners, an even spread, and input that must not matter."""
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
@@ -33,10 +33,10 @@ NOTHING_FAILS: Final = Law("every topic is allocated", _nothing_fails)
 def _sharers_only(trial: Trial) -> Iterator[str]:
     for topic, client_id, owned in _shares(trial.allocation):
         if owned and client_id not in trial.sharers(topic):
-            yield f"{client_id!a} was given queues of {topic!a}"
+            yield f"{client_id!a} gets queues of {topic!a}"
 
 
-SHARERS_ONLY: Final = Law("only clients that share a topic are given queues of it", _sharers_only)
+SHARERS_ONLY: Final = Law("only clients that share a topic get queues of it", _sharers_only)
 
 
 def _queues_of_the_topic(trial: Trial) -> Iterator[str]:
@@ -44,11 +44,11 @@ def _queues_of_the_topic(trial: Trial) -> Iterator[str]:
         asked = trial.request.queues.get(topic, ())
         for queue in owned:
             if queue not in asked:
-                yield f"{client_id!a} was given {queue!a} for {topic!a}"
+                yield f"{client_id!a} gets {queue!a} for {topic!a}"
 
 
 QUEUES_OF_THE_TOPIC: Final = Law(
-    "only queues of the request are given, each under its topic", _queues_of_the_topic
+    "the answer has only queues of the request, each under its topic", _queues_of_the_topic
 )
 
 
@@ -56,15 +56,15 @@ def _one_owner(trial: Trial) -> Iterator[str]:
     given = Counter(queue for _, _, owned in _shares(trial.allocation) for queue in owned)
     for queue, times in given.items():
         if times > 1:
-            yield f"{queue!a} was given {times} times"
+            yield f"{queue!a} has {times} owners"
 
 
-ONE_OWNER: Final = Law("no queue is given twice", _one_owner)
+ONE_OWNER: Final = Law("no queue has two owners", _one_owner)
 
 
 def _same_again(trial: Trial) -> Iterator[str]:
     if not _equal(trial.allocation, trial.ask(trial.request)):
-        yield "a second answer to the same request is another one"
+        yield "a second answer to the same request differs"
 
 
 SAME_AGAIN: Final = Law("the same request has the same answer", _same_again)
@@ -74,18 +74,18 @@ def _no_order_of_mappings(trial: Trial) -> Iterator[str]:
     placement = replace(trial.request.placement, **_turned(trial.request.placement))
     turned = replace(trial.request, **_turned(trial.request) | {"placement": placement})
     if not _equal(trial.allocation, trial.ask(turned)):
-        yield "with topics, owners and the like in another order the answer is another one"
+        yield "with topics, owners and other mappings in another order the answer differs"
 
 
 NO_ORDER_OF_MAPPINGS: Final = Law(
-    "the order in which topics, owners and the like come changes nothing", _no_order_of_mappings
+    "the order of topics, owners and other mappings changes nothing", _no_order_of_mappings
 )
 
 
 def _settled(trial: Trial) -> Iterator[str]:
     settled = trial.ask(replace(trial.request, owners=trial.owners))
     if not _equal(trial.allocation, settled):
-        yield "asked again with its answer as the current owners it answers otherwise"
+        yield "with its answer as the current owners the next answer differs"
 
 
 SETTLED: Final = Law("an answer that is in force stays", _settled)
@@ -99,7 +99,8 @@ FREE: Final = (
     NO_ORDER_OF_MAPPINGS,
     SETTLED,
 )
-"""What the engine relies on: else queues keep old owners, are orphaned, or never come to rest."""
+"""The laws that the engine relies on: without them queues would keep old owners, have none, or
+move forever."""
 
 
 def _every_queue_owned(trial: Trial) -> Iterator[str]:
@@ -121,7 +122,7 @@ def _owners_change_nothing(trial: Trial) -> Iterator[str]:
     somebody = [each.client_id for each in request.candidates[:1]]
     for owners in ({}, {queue: one for queue in trial.queues() for one in somebody}):
         if not _equal(trial.allocation, trial.ask(replace(request, owners=owners))):
-            yield "with other current owners the answer is another one"
+            yield "with other current owners the answer differs"
 
 
 OWNERS_CHANGE_NOTHING: Final = Law(
@@ -137,7 +138,7 @@ def _any_order(trial: Trial) -> Iterator[str]:
         queues={topic: queues[::-1] for topic, queues in request.queues.items()},
     )
     if owners_of(trial.ask(turned)) != trial.owners:
-        yield "with candidates and queues in another order the owners are others"
+        yield "with candidates and queues in another order the owners differ"
 
 
 ANY_ORDER: Final = Law("candidates and queues need not be sorted", _any_order)
@@ -151,14 +152,14 @@ def _twice_is_once(trial: Trial) -> Iterator[str]:
         queues={topic: (*queues, *queues) for topic, queues in request.queues.items()},
     )
     if not _equal(trial.allocation, trial.ask(doubled)):
-        yield "with each candidate and each queue twice the answer is another one"
+        yield "with each candidate and each queue twice the answer differs"
 
 
-TWICE_IS_ONCE: Final = Law("a candidate or a queue that comes twice counts once", _twice_is_once)
+TWICE_IS_ONCE: Final = Law("a repeated candidate or queue counts once", _twice_is_once)
 
 
 def spread_by_topic(most: int) -> Law:
-    """Return the law that two who share a topic differ by so many of its queues at most."""
+    """Return the law that two clients of a topic differ by at most this many of its queues."""
 
     def broken(trial: Trial) -> Iterator[str]:
         for topic in trial.request.queues:
@@ -172,11 +173,11 @@ def spread_by_topic(most: int) -> Law:
             if numbers and max(numbers) - min(numbers) > most:
                 yield f"{topic!a}: the most is {max(numbers)}, the least {min(numbers)} queues"
 
-    return Law(f"two who share a topic differ by {most} of its queues at most", broken)
+    return Law(f"two clients of a topic differ by at most {most} of its queues", broken)
 
 
 def spread_in_total(most: int) -> Law:
-    """Return the law that members with the same topics differ by so many queues in all at most."""
+    """Return the law that members with the same topics differ by at most this many queues."""
 
     def broken(trial: Trial) -> Iterator[str]:
         counts = Counter(trial.owners.values())
@@ -184,7 +185,7 @@ def spread_in_total(most: int) -> Law:
         if alike(trial.request) and numbers and max(numbers) - min(numbers) > most:
             yield f"the most is {max(numbers)}, the least {min(numbers)} queues"
 
-    return Law(f"members with the same topics differ by {most} queues in all at most", broken)
+    return Law(f"members with the same topics differ by at most {most} queues in all", broken)
 
 
 def _shares(allocation: Allocation) -> Iterator[tuple[str, str, tuple[MessageQueue, ...]]]:
@@ -194,7 +195,7 @@ def _shares(allocation: Allocation) -> Iterator[tuple[str, str, tuple[MessageQue
 
 
 def _equal(one: Allocation, other: Allocation) -> bool:
-    """Compare two answers; who owns nothing may be listed with nothing or left out."""
+    """Compare two answers; a client without queues may be listed or left out."""
     return _essence(one) == _essence(other)
 
 
@@ -204,10 +205,10 @@ def _essence(allocation: Allocation) -> object:
 
 
 def _turned(holder: AllocationRequest | Placement) -> dict[str, Any]:
-    """Return each mapping of a request, or of its placement, the other way round."""
-    found = {each.name: getattr(holder, each.name) for each in fields(holder)}
+    """Return each mapping of a request, or of its placement, in reverse order."""
+    values = {each.name: getattr(holder, each.name) for each in fields(holder)}
     return {
         name: dict([*value.items()][::-1])
-        for name, value in found.items()
+        for name, value in values.items()
         if isinstance(value, Mapping)
     }

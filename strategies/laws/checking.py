@@ -1,4 +1,4 @@
-"""Holds a strategy against laws."""
+"""Tests a strategy against laws."""
 
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
@@ -13,7 +13,7 @@ __all__ = ["BrokenLawError", "broken_laws", "check_laws"]
 
 
 class BrokenLawError(AssertionError):
-    """A strategy breaks a law; the message has the law, what breaks it, and the request."""
+    """A strategy breaks a law; the message has the law, the fault and the request."""
 
 
 def check_laws(
@@ -21,15 +21,15 @@ def check_laws(
     *promised: Law,
     options: Mapping[str, Any] | None = None,
 ) -> None:
-    """Check that a strategy keeps the laws that the engine relies on, and those it promises.
+    """Check that a strategy keeps the laws that the engine relies on and those it promises.
 
     Args:
-        strategy: the one to check.
+        strategy: the strategy to check.
         promised: laws besides FREE.
-        options: what a rule says to the strategy, the same in all worlds.
+        options: the strategy's options, the same in all worlds.
 
     Raises:
-        BrokenLawError: for the first world in which a law is broken, or the strategy raises.
+        BrokenLawError: the strategy breaks a law or raises; stops at the first such world.
     """
     for request in worlds(options):
         try:
@@ -44,7 +44,7 @@ def check_laws(
 def broken_laws(
     strategy: Strategy, request: AllocationRequest, laws: Iterable[Law]
 ) -> Iterator[str]:
-    """Yield what breaks which of the laws for one request."""
+    """Yield each law that the strategy breaks for one request, with the fault."""
     trial = Trial(strategy, request)
     for law in laws:
         for what in law.broken(trial):

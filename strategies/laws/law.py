@@ -1,4 +1,4 @@
-"""A law: one sentence about the answers of a strategy, and what finds where it is broken."""
+"""A law: one sentence about a strategy's answers, and a function that finds faults."""
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -10,9 +10,9 @@ __all__ = ["Law"]
 
 @dataclass(frozen=True, slots=True)
 class Law:
-    """What holds in every trial of a strategy that promises it.
+    """A statement that holds in every trial of a strategy that promises it.
 
-    ``broken`` yields a text for each thing in a trial that breaks it.
+    ``broken`` yields a text for each fault in a trial.
     """
 
     sentence: str

@@ -1,4 +1,4 @@
-"""Laws about movement: which queues may change hands when a member or a queue comes or goes."""
+"""Laws about movement: which queues may move when a member joins or leaves or a topic grows."""
 
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -15,7 +15,7 @@ __all__ = [
     "moves_at_most",
 ]
 
-_CHANGE_ONLY: Final = "only the joined gains, only the leaver loses, and growth moves nothing"
+_CHANGE_ONLY: Final = "only the joiner gains, only the leaver loses, and growth moves nothing"
 
 
 def _only_the_change_moves(trial: Trial) -> Iterator[str]:
@@ -45,7 +45,7 @@ def _fewest_moves(trial: Trial) -> Iterator[str]:
         return
     least, more = divmod(len(trial.owners), len(members))
     counts = sorted((held[member] for member in members), reverse=True)
-    # The members with the most keep one queue more than the others.
+    # The members with the most queues keep one more than the others.
     fewest = sum(max(0, count - least - (place < more)) for place, count in enumerate(counts))
     moves = sum(
         owner in members and trial.owners.get(queue) != owner
@@ -57,7 +57,7 @@ def _fewest_moves(trial: Trial) -> Iterator[str]:
 
 
 ALIKE_FEWEST_MOVES: Final = Law(
-    "where all members have the same topics, the moves are the fewest for a spread of one queue",
+    "where all members have the same topics, a spread of one queue takes the fewest moves",
     _fewest_moves,
 )
 
@@ -73,28 +73,29 @@ def _other_topics_stay(trial: Trial) -> Iterator[str]:
 
 
 OTHER_TOPICS_STAY: Final = Law(
-    "a member or a queue that comes or goes moves nothing of other topics", _other_topics_stay
+    "a joining or leaving member, or a new queue, moves nothing of other topics",
+    _other_topics_stay,
 )
 
 
 def moves_at_most(sentence: str, bound: Callable[[Change, int, int], int | None]) -> Law:
-    """Return the law that of a topic so many queues at most move between others.
+    """Return the law that limits the moves of a topic's queues between other members.
 
     Args:
         sentence: the law in words.
-        bound: a change, the queues of a topic and those who share it, the joined or the leaver
-            with them, to the most moves; None: any number.
+        bound: returns the limit from a change, the number of queues of a topic and the number of
+            its clients, including the joiner or leaver; None: no limit.
     """
 
     def broken(trial: Trial) -> Iterator[str]:
         for change in trial.changes:
             moved = Counter(queue.topic for queue in change.among_others())
             for topic, moves in moved.items():
-                # The trial's own request has every queue and every member of its changes.
+                # The trial's request has every queue and every member of its changes.
                 queues, sharers = trial.request.queues[topic], trial.sharers(topic)
                 most = bound(change, len(queues), len(sharers))
                 if most is not None and moves > most:
-                    yield f"{change}: {moves} queues of {topic!a} moved, at most {most} may"
+                    yield f"{change}: {moves} queues of {topic!a} moved, the limit is {most}"
 
     return Law(sentence, broken)
 

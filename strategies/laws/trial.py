@@ -1,6 +1,6 @@
-"""One request put to a strategy: its answer, and how that changes when the group changes a little.
+"""A trial: one request, a strategy's answer, and its answers after small changes of the group.
 
-Decides nothing: laws look at a trial and say what is broken.
+It judges nothing; laws examine a trial and report faults.
 """
 
 from collections.abc import Iterable, Iterator, Mapping
@@ -21,11 +21,11 @@ What = Literal["join", "leave", "growth"]
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A member joins or leaves, or one queue comes to a topic; all else stays as it was.
+    """A member joins or leaves, or a topic gets one more queue; all else stays the same.
 
-    ``subject`` is the client id or the topic. ``last`` says that the member, or the queue in its
-    topic, sorts behind all others. ``held`` and ``owned`` are the strategy's answers before and
-    after; for the second one the first are the current owners.
+    ``subject`` is the client id or the topic. ``last``: the member, or the queue in its topic,
+    sorts behind all others. ``held`` and ``owned`` are the strategy's answers before and after; the
+    second request has the first answer as its current owners.
     """
 
     what: What
@@ -37,25 +37,25 @@ class Change:
     owned: Owners
 
     def moved(self) -> Iterator[tuple[MessageQueue, str, str | None]]:
-        """Yield each queue that is there on both sides and leaves its owner: from whom, to whom."""
+        """Yield each queue that exists before and after and changes owner: queue, old, new."""
         still = {queue for queues in self.after.queues.values() for queue in queues}
         for queue, owner in self.held.items():
             if queue in still and self.owned.get(queue) != owner:
                 yield queue, owner, self.owned.get(queue)
 
     def among_others(self) -> Iterator[MessageQueue]:
-        """Yield the queues that move between two who neither join nor leave."""
+        """Yield the queues that move between two members that neither join nor leave."""
         for queue, owner, heir in self.moved():
             if self.what == "growth" or self.subject not in (owner, heir):
                 yield queue
 
     def __str__(self) -> str:
-        """Say what changes."""
+        """Describe the change."""
         return f"{self.what} of {self.subject!a}{' (the last)' if self.last else ''}"
 
 
 class Trial:
-    """A strategy, a request, and what the strategy answers to it and to what is near to it."""
+    """A strategy, a request, and the answers to it and to slightly changed requests."""
 
     def __init__(self, strategy: Strategy, request: AllocationRequest) -> None:
         """Ask the strategy."""
@@ -69,7 +69,7 @@ class Trial:
         return self.strategy.allocate(request)
 
     def sharers(self, topic: str) -> list[str]:
-        """Return the ids of the clients among whom a topic is to be shared."""
+        """Return the ids of the clients that may share a topic."""
         return [
             each.client_id
             for each in self.request.candidates
@@ -83,7 +83,7 @@ class Trial:
 
     @cached_property
     def changes(self) -> tuple[Change, ...]:
-        """Joins and leaves of the first, a middle and the last member; growth at either end."""
+        """Return joins and leaves of the first, a middle and the last member, and growth."""
         return (*self._members(), *self._growth())
 
     def _members(self) -> Iterator[Change]:
@@ -120,7 +120,7 @@ class Trial:
 
 
 def owners_of(allocation: Allocation) -> Owners:
-    """Return who owns which queue; of two owners one."""
+    """Return the owner of each queue; one of them if it has two."""
     return {
         queue: client_id
         for shares in allocation.topics.values()
@@ -130,11 +130,11 @@ def owners_of(allocation: Allocation) -> Owners:
 
 
 def alike(request: AllocationRequest) -> bool:
-    """Tell whether all members subscribe the same topics, as far as the request has them."""
+    """Tell whether all members subscribe to the same topics of the request."""
     asked = frozenset(request.queues)
     return len({each.topics & asked for each in request.candidates}) <= 1
 
 
 def _places(count: int) -> Iterable[int]:
-    """Return the first, a middle and the last place of so many."""
+    """Return the first, a middle and the last of ``count`` places."""
     return sorted({0, count // 2, count - 1}) if count else ()

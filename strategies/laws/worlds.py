@@ -1,4 +1,4 @@
-"""Small worlds in which laws are tried: the same at each call, odd names and owners included."""
+"""Small worlds for testing laws: the same at each call, with odd names and owners."""
 
 from collections.abc import Iterator, Mapping
 from itertools import product
@@ -12,20 +12,20 @@ __all__ = ["worlds"]
 
 _QUEUES: Final = (1, 2, 5, 8, 17)
 _MEMBERS: Final = (1, 2, 3, 5, 8)
-# By UTF-16 units the third sorts before the second, by code points behind it.
+# By UTF-16 units the third sorts before the second; by code points it sorts behind it.
 _NAMES: Final = ("client-{}", "\uffee-{}", "\U0001f600-{}", "é{}", "中@{}")
 _SUBSCRIBED: Final = (
     (frozenset({"orders"}),),
     (frozenset({"orders", "bills"}),),
     (frozenset({"orders", "bills"}), frozenset({"orders"}), frozenset({"bills", "unknown"})),
 )
-"""What the members subscribe to, by turns."""
+"""The members' subscriptions, in turn."""
 
 _OWNERS: Final = ("nobody", "one", "by turns", "gone")
 
 
 def worlds(options: Mapping[str, Any] | None = None) -> Iterator[AllocationRequest]:
-    """Yield some hundred requests as the engine makes them, all with the same options."""
+    """Yield some hundred requests such as the engine makes, all with the same options."""
     shapes = product(_MEMBERS, _QUEUES, _SUBSCRIBED, _OWNERS)
     for number, (members, count, subscribed, owners) in enumerate(shapes):
         candidates = _candidates(members, subscribed, odd=number % 2 == 1)

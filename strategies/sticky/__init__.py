@@ -1,1 +1,1 @@
-"""The strategy that moves little: each queue stays where it is unless balance asks for a move."""
+"""STICKY, the strategy that moves little: a queue moves only if balance requires it."""

@@ -1,7 +1,7 @@
-"""The owners that STICKY found, as the answer that the engine reads.
+"""Turns STICKY's owners into the answer that the engine reads.
 
-Decides nothing. It is here that a big group costs: the answer of 10,000 members and 100,000 queues
-is as many small tuples, which all live until the engine has read them.
+It decides nothing. Big groups are expensive here: the answer for 10,000 members and 100,000 queues
+has as many small tuples, which all live until the engine has read them.
 """
 
 import gc
@@ -16,17 +16,17 @@ __all__ = ["shares_of"]
 
 
 def shares_of(world: World, owner: list[int]) -> dict[str, dict[str, tuple[MessageQueue, ...]]]:
-    """Return topic -> client id -> queues in queue order, of those that own something."""
-    # The last name is NOBODY's.
+    """Return topic -> client id -> queues in queue order, for clients that own something."""
+    # The last name stands for NOBODY.
     names: list[str | None] = [*world.client_ids, None]
     owners = list(map(names.__getitem__, owner))
     topics = {}
     with _collector_waits():
         for share in world.topics:
             part = slice(share.start, share.stop)
-            found = _shares(owners[part], world.queues[part])
-            found.pop(None, None)
-            topics[share.topic] = cast("dict[str, tuple[MessageQueue, ...]]", found)
+            shares = _shares(owners[part], world.queues[part])
+            shares.pop(None, None)
+            topics[share.topic] = cast("dict[str, tuple[MessageQueue, ...]]", shares)
     return topics
 
 
@@ -34,7 +34,7 @@ def _shares(
     owners: list[str | None], queues: list[MessageQueue]
 ) -> dict[str | None, tuple[MessageQueue, ...]]:
     """Return the queues of each owner."""
-    # In a big group a client mostly has one queue of a topic.
+    # In a big group a client mostly has only one queue of a topic.
     alone = dict(zip(owners, zip(queues), strict=True))
     if len(alone) == len(owners):
         return cast("dict[str | None, tuple[MessageQueue, ...]]", alone)
@@ -46,10 +46,10 @@ def _shares(
 
 @contextmanager
 def _collector_waits() -> Iterator[None]:
-    """Let Python's garbage collector wait: there is no garbage while the answer is made.
+    """Pause Python's garbage collector, since building the answer creates no garbage.
 
-    It would look through all of the new tuples again and again, and through everything else once,
-    which takes as long as the whole allocation does.
+    It would scan all new tuples again and again, and everything else once, which takes as long as
+    the whole allocation.
     """
     was_enabled = gc.isenabled()
     gc.disable()

@@ -1,30 +1,30 @@
-"""How much work STICKY may still do.
+"""Counts the work that STICKY may still do.
 
-A strategy has no clock: a decision must come out the same when it is replayed on another machine.
-So its limit is a number of elementary steps, which are the same everywhere. A step is to look at
-one possible owner of a class, or at one class of a member; a node of a chain counts for several.
+A strategy has no clock, because a replay on another machine must come to the same decision. So its
+limit is a number of elementary steps, which are the same everywhere. One step examines one possible
+owner of a class, or one class of a member; a node of a chain counts as several steps.
 """
 
 __all__ = ["BALANCE", "EFFORT", "MOVES", "NODE", "Effort"]
 
 EFFORT = 200_000_000
-"""The steps of an allocation unless its options say otherwise.
+"""The default number of steps of an allocation: three to ten seconds.
 
-Measured in process time of one core of a busy two-core machine, with Python 3.11: mostly 20 to 60
-million steps take a second, so this is three to ten seconds.
+With Python 3.11 one core of a busy two-core machine makes mostly 20 to 60 million steps per second
+of process time.
 """
 
 BALANCE = "the balance may not be the best"
 MOVES = "the moves may not be the fewest"
 
 NODE = 60
-"""The steps that it counts to come to a node of a search or of a chain."""
+"""The steps that count for reaching a node of a search or of a chain."""
 
 
 class Effort:
-    """The steps that are left; whoever works counts them down.
+    """The remaining steps; each algorithm counts them down.
 
-    ``unfinished``: what may be better, because none were left to find it.
+    ``unfinished``: what a greater effort might improve.
     """
 
     __slots__ = ("left", "steps", "unfinished")
@@ -35,12 +35,12 @@ class Effort:
 
     @property
     def spent(self) -> bool:
-        """Tell whether nothing more may be tried."""
+        """Tell whether no steps remain."""
         return self.left < 0
 
     def notes(self) -> tuple[str, ...]:
-        """Return what the answer has to say of its limit."""
+        """Return the answer's notes about its limit."""
         return tuple(
-            f"cut short after {self.steps} steps: {what}; a greater effort may find better"
+            f"cut short after {self.steps} steps: {what}; a greater effort may improve it"
             for what in dict.fromkeys(self.unfinished)
         )

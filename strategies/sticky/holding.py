@@ -1,8 +1,8 @@
-"""How many queues of each class every member holds, and which ones in the end.
+"""How many queues of each class every member holds, and finally which ones.
 
-Decides where queues without an owner start, and which queues a member keeps. Queues of a class
-count alike, so all work in between is on numbers: a member that holds no more of a class than it
-has now keeps only its own, so it is told at once what moves.
+It decides where queues without an owner start, and which queues a member keeps. Queues of a class
+are equal, so all work in between is on counts: a member that holds no more of a class than it has
+now keeps only its own queues, so the counts alone tell the moves.
 """
 
 from collections import Counter
@@ -17,12 +17,12 @@ __all__ = ["Holding"]
 
 
 class Holding:
-    """Who holds how many queues of each class.
+    """How many queues of each class every member holds.
 
-    ``count``: queues of a member. ``held`` and ``home``: of each class, member -> queues that it
-    has in the result, and that it has now. ``guests`` and ``missing``: of each class, the members
-    that hold more, or fewer, than now. ``has``, ``won`` and ``lost``: of each member, the classes
-    of which it holds any, more or fewer than now, each as its node: its number plus ``first``.
+    ``count``: per member, its queues. ``held`` and ``home``: per class, member -> its number of
+    queues in the result, and now. ``guests`` and ``missing``: per class, the members that hold
+    more, or fewer, than now. ``has``, ``won`` and ``lost``: per member, the classes of which it
+    holds any, more than now, or fewer than now; each class as a node: its number plus ``first``.
     """
 
     def __init__(
@@ -32,9 +32,9 @@ class Holding:
         queues: list[list[int]],
         part: list[int] | None = None,
     ) -> None:
-        """Leave every queue with its owner, and those without one in ``free``, by class.
+        """Leave every queue with its owner; put those without one into ``free``, by class.
 
-        ``part``: of each node the part to which it belongs; an owner keeps nothing of another one.
+        ``part``: the part of each node; an owner keeps no queue of another part.
         """
         self.world = world
         self.numbers = numbers
@@ -67,7 +67,7 @@ class Holding:
     def place_low(self) -> None:
         """Give each queue without an owner where the load stays lowest."""
         count, capacity = self.count, self.world.capacity
-        # The class with the fewest possible owners first: the others can still fill the gaps.
+        # The class with the fewest possible owners comes first; later ones can fill the gaps.
         for number in sorted(self.numbers, key=lambda one: (len(self.world.classes[one]), one)):
             if not self.free[number]:
                 continue
@@ -83,7 +83,7 @@ class Holding:
             self._place(number, places)
 
     def place_like(self, other: "Holding") -> None:
-        """Give each queue without an owner to a member that gets one of its class in another."""
+        """Give each queue without an owner to a member that gets one of its class in ``other``."""
         for number in self.numbers:
             free, places = self.free[number], {}
             for member in other.guests[number]:
@@ -131,7 +131,7 @@ class Holding:
         )
 
     def write(self, owner: list[int]) -> None:
-        """Write the owners: each member keeps its own queues first, the near ones before others."""
+        """Write the owners: each member keeps its own queues first, near ones before others."""
         for number in self.numbers:
             self._write(number, owner)
 

@@ -1,23 +1,23 @@
-"""Classes of queues that overlap: the best balance, and the fewest moves that it allows.
+"""Shares classes of queues that overlap: the best balance, and the fewest moves that it allows.
 
-Decides how many queues each member gets when members subscribe differently. What is wanted is an
+It decides how many queues each member gets when members subscribe differently. The result is an
 optimal semi-matching (Harvey, Ladner, Lovász and Tamir, Semi-Matchings for Bipartite Graphs and
-Load Balancing, 2003): no chain of moves from a member to one that stays below its load even with
-one queue more. By convexity this is the least sum, over all members, of the loads to which each of
-its queues brings it; with equal capacities the least sum of squares, and the same sorted loads in
-every optimum.
+Load Balancing, 2003): no chain of moves leads from a member to one whose load stays lower even with
+one queue more. By convexity this minimises the sum, over all members, of the loads to which each of
+its queues brings it; with equal capacities it minimises the sum of squares, and every optimum has
+the same sorted loads.
 
 Balance: members above a threshold give to members below it until no chain is left (Fujishige,
-Lexicographically Optimal Base of a Polymatroid, 1980). Then nothing can leave what the former
-reach, and for whoever is outside it would be dearer to give than to keep: the two sides are apart
-in every optimum. Each is taken on its own, until the highest load in a part is at most what its
-lowest member would come to.
+Lexicographically Optimal Base of a Polymatroid, 1980). Then no queue can leave the side that the
+givers reach, and giving would cost members outside more than keeping: every optimum separates the
+two sides. Each side is then balanced separately, until a part's highest load is at most the load
+that its lowest member would have with one queue more.
 
-Moves: from the current owners once more, along cheapest chains to the number of queues that each
-member has in that balance; that is done with the fewest moves for these numbers
-(strategies.sticky.paths). In a part only who has the upper and who the lower of two neighbouring
-loads is still free. While a chain between such members saves a move, it is used; when there is none
-left the moves are the fewest of all assignments of that balance.
+Moves: a second run starts at the current owners and follows cheapest chains to the number of queues
+that each member has in that balance. This takes the fewest moves for these numbers
+(strategies.sticky.paths). Within a part it is still open which members have the upper and which the
+lower of two neighbouring loads. The run uses every chain between such members that saves a move;
+when none is left, the moves are the fewest of all assignments with that balance.
 """
 
 from strategies.sticky.effort import BALANCE, MOVES, NODE, Effort
@@ -33,8 +33,8 @@ def share_classes(
 ) -> None:
     """Write the owners of the queues of these classes into ``owner``.
 
-    ``queues`` holds, for every class of the world, the queues that count. When the effort is spent
-    the balance, or the number of moves, is what has been reached.
+    ``queues`` holds, for every class of the world, the queues that count. When the effort is spent,
+    the balance and the moves are the best found so far.
     """
     level = Holding(world, numbers, queues)
     level.place_low()
@@ -47,14 +47,14 @@ def share_classes(
         return
     saving = Holding(world, numbers, queues, balance.network.part)
     saving.place_like(level)
-    found = _save_moves(saving, balance, effort)
+    reached = _save_moves(saving, balance, effort)
     if effort.spent:
         effort.unfinished.append(MOVES)
-    (saving if found else level).write(owner)
+    (saving if reached else level).write(owner)
 
 
 def _save_moves(saving: Holding, balance: "_Balance", effort: Effort) -> bool:
-    """Reach a balance with the fewest moves; tell whether it was reached."""
+    """Reach a balance with the fewest moves; tell whether this succeeded."""
     network = Network(saving, effort, saving=True)
     network.part = balance.network.part
     for part in balance.finished:
@@ -72,7 +72,7 @@ def _save_moves(saving: Holding, balance: "_Balance", effort: Effort) -> bool:
 
 
 def _exchange(network: Network, part: list[int]) -> None:
-    """Let members on the upper of two loads change places with members on the lower one."""
+    """Let members with the upper of two loads change places with members with the lower one."""
     holding, potential = network.holding, network.potential
     count, capacity = holding.count, holding.world.capacity
     while not network.effort.spent:
@@ -90,7 +90,7 @@ def _exchange(network: Network, part: list[int]) -> None:
 def _borders(
     part: list[int], count: list[int], capacity: list[float]
 ) -> tuple[list[int], list[int]]:
-    """Return the members of a finished part that may have one less, and those one more."""
+    """Return the members of a finished part that may have one queue less, and one more."""
     loads = [count[member] / capacity[member] for member in part]
     following = [(count[member] + 1) / capacity[member] for member in part]
     most = max(loads)
@@ -102,7 +102,7 @@ def _borders(
 
 
 class _Balance:
-    """The parts into which the members fall, and what is still to be done in them."""
+    """The parts into which the members fall, and the parts that still need work."""
 
     def __init__(self, holding: Holding, effort: Effort) -> None:
         self.holding = holding
@@ -137,14 +137,14 @@ class _Balance:
         mean = sum([count[member] for member in part]) / sum([capacity[member] for member in part])
         if least <= mean < most:
             return mean
-        # Some member is far from what it should have, but only in steps of a queue.
+        # The mean is no threshold here: use a load that occurs in between.
         between = [load for load in loads if least < load < most]
         between += [load for load in following if load < most]
         between.sort()
         return between[len(between) // 2]
 
     def _sides(self, part: list[int], threshold: float) -> tuple[dict[int, int], dict[int, int]]:
-        """Return what members have above the threshold, and what they have room for below it."""
+        """Return the members' queues above the threshold, and their room below it."""
         giving, taking = {}, {}
         count, capacity = self.holding.count, self.holding.world.capacity
         for member in part:
@@ -161,7 +161,7 @@ class _Balance:
         return giving, taking
 
     def _push(self, giving: dict[int, int], taking: dict[int, int]) -> set[int] | None:
-        """Move queues until one side is done: None; if no chain is left return what is reached."""
+        """Move queues until one side is done (None), or no chain is left (the nodes reached)."""
         while giving and taking:
             search = Search(self.network, giving, taking)
             if not search.find():
@@ -170,7 +170,7 @@ class _Balance:
         return None
 
     def _divide(self, part: list[int], reached: set[int]) -> list[list[int]]:
-        """Make two parts of one: what was reached, and the others."""
+        """Divide a part into two: the nodes reached, and the others."""
         of = self.network.part
         self.parts += 2
         inside = [member for member in part if member in reached]
@@ -183,7 +183,7 @@ class _Balance:
         return [outside, inside]
 
     def fewest_moves(self) -> int:
-        """Return a number of moves that no assignment of this balance stays below."""
+        """Return a lower bound of the moves of any assignment with this balance."""
         count, capacity = self.holding.count, self.holding.world.capacity
         of, first = self.network.part, self.network.first
         own = [0] * len(count)

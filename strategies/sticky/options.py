@@ -1,7 +1,7 @@
-"""The options of STICKY, read from what a rule says.
+"""Reads and checks the options of STICKY, which come from a rule.
 
-Decides what is a valid option and nothing else. A queue is written ``[topic, broker name, queue
-id]``. A field nobody knows is an error too: a typing mistake must not pass for a setting.
+A queue is written ``[topic, broker name, queue id]``. An unknown option is an error, because it may
+be a typing mistake.
 """
 
 from collections.abc import Mapping
@@ -20,7 +20,7 @@ __all__ = ["StickyOptions", "sticky_options"]
 DAMPING = 0.1
 _CAPACITY_MIN = 1e-9
 _NUMBER_MAX = 1e15
-"""Beyond these bounds a load could be infinite."""
+"""Outside these bounds a load could become infinite."""
 _FIELDS = tuple(
     sorted(
         (
@@ -40,10 +40,11 @@ _FIELDS = tuple(
 
 @dataclass(frozen=True, slots=True)
 class StickyOptions:
-    """What a rule asks of STICKY.
+    """The options of STICKY.
 
-    ``pins`` holds the clients of a queue in order of preference; ``bans`` those it never goes to;
-    ``effort`` the steps (strategies.sticky.effort) after which the best found is the answer.
+    ``pins``: the clients of a queue, in order of preference. ``bans``: clients that must not get a
+    queue. ``effort``: the steps (strategies.sticky.effort) after which the best result so far is
+    the answer.
     """
 
     zones: Zones = field(default_factory=Zones)
@@ -57,7 +58,7 @@ class StickyOptions:
     effort: int = EFFORT
 
     def under(self, placement: Placement) -> "StickyOptions":
-        """Return the options with what rules say of single queues and clients in their place."""
+        """Return the options, overridden by the rules for single queues and clients."""
         return replace(
             self,
             pins={**self.pins, **{queue: (name,) for queue, name in placement.pins.items()}},
@@ -68,7 +69,7 @@ class StickyOptions:
 
 
 def sticky_options(options: Mapping[str, Any]) -> StickyOptions:
-    """Return the options, checked.
+    """Return the checked options.
 
     Raises: AllocationError: ``bad_option``, worded "<field>: what is wrong and what is expected".
     """
@@ -98,7 +99,7 @@ def sticky_options(options: Mapping[str, Any]) -> StickyOptions:
 
 
 def _number(name: str, value: Any, least: float = 0) -> float:
-    # A rule holds no fractions: there they are written as text.
+    # Rules cannot hold fractions, so they write them as text.
     if isinstance(value, str):
         decimal = read_decimal(value)
         value = value if decimal is None else decimal

@@ -1,17 +1,17 @@
-"""The cheapest ways to move queues from members that have too many to members that have too few.
+"""Finds the cheapest ways to move queues from members with too many to members with too few.
 
-Decides along which chains of moves queues pass. Members and classes are the nodes of a residual
-graph: from a member to each class of which it holds queues, and from a class to each of its
-possible owners. Each step away from a member costs 1, so that the shortest chains come first. If
-moves are to be saved, to take a queue from its owner costs a move besides, to take one that is not
-at home costs none, and to bring one home gains one.
+It decides along which chains of moves queues pass. Members and classes are the nodes of a residual
+graph, with edges from a member to each class of which it holds queues, and from a class to each of
+its possible owners. Each step away from a member costs 1, so the shortest chains come first. When
+saving moves, taking a queue from its owner also costs a move, taking a guest costs nothing, and
+bringing a queue home gains a move.
 
 This is the primal-dual method of minimum-cost flow (Ford and Fulkerson 1957; Edmonds and Karp,
-Theoretical Improvements in Algorithmic Efficiency for Network Flow Problems, 1972): potentials make
-all costs at least 0, a search finds the least distance, and then queues pass along all chains of
-that distance at once (Dinic 1970). Where no circle gains anything before, none does after: each
-assignment on the way has the fewest moves of all that give every member as many queues. A search
-starts at the side that has fewer members, so one that joins does not make it look at everybody.
+Theoretical Improvements in Algorithmic Efficiency for Network Flow Problems, 1972): potentials keep
+all costs at 0 or more, a search finds the least distance, and then queues pass along all chains of
+that distance at once (Dinic 1970). If no cycle gains anything before, none does afterwards: each
+assignment on the way has the fewest moves of all that give every member the same number of queues.
+A search starts at the side with fewer members, so that a join does not visit every member.
 """
 
 from collections.abc import Iterable
@@ -23,7 +23,7 @@ from strategies.sticky.holding import Holding
 __all__ = ["Network", "Search"]
 
 MOVE = 1 << 32
-"""The cost of a move, beside which steps count nothing: no chain has so many."""
+"""The cost of a move: more than the steps of any chain."""
 
 _FAR = 1 << 62
 
@@ -31,9 +31,9 @@ _FAR = 1 << 62
 class Network:
     """The residual graph, in parts that no queue leaves.
 
-    Nodes are members by their numbers, and then classes. ``part`` says in which part each node is.
-    ``potential`` of a node makes the cost from u to v + potential of u - potential of v at least 0;
-    with ``saving`` moves cost something.
+    Nodes are the members by number, then the classes. ``part`` is the part of each node. For every
+    edge from u to v, cost + ``potential`` of u - ``potential`` of v is at least 0. With ``saving``
+    moves have a cost.
     """
 
     def __init__(self, holding: Holding, effort: Effort, *, saving: bool) -> None:
@@ -58,7 +58,7 @@ class Network:
         return self._owners[number]
 
     def may_own(self, member: int) -> list[int]:
-        """Return the classes in its part of which a member is a possible owner."""
+        """Return the classes that a member may own within its part."""
         part = self.part[member]
         if self._known_for.get(member) != part:
             self._known_for[member] = part
@@ -70,12 +70,12 @@ class Network:
         return self._may_own[member]
 
     def number_away(self, member: int, number: int) -> int:
-        """Return how many queues of a class cost alike to take from a member."""
+        """Return how many queues of a class can be taken from a member at the same cost."""
         held, own = self.holding.held[number][member], self.holding.home[number].get(member, 0)
         return held - own if held > own else held
 
     def number_to(self, member: int, number: int) -> int:
-        """Return how many queues of a class cost alike to give to a member."""
+        """Return how many queues of a class can be given to a member at the same cost."""
         if member not in self.holding.missing[number]:
             return _FAR
         return self.holding.home[number][member] - self.holding.held[number].get(member, 0)
@@ -84,8 +84,7 @@ class Network:
 class Search:
     """One search between members that give and members that take, and the chains that it finds.
 
-    ``givers`` and ``takers``: member -> queues that it should give or take, all of one part; they
-    are counted down.
+    ``givers`` and ``takers``: member -> queues that it should still give or take, all of one part.
     """
 
     def __init__(self, network: Network, givers: dict[int, int], takers: dict[int, int]) -> None:
@@ -105,9 +104,9 @@ class Search:
         self._start = self._end = 0
 
     def find(self) -> bool:
-        """Find the least distance and correct the potentials; tell if there is any chain.
+        """Find the least distance and update the potentials; tell whether there is a chain.
 
-        ``saves`` tells whether a cheapest one saves a move.
+        Afterwards ``saves`` tells whether a cheapest chain saves a move.
         """
         potential, sign = self.network.potential, self.sign
         pick, opposite = (max, min) if self.forward else (min, max)
@@ -126,14 +125,14 @@ class Search:
         return True
 
     def reached(self) -> set[int]:
-        """Return the nodes that queues of givers could come to, or from which they could to takers.
+        """Return the nodes that the givers' queues can reach, or from which takers can be reached.
 
-        Where no chain is left, no queue passes between them and the others.
+        When no chain is left, no queue can pass between these nodes and the others.
         """
         return {node for nodes in self._layers.values() for node in nodes}
 
     def _spread(self) -> None:
-        """Lay distances from the starts on, up to the nearest end."""
+        """Set the distances from the starts, up to the nearest end."""
         distance, potential, sign = self.distance, self.network.potential, self.sign
         first, ends, effort = self.network.first, self.ends, self.network.effort
         for member in self.starts:
@@ -142,7 +141,7 @@ class Search:
             key = heappop(self._keys)
             if key > self.least:
                 return
-            # Steps of cost 0 go on into the same layer.
+            # Steps of cost 0 lead into the same layer.
             for node in self._layers[key]:
                 effort.left -= NODE
                 if distance[node] < key:
@@ -151,7 +150,7 @@ class Search:
                     self.least = min(self.least, key + sign * (potential[node] - self._end))
                 if node >= first:
                     self._set_owners(node, key + sign * potential[node])
-                # Once the least distance is known only the owners of classes are of interest.
+                # Once the least distance is known, only the owners of classes matter.
                 elif key < self.least:
                     self._passed.add(node)
                     self._set_classes(node, key + sign * potential[node])
@@ -159,7 +158,7 @@ class Search:
             self.least = _FAR
 
     def _set_classes(self, member: int, base: int) -> None:
-        """Set the distance of the classes that are nearer by way of a member."""
+        """Set the distance of the classes that are nearer through a member."""
         holding, distance, potential = self.holding, self.distance, self.network.potential
         move, effort = self.network.move, self.network.effort
         if self.forward:
@@ -178,7 +177,7 @@ class Search:
             self._set(home, base - move)
 
     def _set_owners(self, node: int, base: int) -> None:
-        """Set the distance of the members that are nearer by way of a class."""
+        """Set the distance of the members that are nearer through a class."""
         holding, distance, potential = self.holding, self.distance, self.network.potential
         move, effort, number = self.network.move, self.network.effort, node - self.network.first
         if self.forward:
@@ -225,7 +224,7 @@ class Search:
     def _chain(self, start: int, waiting: dict[int, list[int]]) -> list[int] | None:
         """Return the nodes of a chain from a start to an end; None if none is left.
 
-        ``waiting``: of each node that was looked at, the next ones that are not ruled out.
+        ``waiting``: for each visited node, the next nodes that are not ruled out.
         """
         potential, first, ends = self.network.potential, self.network.first, self.ends
         chain = [start]
@@ -248,40 +247,40 @@ class Search:
         return None
 
     def _classes_of(self, member: int) -> list[int]:
-        """Return the classes that a chain may come to next from a member."""
+        """Return the classes to which a chain may continue from a member."""
         holding, potential, move = self.holding, self.network.potential, self.network.move
         here = potential[member]
         if self.forward:
             has, won = holding.has[member], holding.won[member]
-            found = [node for node in has if potential[node] == here + move + 1]
-            found += [node for node in won if potential[node] == here + 1] if move else []
+            classes = [node for node in has if potential[node] == here + move + 1]
+            classes += [node for node in won if potential[node] == here + 1] if move else []
             self.network.effort.left -= len(has)
         else:
             nodes, lost = self.network.may_own(member), holding.lost[member]
-            found = [node for node in nodes if potential[node] == here]
-            found += [node for node in lost if potential[node] == here + move] if move else []
+            classes = [node for node in nodes if potential[node] == here]
+            classes += [node for node in lost if potential[node] == here + move] if move else []
             self.network.effort.left -= len(nodes)
-        return [node for node in found if self.distance[node] <= self.least]
+        return [node for node in classes if self.distance[node] <= self.least]
 
     def _owners_of(self, node: int) -> list[int]:
-        """Return the members that a chain may come to next from a class."""
+        """Return the members to which a chain may continue from a class."""
         holding, potential, move = self.holding, self.network.potential, self.network.move
         here, number = potential[node], node - self.network.first
         if self.forward:
             owners, missing = self.network.owners(node), holding.missing[number]
-            found = [one for one in owners if potential[one] == here]
-            found += [one for one in missing if potential[one] == here - move] if move else []
+            members = [one for one in owners if potential[one] == here]
+            members += [one for one in missing if potential[one] == here - move] if move else []
             self.network.effort.left -= len(owners)
         else:
             held, guests = holding.held[number], holding.guests[number]
-            found = [one for one in held if potential[one] == here - move - 1]
-            found += [one for one in guests if potential[one] == here - 1] if move else []
+            members = [one for one in held if potential[one] == here - move - 1]
+            members += [one for one in guests if potential[one] == here - 1] if move else []
             self.network.effort.left -= len(held)
         passed, ends = self._passed, self.ends
-        return [one for one in found if one in passed or one in ends]
+        return [one for one in members if one in passed or one in ends]
 
     def _is_open(self, node: int, following: int) -> bool:
-        """Tell whether a step still leads along a cheapest chain."""
+        """Tell whether a step is still part of a cheapest chain."""
         first, potential, move = self.network.first, self.network.potential, self.network.move
         giver, taker = (node, following) if self.forward else (following, node)
         if giver < first:
@@ -293,7 +292,7 @@ class Search:
         return cost + potential[giver] == potential[taker]
 
     def _pass(self, chain: list[int]) -> None:
-        """Move as many queues along a chain as cost alike; it begins at a giver."""
+        """Move as many queues along a chain as have the same cost; it begins at a giver."""
         first, network = self.network.first, self.network
         giver, taker = chain[0], chain[-1]
         steps = [

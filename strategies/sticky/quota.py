@@ -1,11 +1,11 @@
-"""One class of queues that share nothing with another: exact balance with the fewest moves.
+"""Shares a class of queues that overlaps with no other: exact balance with the fewest moves.
 
-Decides how many queues each member has, and which ones. Queues count alike; a member's load is its
-queues / its capacity. Giving queues one by one to the member whose load stays lowest is optimal
-for such a separable convex problem (Gross 1956; Ibaraki and Katoh, Resource Allocation Problems,
-1988), and only members whose next load is exactly the last level may have one more or not: those
-that hold more already come first. A member then gives away only what is above its share, so the
-moves are the fewest that the balance allows.
+It decides how many queues each member has, and which ones. All queues are equal; a member's load is
+its number of queues / its capacity. Giving queues one by one to the member whose load stays lowest
+is optimal for such a separable convex problem (Gross 1956; Ibaraki and Katoh, Resource Allocation
+Problems, 1988). Only members whose next load is exactly the last level may or may not have one
+more; those that hold more already come first. A member then gives away only what is above its
+share, so the moves are the fewest that the balance allows.
 """
 
 from collections import Counter
@@ -20,7 +20,7 @@ __all__ = ["deal", "share_one_class", "shares"]
 
 
 Near = Callable[[list[int], list[int]], frozenset[int]]
-"""Tells which of some members, by place and in order, are near to a queue that is left over."""
+"""Returns which of some members, by place and in order, are near to a queue that is left over."""
 
 
 def shares(
@@ -28,7 +28,8 @@ def shares(
 ) -> list[int]:
     """Return how many of ``total`` queues each member gets, given how many it holds.
 
-    ``near``, asked with what is sure for each: who shall rather have one more, if moves allow it.
+    ``near`` gets each member's certain number, and returns who should rather have one more if the
+    moves allow it.
     """
     if len(set(capacity)) == 1:
         base, rest = divmod(total, len(capacity))
@@ -47,9 +48,9 @@ def shares(
 
 
 def _unequal(total: int, capacity: list[float]) -> tuple[list[int], list[int], int]:
-    """Return what is sure for each, the places on the border and how many of them get one more."""
+    """Return each member's certain number, the members on the border, and how many get one more."""
     level = total / sum(capacity)
-    # One below the floor: never more than an optimal share, whatever the rounding.
+    # One below the floor: despite rounding never more than an optimal share.
     counts = [max(0, int(level * one) - 1) for one in capacity]
     heap = [((counts[place] + 1) / one, place) for place, one in enumerate(capacity)]
     heapify(heap)
@@ -77,8 +78,8 @@ def share_one_class(world: World, number: int, queues: list[int], owner: list[in
 
     def near(sure: list[int], border: list[int]) -> frozenset[int]:
         gets = {member: size - has for member, size, has in zip(members, sure, held, strict=True)}
-        found = near_ones(world, queues, gets, [members[place] for place in border])
-        return frozenset(place for place in border if members[place] in found)
+        near_members = near_ones(world, queues, gets, [members[place] for place in border])
+        return frozenset(place for place in border if members[place] in near_members)
 
     capacity = [world.capacity[member] for member in members]
     sizes = shares(len(queues), capacity, held, near if world.queue_zone else None)
@@ -103,7 +104,7 @@ def share_one_class(world: World, number: int, queues: list[int], owner: list[in
 
 
 def _places(left: dict[int, int]) -> list[int]:
-    """Return one entry per queue that a member still gets, in rounds: topics spread evenly."""
+    """Return one entry per queue that a member still gets, in rounds, so that topics spread."""
     places: list[int] = []
     waiting = list(left)
     while waiting:
@@ -115,7 +116,7 @@ def _places(left: dict[int, int]) -> list[int]:
 
 
 def deal(world: World, queues: list[int], places: list[int], owner: list[int]) -> None:
-    """Give queues that count alike to as many places: home first, then by zone, then in order."""
+    """Give equal queues to as many places: home first, then by zone, then in order."""
     if len(places) == len(queues) and not world.queue_zone:
         homes = set(places)
         if not any(world.home[queue] in homes for queue in queues):
@@ -141,7 +142,7 @@ def deal(world: World, queues: list[int], places: list[int], owner: list[int]) -
 def _match(
     queues: list[int], free: Counter[int], wanted: dict[int, int], owner: list[int]
 ) -> list[int]:
-    """Give each queue to the member it wants while that has a place; return the others."""
+    """Give each queue to its wanted member while that has a place; return the other queues."""
     others = []
     for queue in queues:
         member = wanted[queue]
@@ -160,7 +161,7 @@ def _match_zones(
     free: Counter[int],
     owner: list[int],
 ) -> list[int]:
-    """Give each queue to a place of its zone; return those whose zone has no place left.
+    """Give each queue to a place in its zone; return those whose zone has no place left.
 
     ``waiting`` holds the places of each zone, the next one last.
     """

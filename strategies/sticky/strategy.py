@@ -1,22 +1,22 @@
-"""STICKY: balance over all topics of a group, with few moves, from the current owners (ADR 0091).
+"""STICKY balances over all topics of a group, with few moves from the current owners (ADR 0091).
 
-Decides the owner of every queue that somebody may own. Goals, in order: drained clients and
-subscriptions; pins; bans; the zone of a queue, with ``zone_first``; balance in total; fewest moves;
-the zone of a queue, as far as it decides which queues a member gives away, where those go that move
-anyway, and who of equals has one more. A client's load is the weight of its queues / its capacity.
+It decides the owner of every queue that a member may own. Goals, in order: drained clients and
+subscriptions; pins; bans; the queue's zone, with ``zone_first``; total balance; fewest moves; the
+queue's zone, for choosing which queues a member gives away, where moving queues go, and which of
+equal members has one more. A client's load is the weight of its queues / its capacity.
 
-- Queues of one weight: the balance is optimal, and the moves are the fewest that it allows. Where
-  possible owners share no other queues that is arithmetic (strategies.sticky.quota), elsewhere a
-  flow of least cost (strategies.sticky.levels).
-- Queues of different weights: no single move of a queue gains more than the damping, and few swaps
-  of two would (strategies.sticky.weights).
-- Beyond an effort, counted in steps and not in time, the best found so far is the answer, and
-  its notes say what may be better: each queue has one possible owner all the same.
-- A pin wins over a ban, but a drained client gives everything away; of several pins of a queue the
-  first whose client is there, not drained, and subscribes the topic counts.
-- A queue that nobody may own is in nobody's share; no topic fails for it. A topic names those that
-  own something of it. ``slots`` makes no difference: who does not subscribe a topic could not read
-  its queues.
+- Queues of equal weight: the balance is optimal, and the moves are the fewest that it allows. If
+  the possible owners share no other queues this is arithmetic (strategies.sticky.quota), otherwise
+  a minimum-cost flow (strategies.sticky.levels).
+- Queues of different weights: no single move of a queue would gain more than the damping, and
+  hardly any swap of two queues would (strategies.sticky.weights).
+- After a limit of effort, counted in steps and not in time, the best result so far is the answer;
+  every queue still has a permitted owner, and notes say what a greater effort might improve.
+- A pin wins over a ban, but a drained client gives everything away. Of several pins of a queue, the
+  first counts whose client is present, not drained, and subscribes to the topic.
+- A queue that nobody may own is in no share; its topic does not fail. An answer lists only clients
+  that own something. ``slots`` has no effect: a client cannot read a topic to which it does not
+  subscribe.
 
 >>> from fairlead.core.allocation import Candidate
 >>> queues = tuple(MessageQueue("orders", "main", number) for number in range(4))
@@ -52,21 +52,21 @@ class Sticky:
     takes_rules = ("pin", "ban", "weight", "capacity")
 
     def check_options(self, options: Mapping[str, Any]) -> None:
-        """Refuse options that cannot be.
+        """Refuse invalid options.
 
         Raises: AllocationError: ``bad_option``.
         """
         sticky_options(options)
 
     def allocate(self, request: AllocationRequest) -> Allocation:
-        """Share the queues of all topics; a topic names those that own something of it.
+        """Share the queues of all topics; list only clients that own something.
 
         Raises: AllocationError: ``bad_option``.
         """
         options = sticky_options(request.options).under(request.placement)
         world = sticky_world(request, options)
         owner = [NOBODY] * len(world.queues)
-        # What an operator says of a queue wins over what was measured.
+        # An operator's weight of a queue wins over the measured one.
         weights = {**request.weights, **options.weights}
         effort = Effort(options.effort)
         if weights:
@@ -78,7 +78,7 @@ class Sticky:
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """A world to be shared, the owners that are found, and the effort that is left."""
+    """A world to share, its owners, and the remaining effort."""
 
     world: World
     owner: list[int]
@@ -86,7 +86,7 @@ class _Task:
 
 
 def _share_by_weight(task: _Task, weights: Mapping[MessageQueue, float], damping: float) -> None:
-    """Share the queues that weigh something, then those of weight 0."""
+    """Share the queues with a weight above 0, then those of weight 0."""
     world, owner = task.world, task.owner
     known = {
         queue: weights.get(world.queues[queue], 1)
@@ -107,7 +107,7 @@ def _share_by_weight(task: _Task, weights: Mapping[MessageQueue, float], damping
 
 
 def _share_alike(task: _Task, queues: list[list[int]]) -> None:
-    """Share queues of one weight: by arithmetic where a class has its members to itself."""
+    """Share queues of equal weight: by arithmetic where a class has its members to itself."""
     world, owner = task.world, task.owner
     numbers = [number for number, ones in enumerate(queues) if ones]
     if len(numbers) == 1:
@@ -122,11 +122,11 @@ def _share_alike(task: _Task, queues: list[list[int]]) -> None:
 
 
 def _overlapping(world: World, numbers: list[int]) -> dict[int, None]:
-    """Return the classes of which some possible owner may own queues of another one too."""
+    """Return the classes with a possible owner that may own queues of another class too."""
     counted, sole = set(numbers), dict[int, int | None]()
-    found: dict[int, None] = {}
+    overlapping: dict[int, None] = {}
     for number in numbers:
-        # Mostly the first member tells that a class overlaps with another one.
+        # Mostly the first member shows already that the class overlaps with another one.
         for member in world.classes[number]:
             if world.narrowed or world.drained:
                 others = [one for one in world.classes_of(member) if one != number]
@@ -137,6 +137,6 @@ def _overlapping(world: World, numbers: list[int]) -> dict[int, None]:
                     sole[profile] = world.sole_class(profile, counted)
                 overlaps = sole[profile] != number
             if overlaps:
-                found[number] = None
+                overlapping[number] = None
                 break
-    return found
+    return overlapping

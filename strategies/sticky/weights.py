@@ -1,11 +1,11 @@
-"""Queues of different weight: balance by single moves and swaps, damped.
+"""Shares queues of different weights: balance by single moves and swaps, damped.
 
-Decides owners when weights differ, where the best balance is hard to find (it contains PARTITION).
-A queue without an owner goes, heaviest first, where the load stays lowest (longest processing time
-first: Graham, Bounds on Multiprocessing Timing Anomalies, 1969). Then members give, highest load
-first, the one queue that lowers the greater of the two loads most, or else swap a queue for a
-lighter one of a member with little load, until nothing gains. A queue that has an owner moves only
-for a gain above the damping, so that weights that wobble move nothing.
+It decides owners when weights differ. The best balance is then hard to find (the problem contains
+PARTITION). Queues without an owner go, heaviest first, to the member whose load stays lowest
+(longest processing time first: Graham, Bounds on Multiprocessing Timing Anomalies, 1969). Then each
+member, highest load first, gives the queue that lowers the greater of the two loads most, or else
+swaps a queue for a lighter one of a member with little load, until nothing gains. A queue that has
+an owner moves only for a gain above the damping, so that small changes of weights move nothing.
 """
 
 from bisect import bisect_left, insort
@@ -20,23 +20,23 @@ from strategies.sticky.world import NOBODY, World
 __all__ = ["place_uncounted", "share_weighted"]
 
 _ROUNDING = 1e-9
-"""A gain below this share of the mean load is no gain but rounding."""
+"""A gain below this share of the mean load is only rounding."""
 
 _LOST = 1e-12
-"""What is less than this share of a load may be lost in it: such queues could go round for ever."""
+"""A weight below this share of a load may vanish in rounding, so such queues could move forever."""
 
 _SWAP_GAIN = 0.01
-"""A swap that gains less than this share of the mean load is not worth looking for."""
+"""A swap that gains less than this share of the mean load is not worth the search."""
 
 _PARTNERS = 4
-"""With so many members of a class, those with the least load, swaps are tried."""
+"""The number of a class's members, those with the least load, with which swaps are tried."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Move:
-    """A queue that may go to a member, and by how much that lowers the greater of two loads.
+    """A possible move of a queue, and by how much it lowers the greater of two loads.
 
-    ``back`` is the queue that the giver takes for it, or NOBODY.
+    ``back`` is the queue that the giver gets in return, or NOBODY.
     """
 
     gain: float
@@ -52,9 +52,9 @@ def share_weighted(
     damping: float,
     effort: Effort,
 ) -> list[int]:
-    """Return the owner of each queue of the world; NOBODY of those that do not count.
+    """Return the owner of each queue of the world; NOBODY for queues that do not count.
 
-    ``queues`` holds the queues of each class that count; ``weights`` the weight of each of them.
+    ``queues`` holds the queues of each class that count, ``weights`` their weights.
     """
     balance = _Balance(world, queues, weights, damping, effort)
     balance.start()
@@ -68,7 +68,7 @@ def share_weighted(
         owner[queue] = member
         if world.home[queue] != member:
             moving.setdefault((balance.class_of[queue], weights[queue]), []).append(queue)
-    # What weighs alike may change places: a queue that moves anyway goes home or to its zone.
+    # Queues of equal weight may change places: one that moves anyway goes home or to its zone.
     for alike in moving.values():
         alike.sort()
         deal(world, alike, sorted([owner[queue] for queue in alike]), owner)
@@ -76,7 +76,7 @@ def share_weighted(
 
 
 def place_uncounted(world: World, queues: list[list[int]], owner: list[int]) -> None:
-    """Write the owners of queues that count nothing: who has one keeps it.
+    """Write the owners of queues of weight 0: a current owner keeps its queue.
 
     The others go to the possible owner with the fewest queues.
     """
@@ -105,9 +105,9 @@ def place_uncounted(world: World, queues: list[list[int]], owner: list[int]) -> 
 class _Balance:
     """Loads, and for each class its possible owners by load.
 
-    A heap holds for each possible owner at least one entry not above its load; an entry below it
-    is put right when it comes up. So a rising load costs nothing and a falling one a push. What a
-    member holds stands heaviest first: most looks at it end after the first.
+    A heap holds at least one entry for each possible owner that is not above its load; an entry
+    below it is corrected when it comes to the top. So a rising load costs nothing, and a falling
+    one costs a push. A member's queues are sorted heaviest first, so most searches end at once.
     """
 
     def __init__(
@@ -164,7 +164,7 @@ class _Balance:
                 self._put(queue, target[1])
 
     def improve(self) -> bool:
-        """Let each member, highest load first, give what gains; tell whether any did."""
+        """Let each member, highest load first, make its best move; tell whether any moved."""
         heap = [(-load, member) for member, load in enumerate(self.load)]
         heapify(heap)
         moved = False
@@ -186,7 +186,7 @@ class _Balance:
         return moved and not self.effort.spent
 
     def _best(self, member: int) -> _Move | None:
-        """Return the move that gains most, of the queues that gain enough; the first if alike."""
+        """Return the move with the largest sufficient gain; the first one if several are equal."""
         load, capacity = self.load[member], self.world.capacity[member]
         least_gain = max(self.least_gain, load * _LOST)
         self.effort.left -= NODE
@@ -210,7 +210,7 @@ class _Balance:
         return best
 
     def _best_swap(self, giver: int) -> _Move | None:
-        """Return the swap that gains most with one of the members with the least load."""
+        """Return the best swap with one of the members with the least load."""
         best: _Move | None = None
         if len(self.held[giver]) == 1:
             return best
@@ -223,7 +223,7 @@ class _Balance:
         may_own: set[int] = set()
         for number, queues in given.items():
             enough = least if best is None else best.gain
-            # Half of the difference, if both carry as much, is all that a swap can gain.
+            # A swap gains at most half of the difference, if both have equal capacities.
             width = 1 + self.world.capacity[giver] / self.widest[number]
             for taker in self._lightest(number, self.load[giver] - enough * width):
                 may_own = may_own or set(self.of_member[giver])
@@ -243,33 +243,33 @@ class _Balance:
         return best
 
     def _gain(self, giver: int, taker: int, weight: float) -> float:
-        """Return by how much the greater of two loads falls if so much weight passes."""
+        """Return by how much the greater of two loads falls if this weight moves."""
         less, more = weight / self.world.capacity[giver], weight / self.world.capacity[taker]
         return min(less, self.load[giver] - self.load[taker] - more)
 
     def _is_worth(self, gain: float, *held: tuple[int, int]) -> bool:
-        """Tell whether a gain is enough to take these queues from these members."""
+        """Tell whether a gain justifies taking these queues from these members."""
         owned = any(self.world.home[queue] == member for queue, member in held)
         return not owned or gain > self.least_gain_of_owned
 
     def _lightest(self, number: int, below: float) -> list[int]:
-        """Return some possible owners of a class with a load below another one, by load."""
+        """Return some possible owners of a class with loads below ``below``, by load."""
         heap = self.heaps[number]
-        found: list[tuple[float, int]] = []
-        while heap and heap[0][0] < below and len(found) < _PARTNERS:
+        lightest: list[tuple[float, int]] = []
+        while heap and heap[0][0] < below and len(lightest) < _PARTNERS:
             load, member = heap[0]
             if load != self.load[member]:
-                self._put_right(heap)
+                self._correct_top(heap)
                 continue
             entry = heappop(heap)
-            if not found or entry != found[-1]:
-                found.append(entry)
-        for entry in found:
+            if not lightest or entry != lightest[-1]:
+                lightest.append(entry)
+        for entry in lightest:
             heappush(heap, entry)
-        return [member for _, member in found]
+        return [member for _, member in lightest]
 
     def _target(self, queue: int, giver: int) -> tuple[float, int] | None:
-        """Return the load after, and the member, where a queue would leave the lowest load."""
+        """Return the member whose load would be lowest with the queue, after that load."""
         number = self.class_of[queue]
         heap, weight = self.heaps[number], self.weights[queue]
         capacity = self.world.capacity
@@ -279,7 +279,7 @@ class _Balance:
         while heap and (best is None or heap[0][0] + at_least < best[0]):
             load, member = heap[0]
             if load != self.load[member]:
-                self._put_right(heap)
+                self._correct_top(heap)
                 continue
             entry = heappop(heap)
             self.effort.left -= NODE
@@ -293,8 +293,8 @@ class _Balance:
             heappush(heap, entry)
         return best
 
-    def _put_right(self, heap: list[tuple[float, int]]) -> None:
-        """Put the entry on top right: raise it, or drop it if a lower load has its own entry."""
+    def _correct_top(self, heap: list[tuple[float, int]]) -> None:
+        """Correct the top entry: raise it, or drop it if a lower load has its own entry."""
         load, member = heap[0]
         if load < self.load[member]:
             heapreplace(heap, (self.load[member], member))
@@ -314,6 +314,6 @@ class _Balance:
             heappush(self.heaps[number], (self.load[member], member))
 
     def _weigh(self, member: int, change: float) -> None:
-        # An empty hand weighs nothing, whatever was rounded on the way.
+        # A member without queues has load 0, despite rounding.
         self.total[member] = self.total[member] + change if self.held[member] else 0
         self.load[member] = self.total[member] / self.world.capacity[member]

@@ -1,11 +1,10 @@
-"""What STICKY shares out: members and queues as numbers, and who may own what.
+"""STICKY's input: members and queues as numbers, and the possible owners of each queue.
 
-Decides the order (RocketMQ's), the current owner that counts (one that still may own the queue) and
-the possible owners of each queue. Queues with the same possible owners form a class: there are few
-classes where there are many queues, so everything later works on classes. Goals, in order: a
-drained client and a topic that is not subscribed rule an owner out; a pin that has an effect leaves
-its client alone; a ban rules an owner out; with ``zone_first`` the members of the queue's zone are
-alone, if there are any.
+It decides the order (RocketMQ's), which current owner counts (one that may still own the queue) and
+the possible owners of each queue. Queues with the same possible owners form a class. There are few
+classes even with many queues, so all later steps work on classes. Rules, in order: an owner must
+subscribe to the topic and not be drained; an effective pin leaves only its client; a ban excludes
+an owner; with ``zone_first`` only members in the queue's zone remain, if there are any.
 """
 
 from bisect import bisect_left
@@ -22,12 +21,12 @@ from strategies.sticky.options import StickyOptions
 __all__ = ["NOBODY", "TopicShare", "World", "sticky_world"]
 
 NOBODY = -1
-"""In place of a member's number: nobody. In place of a class: no possible owner."""
+"""Instead of a member's number: nobody. Instead of a class: no possible owner."""
 
 
 @dataclass(slots=True)
 class TopicShare:
-    """One topic: its queues are ``start`` to ``stop`` of the world's."""
+    """One topic, with queues ``start`` to ``stop`` of the world."""
 
     topic: str
     start: int
@@ -39,10 +38,10 @@ class World:
     """Members and queues by number, both in RocketMQ's order.
 
     ``classes`` holds the possible owners of each class, ascending; ``class_queues`` its queues,
-    ascending. ``home`` is the current owner of each queue, NOBODY where it has none that may keep
-    it. ``queue_zone`` is empty where no queue has a zone. ``shared`` is the class of a topic's
-    queues unless something narrows it, ``narrowed`` the classes of its other queues. Members with
-    the same subscriptions have the same number in ``profile``, and ``subscribed`` holds the topics.
+    ascending. ``home`` is the current owner of each queue; NOBODY if none may keep it.
+    ``queue_zone`` is empty if no queue has a zone. ``shared`` is the class of a topic's queues
+    unless something narrows it; ``narrowed`` has the classes of its other queues. Members with the
+    same subscriptions have the same number in ``profile``; ``subscribed`` holds the topics.
     """
 
     client_ids: list[str]
@@ -62,7 +61,7 @@ class World:
     shared_by: dict[int, list[int]] = field(default_factory=dict)
 
     def classes_of(self, member: int) -> list[int]:
-        """Return the classes of which a member is a possible owner, ascending."""
+        """Return the classes that a member may own, ascending."""
         profile = self.profile[member]
         topics = self.subscribed[profile]
         if profile not in self.shared_by:
@@ -80,18 +79,18 @@ class World:
         return sorted(narrowed.union(own)) if narrowed else own
 
     def sole_class(self, profile: int, counted: set[int]) -> int | None:
-        """Return the one class of those counted that is shared by a profile; None of several."""
-        found = NOBODY
+        """Return the only counted class that a profile shares; None if there are several."""
+        sole = NOBODY
         for topic in self.subscribed[profile]:
             number = self.shared.get(topic, NOBODY)
-            if number != found and number in counted:
-                if found != NOBODY:
+            if number != sole and number in counted:
+                if sole != NOBODY:
                     return None
-                found = number
-        return found
+                sole = number
+        return sole
 
     def in_zone(self, queue: int, member: int) -> bool:
-        """Tell whether a queue stands in the zone of a member."""
+        """Tell whether a queue is in the zone of a member."""
         zone = self.queue_zone[queue] if self.queue_zone else None
         return zone is not None and zone == self.member_zone[member]
 
@@ -102,21 +101,21 @@ def _is_in(members: tuple[int, ...], member: int) -> bool:
 
 
 def sticky_world(request: AllocationRequest, options: StickyOptions) -> World:
-    """Return the world of a request, whatever the order of its candidates and queues."""
+    """Return the world of a request; the order of its candidates and queues does not matter."""
     return _Builder(request, options).build()
 
 
 def _sorted_candidates(candidates: Iterable[Candidate]) -> list[Candidate]:
     ordered = list(candidates)
     ids = [candidate.client_id for candidate in ordered]
-    # Code points and UTF-16 units sort ASCII alike; the engine gives them sorted and distinct.
+    # For ASCII, code points and UTF-16 units sort alike; the engine's ids are sorted and distinct.
     if all(map(str.isascii, ids)) and all(map(lt, ids, islice(ids, 1, None))):
         return ordered
     ordered = sorted(candidates, key=lambda candidate: java_order(candidate.client_id))
     distinct = {candidate.client_id: candidate for candidate in ordered}
     if len(distinct) == len(ordered):
         return ordered
-    # A client id that comes twice counts once, and which one must not depend on the input's order.
+    # A repeated client id counts once; which entry counts must not depend on the input's order.
     ordered.sort(key=lambda one: (sorted(one.topics), one.zone or "", one.capacity))
     distinct = {candidate.client_id: candidate for candidate in ordered}
     return [distinct[client_id] for client_id in sorted(distinct, key=java_order)]
@@ -124,7 +123,7 @@ def _sorted_candidates(candidates: Iterable[Candidate]) -> list[Candidate]:
 
 def _sorted_queues(queues: Iterable[MessageQueue]) -> list[MessageQueue]:
     ordered = list(queues)
-    # Code points and UTF-16 units sort ASCII alike, and plain tuples compare several times as fast.
+    # For ASCII, code points and UTF-16 units sort alike, and plain tuples compare much faster.
     if not all(map(str.isascii, set(map(itemgetter(1), ordered)))):
         return sorted(dict.fromkeys(ordered), key=queue_order)
     if all(map(lt, ordered, islice(ordered, 1, None))):
@@ -133,7 +132,7 @@ def _sorted_queues(queues: Iterable[MessageQueue]) -> list[MessageQueue]:
 
 
 class _Builder:
-    """Builds one world; keeps what is needed to find a class again."""
+    """Builds one world; remembers its classes."""
 
     def __init__(self, request: AllocationRequest, options: StickyOptions) -> None:
         self.request = request
@@ -141,7 +140,7 @@ class _Builder:
         self.candidates = _sorted_candidates(request.candidates)
         ids = [candidate.client_id for candidate in self.candidates]
         self.number = {client_id: number for number, client_id in enumerate(ids)}
-        self.zones = options.zones.told_by(request)
+        self.zones = options.zones.with_reported(request)
         self.world = World(
             ids,
             [options.capacity.get(one.client_id, one.capacity) for one in self.candidates],
@@ -161,7 +160,7 @@ class _Builder:
         return self.world
 
     def _shared_classes(self) -> Mapping[str, int]:
-        """Return the class of each topic, in order: who may own its queues unless they differ."""
+        """Return the class of each topic, in order: the possible owners of its ordinary queues."""
         profiles: dict[frozenset[str], list[int]] = {}
         for number, candidate in enumerate(self.candidates):
             profiles.setdefault(candidate.topics, []).append(number)
@@ -180,7 +179,7 @@ class _Builder:
                 if add is not None:
                     add(number)
         classes: dict[tuple[int, ...], int] = {}
-        # Where no two members subscribe alike a profile's number is its member's.
+        # If all members' subscriptions differ, a profile's number is that of its member.
         alone = len(groups) == len(self.candidates)
         for numbers in map(tuple, by_topic.values()):
             if numbers not in classes:
@@ -196,12 +195,12 @@ class _Builder:
         """Return the number of the class with these possible owners."""
         if not members:
             return NOBODY
-        found = self.class_numbers.get(members)
-        if found is None:
-            found = self.class_numbers[members] = len(self.world.classes)
+        number = self.class_numbers.get(members)
+        if number is None:
+            number = self.class_numbers[members] = len(self.world.classes)
             self.world.classes.append(members)
             self.world.class_queues.append([])
-        return found
+        return number
 
     def _add_topic(self, topic: str, shared: int) -> None:
         world = self.world
@@ -229,24 +228,24 @@ class _Builder:
                 world.class_queues[found].append(start + number)
 
     def _homes(self, topic: str, queues: list[MessageQueue]) -> list[int]:
-        """Return the current owner of each queue if it subscribes the topic and is not drained."""
+        """Return each queue's current owner if it subscribes to the topic and is not drained."""
         owners = self.request.owners
         if not owners:
             return [NOBODY] * len(queues)
-        # In C, for it is done for every queue: 100,000 of them in a big group.
+        # map() runs in C: a big group has 100,000 queues.
         names = map(owners.get, queues, repeat(""))
         homes = list(map(self.number.get, names, repeat(NOBODY)))
         profile, subscribed = self.world.profile, self.world.subscribed
         if len(subscribed) == 1 and topic in subscribed[0] and not self.world.drained:
             return homes
-        found = set(homes)
-        found.discard(NOBODY)
-        drained = found & self.world.drained
-        known = dict.fromkeys(map(profile.__getitem__, found))
+        owners_now = set(homes)
+        owners_now.discard(NOBODY)
+        drained = owners_now & self.world.drained
+        known = dict.fromkeys(map(profile.__getitem__, owners_now))
         others = {one for one in known if topic not in subscribed[one]}
         if not drained and not others:
             return homes
-        leavers = drained.union([one for one in found if profile[one] in others])
+        leavers = drained.union([one for one in owners_now if profile[one] in others])
         return [NOBODY if one in leavers else one for one in homes]
 
     def _class_of(self, topic: str, queue: MessageQueue, zone: str | None, shared: int) -> int:

@@ -1,7 +1,7 @@
-"""Zones among choices that balance and moves leave open: which queues go, and who has one more.
+"""Uses zones for choices that balance and moves leave open: which queues go, who has one more.
 
-Decides nothing where no queue has a zone. Of what a member gives away first the queues that a taker
-is near to, then others, and last those of its own zone.
+It decides nothing if no queue has a zone. A member gives away first queues that a taker is near to,
+then others, and last those of its own zone.
 """
 
 from collections import Counter
@@ -13,19 +13,19 @@ __all__ = ["ZonePlaces", "given_away", "near_ones"]
 
 
 class ZonePlaces:
-    """How many places each zone has left; what has no zone finds none."""
+    """The number of places left in each zone; None as a zone has none."""
 
     def __init__(self, zones: Iterable[str | None]) -> None:
         """Count one place for each zone named."""
         self._left = Counter(zone for zone in zones if zone is not None)
 
     def fill(self, zone: str | None, places: int) -> None:
-        """Take several places of a zone, also more than it has."""
+        """Use up several places of a zone, even more than it has."""
         if zone is not None:
             self._left[zone] -= places
 
-    def take(self, zone: str | None) -> bool:
-        """Take a place of a zone; tell whether there was one."""
+    def use(self, zone: str | None) -> bool:
+        """Use up one place of a zone; return whether there was one."""
         if zone is None or self._left[zone] <= 0:
             return False
         self._left[zone] -= 1
@@ -35,12 +35,12 @@ class ZonePlaces:
 def near_ones(
     world: World, queues: list[int], gets: Mapping[int, int], order: Iterable[int]
 ) -> frozenset[int]:
-    """Return the members, asked in order, in whose zone a queue will look for an owner.
+    """Return the members, tried in order, in whose zone a queue will need an owner.
 
     Args:
         world: the members and queues.
-        queues: all queues that are shared.
-        gets: how many more than now each possible owner is sure to get; less than 0: it gives away.
+        queues: all queues to share.
+        gets: how many more than now each possible owner certainly gets; below 0: it gives away.
         order: members that may get one more.
     """
     places = ZonePlaces(
@@ -51,7 +51,7 @@ def near_ones(
     )
     for member, count in gets.items():
         places.fill(world.member_zone[member], max(0, count))
-    return frozenset(member for member in order if places.take(world.member_zone[member]))
+    return frozenset(member for member in order if places.use(world.member_zone[member]))
 
 
 def given_away(
@@ -63,7 +63,7 @@ def given_away(
         world: the members and queues.
         queues: queues of owners that keep less than they have, ascending.
         keeps: how many each of these owners keeps.
-        takers: the members that get them, one for each queue that it gets.
+        takers: the members that get the queues, repeated once per queue.
     """
     left = dict(keeps)
     if not world.queue_zone:
@@ -73,21 +73,21 @@ def given_away(
     for queue in queues:
         owned.setdefault(world.home[queue], []).append(queue)
     given: list[int] = []
-    # Who keeps nothing has no choice, so it comes first.
+    # A member that keeps nothing has no choice, so it comes first.
     for member in sorted(owned, key=lambda one: keeps[one] > 0):
         own = owned[member]
         near = [queue for queue in own if member != NOBODY and world.in_zone(queue, member)]
         others = [queue for queue in own if member == NOBODY or not world.in_zone(queue, member)]
         count = len(own) - keeps[member]
-        # From the end: without a reason to choose, the first queues stay.
+        # From the end: without a preference the first queues stay.
         wanted: list[int] = []
         for queue in reversed(others):
-            if len(wanted) < count and places.take(world.queue_zone[queue]):
+            if len(wanted) < count and places.use(world.queue_zone[queue]):
                 wanted.append(queue)
         chosen = frozenset(wanted)
         rest = [queue for queue in reversed(others) if queue not in chosen] + near[::-1]
         for queue in rest[: count - len(wanted)]:
-            places.take(world.queue_zone[queue])
+            places.use(world.queue_zone[queue])
             wanted.append(queue)
         given += wanted
     return sorted(given)

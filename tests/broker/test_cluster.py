@@ -146,7 +146,7 @@ def test_a_given_port_that_is_taken_is_named(tmp_path: Path) -> None:
     """Nothing is started beside somebody else's listener."""
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(EnvironmentMissingError, match=f"port: 127.0.0.1:{port} is taken"):
+        with pytest.raises(EnvironmentMissingError, match=f"port: 127.0.0.1:{port} is in use"):
             EmbeddedKafka(tmp_path, port=port).start()
 
 

@@ -80,8 +80,8 @@ def test_flags_win_over_the_document(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "flags, said",
     [
-        (["-c", "a"], "--queues: there are none"),
-        (["-q", "t/b/0"], "--clients: there are none"),
+        (["-c", "a"], "--queues: no queues given"),
+        (["-q", "t/b/0"], "--clients: no clients given"),
         (["-q", "t/b", "-c", "a"], "'t/b' is no range of queues"),
         (["-q", "t/b/\u0663", "-c", "a"], "is no range of queues"),
         (["-q", "t/b/3-0", "-c", "a"], "'t/b/3-0' ends before it begins"),

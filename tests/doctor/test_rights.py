@@ -91,7 +91,7 @@ def test_from_no_right_to_those_that_are_documented(strict: EmbeddedKafka, tmp_p
         (unseen,) = found["topics"]
         assert (unseen.status, "may not read" in unseen.says) == (Status.FAIL, True)
         assert "--operation DescribeConfigs --topic" in unseen.remedy
-        with pytest.raises(EnvironmentMissingError, match="may not look at the settings of"):
+        with pytest.raises(EnvironmentMissingError, match="may not read the settings of"):
             inspect_topics(connection, prefix, specs)
         failing = [each for each in found["permissions"] if each.status is Status.FAIL]
         says = [each.says.partition(" fairlead.")[0] for each in failing]

@@ -61,8 +61,8 @@ def test_an_abandoned_search_proves_nothing() -> None:
 @pytest.mark.parametrize(
     "arguments, says",
     [
-        (["--rows", "some"], "there is no table 'some'"),
-        (["--rows", "small", "--clients", "2"], "it has worlds of its own"),
+        (["--rows", "some"], "there is no set 'some'"),
+        (["--rows", "small", "--clients", "2"], "not with flags that describe a world"),
         (["--restart", "gone"], "'gone' is unknown"),
         (["--replay", "nowhere.json"], "cannot be read"),
     ],

@@ -41,7 +41,7 @@ def grown_meanwhile(stage: Stage) -> None:
         phase = Phase(PATIENT.group, "another bridge", begun_ns, ended_ns, starts_max=more)
         trial.phases.append(phase)
         stage.look_anew()
-    words = f"{GROWN - QUEUES} of its {GROWN} queues are shared by nobody"
+    words = f"{GROWN - QUEUES} of its {GROWN} queues have no owner"
     assert [each for each in told if words not in each] == []
     assert ended_ns - begun_ns < _SHARED_SECONDS_MAX * 1e9
     for troop in stage.troops:

@@ -118,7 +118,7 @@ def test_what_an_interrupted_fetch_left_is_not_trusted(
     damaged.write_bytes(b"half")
     fetcher.fetch(JARS)
     assert (store.folder(JARS) / beta.file_name).read_bytes() == CONTENTS["beta"]
-    assert "once more, from nothing" in told.getvalue()
+    assert "retrying from scratch" in told.getvalue()
     assert repository.downloads(beta) == 2
 
 
@@ -148,7 +148,7 @@ def test_a_failure_that_passes_is_tried_again(
     repository.befall = fail_once
     folder = _fetcher(store, told).fetch(JARS)
     assert (folder / "gamma-1.0.jar").read_bytes() == CONTENTS["gamma"]
-    assert "once more, from nothing" in told.getvalue()
+    assert "retrying from scratch" in told.getvalue()
 
 
 def test_a_jar_that_is_not_there_is_named(
@@ -161,7 +161,7 @@ def test_a_jar_that_is_not_there_is_named(
         _fetcher(store, told).fetch(JARS)
     assert "FAIRLEAD_IVY_SETTINGS" in error.value.remedy
     assert str(store.folder(JARS)) in error.value.remedy
-    assert "once more, from nothing" in told.getvalue()
+    assert "retrying from scratch" in told.getvalue()
     assert not store.folder(JARS).exists()
     assert _leftovers(store) == []
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 
-from fairlead.kafka.missing_record import Place, WhyMissing, why_missing
+from fairlead.kafka.missing_record import RecordPlace, WhyMissing, why_missing
 from fairlead.wire.raw import RawRecord
 from tests.kit.memory_topics import NAMES, PARTITIONS, Topics
 
@@ -30,7 +30,9 @@ class MemorySource:
         counts = dict.fromkeys(("heartbeats", "releases", "control"), shards)
         return range({**counts, "assignments": assignments}.get(suffix, 1))
 
-    def records_at(self, places: Collection[Place]) -> Mapping[Place, RawRecord | WhyMissing]:
+    def records_at(
+        self, places: Collection[RecordPlace]
+    ) -> Mapping[RecordPlace, RawRecord | WhyMissing]:
         """Return the record at each place."""
         return {place: self._record_at(*place) for place in places}
 

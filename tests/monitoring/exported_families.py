@@ -38,14 +38,14 @@ def _engine() -> CollectorRegistry:
     """Return the registry of a driver that has counted everything once."""
     metrics = EngineMetrics("4.2.0")
     for word, family in COUNTED.items():
-        metrics.take_counts(0, {"/".join((word, *family.labels)): 1})
+        metrics.add_counts(0, {"/".join((word, *family.labels)): 1})
     metrics.batch_duration.labels("total").observe(0.3)
     metrics.input_lag.labels("heartbeats").set(0)
     metrics.state_rows.labels("state").set(4)
     metrics.state_bytes.labels("state").set(1_000)
     metrics.publish_errors.labels("timeout")
-    metrics.ages.take({"heartbeat": Ages()})
-    metrics.watermark.take(0, 1)
+    metrics.ages.add({"heartbeat": Ages()})
+    metrics.watermark.update(0, 1)
     return metrics.registry
 
 

@@ -24,7 +24,7 @@ ASKED = re.compile(r"\bfairlead_\w+")
 def engine_registry() -> CollectorRegistry:
     """The registry of a driver that has worked."""
     metrics = EngineMetrics("4.0.1")
-    metrics.take_counts(0, {"rejects/not_json": 2, "rows/read": 3, "groups_now/stable": 1})
+    metrics.add_counts(0, {"rejects/not_json": 2, "rows/read": 3, "groups_now/stable": 1})
     metrics.batch_duration.labels("total").observe(0.3)
     metrics.input_lag.labels("fairlead.heartbeats").set(3)
     metrics.state_bytes.labels("applyInPandasWithState").set(100_000)

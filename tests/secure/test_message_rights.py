@@ -250,12 +250,12 @@ def test_a_bridge_that_may_not_see_a_topic_names_the_right(
             # Who may delete a topic sees it too.
             stack.enter_context(without(domain, Role.BRIDGE, "Delete", "topic", hidden))
         words = stack.enter_context(without(domain, Role.BRIDGE, "Describe", "topic", hidden))
-        looks = data.look(names).looks
+        looks = data.look_at(names).looks
         unclear, seen = looks[which], looks[1 - which]
         assert isinstance(seen, TopicSeen)
         assert isinstance(unclear, TopicUnclear)
         assert re.search(words, unclear.why)
-    assert isinstance(data.look(names).looks[which], TopicSeen)
+    assert isinstance(data.look_at(names).looks[which], TopicSeen)
 
 
 @pytest.mark.parametrize("own", ["retries", "dead_letters"])

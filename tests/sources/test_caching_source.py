@@ -2,7 +2,7 @@
 
 import itertools
 
-from fairlead.kafka.caching_source import OneLook
+from fairlead.kafka.caching_source import CachingSource
 from fairlead.observed.reading import read_standing
 from strategies.registry import STRATEGIES
 from tests.kit.live_group import TICK_MS
@@ -25,7 +25,7 @@ def test_the_cache_changes_no_answer() -> None:
     source = _source()
     one, alone = (
         read_standing(each, "orders", STRATEGIES, TICK_MS, history_ms=HISTORY_MS)
-        for each in (OneLook(source), source)
+        for each in (CachingSource(source), source)
     )
     assert one.to_json() == alone.to_json()
     assert [each.to_json() for each in one.queues] == [each.to_json() for each in alone.queues]
@@ -35,7 +35,7 @@ def test_the_cache_changes_no_answer() -> None:
 def test_sets_are_read_once_for_two_questions() -> None:
     """Sets are read once for two questions; heartbeats again only for what is further back."""
     source = _source()
-    look = OneLook(source)
+    look = CachingSource(source)
     read_standing(look, "orders", STRATEGIES, TICK_MS, history_ms=HISTORY_MS)
     read = [suffix for suffix, _ in source.reads]
     for suffix in set(read) - {"heartbeats"}:
@@ -50,7 +50,7 @@ def test_sets_are_read_once_for_two_questions() -> None:
 def test_rows_from_a_time_on() -> None:
     """What was read from its begin is handed out from any time on, partition by partition."""
     source = _source()
-    look = OneLook(source)
+    look = CachingSource(source)
     everything = look.read("heartbeats", source.partitions_of("heartbeats"))
     assert everything == source.read("heartbeats", source.partitions_of("heartbeats"))
     middle_ms = sorted(row.append_ms for row in everything)[len(everything) // 2]

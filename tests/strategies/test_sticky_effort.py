@@ -11,7 +11,7 @@ from strategies.sticky.strategy import Sticky
 from tests.strategies.sticky_groups import owners_of, queues_of
 
 BALANCE = (
-    "cut short after {} steps: the balance may not be the best; a greater effort may find better"
+    "cut short after {} steps: the balance may not be the best; a greater effort may improve it"
 )
 MOVES = BALANCE.replace("balance may not be the best", "moves may not be the fewest")
 

@@ -24,7 +24,7 @@ def test_options_are_believed_before_members_and_routes() -> None:
         "broker_zones": {"broker-a": "broker", "broker-b": "broker"},
         "queue_zones": [[[*FIRST], "queue"]],
     }
-    zones = read_zones(options).told_by(told)
+    zones = read_zones(options).with_reported(told)
     assert [zones.of_client(name) for name in ("x", "y", "stranger")] == ["east", "told", None]
     assert [zones.of_queue(queue) for queue in (FIRST, SECOND, THIRD)] == [
         "queue",

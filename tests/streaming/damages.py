@@ -176,7 +176,7 @@ DAMAGES: Final = {
         lambda q: garbage(without_sum(newest(q, "commits"))), "inspection", "nobody", "commits/"
     ),
     "last commit flipped": Damage(
-        lambda q: flip(newest(q, "commits")), "inspection", "nobody", "checksum is another"
+        lambda q: flip(newest(q, "commits")), "inspection", "nobody", "not match its checksum"
     ),
     "an old commit empty": Damage(
         lambda q: empty(without_sum(newest(q, "commits", 2))), "nobody", "nobody"
@@ -193,7 +193,7 @@ DAMAGES: Final = {
         lambda q: garbage(without_sum(newest(q, "offsets"))), "inspection", "nobody", "offsets/"
     ),
     "last offsets flipped": Damage(
-        lambda q: flip(newest(q, "offsets")), "inspection", "nobody", "checksum is another"
+        lambda q: flip(newest(q, "offsets")), "inspection", "nobody", "not match its checksum"
     ),
     "offsets before the last gone": Damage(
         lambda q: gone(newest(q, "offsets", 1)), "inspection", "nobody", "is missing"

@@ -22,8 +22,8 @@ def _scrape(collector: EventAges | WatermarkGap) -> Scrape:
 def test_ages_add_up_over_batches() -> None:
     """Ages add up over batches; a bucket has what is at most as old; the future has age 0."""
     ages = EventAges()
-    ages.take({"tick": ages_at(100_000, [100_000, 99_950, 99_949, 101_000])})
-    ages.take({"tick": ages_at(100_000, [1_000]), "route": ages_at(100_000, [])})
+    ages.add({"tick": ages_at(100_000, [100_000, 99_950, 99_949, 101_000])})
+    ages.add({"tick": ages_at(100_000, [1_000]), "route": ages_at(100_000, [])})
     found = _scrape(ages)
     name = "fairlead_event_age_seconds"
     for bound, number in (("0.05", 3), ("0.1", 4), ("60.0", 4), ("+Inf", 5)):
@@ -38,11 +38,11 @@ def test_the_shard_farthest_behind_counts() -> None:
     gap = WatermarkGap()
     assert not [sample for family in gap.collect() for sample in family.samples]
     now_ms = int(time.time() * 1_000)
-    gap.take(0, now_ms)
-    gap.take(1, now_ms - 60_000)
+    gap.update(0, now_ms)
+    gap.update(1, now_ms - 60_000)
     assert 60 <= _scrape(gap).value("fairlead_watermark_gap_seconds") < 70
-    gap.take(1, now_ms + 60_000)
-    gap.take(0, now_ms + 60_000)
+    gap.update(1, now_ms + 60_000)
+    gap.update(0, now_ms + 60_000)
     assert _scrape(gap).value("fairlead_watermark_gap_seconds") == 0
 
 

@@ -60,9 +60,9 @@ def test_engine_meets_a_record_that_becomes_large(
             assert engine.await_end() == ExitCode.QUERY_DIED
         skip = ("--skip", f"{place.topic}/{shard}@{offset}")
         with EngineProcess(settings, log_file, *skip) as engine:
-            engine.await_said("record skipped")
+            engine.await_said("skipped a record")
             seconds_to_decide(fleet, "w", "recovered")
             assert min(seconds_to_decide(fleet, "w", f"past-{n}") for n in range(3)) <= 2 * before
         with EngineProcess(settings, log_file, *skip) as engine:
             assert engine.await_end() == ExitCode.REFUSED
-            assert "a skip is effective once" in engine.text()
+            assert "a skip works once" in engine.text()

@@ -223,7 +223,7 @@ def test_damaged_offsets_refuse_the_start(tmp_path: Path, text: str) -> None:
     """Offsets that cannot be read refuse the start, with the file's name."""
     checkpoint = Checkpoint(tmp_path)
     _batch(checkpoint, 3, text, committed=True)
-    with pytest.raises(RefusedError, match="offsets/3 cannot be understood"):
+    with pytest.raises(RefusedError, match="offsets/3 cannot be parsed"):
         checkpoint.next_offsets()
 
 
@@ -232,5 +232,5 @@ def test_lost_offsets_refuse_the_start(tmp_path: Path) -> None:
     checkpoint = Checkpoint(tmp_path)
     _batch(checkpoint, 3, PLANNED, committed=True)
     (checkpoint.query / "offsets" / "3").unlink()
-    with pytest.raises(RefusedError, match="offsets/3 cannot be understood"):
+    with pytest.raises(RefusedError, match="offsets/3 cannot be parsed"):
         checkpoint.next_offsets()

@@ -66,8 +66,8 @@ def test_a_supervised_engine_recovers_only_when_asked(
             before = dict(client.held)
             cut(without_sum(newest_delta(checkpoint.query)))
             kill_at_once(*children_of(engine.pid))
-            engine.await_said("a damaged checkpoint was moved aside")
-            engine.await_said("recovered: every group is decided on again")
+            engine.await_said("moved a damaged checkpoint aside")
+            engine.await_said("recovered: the engine decides on every group again")
             assert dict(client.held) == before
             assert scrape(settings.metrics).value("fairlead_damaged_checkpoints") == 1
             engine.signal(signal.SIGTERM)
@@ -101,7 +101,7 @@ def _assert_refused_once(settings: Settings, checkpoint: Checkpoint, folder: Pat
     with EngineProcess(settings, folder / "refused.log", "--supervise") as engine:
         assert engine.await_end() == ExitCode.REFUSED
         text = engine.text()
-    assert "starting it again" not in text
+    assert "restarting it" not in text
     assert f"{checkpoint.folder} is damaged: query/commits/" in text
     assert f"mv {checkpoint.folder} {checkpoint.folder}.damaged-2" in text
     assert len(copies_of(checkpoint.folder)) == 1

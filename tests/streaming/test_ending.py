@@ -202,7 +202,7 @@ def test_remedy_without_another_engine() -> None:
     remedy = classify("x\nfairlead.engine.errors.HigherGenerationError: g 1000000\n").remedy
     assert remedy is not None
     assert "If no other has run" in remedy
-    assert "move the folder of engine.checkpoint away" in remedy
+    assert "move the folder engine.checkpoint away" in remedy
 
 
 def test_the_last_words_name_the_python_error() -> None:

@@ -73,7 +73,7 @@ def _check(endpoint: HttpServer, *arguments: str) -> subprocess.CompletedProcess
 def _run(health: Health) -> None:
     """Let the query begin, and a batch be committed."""
     health.claimed(1, health.clock)
-    health.looked()
+    health.note_answer()
     health.committed()
 
 
@@ -115,7 +115,7 @@ def test_a_taken_port_is_named_with_a_remedy(endpoint: HttpServer, health: Healt
     """A port that another process has is named, with the remedy."""
     port = int(endpoint.url.rpartition(":")[2])
     where = MetricsSettings(host="127.0.0.1", port=port)
-    with pytest.raises(EnvironmentMissingError, match=f"127.0.0.1:{port} cannot be served"):
+    with pytest.raises(EnvironmentMissingError, match=f"cannot listen on 127.0.0.1:{port}"):
         started(CollectorRegistry(), health, where)
 
 

@@ -29,7 +29,7 @@ class World:
             if self.has_broker:
                 self.ticked_at = self.now
             wanted = self.health.wants_sign
-            self.health.looked(sign(second) if wanted else None)
+            self.health.note_answer(sign(second) if wanted else None)
 
     @property
     def state(self) -> str:
@@ -54,7 +54,7 @@ def test_before_the_first_batch_the_reason_says_how_far() -> None:
     assert "no generation is claimed" in world.health.verdict().reason
     world.claim()
     world.live(20, sign=lambda second: second)
-    assert "no batch is committed yet" in world.health.verdict().reason
+    assert "no batch committed yet" in world.health.verdict().reason
     world.health.committed()
     found = world.health.verdict()
     assert (found.state, found.ready, found.generation) == ("running", True, 3)
@@ -97,7 +97,7 @@ def test_a_batch_that_stands_is_stalled_after_a_minute(world: World) -> None:
     world.live(30, sign=lambda _: "the same")
     found = world.health.verdict()
     assert (found.state, found.ready) == ("stalled", False)
-    assert "no task has ended well, though a broker takes ticks" in found.reason
+    assert "no task succeeded, although a broker accepts ticks" in found.reason
 
 
 def test_waits_for_the_broker(world: World) -> None:

@@ -8,7 +8,7 @@ import pytest
 from fairlead.errors import ExitCode, QueryDiedError
 from fairlead.settings import load_settings
 from streaming.health import Health
-from streaming.heap import HeapLook, HeapWatch
+from streaming.heap import HeapReading, HeapWatch
 from streaming.jvm_end import HeapExhaustedError, error_of_end, heap_error
 from streaming.metrics import EngineMetrics
 
@@ -23,11 +23,11 @@ class Jvm:
         self.now = 100.0
         self.used = 100
         self.collecting = 0.0
-        self.watch = HeapWatch(self.look, ENGINE, clock=lambda: self.now)
+        self.watch = HeapWatch(self.read, ENGINE, clock=lambda: self.now)
 
-    def look(self, at: float) -> HeapLook:
+    def read(self, at: float) -> HeapReading:
         """Answer."""
-        return HeapLook(at, self.used, MOST, self.collecting)
+        return HeapReading(at, self.used, MOST, self.collecting)
 
     def live(self, seconds: int, used: Callable[[int], int], share: float) -> None:
         """Let so many seconds pass."""
@@ -35,7 +35,7 @@ class Jvm:
             self.now += 1
             self.used = used(second)
             self.collecting += share
-            self.watch.feel()
+            self.watch.check()
 
 
 @pytest.fixture
@@ -60,7 +60,10 @@ def test_a_nearly_full_heap_is_reported_before_the_end(jvm: Jvm) -> None:
     metrics.heap.follow(jvm.watch)
     assert "heap" not in health.verdict().reason
     jvm.live(40, lambda _: 920, 0.4)
-    assert "40% of the time, and at least 92% of the heap" in health.verdict().reason
+    assert (
+        "40% of its time on garbage collection, with at least 92% of the heap"
+        in health.verdict().reason
+    )
     assert health.verdict().state == "starting"
     value = metrics.registry.get_sample_value
     assert value("fairlead_jvm_heap_max_bytes") == MOST
@@ -73,7 +76,7 @@ def test_a_nearly_full_heap_is_reported_before_the_end(jvm: Jvm) -> None:
 def test_collects_much_in_a_heap_that_is_emptied(jvm: Jvm) -> None:
     """Much collecting alone is told, and ends nothing: it frees what it looks for."""
     jvm.live(300, lambda second: 950 if second % 4 else 300, 0.95)
-    assert "95% of the time" in jvm.watch.pressure
+    assert "95% of its time" in jvm.watch.pressure
 
 
 def test_a_heap_full_for_twenty_seconds_is_the_end(jvm: Jvm) -> None:
@@ -85,7 +88,7 @@ def test_a_heap_full_for_twenty_seconds_is_the_end(jvm: Jvm) -> None:
     assert end.value.message.startswith(
         "the Java heap of 512m (engine.java_heap) is too small: for"
     )
-    assert "Raise engine.java_heap to twice as much" in end.value.remedy
+    assert "Double engine.java_heap" in end.value.remedy
 
 
 @pytest.mark.parametrize(

@@ -156,7 +156,7 @@ def test_topic_made_anew(
     _make_anew(settings, heartbeats)
     named = rf"{heartbeats} up to offset \d+, but it ends at 0"
     if known:
-        named = rf"made anew since it was written: {heartbeats} \(its id was"
+        named = rf"recreated since then: {heartbeats} \(its id was"
     else:
         (settings.engine.checkpoint / "topics.json").unlink()
     with pytest.raises(RefusedError, match=named) as refused:

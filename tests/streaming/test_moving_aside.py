@@ -40,7 +40,7 @@ def test_with_too_many_kept_nothing_is_moved(folder: Path) -> None:
     """With so many kept already nothing is moved; the remedy names the oldest."""
     for number in (2, 10):
         folder.with_name(f"state[1]*.damaged-{number}").mkdir()
-    with pytest.raises(RefusedError, match="2 damaged checkpoints are kept") as refused:
+    with pytest.raises(RefusedError, match="2 damaged checkpoints are already kept") as refused:
         move_aside(folder, 2)
     assert ".damaged-2 and the others" in refused.value.remedy
     assert folder.exists()

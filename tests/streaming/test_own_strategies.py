@@ -62,10 +62,10 @@ def test_a_named_class_is_a_strategy() -> None:
     [
         ("no.such.module:Class", "cannot be loaded"),
         (f"{__name__}:Missing", "cannot be loaded"),
-        (f"{__name__}:NoStrategy", "is no strategy"),
-        (f"{__name__}:Hopeful", "takes the rule 'pins', which is none"),
-        (f"{__name__}:Taken", "'AVG', which is taken"),
-        (f"{__name__}:Nameless", "is no strategy"),
+        (f"{__name__}:NoStrategy", "is not a strategy"),
+        (f"{__name__}:Hopeful", "lists the unknown rule 'pins'"),
+        (f"{__name__}:Taken", "'AVG', which another strategy has"),
+        (f"{__name__}:Nameless", "is not a strategy"),
         (f"{__name__}:Demanding", "cannot be loaded .*'rack'"),
     ],
 )
@@ -78,7 +78,7 @@ def test_what_is_no_strategy_is_refused_with_its_key(text: str, said: str) -> No
 
 def test_a_name_used_twice_is_refused() -> None:
     """A name that an own strategy has is taken for the next one, too."""
-    with pytest.raises(UsageError, match="'FIRST_COME', which is taken"):
+    with pytest.raises(UsageError, match="'FIRST_COME', which another strategy has"):
         all_strategies([f"{__name__}:FirstCome"] * 2)
 
 

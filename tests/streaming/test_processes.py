@@ -52,10 +52,10 @@ def test_a_driver_without_a_checkpoint_recovers(served: Settings, log: Log, tmp_
         shutil.rmtree(served.engine.checkpoint)
         with EngineProcess(served, tmp_path / "second.log") as engine:
             log.check = engine.check
-            engine.await_said("recovering from what clients claim")
+            engine.await_said("recovering from the clients' claims")
             engine.await_said("recovering: owners go on")
             assert scrape(served.metrics).value("fairlead_recovering_shards") > 0
-            engine.await_said("recovered: every group is decided on again")
+            engine.await_said("recovered: the engine decides on every group again")
             assert scrape(served.metrics).value("fairlead_recovering_shards") == 0
             log.await_record("assignments", owns_all(client, 2))
             engine.signal(signal.SIGTERM)

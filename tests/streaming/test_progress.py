@@ -7,7 +7,7 @@ import pytest
 from prometheus_client import generate_latest
 
 from streaming.metrics import EngineMetrics
-from streaming.progress import take_progress
+from streaming.progress import record_progress
 from tests.kit.scrape import Scrape
 
 REPORT = orjson.dumps(
@@ -37,7 +37,7 @@ SHOWN = {
 
 def _taken(progress: dict[str, Any]) -> dict[str, float]:
     metrics = EngineMetrics("4.0.1")
-    take_progress(progress, metrics)
+    record_progress(progress, metrics)
     page = Scrape(generate_latest(metrics.registry).decode())
     assert page.value("fairlead_batches_total", {"outcome": "committed"}) == 1
     return {key: page.value(sample, labels) for key, (sample, labels, _) in SHOWN.items()}

@@ -7,7 +7,7 @@ import pytest
 from prometheus_client import CollectorRegistry, Counter
 
 from streaming.metrics import EngineMetrics
-from streaming.progress import take_progress
+from streaming.progress import record_progress
 from streaming.publish_errors import REASONS, PublishErrors, Try, reason_of
 from streaming.report import write_report
 from tests.kit.world import World
@@ -86,7 +86,7 @@ def test_a_report_of_tries() -> None:
     for tries, told in ((0, False), (2, True)):
         reports = [write_report(result, 0, each).decode() for each in (0, tries)]
         observed = {"shards": {"0": reports[0], "1": reports[1], "2": None}}
-        assert take_progress({"observedMetrics": observed}, EngineMetrics("4")) is told
+        assert record_progress({"observedMetrics": observed}, EngineMetrics("4")) is told
 
 
 def test_each_failed_try_is_counted_once(spark: "SparkSession", tmp_path: Path) -> None:
@@ -106,5 +106,5 @@ def test_each_failed_try_is_counted_once(spark: "SparkSession", tmp_path: Path) 
         query.awaitTermination(120)
     registry, errors = _errors(tmp_path)
     for _ in range(2):
-        errors.look(spark, str(query.runId))
+        errors.update(spark, str(query.runId))
         assert _shown(registry)["timeout"] == TRIES

@@ -88,7 +88,7 @@ def test_the_engine_goes_on_after_each_halt(
     finally:
         cluster.resume()
     assert (found["status"], found["ready"]) == (503, False)
-    assert "no broker has taken a tick for" in found["reason"]
+    assert "no broker has accepted a tick for" in found["reason"]
     _await(settings, running, "running")
     os.kill(jvm, signal.SIGSTOP)
     try:

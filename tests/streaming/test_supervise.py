@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from fairlead.errors import ExitCode, RefusedError
-from streaming.supervise import Recovery, RestartPolicy, Supervisor
+from streaming.supervise import DamageRecovery, RestartPolicy, Supervisor
 from tests.kit.awaiting import await_seen, child_process
 
 QUICK = RestartPolicy(
@@ -145,8 +145,8 @@ class Damaging:
         code, folder = self._told.pop(0)
         text = (
             "import os, sys; from pathlib import Path; "
-            "from streaming.supervise import tell_damage; "
-            f"{folder!r} and tell_damage(int(sys.argv[2]), Path({folder!r})); os._exit({code})"
+            "from streaming.supervise import report_damage; "
+            f"{folder!r} and report_damage(int(sys.argv[2]), Path({folder!r})); os._exit({code})"
         )
         return [sys.executable, "-c", text]
 
@@ -158,7 +158,7 @@ class Damaging:
 
     def run(self) -> int:
         """Run them under a supervisor that may recover."""
-        return Supervisor(self, QUICK, Recovery(DAMAGED, self.move, "--damage-pipe")).run()
+        return Supervisor(self, QUICK, DamageRecovery(DAMAGED, self.move, "--damage-pipe")).run()
 
 
 def test_damaged_is_moved_aside() -> None:

@@ -31,7 +31,7 @@ def test_when_and_how_long() -> None:
     for shard, found in enumerate(([(7_000, 200), (9_000, 300)], [(8_000, 0)])):
         counts: Counter[str] = Counter()
         count_outputs([_joined(*each) for each in found], counts)
-        metrics.take_counts(shard, counts)
+        metrics.add_counts(shard, counts)
     text = generate_latest(metrics.registry).decode()
     assert 'fairlead_trigger_timestamp_seconds{trigger="client_joined"} 9.0' in text
     assert 'fairlead_trigger_wait_seconds_total{trigger="client_joined"} 0.5' in text
@@ -61,7 +61,7 @@ def test_codes_that_are_free_text() -> None:
     failures = ("no_rooms", "my/code", "x\ny", "Zone 7", "a" * 41)
     counts = {f"allocation_failures/{code}": 1 for code in failures}
     # The second fits no family, and comes before others.
-    metrics.take_counts(0, {**counts, "rejects": 1, "events/a/b": 2, "groups_now/stable": 4})
+    metrics.add_counts(0, {**counts, "rejects": 1, "events/a/b": 2, "groups_now/stable": 4})
     text = generate_latest(metrics.registry).decode()
     assert 'fairlead_allocation_failures_total{code="strategy_error"} 4.0' in text
     assert 'fairlead_allocation_failures_total{code="no_rooms"} 1.0' in text

@@ -68,10 +68,10 @@ def test_a_field_of_another_type_cannot_be_read(
     assert "cannot be read" in told_by(judgement)
     assert forged.value is not None
     check = check_decision if suffix == "decisions" else check_assignment
-    with pytest.raises(ValueError, match="is of another type"):
+    with pytest.raises(ValueError, match="has another type"):
         check(orjson.loads(forged.value))
     if suffix == "decisions":
-        with pytest.raises(ValueError, match="is of another type"):
+        with pytest.raises(ValueError, match="has another type"):
             DecisionReader("orders").read(forged)
 
 

@@ -156,7 +156,7 @@ def test_every_group_is_read_by_who_names_none() -> None:
     assert unread == []
     assert [*whole_decisions(rows, 0, lambda _row, why: unread.append(why))] == []
     assert len(unread) == 2
-    assert "of shard 0" in unread[0]
+    assert "names shard 0" in unread[0]
 
 
 def test_a_decision_is_named_as_people_read_it() -> None:

@@ -134,7 +134,7 @@ def test_an_answer_for_many_queues_becomes_several() -> None:
 
 def test_a_record_too_long_is_not_written() -> None:
     """A record that would be too long is a named error, and is not written."""
-    with pytest.raises(OversizeError, match="at most 524288"):
+    with pytest.raises(OversizeError, match="the limit is 524288"):
         encode(
             replace(decision_of_the_longest_names(1), strategy="s" * RECORD_BYTES_MAX),
             NAMES,

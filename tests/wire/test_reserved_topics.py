@@ -12,5 +12,5 @@ def test_the_client_refuses_what_the_engine_refuses() -> None:
     """A name that a client lets pass would make the engine reject its heartbeats."""
     page = (ROOT / "docs/protocol.md").read_text(encoding="utf-8")
     row = next(line for line in page.splitlines() if line.startswith("| `topic` |"))
-    named = re.findall(r"`([^`]+)`", row.partition("keep for themselves:")[2])
+    named = re.findall(r"`([^`]+)`", row.partition("reserve:")[2])
     assert set(named) == RESERVED_TOPICS == RESERVED

@@ -41,9 +41,9 @@ def exported() -> Mapping[str, Mapping[str, Family]]:
     }
 
 
-def _named(found: Iterable[Metric]) -> Mapping[str, Family]:
+def _named(metrics: Iterable[Metric]) -> Mapping[str, Family]:
     named = {}
-    for metric in found:
+    for metric in metrics:
         name = f"{metric.name}_total" if metric.type == "counter" else metric.name
         named[name] = Family(name, metric.type, metric.documentation)
     return named

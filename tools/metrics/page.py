@@ -36,20 +36,20 @@ def filled(page: str) -> str:
     families = exported()
     recorded, rare = read_samples(RECORDED), read_samples(RARE)
 
-    def table(found: "re.Match[str]") -> str:
-        part = found[2]
-        rows = [families[part][name] for name in _names(part, found[3])]
+    def table(marker: "re.Match[str]") -> str:
+        part = marker[2]
+        rows = [families[part][name] for name in _names(part, marker[3])]
         block = _block(rows, recorded.get(part, {}), rare.get(part, {}))
-        return found[1] + "\n" + "\n".join(block) + "\n\n" + found[5]
+        return marker[1] + "\n" + "\n".join(block) + "\n\n" + marker[5]
 
     return _TABLE.sub(table, page)
 
 
-def _names(part: str, told: str) -> list[str]:
+def _names(part: str, listed: str) -> list[str]:
     """Return the families that a table is for: those that are named, or all of its part."""
-    if told.split() == [_ALL]:
+    if listed.split() == [_ALL]:
         return list(exported()[part])
-    return [f"fairlead_{name}" for name in told.split()]
+    return [f"fairlead_{name}" for name in listed.split()]
 
 
 def _block(

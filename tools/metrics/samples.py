@@ -26,16 +26,16 @@ class Sample(NamedTuple):
 def picked(exposition: str) -> dict[str, str]:
     """Return one line of each family of an exposition that has any: of a histogram, a bucket."""
     lines = exposition.splitlines()
-    found = {}
+    by_family = {}
     for family in text_string_to_metric_families(exposition):
         counter, histogram = family.type == "counter", family.type == "histogram"
         name = f"{family.name}_total" if counter else family.name
         shown = f"{name}_bucket" if histogram else name
         of_it = [line for line in lines if _NAME.match(line) and _name_of(line) == shown]
-        told = [line for line in of_it if not line.endswith(" 0.0")] or of_it
-        if told:
-            found[name] = told[len(told) // 2 if histogram else 0]
-    return found
+        candidates = [line for line in of_it if not line.endswith(" 0.0")] or of_it
+        if candidates:
+            by_family[name] = candidates[len(candidates) // 2 if histogram else 0]
+    return by_family
 
 
 def samples_text(parts: Mapping[str, Mapping[str, str]]) -> str:
@@ -62,6 +62,6 @@ def read_samples(path: Path) -> dict[str, dict[str, Sample]]:
 
 
 def _name_of(line: str) -> str:
-    found = _NAME.match(line)
-    assert found is not None
-    return found[0]
+    name = _NAME.match(line)
+    assert name is not None
+    return name[0]

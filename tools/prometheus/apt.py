@@ -166,13 +166,14 @@ def verify_package(package: Path, offer: Offer) -> None:
     Raises:
         EnvironmentMissingError: it is not there, or is another one.
     """
-    found = "no file"
+    checksum = "no file"
     if package.is_file():
         with package.open("rb") as stream:
-            found = hashlib.file_digest(stream, "sha256").hexdigest()
-    if found != offer.sha256:
+            checksum = hashlib.file_digest(stream, "sha256").hexdigest()
+    if checksum != offer.sha256:
         raise EnvironmentMissingError(
-            f"{offer.file_name}: wrong checksum: expected SHA-256 {offer.sha256}, found {found}.",
+            f"{offer.file_name}: wrong checksum: expected SHA-256 {offer.sha256}, "
+            f"found {checksum}.",
             remedy="Do not use it. A mirror or a proxy on the way serves another file.",
         )
 

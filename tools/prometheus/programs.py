@@ -39,13 +39,13 @@ def find_program(name: Program) -> Path:
     Raises:
         EnvironmentMissingError: there is none, it does not run, or it is older than 2.42.
     """
-    found = _known(name)
-    if found is None:
+    program = _known(name)
+    if program is None:
         raise EnvironmentMissingError(
             f"{name}: there is none in the cache ({cache_root()}) and none on the PATH.",
             remedy=REMEDY,
         )
-    return found
+    return program
 
 
 def ensure_programs(say: Callable[[str], None]) -> dict[Program, Path]:
@@ -68,12 +68,12 @@ def _known(name: Program) -> Path | None:
     variable = name.upper()
     named = os.environ.get(variable)
     if named:
-        found = shutil.which(named)
-        if found is None:
+        executable = shutil.which(named)
+        if executable is None:
             raise EnvironmentMissingError(
                 f"{name}: {variable} leads to {named}, which is no program here.", remedy=REMEDY
             )
-        return _proven(name, Path(found))
+        return _proven(name, Path(executable))
     cached = _store().find(name)
     if cached is not None:
         return _proven(name, cached)
@@ -107,12 +107,12 @@ def _proven(name: Program, path: Path) -> Path:
         raise EnvironmentMissingError(
             f"{name}: {path} does not run ({error}).", remedy=REMEDY
         ) from error
-    said = answer.stdout + answer.stderr
-    version = re.search(rf"^{name}, version (\d+)\.(\d+)", said, re.MULTILINE)
+    printed = answer.stdout + answer.stderr
+    version = re.search(rf"^{name}, version (\d+)\.(\d+)", printed, re.MULTILINE)
     if version is None:
         raise EnvironmentMissingError(
             f"{name}: {path} --version ended with code {answer.returncode} and said: "
-            f"{said.strip()[-200:]}",
+            f"{printed.strip()[-200:]}",
             remedy=REMEDY,
         )
     if (int(version[1]), int(version[2])) < VERSION_MIN:

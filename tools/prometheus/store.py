@@ -32,8 +32,8 @@ class ProgramStore:
 
     def find(self, program: str) -> Path | None:
         """Return a program that is here; of several versions the one that was unpacked last."""
-        found = [*self.folder.glob(f"[!.]*/{program}")]
-        return max(found, key=lambda path: path.parent.stat().st_mtime_ns, default=None)
+        versions = [*self.folder.glob(f"[!.]*/{program}")]
+        return max(versions, key=lambda path: path.parent.stat().st_mtime_ns, default=None)
 
     def fill(self, package: Package, programs: Sequence[str]) -> None:
         """Bring programs here unless somebody else did so meanwhile.

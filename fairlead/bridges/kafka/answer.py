@@ -1,6 +1,6 @@
-"""The answer to a request for offsets, from what the look-ups gave.
+"""Builds the answer to a request for offsets from the results of look-ups.
 
-A queue gets an entry only if everything asked for it is known; the others stay unanswered.
+A queue gets an entry only if everything requested for it is known; other queues stay unanswered.
 """
 
 from collections.abc import Mapping
@@ -18,10 +18,10 @@ _NO_SUCH_MESSAGE = -1
 
 @dataclass(frozen=True, slots=True)
 class OffsetLookup:
-    """What the cluster said, per partition; a partition is missing where the look-up failed.
+    """The cluster's offsets, per partition, without partitions whose look-up failed.
 
-    ``for_time``: the first offset whose message is not older than the timestamp, −1 if there is
-    none. It must have been looked up after ``latest``: see :func:`answer`.
+    ``for_time``: the first offset whose message is not older than the timestamp; −1 if there is
+    none. It must be looked up after ``latest``: see :func:`answer`.
     """
 
     earliest: Mapping[int, int] = field(default_factory=dict)
@@ -32,17 +32,16 @@ class OffsetLookup:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """The record to publish (None: nothing is known) and the queues left without an answer."""
+    """The record to publish (None: nothing is known) and the queues without an answer."""
 
     record: OffsetsKnown | None
     left: tuple[MessageQueue, ...]
 
 
 def asked_partitions(request: Request, route: Route, cluster: str) -> list[int]:
-    """Return the partitions that a request asks for and that exist, in order.
+    """Return the existing partitions that a request asks for, in order.
 
-    Queues of other clusters, of other topics and beyond the topic's last partition are left out:
-    nothing is known of them here.
+    Queues of other clusters, of other topics and beyond the topic's last partition are left out.
     """
     queues = sum(
         broker.read_queue_nums for broker in route.brokers if broker.broker_name == cluster
@@ -63,12 +62,12 @@ def asked_partitions(request: Request, route: Route, cluster: str) -> list[int]:
 def answer(
     request: Request, identity: str, cluster: str, partitions: list[int], lookup: OffsetLookup
 ) -> Answer:
-    """Return the answer for these partitions of one life of a topic.
+    """Return the answer for these partitions of one identity of a topic.
 
-    When no message is as young as the timestamp, the offset for it is the end. The end must then
-    have been looked up first: a message written between the two look-ups may be young enough, and
-    must not be skipped. For the same reason the offset found may lie beyond the end looked up; then
-    the end is known to be further.
+    If no message is as young as the timestamp, its offset is the partition's end. The end must be
+    looked up first: a message written between the two look-ups may be young enough, and must not be
+    skipped. For the same reason the offset may lie beyond the looked-up end; then the end is at
+    least there.
     """
     entries: list[QueueOffsets] = []
     left: list[MessageQueue] = []
@@ -96,10 +95,10 @@ def _entry(
         return None
     for_time = None
     if timestamp_ms is not None:
-        found = lookup.for_time.get(partition)
-        if found is None:
+        at_time = lookup.for_time.get(partition)
+        if at_time is None:
             return None
-        for_time = (timestamp_ms, latest if found == _NO_SUCH_MESSAGE else found)
-        latest = max(latest, found + 1)
+        for_time = (timestamp_ms, latest if at_time == _NO_SUCH_MESSAGE else at_time)
+        latest = max(latest, at_time + 1)
     position = read_committed(committed, identity)
     return QueueOffsets(queue, earliest, latest, position, for_time)

@@ -1,4 +1,4 @@
-"""The Kafka bridge: one loop that answers requests at once and looks at the topics at intervals.
+"""The Kafka bridge: one loop that answers requests at once and checks the topics regularly.
 
 ADR 0060 gives the reasons.
 """
@@ -33,7 +33,7 @@ from fairlead.wire.topics import TopicNames
 __all__ = ["BridgeTimes", "KafkaBridge"]
 
 _STOP_LOOK_MS: Final = 200
-"""How long the loop waits for requests before it looks whether it is to stop."""
+"""How long the loop waits for requests before it checks for a stop."""
 
 log = structlog.get_logger(__name__)
 
@@ -43,16 +43,16 @@ class BridgeTimes:
     """The bridge's intervals, in milliseconds.
 
     Attributes:
-        poll_ms: between two looks at the watched topics; a change is published within it. A loss
-            (a topic gone, or another one under its name) takes one look more.
+        poll_ms: between two looks at the watched topics; the bridge publishes a change within it.
+            A loss (a topic is gone, or another one has its name) takes one look more.
         discovery_ms: between two looks at the names of all topics, if there is a pattern.
-        look_back_ms: how far back requests are read at start.
+        look_back_ms: how far back the bridge reads requests at start.
         timeout_ms: how long an answer of either cluster may take.
-        give_up_ms: how long an unanswered request is tried again without being asked again.
-        forget_ms: how long a topic that was asked for, and is not there, is looked for.
-        remove_after_ms: how long the retry topics of a forgotten group are closed before those that
-            hold nothing are removed; 0: they stay.
-        sign_ms: between two signs of life; one that is missing three times means a dead bridge.
+        give_up_ms: how long the bridge retries a request that nobody repeats.
+        forget_ms: how long it looks for a requested topic that does not exist.
+        remove_after_ms: how long a forgotten group's retry topics stay closed before the empty ones
+            are removed; 0: they stay.
+        sign_ms: between two signs of life; after three missing ones the bridge counts as dead.
     """
 
     poll_ms: int = 2_000
@@ -72,23 +72,23 @@ class KafkaBridge:
 
     Args:
         control_bootstrap: the cluster with Fairlead's topics, host:port[,host:port].
-        data_bootstrap: the cluster with the messages; it stands as the address in the routes.
-        prefix: what the names of Fairlead's topics begin with.
-        topics: topics to watch whether or not a group asks for them.
+        data_bootstrap: the cluster with the messages; the routes have it as their address.
+        prefix: the prefix of Fairlead's topics.
+        topics: topics to watch even if no group asks for them.
         topic_pattern: a regular expression; topics whose whole name matches are watched too.
-        cluster_name: the broker name of the queues; the cluster's own id if not given.
+        cluster_name: the broker name of the queues; by default the cluster's id.
         times: the intervals.
-        retry_queue_nums: queues of each delay level of the retry topics that are made when groups
-            ask for theirs (RocketMQ's retryQueueNums); 0: none is made.
-        retry_groups_max: so many groups have topics of their own on the data cluster.
-        default_topic_queue_nums: queues of the default route TBW102, by which producers send to
-            topics that are not there yet; 0: none. With it every topic of the cluster is watched,
-            so that no producer goes by it for a topic that is there.
+        retry_queue_nums: queues per delay level of the retry topics that groups ask for (RocketMQ's
+            retryQueueNums); 0: the bridge creates none.
+        retry_groups_max: the most groups with retry topics on the data cluster.
+        default_topic_queue_nums: queues of the default route TBW102, which producers use for topics
+            that do not exist yet; 0: none. With it the bridge watches every topic of the cluster,
+            so that no producer uses it for an existing topic.
         control_options: further arguments for kafka-python's clients on the control cluster.
         data_options: the same for the data cluster.
 
     Raises:
-        UsageError: a name or the pattern cannot be.
+        UsageError: a name or the pattern is invalid.
     """
 
     def __init__(
@@ -134,17 +134,17 @@ class KafkaBridge:
         self.figures = BridgeFigures(self._times.poll_ms)
         self._control.figures = self.figures
         self.ready = threading.Event()
-        """Set when requests are being read."""
+        """Set when the bridge reads requests."""
 
     def run(self, stop: threading.Event) -> None:
-        """Work until ``stop`` is set; return within a second then, or when a look-up ends.
+        """Work until ``stop`` is set; return within a second, or when a look-up ends.
 
-        Failures of either cluster after the start are ridden out: nothing wrong is published, and
-        what was missed is published afterwards.
+        After the start the bridge survives failures of either cluster: it publishes nothing wrong,
+        and catches up afterwards.
 
         Raises:
-            EnvironmentMissingError: a cluster does not answer at start, or Fairlead's topics are
-                not there.
+            EnvironmentMissingError: a cluster does not answer at start, or Fairlead's topics do not
+                exist.
         """
         retries = RetryTopics(
             self._maker,
@@ -189,7 +189,7 @@ class KafkaBridge:
                 log.info("bridge_stopped", cluster=cluster)
 
     def _read_log(self, published: RouteBook) -> None:
-        """Learn which routes stand already, then begin to read requests."""
+        """Read the existing routes, then begin to read requests."""
         for change in self._control.routes():
             published.note(change)
         self._control.follow_requests(self._times.look_back_ms)
@@ -213,7 +213,7 @@ class KafkaBridge:
             wake_ms = next_look_ms if due_ms is None else min(next_look_ms, due_ms)
             wait_ms = max(0, min(wake_ms - _now_ms(), _STOP_LOOK_MS))
             dropped, not_reached = work.requests.dropped, work.requests.not_reached
-            work.answerer.take(self._control.requests(wait_ms), now_ms=_now_ms())
+            work.answerer.note(self._control.requests(wait_ms), now_ms=_now_ms())
             if work.requests.dropped > dropped:
                 log.warning("requests_dropped", dropped=work.requests.dropped - dropped)
             work.answerer.answer_due(now_ms=_now_ms())
@@ -234,7 +234,7 @@ class KafkaBridge:
 
 @dataclass(frozen=True, slots=True)
 class _Work:
-    """What the loop works with while it runs."""
+    """The objects that the loop works with."""
 
     published: RouteBook
     routes: RoutePublisher
@@ -259,8 +259,8 @@ def _checked_pattern(pattern: str | None) -> re.Pattern[str] | None:
         return None if pattern is None else re.compile(pattern)
     except re.error as error:
         raise UsageError(
-            f"topic_pattern: {pattern!r} is no regular expression ({error}).",
-            remedy="Give one in Python's syntax, such as orders-.*",
+            f"topic_pattern: {pattern!r} is not a regular expression ({error}).",
+            remedy="Use Python's syntax, such as orders-.*",
         ) from None
 
 
@@ -275,7 +275,7 @@ def _checked_cluster(name: str | None) -> str | None:
 def _checked_address(bootstrap: str) -> str:
     if not ADDRESS.allows(bootstrap):
         raise UsageError(
-            f"data_bootstrap: {bootstrap!r} cannot stand in a route.",
+            f"data_bootstrap: a route cannot hold {bootstrap!r}.",
             remedy=f"Give {ADDRESS.words}; a few of the brokers are enough.",
         )
     return bootstrap

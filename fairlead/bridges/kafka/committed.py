@@ -1,8 +1,8 @@
-"""A group's committed offset in Kafka as a position: the offset, and the reset in its metadata.
+"""Reads a group's committed offset in Kafka as a position: offset, and reset from its metadata.
 
-Fairlead's clients commit ``{"v": 1, "reset": N, "identity": …}`` as the metadata of each offset: a
-commit made after an operator's reset outranks one made before it, and one made for a former life of
-a topic is none in the present (rule H28).
+Fairlead's clients commit ``{"v": 1, "reset": N, "identity": …}`` as the metadata of each offset. So
+a commit made after an operator's reset outranks one made before it, and a commit for a former
+identity of a topic does not count (rule H28).
 """
 
 from typing import Any, NamedTuple
@@ -17,21 +17,21 @@ _VERSION = 1
 
 
 class Committed(NamedTuple):
-    """What Kafka holds for a group and a partition; offset −1: nothing was committed."""
+    """A group's commit for a partition; offset −1: nothing was committed."""
 
     offset: int
     metadata: str
 
 
 def read_committed(committed: Committed, identity: str) -> Position | None:
-    """Return the position in the life of the topic that has this identity.
+    """Return the position in the topic with this identity; None if there is no commit for it.
 
-    None: nothing was committed there. Kafka forgets a deleted topic's commits, but a client that
-    still reads the former life commits on under the name, and so into the new one.
+    Kafka forgets the commits of a deleted topic, but a client that still reads the former topic
+    goes on committing under the same name.
 
-    Metadata of anybody else (another client, a tool that moved the offset) means reset 0, and names
-    no life: it counts in whatever life there is. Such a position gives way to every reset of an
-    operator, so what is misread is read again, not skipped.
+    Metadata of other writers (another client, a tool that moved the offset) means reset 0 and names
+    no identity, so it counts for the current one. Every reset of an operator outranks such a
+    position, so a mistake leads to reading again, not to skipping.
     """
     if committed.offset < 0:
         return None
@@ -43,7 +43,7 @@ def read_committed(committed: Committed, identity: str) -> Position | None:
 
 
 def _body(metadata: str) -> dict[str, Any]:
-    """Return what a client of Fairlead's wrote; of anybody else's nothing."""
+    """Return the metadata of Fairlead's clients; empty for that of other writers."""
     try:
         body = orjson.loads(metadata)
     except orjson.JSONDecodeError:
@@ -53,5 +53,5 @@ def _body(metadata: str) -> dict[str, Any]:
 
 def _reset(body: dict[str, Any]) -> int:
     reset = body.get("reset")
-    # bool is an int to isinstance; true is no reset.
+    # isinstance would accept a bool; true is not a reset.
     return reset if type(reset) is int and reset >= 0 else 0

@@ -1,4 +1,4 @@
-"""How the bridge's Kafka clients reach a cluster, and how long they wait for it."""
+"""The options of the bridge's Kafka clients, including their time limits."""
 
 from collections.abc import Mapping
 from typing import Any, Final
@@ -14,7 +14,7 @@ def bridge_connection(
     """Return the keyword arguments of a kafka-python client.
 
     Args:
-        bootstrap: host:port, several divided by commas.
+        bootstrap: host:port, several separated by commas.
         timeout_ms: how long one answer of the cluster may take.
         options: further keyword arguments, for security.
     """

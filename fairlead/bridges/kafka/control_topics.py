@@ -1,4 +1,4 @@
-"""Fairlead's own topics as a bridge sees them: reads routes and requests, writes what follows."""
+"""A bridge's access to Fairlead's topics: reads routes and requests, writes routes and answers."""
 
 import contextlib
 import time
@@ -31,11 +31,11 @@ _LIMITS: Final = WireLimits(shards=1)
 """Routes and requests do not depend on the number of shards."""
 
 _READ_S: Final = 2.0
-"""So long requests are read at once: some ten thousand, as many as are kept."""
+"""How long one turn reads requests: some ten thousand, as many as the bridge keeps."""
 _POLLED_MAX: Final = 50
-"""After so many the time is looked at: of the largest requests one takes some milliseconds."""
+"""After this many requests a turn checks its time; the largest request takes some milliseconds."""
 _NEXT_MS: Final = 100
-"""How long what is known to be there is waited for."""
+"""How long to wait for records that are known to exist."""
 
 log = structlog.get_logger(__name__)
 
@@ -44,7 +44,7 @@ class ControlTopics:
     """A connection to Fairlead's topics; as a context it connects on entry and closes on exit.
 
     Args:
-        bootstrap: host:port, several divided by commas.
+        bootstrap: host:port, several separated by commas.
         names: the names of the topics.
         timeout_ms: how long the cluster may take to answer, and a write to be acknowledged.
         options: further keyword arguments of kafka-python's clients, for security.
@@ -58,13 +58,13 @@ class ControlTopics:
         self._timeout_ms = timeout_ms
         self._config = bridge_connection(bootstrap, timeout_ms, options)
         self.figures = BridgeFigures()
-        """Where requests, refused records and writes are counted."""
+        """The counts of requests, refused records and writes."""
 
     def __enter__(self) -> Self:
         """Connect.
 
         Raises:
-            EnvironmentMissingError: the cluster does not answer, or the topics are not there.
+            EnvironmentMissingError: the cluster does not answer, or the topics do not exist.
         """
         require_rights(self._config, self._names.prefix, Role.BRIDGE)
         with contextlib.ExitStack() as opened, self._named_errors():
@@ -82,9 +82,9 @@ class ControlTopics:
                 linger_ms=0,
                 delivery_timeout_ms=self._timeout_ms,
                 max_block_ms=self._timeout_ms,
-                # The idempotent producer of kafka-python 3.0.12 never sends again once a record has
-                # run out of time while the broker was down. A repeated record does no harm here;
-                # one request in flight keeps the order.
+                # The idempotent producer of kafka-python 3.0.12 never sends again after a record
+                # has timed out while the broker was down. A repeated record does no harm here; one
+                # request in flight keeps the order.
                 enable_idempotence=False,
                 max_in_flight_requests_per_connection=1,
             )
@@ -105,7 +105,7 @@ class ControlTopics:
         self._open.close()
 
     def routes(self) -> Iterator[RouteChanged]:
-        """Yield what the routes topic holds now, in its order.
+        """Yield the current records of the routes topic, in order.
 
         Raises:
             EnvironmentMissingError: the topic cannot be read.
@@ -116,32 +116,32 @@ class ControlTopics:
             self._consumer.seek_to_beginning(*self._routes)
             while any(position_of(self._consumer, one) < end for one, end in ends.items()):
                 before = [position_of(self._consumer, one) for one in self._routes]
-                # A poll that goes nowhere although there is something means an outage.
+                # A poll without progress although there are records means an outage.
                 yield from self._readable_routes(self._poll(self._timeout_ms))
                 if before == [position_of(self._consumer, one) for one in self._routes]:
-                    raise KafkaTimeoutError(f"nothing came within {self._timeout_ms} ms")
+                    raise KafkaTimeoutError(f"no records within {self._timeout_ms} ms")
 
     def follow_requests(self, look_back_ms: int) -> None:
-        """Begin to read the requests topic, at what was written ``look_back_ms`` ago.
+        """Begin to read the requests topic, from ``look_back_ms`` ago on.
 
         Raises:
             EnvironmentMissingError: the topic cannot be read.
         """
         since_ms = int(time.time() * 1000) - look_back_ms
         with self._named_errors():
-            # The ends first: what is written between the two look-ups must not be passed over.
+            # The ends first: records written between the two look-ups must not be skipped.
             ends = self._consumer.end_offsets(self._requests)
-            found = self._consumer.offsets_for_times(dict.fromkeys(self._requests, since_ms))
+            firsts = self._consumer.offsets_for_times(dict.fromkeys(self._requests, since_ms))
             self._consumer.assign(self._requests)
             for partition in self._requests:
-                first = found.get(partition)
+                first = firsts.get(partition)
                 self._consumer.seek(partition, ends[partition] if first is None else first.offset)
 
     def requests(self, wait_ms: int) -> list[Request]:
-        """Return the requests written since, as soon as there is one; wait at most ``wait_ms``.
+        """Return the new requests, as soon as there is one; wait at most ``wait_ms``.
 
-        All up to now, if it does not take too long: what was asked last stands behind all of a
-        flood. A record that is no request is logged and passed over.
+        It reads up to the end if that does not take too long, since the newest requests come last
+        in a flood. Invalid records are logged and skipped.
 
         Raises:
             KafkaError: the topic cannot be read.
@@ -163,14 +163,14 @@ class ControlTopics:
         return requests
 
     def _is_behind(self) -> bool:
-        """Tell whether the last fetch has seen requests behind those that were read."""
+        """Tell whether the last fetch has seen requests that are not read yet."""
         return any(
             position_of(self._consumer, each) < (self._consumer.highwater(each) or 0)
             for each in self._requests
         )
 
     def write(self, records: Sequence[OutgoingRecord], *, answers: bool = True) -> list[bool]:
-        """Write records in their order and tell of each whether the cluster has it.
+        """Write records in order; return for each whether the cluster has it.
 
         ``answers``: they are routes, or answers to requests.
         """
@@ -195,7 +195,7 @@ class ControlTopics:
 
     def _is_written(self, record: OutgoingRecord, future: Any) -> bool:
         try:
-            # The producer itself gives up after its delivery timeout; this is a margin over it.
+            # The producer gives up after its delivery timeout; this limit is above it.
             future.get(2 * self._timeout_ms / 1000)
         except KafkaError as error:
             log.warning("write_failed", topic=record.topic, error=repr(error))
@@ -204,7 +204,7 @@ class ControlTopics:
 
     @contextlib.contextmanager
     def _named_errors(self) -> Iterator[None]:
-        """Turn an error of kafka-python into one that says what to check."""
+        """Turn an error of kafka-python into an error with a remedy."""
         try:
             yield
         except KafkaError as error:
@@ -215,16 +215,16 @@ class ControlTopics:
             ) from error
 
     def _partitions(self, topic: str) -> list[TopicPartition]:
-        found = self._consumer.partitions_for_topic(topic)
-        if not found:
+        numbers = self._consumer.partitions_for_topic(topic)
+        if not numbers:
             raise EnvironmentMissingError(
-                f"topics: {topic} is not there.",
-                remedy="Make Fairlead's topics first, or check the topic prefix.",
+                f"topics: {topic} does not exist.",
+                remedy="Create Fairlead's topics first, or check the topic prefix.",
             )
-        return [TopicPartition(topic, partition) for partition in sorted(found)]
+        return [TopicPartition(topic, partition) for partition in sorted(numbers)]
 
     def _readable_routes(self, records: Sequence[Any]) -> Iterator[RouteChanged]:
-        """Yield what the records say; what is no route is logged and passed over."""
+        """Yield the routes of the records; log and skip invalid ones."""
         for record in records:
             try:
                 changed = decode("routes", raw_record(record), _LIMITS)
@@ -232,7 +232,7 @@ class ControlTopics:
                 self.figures.refused += 1
                 _log_refused(record, refused)
                 continue
-            assert isinstance(changed, RouteChanged), "the routes topic holds nothing else"
+            assert isinstance(changed, RouteChanged), "the routes topic has only routes"
             yield changed
 
     def _poll(self, wait_ms: int) -> list[Any]:
@@ -240,7 +240,7 @@ class ControlTopics:
         return [record for records in several for record in records]
 
     def _close_producer(self) -> None:
-        # Nothing waits in it: each write was waited for. It complains if the broker is gone.
+        # It holds no unsent records, since each write is awaited; but it may raise without broker.
         with contextlib.suppress(KafkaError):
             self._producer.close(timeout=self._timeout_ms / 1000)
 

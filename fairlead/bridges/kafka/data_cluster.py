@@ -1,9 +1,9 @@
-"""The look-ups on the cluster that carries the messages, through kafka-python's admin client.
+"""Look-ups on the cluster with the messages, through kafka-python's admin client.
 
-Nothing is decided here: what was learnt is returned, what was not is left out. Topics are called as
-in Fairlead's records, also the retry topics, whose names on Kafka only this module knows. After any
-failure the admin client is made anew, because it remembers which broker coordinates a group and
-never forgets it, and because its reconnects take their time.
+It decides nothing: it returns what it learned and leaves out the rest. Topics have their names of
+Fairlead's records, even the retry topics, whose names on Kafka only this module knows. After any
+failure it creates a new admin client, because the old one never forgets a group's coordinator, and
+because its reconnects take long.
 """
 
 import contextlib
@@ -53,10 +53,10 @@ DENIED: Final = (
     GroupAuthorizationFailedError,
     ClusterAuthorizationFailedError,
 )
-"""What says that a right is missing."""
+"""The errors for a missing permission."""
 
 _ASKED_TOGETHER: Final = 640
-"""Partitions in one request: more make the library slower, and a failure dearer."""
+"""Partitions per request: more make the library slower, and a failure more expensive."""
 
 _Result = TypeVar("_Result")
 
@@ -64,21 +64,21 @@ log = structlog.get_logger(__name__)
 
 
 class TopicsLook(NamedTuple):
-    """One look per topic asked for, and the racks of the nodes seen."""
+    """One look per requested topic, and the racks of the nodes."""
 
     looks: list[TopicLook]
     racks: Racks
 
 
 class LookUpError(Exception):
-    """A look-up failed; the message says which and how."""
+    """A look-up failed; the message says which one and why."""
 
 
 class DataCluster:
-    """One cluster; connects when it is first asked.
+    """One cluster; connects at the first question.
 
     Args:
-        bootstrap: host:port, several divided by commas.
+        bootstrap: host:port, several separated by commas.
         timeout_ms: how long one answer of the cluster may take.
         options: further keyword arguments of KafkaAdminClient, for security.
     """
@@ -89,7 +89,7 @@ class DataCluster:
         self._admin: KafkaAdminClient | None = None
 
     def cluster_id(self) -> str:
-        """Return the id that the cluster gave itself.
+        """Return the cluster's id.
 
         Raises:
             EnvironmentMissingError: the cluster does not answer.
@@ -103,7 +103,7 @@ class DataCluster:
     def unanswered(
         self, says: str, error: BaseException | str = "no answer"
     ) -> EnvironmentMissingError:
-        """Return the error of a question that the cluster did not answer, with its cause."""
+        """Return the error of an unanswered question, with its cause."""
         return cluster_error(self._config, f"data cluster: {says}", error)
 
     def names(self) -> list[str] | None:
@@ -115,17 +115,17 @@ class DataCluster:
             return None
         return [named_topic(topic["name"]) for topic in topics]
 
-    def look(self, topics: Sequence[str]) -> TopicsLook:
+    def look_at(self, topics: Sequence[str]) -> TopicsLook:
         """Look at these topics, all in one request; a failed look-up leaves each unclear."""
         try:
             cluster = self._ask("cluster", lambda admin: admin.describe_cluster())
-            found = self._describe(topics)
+            looks = self._describe(topics)
         except LookUpError as error:
             return TopicsLook([TopicUnclear(topic, str(error)) for topic in topics], {})
-        return TopicsLook(found, read_racks(cluster))
+        return TopicsLook(looks, read_racks(cluster))
 
     def identity(self, topic: str) -> str | None:
-        """Return a topic's identity now; None if it is not seen whole."""
+        """Return a topic's current identity; None if the look-up does not show it whole."""
         try:
             look = self._describe([topic])[0]
         except LookUpError as error:
@@ -140,9 +140,9 @@ class DataCluster:
 
         Args:
             topic: the topic.
-            leaders: partition -> leader, for the partitions that have one. Each leader is asked on
-                its own, so that a broken one costs only its own partitions.
-            timestamps: the times asked for, in milliseconds.
+            leaders: partition -> leader, for the partitions that have one. Each leader is asked
+                separately, so that a broken one affects only its own partitions.
+            timestamps: the requested times, in milliseconds.
 
         Returns:
             The look-up with ``earliest`` and ``latest``; and timestamp -> partition -> offset (−1:
@@ -162,50 +162,50 @@ class DataCluster:
         return OffsetLookup(earliest, latest), for_times
 
     def ends(self, leaders: Mapping[str, Mapping[int, int]]) -> dict[str, dict[int, int]]:
-        """Look up where partitions of many topics end, with few requests; failed ones are left out.
+        """Look up the ends of partitions of many topics in few requests; leave out failed ones.
 
         Args:
-            leaders: topic -> partition -> leader, each of which is asked on its own.
+            leaders: topic -> partition -> leader; each leader is asked separately.
         """
         names = {kafka_topic(topic): topic for topic in leaders}
         by_leader: dict[int, list[TopicPartition]] = defaultdict(list)
         for name, topic in names.items():
             for partition, leader in leaders[topic].items():
                 by_leader[leader].append(TopicPartition(name, partition))
-        found: dict[str, dict[int, int]] = {topic: {} for topic in leaders}
+        ends: dict[str, dict[int, int]] = {topic: {} for topic in leaders}
         for places in by_leader.values():
             for begin in range(0, len(places), _ASKED_TOGETHER):
                 asked = places[begin : begin + _ASKED_TOGETHER]
                 for place, end in self._looked_up(asked, OffsetSpec.LATEST).items():
-                    found[names[place.topic]][place.partition] = end
-        return found
+                    ends[names[place.topic]][place.partition] = end
+        return ends
 
     def committed(self, group: str, topic: str, partitions: Sequence[int]) -> dict[int, Committed]:
-        """Return what a group committed, per partition; empty if the look-up failed."""
+        """Return a group's commits, per partition; empty if the look-up failed."""
         name = kafka_topic(topic)
         wanted = {group: [TopicPartition(name, partition) for partition in partitions]}
         lack = lack_words(self._config, "Describe", groups=[group])
         try:
-            found = self._ask("committed", lambda admin: admin.list_group_offsets(wanted), lack)
+            commits = self._ask("committed", lambda admin: admin.list_group_offsets(wanted), lack)
         except LookUpError as error:
             log.warning("look_up_failed", group=group, topic=topic, error=str(error))
             return {}
         return {
             key.partition: Committed(value.offset, value.metadata)
-            for key, value in found.get(group, {}).items()
+            for key, value in commits.get(group, {}).items()
         }
 
     def groups(self) -> list[str] | None:
         """Return the names of the cluster's consumer groups; None if that failed."""
         try:
-            found = self._ask("groups", lambda admin: admin.list_groups())
+            listed = self._ask("groups", lambda admin: admin.list_groups())
         except LookUpError as error:
             log.warning("look_up_failed", error=str(error))
             return None
-        return sorted({group["group_id"] for group in found})
+        return sorted({group["group_id"] for group in listed})
 
     def native_group(self, group: str) -> NativeGroup | None:
-        """Return who is in a consumer group of Kafka's own; None if that failed."""
+        """Return the members of one of Kafka's own consumer groups; None if that failed."""
         try:
             listed = self._ask("groups", lambda admin: admin.list_groups())
             described = self._ask(
@@ -221,10 +221,10 @@ class DataCluster:
     def commit(
         self, group: str, topic: str, offsets: Mapping[int, Committed]
     ) -> dict[int, str | None]:
-        """Commit offsets of a group that nobody is in, without becoming a member.
+        """Commit offsets of a group without members, without becoming a member.
 
         Returns:
-            Per partition why it was refused; None: it stands.
+            Per partition why the cluster refused it; None: it is committed.
         """
         name = kafka_topic(topic)
         wanted = {
@@ -233,23 +233,25 @@ class DataCluster:
         }
         lack = lack_words(self._config, "Read", groups=[group])
         try:
-            told = self._ask("commit", lambda admin: admin.alter_group_offsets(group, wanted), lack)
+            answers = self._ask(
+                "commit", lambda admin: admin.alter_group_offsets(group, wanted), lack
+            )
         except LookUpError as error:
             return dict.fromkeys(offsets, str(error))
-        found: dict[int, str | None] = dict.fromkeys(offsets, "the cluster did not say")
-        for key, refused in told.items():
+        refusals: dict[int, str | None] = dict.fromkeys(offsets, "the cluster did not say")
+        for key, refused in answers.items():
             why = None if refused is NoError else refused.__name__
             if refused is GroupAuthorizationFailedError:
                 why = lack
             elif refused is TopicAuthorizationFailedError:
                 why = lack_words(self._config, "Read", [name])
-            found[key.partition] = why
-        return found
+            refusals[key.partition] = why
+        return refusals
 
     def committed_topics(self, group: str) -> list[str] | None:
         """Return the topics in which a group has committed anything; None if that failed."""
         try:
-            found = self._ask(
+            commits = self._ask(
                 "committed",
                 lambda admin: admin.list_group_offsets({group: None}),
                 lack_words(self._config, "Describe", groups=[group]),
@@ -257,16 +259,16 @@ class DataCluster:
         except LookUpError as error:
             log.warning("look_up_failed", group=group, error=str(error))
             return None
-        return sorted({named_topic(key.topic) for key in found.get(group, {})})
+        return sorted({named_topic(key.topic) for key in commits.get(group, {})})
 
     def close(self) -> None:
-        """Close the connections; the next look-up makes new ones."""
+        """Close the connections; the next look-up opens new ones."""
         admin, self._admin = self._admin, None
         if admin is not None:
             admin.close()
 
     def _describe(self, topics: Sequence[str]) -> list[TopicLook]:
-        """Look at topics; one that has another's name on Kafka is unclear.
+        """Look at topics; a topic with another topic's name on Kafka is unclear.
 
         Raises:
             LookUpError: the cluster did not answer.
@@ -278,24 +280,24 @@ class DataCluster:
                 names[topic] = kafka_topic(topic)
             except TopicNameError as error:
                 refused[topic] = TopicUnclear(topic, str(error))
-        found = []
+        described = []
         if names:
-            found = self._ask("topics", lambda admin: admin.describe_topics([*names.values()]))
-        told = [{**one, "name": named_topic(one["name"])} for one in found]
+            described = self._ask("topics", lambda admin: admin.describe_topics([*names.values()]))
+        named = [{**one, "name": named_topic(one["name"])} for one in described]
         denied = {
             one["name"]: TopicUnclear(one["name"], lack_words(self._config, "Describe", [name]))
-            for one in told
+            for one in named
             if one["error_code"] == TopicAuthorizationFailedError.errno
             for name in [names[one["name"]]]
         }
-        looks = {look.topic: look for look in read_topics(names, told)} | denied | refused
+        looks = {look.topic: look for look in read_topics(names, named)} | denied | refused
         return [looks[topic] for topic in topics]
 
     def _offsets(self, topic: str, partitions: Sequence[int], spec: Any) -> dict[int, int]:
-        """Look up one offset per partition, leaving out the partitions where that failed."""
+        """Look up one offset per partition; leave out partitions where that failed."""
         name = kafka_topic(topic)
-        found = self._looked_up([TopicPartition(name, each) for each in partitions], spec)
-        return {place.partition: offset for place, offset in found.items()}
+        offsets = self._looked_up([TopicPartition(name, each) for each in partitions], spec)
+        return {place.partition: offset for place, offset in offsets.items()}
 
     def _looked_up(self, wanted: Sequence[TopicPartition], spec: Any) -> dict[TopicPartition, int]:
         try:
@@ -308,7 +310,7 @@ class DataCluster:
     def _ask(
         self, what: str, question: Callable[[KafkaAdminClient], _Result], lack: str = ""
     ) -> _Result:
-        """Ask the cluster something; ``lack`` is what is wrong where it says "not allowed".
+        """Ask the cluster; ``lack`` is the error's text if the answer is "not allowed".
 
         Raises:
             LookUpError: it did not answer, or refused.
@@ -318,9 +320,9 @@ class DataCluster:
                 self._admin = self._connect()
             return question(self._admin)
         except DENIED as error:
-            # The connection is as good as before.
-            told = lack or f"{type(error).__name__}: {error}"
-            raise LookUpError(f"{what}: {told}") from error
+            # The connection still works.
+            reason = lack or f"{type(error).__name__}: {error}"
+            raise LookUpError(f"{what}: {reason}") from error
         except (KafkaError, EnvironmentMissingError, OSError) as error:
             self.close()
             raise LookUpError(f"{what}: {type(error).__name__}: {error}") from error
@@ -331,7 +333,7 @@ class DataCluster:
         with contextlib.ExitStack() as on_failure:
 
             def network(**given: Any) -> Any:
-                # A constructor that fails leaves its thread and sockets behind.
+                # A failing constructor leaves its thread and sockets behind.
                 client = connect(**given)
                 on_failure.callback(client.close)
                 return client
@@ -346,14 +348,14 @@ def _offsets(
 ) -> dict[TopicPartition, int]:
     """Look up one offset per partition in one request.
 
-    One refused partition makes kafka-python refuse the whole answer; then the halves are asked, so
-    that it costs its own entry only.
+    Because of one refused partition kafka-python refuses the whole answer. Then the function asks
+    for each half, so that only the refused partition is lost.
 
     Raises:
         KafkaError: the cluster did not answer.
     """
     try:
-        found = admin.list_partition_offsets(dict.fromkeys(wanted, spec))
+        listed = admin.list_partition_offsets(dict.fromkeys(wanted, spec))
     except RequestTimedOutError:
         raise
     except BrokerResponseError as error:
@@ -362,4 +364,4 @@ def _offsets(
             return {}
         middle = len(wanted) // 2
         return _offsets(admin, wanted[:middle], spec) | _offsets(admin, wanted[middle:], spec)
-    return {key: entry.offset for key, entry in found.items()}
+    return {key: entry.offset for key, entry in listed.items()}

@@ -1,9 +1,9 @@
-"""The route of RocketMQ's default topic: what a producer goes by for a topic that has no route yet.
+"""The route of RocketMQ's default topic, which producers use for topics that have no route yet.
 
-RocketMQ's brokers register TBW102 where they make topics by themselves (TopicConfigManager). A
-producer that finds no route of its topic takes this one, with at most its own
-``defaultTopicQueueNums`` queues of each broker (MQClientInstance, where it updates a route).
-It is no topic: nothing of the name exists on Kafka, and no group can subscribe to it.
+RocketMQ's brokers register TBW102 if they create topics automatically (TopicConfigManager). A
+producer without a route for its topic uses this one, with at most its own ``defaultTopicQueueNums``
+queues per broker (MQClientInstance, where it updates a route). It is not a topic: Kafka has none of
+this name, and no group can subscribe to it.
 
 ADR 0134 gives the reasons.
 """
@@ -16,9 +16,9 @@ from fairlead.wire.texts import DEFAULT_TOPIC
 __all__ = ["default_route"]
 
 PERM_READ_WRITE_INHERIT: Final = 7
-"""PermName: READ 4, WRITE 2 and INHERIT 1, which topics made from it do not have."""
+"""PermName: READ 4, WRITE 2 and INHERIT 1; topics created from it do not have INHERIT."""
 _IDENTITY: Final = "default"
-"""It has one life."""
+"""It never changes its identity."""
 
 
 def default_route(cluster: str, address: str, queue_nums: int) -> Route:

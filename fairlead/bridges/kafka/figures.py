@@ -1,4 +1,4 @@
-"""What a bridge does, in figures: for `/metrics`, and for `/readyz` as a verdict."""
+"""A bridge's figures: metrics for `/metrics`, and a verdict for `/readyz`."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -12,14 +12,14 @@ __all__ = ["BridgeFigures", "BridgeMetrics", "BridgeVerdict"]
 
 _PATIENCE_LOOKS: Final = 5
 _PATIENCE_SECONDS_MIN: Final = 15.0
-"""A look may take three answers of a cluster, of five seconds each."""
+"""A look may need three answers of a cluster, five seconds each."""
 
 State = Literal["starting", "running", "look_ups_fail", "stalled"]
 
 
 @dataclass(frozen=True, slots=True)
 class BridgeVerdict:
-    """What a bridge is doing: one word, and the same for people, with numbers."""
+    """What a bridge is doing: one word, and a sentence with numbers."""
 
     state: State
     reason: str
@@ -28,28 +28,28 @@ class BridgeVerdict:
 
     @property
     def ready(self) -> bool:
-        """Whether routes are carried and requests answered."""
+        """Whether the bridge carries routes and answers requests."""
         return self.state == "running"
 
 
 @dataclass(slots=True)
 class BridgeFigures:
-    """Counted by the bridge's own thread, one field at a time; read by any.
+    """The figures. The bridge's thread writes them, one field at a time; any thread may read.
 
     Attributes:
-        poll_ms: between two looks.
-        clock: seconds that never go back.
+        poll_ms: the time between two looks.
+        clock: monotonic seconds.
         now: seconds since 1970.
-        topics: watched at the last look.
-        looks: at the watched topics, that the data cluster answered.
-        failed_looks: that it did not answer, or not for a topic.
-        last_look: when the data cluster last answered one, by `now`; 0: never.
-        requests: that were read.
-        refused: records that were no request or route.
-        answered: requests that were answered in full.
-        last_answer: when a route or offsets were last written, by `now`; 0: never.
+        topics: the number of watched topics at the last look.
+        looks: looks at the watched topics that the data cluster answered.
+        failed_looks: looks that it did not answer, or not for every topic.
+        last_look: when the data cluster last answered a look, by `now`; 0: never.
+        requests: requests read.
+        refused: records that were neither a request nor a route.
+        answered: requests answered in full.
+        last_answer: when the bridge last wrote a route or offsets, by `now`; 0: never.
         waiting: requests that wait for an answer.
-        failed_writes: records that the control cluster did not take.
+        failed_writes: records that the control cluster did not accept.
     """
 
     poll_ms: int = 2_000
@@ -70,11 +70,11 @@ class BridgeFigures:
     _turned_at: float | None = None
 
     def turned(self) -> None:
-        """The loop goes on."""
+        """Note that the loop runs."""
         self._turned_at = self.clock()
 
     def looked(self, topics: int, *, failed: bool) -> None:
-        """The topics were looked at; ``failed``: the data cluster did not answer for one."""
+        """Note a look at the topics; ``failed``: the data cluster did not answer for one."""
         self.topics = topics
         self._last_failed = failed
         if failed:
@@ -85,11 +85,11 @@ class BridgeFigures:
         self._looked_at = self.clock()
 
     def wrote(self) -> None:
-        """A route or offsets are in the log."""
+        """Note that a route or offsets were written."""
         self.last_answer = self.now()
 
     def verdict(self) -> BridgeVerdict:
-        """Say what the bridge is doing now."""
+        """Return what the bridge is doing now."""
         now = self.clock()
         state, reason = self._judge(now)
         since = None if self._looked_at is None else round(now - self._looked_at, 3)
@@ -97,7 +97,7 @@ class BridgeFigures:
 
     def _judge(self, now: float) -> tuple[State, str]:
         if self._turned_at is None:
-            return "starting", "the routes that stand already are being read"
+            return "starting", "reading the existing routes"
         patience = max(_PATIENCE_LOOKS * self.poll_ms / 1_000, _PATIENCE_SECONDS_MIN)
         still = now - self._turned_at
         if still > patience:
@@ -106,17 +106,17 @@ class BridgeFigures:
                 f"the loop has stood still for {still:.0f} s: a cluster does not answer",
             )
         if self._looked_at is None:
-            return "starting", "no look at the topics is over yet"
+            return "starting", "first look at the topics not finished yet"
         if self._last_failed and now - self._looked_at > patience:
             return "look_ups_fail", (
-                f"the data cluster has not told the topics for {now - self._looked_at:.0f} s; "
-                "routes stay as they are, and it goes on by itself"
+                f"the data cluster has not described the topics for {now - self._looked_at:.0f} s; "
+                "routes stay as they are, and the bridge goes on by itself"
             )
-        return "running", f"{self.topics} topics were looked at {now - self._looked_at:.1f} s ago"
+        return "running", f"looked at {self.topics} topics {now - self._looked_at:.1f} s ago"
 
 
 class BridgeMetrics(Collector):
-    """The families of a bridge, asked at each scrape."""
+    """The metric families of a bridge, built at each scrape."""
 
     def __init__(self, figures: BridgeFigures) -> None:
         self._figures = figures
@@ -129,26 +129,26 @@ class BridgeMetrics(Collector):
             ("requests_waiting", "Requests that wait for an answer.", of.waiting),
             (
                 "last_look_timestamp_seconds",
-                "When the data cluster last told all watched topics; 0: it has not yet.",
+                "When the data cluster last described all watched topics; 0: not yet.",
                 of.last_look,
             ),
             (
                 "last_answer_timestamp_seconds",
-                "When the bridge last wrote a route or offsets; 0: it has not yet.",
+                "When the bridge last wrote a route or offsets; 0: not yet.",
                 of.last_answer,
             ),
         )
         counters: tuple[tuple[str, str, int], ...] = (
-            ("requests", "Requests of the engine that were read.", of.requests),
-            ("requests_answered", "Requests that were answered in full.", of.answered),
+            ("requests", "Requests read.", of.requests),
+            ("requests_answered", "Requests answered in full.", of.answered),
             (
                 "records_refused",
-                "Requests and routes that are not what the protocol says: logged and passed over.",
+                "Requests and routes that break the protocol; the bridge logs and skips them.",
                 of.refused,
             ),
             (
                 "write_errors",
-                "Routes and offsets that the control cluster did not take; they are written again.",
+                "Routes and offsets that the control cluster did not accept; the bridge retries.",
                 of.failed_writes,
             ),
         )
@@ -159,7 +159,7 @@ class BridgeMetrics(Collector):
         looks = CounterMetricFamily(
             "fairlead_bridge_looks",
             "Looks at the watched topics: answered, or failed because the data cluster did not "
-            "tell one of them.",
+            "describe one of them.",
             labels=["outcome"],
         )
         looks.add_metric(["answered"], of.looks)

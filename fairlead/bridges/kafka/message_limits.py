@@ -1,8 +1,8 @@
-"""How big a message may be that a group sends back: as big as those that it reads.
+"""Raises message limits so that a group can send back every message that it reads.
 
-Decides which limits of retry and dead-letter topics are raised, and to what. A limit that nobody
-has set on a topic follows the brokers' default; it is raised only for a topic that is read and has
-a greater one of its own. None is ever lowered.
+It decides which limits of retry and dead-letter topics to raise, and to what. A limit that nobody
+has set on a topic follows the brokers' default; it is raised only if a topic that the group reads
+has set a greater one. No limit is ever lowered.
 """
 
 from collections.abc import Collection, Mapping
@@ -14,18 +14,18 @@ from fairlead_client.session.topic_names import dead_letter_topic, is_own_topic,
 __all__ = ["GROUPS_MAX", "HEADERS_MAX", "LimitBook", "MessageLimit", "own_topics", "wanted_limits"]
 
 HEADERS_MAX: Final = 4_096
-"""What a message gains when it is sent back: where it came from, how often it failed."""
+"""How much a message grows when sent back: it gets its origin and its number of failures."""
 GROUPS_MAX: Final = 10_000
-"""So many groups are remembered."""
+"""The most groups to remember."""
 _PAUSE_MS: Final = 10_000
 _LOOKS_MAX: Final = 3
-"""So often topics that were just made are looked for: not every broker knows them at once."""
+"""How often to look for new topics, since not every broker knows them at once."""
 
 log = structlog.get_logger(__name__)
 
 
 class MessageLimit(NamedTuple):
-    """A topic's max.message.bytes, and whether it was set on the topic itself."""
+    """A topic's max.message.bytes, and whether it is set on the topic itself."""
 
     limit: int
     is_own: bool
@@ -39,10 +39,10 @@ def own_topics(group: str) -> tuple[str, str]:
 def wanted_limits(
     known: Mapping[str, MessageLimit], read: Collection[str], own: Collection[str]
 ) -> dict[str, int]:
-    """Return the limits that are too low: topic -> what it must be.
+    """Return the required values of limits that are too low, by topic.
 
     Args:
-        known: the limits of all topics that are there.
+        known: the limits of all existing topics.
         read: the topics that a group reads.
         own: its retry and dead-letter topics.
     """
@@ -54,7 +54,7 @@ def wanted_limits(
 
 
 class LimitBook:
-    """Which groups have retry topics and what they read, as far as they asked for it of late."""
+    """The groups with retry topics and the topics they read, from their recent requests."""
 
     def __init__(self) -> None:
         self._read: dict[str, set[str]] = {}
@@ -65,9 +65,9 @@ class LimitBook:
         self._next_at_ms = 0
 
     def note(self, group: str, topic: str) -> None:
-        """Note that a group asked for a topic; if it has retry topics, they are to be looked at."""
+        """Note that a group asked for a topic; its retry topics, if any, become due for a check."""
         read = self._read.pop(group, set())
-        # The newest last, so that the group that has been silent for longest is forgotten.
+        # The newest last, so that the group with the longest silence is forgotten first.
         self._read[group] = read
         if topic == retry_topic(group):
             self._retrying.add(group)
@@ -82,12 +82,12 @@ class LimitBook:
             self._unchecked.pop(oldest, None)
 
     def made(self, group: str) -> None:
-        """Have the group's own topics looked at: one was made just now."""
+        """Make the group's own topics due for a check, since one was just created."""
         if group in self._retrying:
             self._unchecked[group] = _LOOKS_MAX
 
     def take_due(self, *, now_ms: int) -> dict[str, frozenset[str]]:
-        """Return the groups to look at now, with what they read; they count as looked at."""
+        """Return the groups to check now with the topics they read; they are no longer due."""
         if now_ms < self._next_at_ms:
             return {}
         self._looking, self._unchecked = self._unchecked, {}
@@ -95,11 +95,11 @@ class LimitBook:
         return {group: read for group, read in due.items() if read}
 
     def failed(self, *, now_ms: int) -> None:
-        """The cluster did not answer: the groups are looked at again, after a pause."""
+        """Note that the cluster did not answer: check the groups again after a pause."""
         self._look_again(self._looking, now_ms)
 
     def missed(self, groups: Collection[str], *, now_ms: int) -> None:
-        """Topics of these groups are not there; if they were just made, they will be."""
+        """Note that topics of these groups do not exist (yet); check again if they are new."""
         left = {group: self._looking[group] - 1 for group in groups if self._looking[group] > 0}
         self._look_again(left, now_ms)
 
@@ -110,8 +110,8 @@ class LimitBook:
                     self._unchecked[group] = max(looks, self._unchecked.get(group, 0))
             self._next_at_ms = now_ms + _PAUSE_MS
 
-    def tell(self, raised: Mapping[str, str | None]) -> None:
-        """Log what was raised, and why a topic was refused once until that changes."""
+    def log_raised(self, raised: Mapping[str, str | None]) -> None:
+        """Log the raised limits, and each refusal once until its reason changes."""
         for topic, refused in raised.items():
             if refused is None:
                 self._told.pop(topic, None)

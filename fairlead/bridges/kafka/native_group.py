@@ -1,7 +1,7 @@
-"""A consumer group of Kafka's own: who is in it, as its coordinator tells.
+"""One of Kafka's own consumer groups, with its members as the coordinator reports them.
 
-Decides when a group counts as being at work: also where its members cannot be listed, because they
-speak a protocol that this client does not.
+It decides whether a group counts as active. A group also counts as active if this client does not
+know the members' protocol and cannot list them.
 """
 
 from collections.abc import Iterable, Mapping
@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 __all__ = ["NativeGroup", "NativeMember", "read_native_group"]
 
 _AT_REST: Final = frozenset(("", "Dead", "Empty"))
-"""States of a group that nobody is in; the first is that of one that never had a member."""
+"""States of a group without members; the first: it never had a member."""
 
 
 class NativeMember(NamedTuple):
@@ -25,26 +25,26 @@ class NativeMember(NamedTuple):
 
 
 class NativeGroup(NamedTuple):
-    """A group; ``state`` in Kafka's words, Dead if there is none of this name."""
+    """A group; ``state`` is Kafka's word, Dead if there is no group of this name."""
 
     state: str
     members: tuple[NativeMember, ...]
 
     @property
     def is_at_work(self) -> bool:
-        """Whether somebody is in it."""
+        """Whether it has members."""
         return bool(self.members) or self.state not in _AT_REST
 
 
 def read_native_group(
     group: str, listed: Iterable[Mapping[str, Any]], described: Mapping[str, Any]
 ) -> NativeGroup:
-    """Return a group from what a cluster lists of all groups, and tells of this one."""
+    """Return a group from the cluster's list of groups and its description of this one."""
     states = [str(each["group_state"]) for each in listed if each["group_id"] == group]
     members = tuple(
         NativeMember(each["member_id"], each["client_id"], each["client_host"].lstrip("/"))
         for each in described.get("members") or ()
     )
-    # Of a group of another protocol its description says Dead, and the list says how it is.
-    told = str(described.get("group_state") or "Dead")
-    return NativeGroup(states[0] if states else told, members)
+    # The description of a group with another protocol says Dead; the list has its real state.
+    state = str(described.get("group_state") or "Dead")
+    return NativeGroup(states[0] if states else state, members)

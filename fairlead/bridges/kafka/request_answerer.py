@@ -25,14 +25,14 @@ from fairlead.wire.topics import TopicNames
 __all__ = ["RequestAnswerer", "steps"]
 
 _ROUTE: Final = frozenset(("route", "retry"))
-"""What is answered by the route; ``retry`` by a topic before that, if there is none."""
+"""Requests that the route answers; for ``retry`` the bridge first creates a missing topic."""
 
 _TURN_S: Final = 0.5
-"""So long a turn takes: whoever asks meanwhile is in the next one."""
+"""The longest turn; requests that arrive meanwhile are in the next one."""
 _TOGETHER: Final = 16
-"""So many requests for a topic share a look-up of its bounds, if they are for few queues."""
+"""The most requests for few queues of a topic that share a look-up of its bounds."""
 _QUEUES_TOGETHER: Final = 4_096
-"""So many queues a step looks up and writes, unless one request is for more: parts of a second."""
+"""The most queues per step, unless a single request has more; a step takes parts of a second."""
 
 log = structlog.get_logger(__name__)
 
@@ -46,10 +46,10 @@ class RequestAnswerer:
         data: the cluster that carries the messages.
         control: Fairlead's topics.
         routes: publishes routes.
-        book: which requests wait.
-        published: which routes are published, and whose they are.
-        watched: the topics to look at from now on.
-        retries: makes the retry topics of groups that ask for theirs.
+        book: the requests that wait.
+        published: the published routes and their owners.
+        watched: the topics to watch.
+        retries: creates the retry topics that groups ask for.
     """
 
     def __init__(
@@ -75,8 +75,8 @@ class RequestAnswerer:
         self._watched = watched
         self._retries = retries
 
-    def take(self, requests: Sequence[Request], *, now_ms: int) -> None:
-        """Note requests; those for topics of another cluster are that cluster's bridge's."""
+    def note(self, requests: Sequence[Request], *, now_ms: int) -> None:
+        """Note requests, except those for other clusters' topics, which their bridges answer."""
         for request in requests:
             topic = request.topic
             if self._published.is_foreign(topic) and not self._watched.is_configured(topic):
@@ -91,11 +91,10 @@ class RequestAnswerer:
             self._book.add(request, now_ms=now_ms)
 
     def answer_due(self, *, now_ms: int) -> None:
-        """Answer requests that are due, the newest first; what cannot be answered is put off.
+        """Answer due requests, the newest first; put off those that cannot be answered.
 
-        It ends when it has taken as long as it may: what is left is due at the next turn, behind
-        what was asked meanwhile. A request by itself takes some milliseconds, one of an invented
-        group as well.
+        It stops at its time limit: the rest is due in the next turn, after newer requests. One
+        request takes some milliseconds, even for an invented group.
         """
         end_s = time.monotonic() + _TURN_S
         due: dict[str, list[Request]] = defaultdict(list)
@@ -104,10 +103,10 @@ class RequestAnswerer:
         lacking = {
             topic for topic, asked in due.items() if any(one.what in _ROUTE for one in asked)
         }
-        found = self._routes.refresh(sorted(due), now_ms=now_ms, requested=lacking)
+        refreshed = self._routes.refresh(sorted(due), now_ms=now_ms, requested=lacking)
         for topic, asked in due.items():
-            for step in steps(asked, len(found[topic].leaders)):
-                self._answer_topic(step, found[topic], now_ms)
+            for step in steps(asked, len(refreshed[topic].leaders)):
+                self._answer_topic(step, refreshed[topic], now_ms)
                 if time.monotonic() > end_s:
                     return
 
@@ -120,7 +119,7 @@ class RequestAnswerer:
                 and request.what == "route"
                 and retried_group(request.topic) == request.group
             ):
-                # Nobody needs it yet; it is watched, so its route is told when it is there.
+                # The topic does not exist yet; it is watched, so its route will be published.
                 self._book.answered(request)
                 continue
             if refreshed.finding.verdict is Verdict.ABSENT:
@@ -138,7 +137,7 @@ class RequestAnswerer:
             self._answer_offsets(wanted, refreshed, route.identity, now_ms)
 
     def _tell_absent(self, request: Request) -> None:
-        """Answer, once each time that it is asked, that the cluster does not have the topic."""
+        """Answer each request once with: the cluster does not have the topic."""
         group, topic = request.group, request.topic
         if self._book.is_told_absent(request) or retried_group(topic) == group:
             return
@@ -156,7 +155,7 @@ class RequestAnswerer:
     ) -> None:
         topic = refreshed.finding.topic
         lookups = self._look_up(topic, wanted, refreshed)
-        # Only now is it known that all of it was looked up in one life of the topic.
+        # Only now it is certain that all look-ups were of one identity of the topic.
         if self._data.identity(topic) != identity:
             for request, _ in wanted:
                 self._book.put_off(request, now_ms=now_ms)
@@ -165,14 +164,14 @@ class RequestAnswerer:
             (request, answer(request, identity, self._cluster, partitions, lookup))
             for (request, partitions), lookup in zip(wanted, lookups, strict=True)
         ]
-        for (request, found), written in zip(answers, self._write(answers), strict=True):
-            self._settle(request, found, now_ms, written=written)
+        for (request, given), written in zip(answers, self._write(answers), strict=True):
+            self._settle(request, given, now_ms, written=written)
 
     def _write(self, answers: list[tuple[Request, Answer]]) -> list[bool]:
-        """Write all answers together; tell of each whether all of it is written."""
+        """Write all answers together; return for each whether it is completely written."""
         records = [
-            [] if found.record is None else encode_offsets(found.record, self._names)
-            for _, found in answers
+            [] if given.record is None else encode_offsets(given.record, self._names)
+            for _, given in answers
         ]
         acknowledged = iter(self._control.write([one for several in records for one in several]))
         return [all(list(islice(acknowledged, len(several)))) for several in records]
@@ -205,27 +204,27 @@ class RequestAnswerer:
             for request, partitions in wanted
         ]
 
-    def _settle(self, request: Request, found: Answer, now_ms: int, *, written: bool) -> None:
-        """Strike a request out, or keep what is left of it."""
+    def _settle(self, request: Request, given: Answer, now_ms: int, *, written: bool) -> None:
+        """Remove an answered request, or keep its unanswered part."""
         if not written:
             self._book.put_off(request, now_ms=now_ms)
             return
-        if found.left:
-            self._book.put_off(request, now_ms=now_ms, left=found.left)
+        if given.left:
+            self._book.put_off(request, now_ms=now_ms, left=given.left)
         else:
             self._book.answered(request)
-        answered = 0 if found.record is None else len(found.record.queues)
+        answered = 0 if given.record is None else len(given.record.queues)
         log.info(
             "request_answered" if answered else "request_put_off",
             group=request.group,
             topic=request.topic,
             queues=answered,
-            left=len(found.left),
+            left=len(given.left),
         )
 
 
 def steps(asked: Sequence[Request], queues: int) -> Iterator[list[Request]]:
-    """Cut requests for a topic of so many queues into those that are answered together."""
+    """Divide requests for a topic with this many queues into groups to answer together."""
     step: list[Request] = []
     named = 0
     for request in asked:

@@ -1,14 +1,13 @@
-"""Which requests wait for an answer, and when to try again one that could not be given.
+"""The requests that wait for an answer, and when to retry them.
 
-Requests that ask the same are one. A request whose look-up failed is tried again after a short,
-growing pause, because what makes a look-up fail right after a start (a coordinator still loading, a
-leader not elected) passes faster than the engine asks again. After ``give_up_ms`` without being
-asked again it is dropped.
+Equal requests count as one. After a failed look-up the bridge retries after a short, growing pause:
+the causes right after a start (a coordinator still loading, no leader elected) pass faster than the
+engine repeats its request. If nobody repeats a request within ``give_up_ms``, it is dropped.
 
-Whoever may write requests may write any number of them. So those that were asked last are answered
-first, a bounded number in a turn; and of more than are kept the oldest is dropped. Who needs an
-answer asks again, and is then the newest. A request that names too many queues, or would have the
-book hold too many, asks about all of its topic instead: that is short, and answers them too.
+Anybody with the permission may write any number of requests. So the bridge answers the newest
+first, a limited number per turn, and drops the oldest above a limit. Whoever still needs an answer
+repeats the request, which is then the newest. A request that names too many queues, or would exceed
+the book's limit of queues, becomes a request for the whole topic: that is short and includes them.
 """
 
 from collections.abc import Iterable
@@ -21,13 +20,13 @@ from fairlead.core.outputs import Request
 __all__ = ["KEPT_MAX", "QUEUES_ALL_MAX", "QUEUES_MAX", "TURN_MAX", "RequestBook"]
 
 KEPT_MAX: Final = 10_000
-"""More than an engine asks at once: a thousand groups of ten topics."""
+"""More requests than an engine makes at once: a thousand groups with ten topics."""
 QUEUES_MAX: Final = 4_096
-"""A request for more queues than these asks about the whole topic."""
+"""A request for more queues becomes a request for the whole topic."""
 QUEUES_ALL_MAX: Final = 200_000
-"""So many queues all requests together may name."""
+"""The most queues that all requests together may name."""
 TURN_MAX: Final = 200
-"""A look-up takes some milliseconds: who asks now waits a second at most for those of a turn."""
+"""A look-up takes some milliseconds, so a new request waits at most a second for a turn."""
 _FIRST_PAUSE_MS = 100
 
 
@@ -49,7 +48,7 @@ class RequestBook:
 
     Args:
         pause_ms_max: the longest pause between two tries.
-        give_up_ms: how long a request is kept after it was last asked.
+        give_up_ms: how long to keep a request after its last repetition.
     """
 
     def __init__(self, *, pause_ms_max: int, give_up_ms: int) -> None:
@@ -57,21 +56,21 @@ class RequestBook:
         self._give_up_ms = give_up_ms
         self._waiting: dict[_Key, _Waiting] = {}
         self._queues = 0
-        """How many queues those that wait name."""
+        """The number of queues that the waiting requests name."""
         self.answered_in_full = 0
-        """How many were struck out since the start."""
+        """The number of requests removed since the start."""
         self.dropped = 0
-        """How many were dropped since the start because too many waited."""
+        """The number of requests dropped since the start because too many waited."""
         self.not_reached = 0
-        """How many were given up since the start although nobody had looked them up."""
+        """The number of requests given up since the start without any look-up."""
 
     @property
     def waiting(self) -> int:
-        """How many wait."""
+        """The number of waiting requests."""
         return len(self._waiting)
 
     def add(self, request: Request, *, now_ms: int) -> None:
-        """Take a request, due at once; one that asks the same of more queues absorbs it."""
+        """Add a request, due at once; merge it with an equal one for other queues."""
         key = _key(request)
         earlier = self._strike(key)
         if earlier is not None:
@@ -86,10 +85,7 @@ class RequestBook:
             self.dropped += 1
 
     def due(self, *, now_ms: int) -> list[Request]:
-        """Return the newest of the requests to try now, after dropping those given up.
-
-        Of those that are returned the oldest comes first.
-        """
+        """Return the newest due requests, oldest first, after dropping those given up."""
         for key in [
             key for key, waiting in self._waiting.items() if waiting.give_up_at_ms <= now_ms
         ]:
@@ -99,21 +95,21 @@ class RequestBook:
         return due[-TURN_MAX:]
 
     def next_at_ms(self) -> int | None:
-        """Return when the next request is due, None when none waits."""
+        """Return when the next request is due; None if none waits."""
         return min((waiting.next_at_ms for waiting in self._waiting.values()), default=None)
 
     def answered(self, request: Request) -> None:
-        """Strike out a request that was answered in full, or that nobody can answer."""
+        """Remove a request that was answered in full, or that nobody can answer."""
         if self._strike(_key(request)) is not None:
             self.answered_in_full += 1
 
     def is_told_absent(self, request: Request) -> bool:
-        """Tell whether it was answered, since it was last asked, that its topic is absent."""
+        """Tell whether the bridge has answered "absent" since the request's last repetition."""
         waiting = self._waiting.get(_key(request))
         return waiting is not None and waiting.told_absent
 
     def told_absent(self, request: Request) -> None:
-        """Note that it was answered that its topic is absent; it waits for the topic to be made."""
+        """Note the answer "absent"; the request waits until somebody creates the topic."""
         waiting = self._waiting.get(_key(request))
         if waiting is not None:
             waiting.told_absent = True
@@ -121,7 +117,7 @@ class RequestBook:
     def put_off(
         self, request: Request, *, now_ms: int, left: Iterable[MessageQueue] | None = None
     ) -> None:
-        """Keep a request for another try; ``left``: for these queues only (None: as it was)."""
+        """Keep a request for another attempt; ``left``: only for these queues (None: unchanged)."""
         waiting = self._waiting.get(_key(request))
         if waiting is None:
             return
@@ -136,7 +132,7 @@ class RequestBook:
         waiting.pause_ms = min(2 * waiting.pause_ms, self._pause_ms_max)
 
     def _strike(self, key: _Key) -> _Waiting | None:
-        """Take a request out; None: there is none."""
+        """Remove a request and return it; None if there is none."""
         waiting = self._waiting.pop(key, None)
         if waiting is not None:
             self._queues -= _named(waiting.request)
@@ -148,7 +144,7 @@ def _key(request: Request) -> _Key:
 
 
 def _joined(one: Request, other: Request) -> Request:
-    """Return the request for what either asks."""
+    """Return one request for the queues of both."""
     if one.queues is None or other.queues is None:
         queues = None
     else:

@@ -1,12 +1,12 @@
-"""Closes the retry and dead-letter topics of groups that are forgotten, and removes them later.
+"""Closes the retry and dead-letter topics of forgotten groups, and removes them later.
 
-A topic is removed in two steps, so that no message is lost whenever it comes. When the engine says
-that a group is forgotten its topics are closed: Kafka takes no message for them any more, so a
-sender knows, keeps its message and asks for the topic; that opens it again. So does any other
-request of the group. A topic that has been closed for long enough is removed if it is empty. That
-its group has committed to the end is no proof: anybody who may commit for it may do so unread.
+It removes a topic in two steps, so that no message is ever lost. When the engine has forgotten a
+group, the bridge closes its topics: Kafka then accepts no messages for them, so a sender notices,
+keeps its message and asks for the topic; that opens it again. Any other request of the group opens
+it too. A topic that has been closed long enough is removed if it is empty. A commit at its end is
+no proof of that, since anybody with the permission may commit without reading.
 
-That a topic is closed stands on the cluster. A bridge that is started anew goes on from there.
+The cluster stores whether a topic is closed, so a restarted bridge goes on from there.
 """
 
 from collections.abc import Collection, Mapping, Sequence
@@ -20,46 +20,46 @@ from fairlead.bridges.kafka.message_limits import MessageLimit, own_topics
 __all__ = ["CLOSED_BYTES", "FORGOTTEN_MAX", "REMOVE_AFTER_MS", "Remover", "RetryRemoval"]
 
 CLOSED_BYTES: Final = 0
-"""The max.message.bytes of a closed topic: no batch is so small."""
+"""The max.message.bytes of a closed topic; every batch is larger."""
 REMOVE_AFTER_MS: Final = 3 * 3_600 * 1_000
-"""Longer than the longest delay, 2 h: whatever waited in the topic has been due since."""
+"""Longer than the longest delay, 2 h, so every waiting message has become due."""
 FORGOTTEN_MAX: Final = 10_000
-"""Of so many forgotten groups it is remembered that they are; topics of others stay."""
+"""The most forgotten groups to remember; the topics of others stay."""
 _LOOKS: Final = 3
-"""So often, in the time above, a closed topic that holds something is looked at again."""
+"""How often, within the time above, to check a closed topic that is not empty."""
 _PAUSE_MS: Final = 10_000
-"""After the cluster did not answer."""
+"""The pause after the cluster did not answer."""
 
 log = structlog.get_logger(__name__)
 
 
 class Remover(Protocol):
-    """The cluster from which topics are removed."""
+    """The cluster with the topics to remove."""
 
     def names(self) -> Sequence[str] | None:
-        """Return the names of all topics that are there; None: it did not answer."""
+        """Return the names of all topics; None: the cluster did not answer."""
 
     def message_limits(self, topics: Sequence[str]) -> Mapping[str, MessageLimit] | None:
-        """Return how big messages may be in topics that are there; None: it did not answer."""
+        """Return the message limits of existing topics; None: the cluster did not answer."""
 
     def close_to_writes(self, topics: Sequence[str]) -> Mapping[str, str | None]:
-        """Let topics, if any, take no message; tell of each why not, None: it is so."""
+        """Close topics, if any; return per topic why that failed, None for success."""
 
     def open_to_writes(self, topics: Sequence[str]) -> Sequence[str]:
-        """Let those of the topics take messages again that are closed; return which were."""
+        """Open the closed ones of these topics; return them."""
 
     def is_empty(self, topic: str) -> bool:
-        """Tell whether no queue of a topic holds a message; unknown: False."""
+        """Tell whether a topic holds no message; False if unknown."""
 
     def delete(self, topics: Sequence[str]) -> Mapping[str, str | None]:
-        """Delete topics, if any; tell of each why that was refused, None: it is gone."""
+        """Delete topics, if any; return per topic why that was refused, None for success."""
 
 
 class Task(NamedTuple):
-    """What is to be done on the cluster now.
+    """What to do on the cluster now.
 
-    ``find``: look for what is closed; ``to_open``: groups whose topics shall take messages again;
-    ``looks``: forgotten groups -> which of their topics were closed when they were looked at last.
+    ``find``: look for closed topics; ``to_open``: groups whose topics to open; ``looks``: forgotten
+    groups -> their topics that were closed at the last look.
     """
 
     find: bool
@@ -68,30 +68,30 @@ class Task(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What became of a task.
+    """The result of a task.
 
-    ``found``: groups -> their closed topics; ``opened``: groups whose topics take messages again;
-    ``looks``: forgotten groups -> those closed by now; None: none of its topics is left.
+    ``closed``: groups -> their closed topics; ``opened``: groups whose topics were opened;
+    ``looks``: forgotten groups -> their topics closed by now; None: no topic is left.
     """
 
-    found: Mapping[str, frozenset[str]]
+    closed: Mapping[str, frozenset[str]]
     opened: Collection[str]
     looks: Mapping[str, frozenset[str] | None]
 
 
 class _Forgotten(NamedTuple):
-    """A group that is forgotten: when it is looked at, and which of its topics are closed."""
+    """A forgotten group: when to look at it next, and its closed topics."""
 
     look_at_ms: int
     closed: frozenset[str]
 
 
 class RetryRemoval:
-    """Which groups are forgotten, which of their topics are closed, and what is due.
+    """The forgotten groups, their closed topics, and what is due.
 
     Args:
-        cluster: where the topics are; asked by ``do`` alone.
-        after_ms: a closed topic that holds nothing is removed after so long; 0: none is closed.
+        cluster: the cluster with the topics; only ``do`` uses it.
+        after_ms: how long an empty topic stays closed before it is removed; 0: close none.
     """
 
     def __init__(self, cluster: Remover, *, after_ms: int) -> None:
@@ -100,13 +100,13 @@ class RetryRemoval:
         self._to_find = after_ms > 0
         self._find_at_ms = 0
         self._spoken: set[str] = set()
-        """Who asked for something before it was known which topics are closed."""
+        """Groups that made a request before it was known which topics are closed."""
         self._to_open: set[str] = set()
         self._forgotten: dict[str, _Forgotten] = {}
         self._doing: Task | None = None
 
     def forgotten(self, group: str, *, now_ms: int) -> None:
-        """The engine has forgotten this group: nobody reads its retry topic."""
+        """Note that the engine has forgotten this group: nobody reads its retry topic."""
         if self._after_ms:
             self._to_open.discard(group)
             self._spoken.discard(group)
@@ -114,7 +114,7 @@ class RetryRemoval:
                 self._forgotten.setdefault(group, _Forgotten(now_ms, frozenset()))
 
     def alive(self, group: str) -> None:
-        """Somebody asked for something in the name of this group: its topics are kept."""
+        """Note a request of this group: keep its topics."""
         known = self._forgotten.pop(group, None)
         if known is not None and known.closed:
             self._to_open.add(group)
@@ -122,7 +122,7 @@ class RetryRemoval:
             self._spoken.add(group)
 
     def due(self, *, now_ms: int) -> Task | None:
-        """Return what is to be done now, and count it as begun; None: nothing is."""
+        """Return what to do now, and count it as begun; None if nothing is due."""
         looks = {
             group: known.closed
             for group, known in sorted(self._forgotten.items())
@@ -135,7 +135,7 @@ class RetryRemoval:
         return self._doing
 
     def do(self, task: Task) -> Outcome | None:
-        """Do it; called where it may take its time. None: the cluster did not answer."""
+        """Do the task, on a thread that may wait; None: the cluster did not answer."""
         names = self._cluster.names()
         if names is None:
             return None
@@ -144,11 +144,11 @@ class RetryRemoval:
         if limits is None:
             return None
         closed = {topic for topic, limit in limits.items() if _is_closed(limit)}
-        found: dict[str, frozenset[str]] = {}
+        by_group: dict[str, frozenset[str]] = {}
         if task.find:
             for topic in sorted(closed):
                 group = owner_of(topic) or ""
-                found[group] = found.get(group, frozenset()) | {topic}
+                by_group[group] = by_group.get(group, frozenset()) | {topic}
         to_open = [topic for topic in there if topic in closed and owner_of(topic) in task.to_open]
         opened = self._cluster.open_to_writes(to_open) if to_open else ()
         for topic in opened:
@@ -157,10 +157,10 @@ class RetryRemoval:
             group: self._look([each for each in own_topics(group) if each in there], before)
             for group, before in task.looks.items()
         }
-        return Outcome(found, {owner_of(topic) or "" for topic in opened}, looks)
+        return Outcome(by_group, {owner_of(topic) or "" for topic in opened}, looks)
 
-    def take(self, outcome: Outcome | None, *, now_ms: int) -> None:
-        """Note what became of the task that was begun last."""
+    def finish(self, outcome: Outcome | None, *, now_ms: int) -> None:
+        """Note the result of the task begun last."""
         task, self._doing = self._doing, None
         assert task is not None, "nothing was begun"
         if outcome is None:
@@ -168,7 +168,7 @@ class RetryRemoval:
             return
         if task.find:
             self._to_find = False
-            for group, closed in outcome.found.items():
+            for group, closed in outcome.closed.items():
                 if group in self._spoken:
                     self._to_open.add(group)
                 else:
@@ -176,7 +176,7 @@ class RetryRemoval:
             self._spoken.clear()
         for group, left in outcome.looks.items():
             if left is not None and group not in self._forgotten:
-                # It spoke while its topics were being closed.
+                # The group made a request while its topics were being closed.
                 self._to_open.add(group)
             elif left is None:
                 self._forgotten.pop(group, None)
@@ -185,7 +185,7 @@ class RetryRemoval:
                 self._forgotten[group] = _Forgotten(now_ms + pause_ms, left)
 
     def _again(self, task: Task, now_ms: int) -> None:
-        """Let what the cluster did not answer be done after a pause."""
+        """Repeat what the cluster did not answer after a pause."""
         self._find_at_ms = now_ms + _PAUSE_MS
         self._to_open.update(task.to_open)
         for group in task.looks.keys() & self._forgotten.keys():
@@ -193,13 +193,13 @@ class RetryRemoval:
             self._forgotten[group] = known._replace(look_at_ms=now_ms + _PAUSE_MS)
 
     def _look(self, topics: Sequence[str], before: Collection[str]) -> frozenset[str] | None:
-        """Close a group's topics, and remove those that were closed before and hold nothing.
+        """Close a group's topics, and remove empty ones that were closed before.
 
         Returns:
-            Which are there and closed now; None: none is there.
+            The topics that exist and are closed now; None: no topic exists.
         """
         empty = [topic for topic in topics if topic in before and self._cluster.is_empty(topic)]
-        # Only now: what was closed before it was looked at, and still is, has taken no message.
+        # Check the limits last: a topic closed before the look, and still closed, got no message.
         limits = self._cluster.message_limits(topics) if topics else {}
         closed = {topic for topic, limit in (limits or {}).items() if _is_closed(limit)}
         gone = _done(self._cluster.delete([topic for topic in empty if topic in closed]))
@@ -214,7 +214,7 @@ class RetryRemoval:
 
 
 def _done(answers: Mapping[str, str | None]) -> set[str]:
-    """Return the topics with which it went well; log the others."""
+    """Return the topics without an error; log the others."""
     for topic, refused in answers.items():
         if refused is not None:
             log.warning("retry_topic_kept", group=owner_of(topic), topic=topic, error=refused)

@@ -1,10 +1,10 @@
-"""Which route record follows from a look at a topic: none, the whole route, or a deletion.
+"""Decides which route record follows from a look at a topic: none, the whole route, or a deletion.
 
-The book holds, per topic, the route that the routes topic is known to hold. A look that adds
-something is published at once. A look that takes something away is not believed at once, because
-metadata comes from any node and a node may lag: a topic that is gone, or has another identity, must
-be seen so again after ``confirm_ms``; fewer partitions under one identity cannot be (Kafka only
-adds partitions), so that look is old and proves nothing.
+The book holds, per topic, the route that the routes topic currently holds. Additions are published
+at once. Losses are not believed at once, because any node may answer and a node may lag: a topic
+that is gone, or has another identity, must show the same again after ``confirm_ms``. Fewer
+partitions under one identity are impossible (Kafka only adds partitions), so such a look is old and
+proves nothing.
 """
 
 from collections.abc import Iterator
@@ -23,7 +23,7 @@ _READ_AND_WRITE = 6
 
 
 class Verdict(StrEnum):
-    """What a look means, one word each; they stand in the log."""
+    """The meaning of a look, one word each; the words appear in the log."""
 
     NEW = "new"
     CHANGED = "changed"
@@ -37,7 +37,7 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The verdict on a look, the route that it proves (None: none), and what to publish."""
+    """The verdict on a look, the route that it proves (or None), and what to publish."""
 
     topic: str
     verdict: Verdict
@@ -47,18 +47,18 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class _Suspicion:
-    """A loss seen first at ``since_ms``: the topic gone (identity None) or another identity."""
+    """A loss first seen at ``since_ms``: the topic is gone (identity None) or has another id."""
 
     identity: str | None
     since_ms: int
 
 
 class RouteBook:
-    """The routes published, and the rule for the next one.
+    """The published routes, and the rule for the next one.
 
     Args:
         cluster: the cluster's name: the broker name of all its queues.
-        address: where clients connect to the cluster; it stands under 0 in ``addresses``.
+        address: where clients connect to the cluster; the route has it as address 0.
         confirm_ms: how long a loss must last before it is published.
     """
 
@@ -70,14 +70,14 @@ class RouteBook:
         self._suspicions: dict[str, _Suspicion] = {}
 
     def note(self, change: RouteChanged) -> None:
-        """Note what the routes topic holds: a record read at start, or one acknowledged since."""
+        """Note a record of the routes topic: read at start, or written since."""
         if change.route is None:
             self._published.pop(change.topic, None)
         else:
             self._published[change.topic] = change.route
 
     def own_topics(self) -> Iterator[str]:
-        """Return the topics whose published route is this cluster's; TBW102 is none."""
+        """Return the topics whose published route is this cluster's, without TBW102."""
         return (
             topic
             for topic, route in self._published.items()
@@ -85,13 +85,13 @@ class RouteBook:
         )
 
     def find_default(self, queue_nums: int) -> RouteChanged | None:
-        """Return what to publish so that the default route is as the settings say.
+        """Return what to publish so that the default route follows the settings.
 
         Args:
-            queue_nums: queues of it; 0: this bridge has none.
+            queue_nums: its number of queues; 0: this bridge has no default route.
 
         Returns:
-            The route, its deletion, or None if it stands so or is another cluster's.
+            The route, its deletion, or None if nothing changes or it is another cluster's.
         """
         published = self._published.get(DEFAULT_TOPIC)
         if self.is_foreign(DEFAULT_TOPIC):
@@ -110,10 +110,10 @@ class RouteBook:
         """Decide what a look means.
 
         Args:
-            look: what was seen.
-            racks: of the nodes seen in the same look.
-            now_ms: any clock that only goes forward.
-            requested: somebody lacks the route, so that an unchanged one is published too.
+            look: the look.
+            racks: the racks of the nodes, from the same look.
+            now_ms: a monotonic clock.
+            requested: somebody lacks the route, so publish it even if unchanged.
         """
         if isinstance(look, TopicUnclear):
             return Finding(look.topic, Verdict.UNCLEAR)
@@ -144,7 +144,7 @@ class RouteBook:
         return Finding(topic, Verdict.DELETED, None, RouteChanged(topic, None))
 
     def _confirmed(self, topic: str, identity: str | None, now_ms: int) -> bool:
-        """Tell whether this loss has been seen for long enough, and by every look in between."""
+        """Tell whether every look has shown this loss for long enough."""
         suspicion = self._suspicions.get(topic)
         if suspicion is None or suspicion.identity != identity:
             suspicion = self._suspicions[topic] = _Suspicion(identity, now_ms)
@@ -171,8 +171,8 @@ class RouteBook:
 def _zones(seen: TopicSeen, racks: Racks, published: Route | None) -> tuple[str | None, ...]:
     """Return the rack of each queue's preferred replica.
 
-    A node that is down is missing from ``racks``. Its queues keep the zone that was published: a
-    restart of a node must not look like a move of its queues to another zone.
+    A node that is down is missing from ``racks``. Its queues keep their published zone: a restart
+    of a node must not look like a move of its queues to another zone.
     """
     before: tuple[str | None, ...] = ()
     if published is not None and published.identity == seen.identity:

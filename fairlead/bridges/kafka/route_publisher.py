@@ -1,4 +1,4 @@
-"""Looks at topics, has the book judge each look, and writes the routes that follow."""
+"""Looks at topics, lets the book judge each look, and writes the resulting routes."""
 
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final, NamedTuple
@@ -24,7 +24,7 @@ log = structlog.get_logger(__name__)
 
 
 class Refreshed(NamedTuple):
-    """A topic after a look: what was found, partition -> leader, and whether it is published."""
+    """A topic after a look: the finding, partition -> leader, and whether it is published."""
 
     finding: Finding
     leaders: Mapping[int, int]
@@ -32,7 +32,7 @@ class Refreshed(NamedTuple):
 
 
 class RoutePublisher:
-    """Keeps the routes topic true to the data cluster."""
+    """Keeps the routes topic up to date with the data cluster."""
 
     def __init__(
         self, data: DataCluster, control: ControlTopics, book: RouteBook, names: TopicNames
@@ -44,18 +44,18 @@ class RoutePublisher:
         self._told: dict[str, str] = {}
 
     def watch(self, topics: Sequence[str], *, now_ms: int) -> bool:
-        """Look at all watched topics and publish what changed; forget the topics not among them.
+        """Look at all watched topics and publish the changes; forget all other topics.
 
         Returns:
-            Whether the cluster failed to tell one of them.
+            Whether the cluster failed to describe one of them.
         """
         watched = set(topics)
         self._told = {topic: line for topic, line in self._told.items() if topic in watched}
-        found = self.refresh(topics, now_ms=now_ms)
-        return any(each.finding.verdict is Verdict.UNCLEAR for each in found.values())
+        refreshed = self.refresh(topics, now_ms=now_ms)
+        return any(each.finding.verdict is Verdict.UNCLEAR for each in refreshed.values())
 
     def publish_default(self, queue_nums: int) -> None:
-        """Publish the default route with so many queues, or delete it (0); nothing if it stands."""
+        """Publish the default route with this many queues, or delete it (0), if it changes."""
         change = self._book.find_default(queue_nums)
         if change is not None:
             self._write([change])
@@ -63,20 +63,20 @@ class RoutePublisher:
     def refresh(
         self, topics: Sequence[str], *, now_ms: int, requested: Collection[str] = ()
     ) -> dict[str, Refreshed]:
-        """Look at these topics and publish what changed, and what is requested.
+        """Look at these topics and publish changed and requested routes.
 
         Args:
-            topics: the topics to look at; none: nothing is asked.
-            now_ms: a clock that only goes forward.
-            requested: those of them whose route somebody lacks.
+            topics: the topics to look at; if empty, nothing happens.
+            now_ms: a monotonic clock.
+            requested: the topics whose route somebody lacks.
 
         Returns:
-            Per topic what was found. A route whose write failed is not noted in the book, so that
-            the next look publishes it again.
+            The result per topic. A route whose write failed is not noted in the book, so that the
+            next look publishes it again.
         """
         if not topics:
             return {}
-        looks, racks = self._data.look(topics)
+        looks, racks = self._data.look_at(topics)
         findings = [self._find(look, racks, now_ms, requested) for look in looks]
         written = self._publish(findings)
         return {
@@ -92,15 +92,15 @@ class RoutePublisher:
         self, look: TopicLook, racks: Racks, now_ms: int, requested: Collection[str]
     ) -> Finding:
         finding = self._book.find(look, racks, now_ms=now_ms, requested=look.topic in requested)
-        self._tell(finding, look)
+        self._log(finding, look)
         return finding
 
     def _publish(self, findings: Sequence[Finding]) -> set[str]:
-        """Write what the findings say; return the topics that were written."""
+        """Write the findings' routes; return the topics that were written."""
         return self._write([one.publish for one in findings if one.publish is not None])
 
     def _write(self, changes: Sequence[RouteChanged]) -> set[str]:
-        """Write routes; return the topics of those that were written."""
+        """Write routes; return the topics that were written."""
         records = [encode_route(change, self._names) for change in changes]
         written = set()
         for change, is_written in zip(changes, self._control.write(records), strict=True):
@@ -110,8 +110,8 @@ class RoutePublisher:
                 _log_published(change)
         return written
 
-    def _tell(self, finding: Finding, look: TopicLook) -> None:
-        """Log a verdict that keeps a route from being published, once for each time it sets in."""
+    def _log(self, finding: Finding, look: TopicLook) -> None:
+        """Log a verdict that prevents a route, once each time it begins."""
         line = f"{finding.verdict} {look.why if isinstance(look, TopicUnclear) else ''}"
         is_usual = finding.verdict is Verdict.ABSENT and retried_group(finding.topic) is not None
         if finding.verdict not in _TELLING or is_usual:

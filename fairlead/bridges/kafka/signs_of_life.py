@@ -1,4 +1,4 @@
-"""The bridge's own records: that it is there, every few seconds, and that it ends in order."""
+"""Writes the bridge's signs of life: one every few seconds, and one at an orderly end."""
 
 from fairlead.bridges.kafka.control_topics import ControlTopics
 from fairlead.bridges.kafka.figures import State
@@ -10,14 +10,14 @@ __all__ = ["SignsOfLife"]
 
 
 class SignsOfLife:
-    """Writes them beside the answers, in the place that its cluster has there.
+    """Writes the signs to the offsets topic, under the cluster's key.
 
     Args:
-        cluster: what the bridge calls its cluster.
-        bridge: a uuid of this run of the bridge.
+        cluster: the bridge's name of its cluster.
+        bridge: the UUID of this run of the bridge.
         control: Fairlead's topics.
         names: their names.
-        every_ms: between two of them.
+        every_ms: the time between two signs.
     """
 
     def __init__(
@@ -32,20 +32,20 @@ class SignsOfLife:
         self._written = False
 
     def give(self, state: State, *, now_ms: int) -> None:
-        """Write one if it is due; one that fails comes again with the next.
+        """Write a sign if one is due; after a failure the next one replaces it.
 
         Args:
-            state: what the bridge does.
-            now_ms: a clock that only goes forward.
+            state: what the bridge is doing.
+            now_ms: a monotonic clock.
         """
         if self._next_at_ms is None or now_ms >= self._next_at_ms:
             self._next_at_ms = now_ms + self._every_ms
             self._write("look_ups_fail" if state == "look_ups_fail" else "running")
 
     def last(self) -> None:
-        """Say that the bridge ends in order; not where the cluster did not take the one before.
+        """Write that the bridge ends in order, unless the last sign has failed.
 
-        A bridge that is stopped in an outage would wait for nothing.
+        During an outage a stopping bridge would wait in vain.
         """
         if self._written:
             self._write("stopped")

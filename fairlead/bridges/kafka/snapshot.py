@@ -1,8 +1,8 @@
-"""What one look at a Kafka cluster showed of a topic: seen whole, absent, or unclear.
+"""The result of one look at a topic of a Kafka cluster: seen whole, absent, or unclear.
 
-Reads the answers of kafka-python's admin client (plain dicts, as ``describe_topics`` and
-``describe_cluster`` return them) and decides only how much such an answer proves. An answer that
-does not show a topic whole proves nothing: no route is ever made from a part of a topic.
+It reads the answers of kafka-python's admin client (the plain dicts of ``describe_topics`` and
+``describe_cluster``) and decides only how much they prove. An answer that does not show a whole
+topic proves nothing: no route ever comes from a part of a topic.
 """
 
 import base64
@@ -26,21 +26,21 @@ __all__ = [
 ]
 
 Racks = Mapping[int, str | None]
-"""Node id -> rack (None: it has none). A node that is not there was not seen."""
+"""Node id -> rack (None: it has none). Missing nodes were not seen."""
 
 _NO_ERROR = 0
 _UNKNOWN_TOPIC_OR_PARTITION = 3
 _INVALID_TOPIC = 17
-"""No topic can have this name: the cluster has answered, and does not have it."""
+"""Kafka's error for an impossible topic name, so the topic does not exist."""
 _NO_LEADER = -1
 _NO_TOPIC_ID = str(UUID(int=0))
 
 
 @dataclass(frozen=True, slots=True)
 class TopicSeen:
-    """A topic whole: its identity and, per partition in order, its leader and preferred replica.
+    """A whole topic: its identity and, per partition in order, leader and preferred replica.
 
-    A leader of None: the partition has none at the moment.
+    A leader of None: the partition has no leader now.
     """
 
     topic: str
@@ -51,14 +51,14 @@ class TopicSeen:
 
 @dataclass(frozen=True, slots=True)
 class TopicAbsent:
-    """The node that was asked knows no topic of this name. That node may lag: see RouteBook."""
+    """The asked node knows no topic of this name; it may lag, see RouteBook."""
 
     topic: str
 
 
 @dataclass(frozen=True, slots=True)
 class TopicUnclear:
-    """The look-up failed or did not show the topic whole; ``why`` is for the log."""
+    """The look-up failed or did not show the whole topic; ``why`` is for the log."""
 
     topic: str
     why: str
@@ -68,7 +68,7 @@ TopicLook = TopicSeen | TopicAbsent | TopicUnclear
 
 
 def kafka_topic_id(topic_id: str) -> str:
-    """Return a topic id, here an ordinary UUID, as Kafka's own tools print it.
+    """Convert a topic id, given as an ordinary UUID, to the form of Kafka's own tools.
 
     That is org.apache.kafka.common.Uuid#toString: 22 characters of URL-safe base64.
     """
@@ -78,12 +78,12 @@ def kafka_topic_id(topic_id: str) -> str:
 def read_topics(
     topics: Iterable[str], descriptions: Iterable[Mapping[str, Any]]
 ) -> list[TopicLook]:
-    """Return one look per topic asked for, in the order asked."""
+    """Return one look per requested topic, in the requested order."""
     by_name = {description["name"]: description for description in descriptions}
     return [
         read_topic(topic, by_name[topic])
         if topic in by_name
-        else TopicUnclear(topic, "the answer leaves the topic out")
+        else TopicUnclear(topic, "the answer does not contain the topic")
         for topic in topics
     ]
 
@@ -97,7 +97,7 @@ def read_topic(topic: str, description: Mapping[str, Any]) -> TopicLook:
         return TopicUnclear(topic, f"error code {code}")
     topic_id = description.get("topic_id")
     if topic_id is None or topic_id == _NO_TOPIC_ID:
-        return TopicUnclear(topic, "the brokers give no topic id; Kafka 2.8 or later does")
+        return TopicUnclear(topic, "the brokers report no topic id; Kafka 2.8 or later does")
     partitions = sorted(description["partitions"], key=lambda entry: entry["partition_index"])
     if not partitions or [entry["partition_index"] for entry in partitions] != list(
         range(len(partitions))
@@ -114,10 +114,10 @@ def read_topic(topic: str, description: Mapping[str, Any]) -> TopicLook:
 
 
 def read_racks(cluster: Mapping[str, Any]) -> Racks:
-    """Read the racks out of ``describe_cluster``.
+    """Read the racks from ``describe_cluster``.
 
-    A rack whose name the protocol does not allow counts as none: one odd name must not cost the
-    topic its route.
+    A rack with a name that the protocol does not allow counts as none, so that one odd name does
+    not prevent a topic's route.
     """
     return {broker["broker_id"]: _zone(broker["rack"]) for broker in cluster["brokers"]}
 

@@ -1,6 +1,6 @@
-"""Makes, closes and removes topics on the cluster that carries the messages.
+"""Creates, closes and removes topics on the cluster with the messages.
 
-Decides nothing: it does what it is told, and says of each topic why that was refused.
+It decides nothing: it carries out orders, and returns for each topic why the cluster refused.
 """
 
 import contextlib
@@ -26,24 +26,24 @@ from fairlead.kafka.missing_rights import lack_words, lacking
 __all__ = ["TopicMaker"]
 
 _CONFIGS: Final = {"cleanup.policy": "delete", "retention.ms": str(7 * 24 * 3_600 * 1_000)}
-"""Of topics made here: no message goes before its time, whatever the brokers do by default."""
+"""Settings of new topics: no message is deleted too early, whatever the brokers' defaults are."""
 
 _LIMIT: Final = "max.message.bytes"
 _REMOVE: Final = (AlterConfigOp.DELETE, None)
 _SET: Final = "DYNAMIC_TOPIC_CONFIG"
-"""Where a setting comes from that was made for its topic alone."""
+"""Kafka's source of a setting that is set on the topic itself."""
 
 log = structlog.get_logger(__name__)
 
 
 class TopicMaker(DataCluster):
-    """A connection of its own to the cluster, for what takes longer than a look."""
+    """A separate connection to the cluster, for calls that take longer than a look."""
 
     def create(self, topics: Mapping[str, int]) -> dict[str, str | None]:
-        """Make topics of so many partitions, with as many copies as the brokers give by default.
+        """Create topics with these numbers of partitions and the brokers' default copies.
 
         Returns:
-            Per topic why it is not there; None: it is, now or before.
+            Per topic why it does not exist; None: it exists.
         """
         wanted = {
             kafka_topic(topic): {"num_partitions": queues, "configs": _CONFIGS}
@@ -67,13 +67,13 @@ class TopicMaker(DataCluster):
         return {topic: refused.get(kafka_topic(topic)) for topic in topics}
 
     def message_limits(self, topics: Sequence[str]) -> dict[str, MessageLimit] | None:
-        """Return how big messages may be in those topics that are there; None: that failed.
+        """Return the message limits of existing topics; None: that failed.
 
-        One whose settings this user may not see is left out, and named in the log.
+        Topics whose settings this user may not see are left out and logged.
         """
         names: dict[str, str] = {}
         for topic in topics:
-            # One under another's name on Kafka is nobody's to read.
+            # Ignore a topic that has another topic's name on Kafka.
             with contextlib.suppress(TopicNameError):
                 names[topic] = kafka_topic(topic)
         try:
@@ -85,24 +85,24 @@ class TopicMaker(DataCluster):
             if not seen:
                 return {}
             wanted = [ConfigResource(ConfigResourceType.TOPIC, name, [_LIMIT]) for name in seen]
-            found = self._ask(
+            answer = self._ask(
                 "limits", lambda admin: admin.describe_configs(wanted, config_filter="all")
             )
         except LookUpError as error:
             log.warning("look_up_failed", error=str(error))
             return None
-        told = {topic: found.get("topic", {}).get(name, {}) for topic, name in names.items()}
+        by_topic = {topic: answer.get("topic", {}).get(name, {}) for topic, name in names.items()}
         return {
             topic: MessageLimit(int(one[_LIMIT]["value"]), one[_LIMIT]["config_source"] == _SET)
-            for topic, one in told.items()
+            for topic, one in by_topic.items()
             if _LIMIT in one
         }
 
     def raise_message_limits(self, limits: Mapping[str, int]) -> dict[str, str | None]:
-        """Let topics take messages of so many bytes.
+        """Set the message limits of topics, in bytes.
 
         Returns:
-            Per topic why it was refused; None: it was not.
+            Per topic why it was refused; None: success.
         """
         wanted = [
             ConfigResource(ConfigResourceType.TOPIC, kafka_topic(topic), {_LIMIT: str(limit)})
@@ -114,45 +114,45 @@ class TopicMaker(DataCluster):
         self, topics: Sequence[str], wanted: Sequence[ConfigResource]
     ) -> dict[str, str | None]:
         try:
-            found = self._ask(
+            answer = self._ask(
                 "limits", lambda admin: admin.alter_configs(wanted, raise_on_unknown=False)
             )
         except LookUpError as error:
             return dict.fromkeys(topics, str(error))
-        answers = {topic: found.get("topic", {}).get(kafka_topic(topic)) for topic in topics}
-        return {topic: self._refused(topic, told) for topic, told in answers.items()}
+        answers = {topic: answer.get("topic", {}).get(kafka_topic(topic)) for topic in topics}
+        return {topic: self._refused(topic, answer) for topic, answer in answers.items()}
 
-    def _refused(self, topic: str, told: object) -> str | None:
-        """Return why a setting was not altered; None: it was."""
-        if told == "OK":
+    def _refused(self, topic: str, answer: object) -> str | None:
+        """Return why a setting was not altered; None if it was."""
+        if answer == "OK":
             return None
-        if TopicAuthorizationFailedError.__name__ in str(told):
+        if TopicAuthorizationFailedError.__name__ in str(answer):
             return lack_words(self._config, "AlterConfigs", [kafka_topic(topic)])
-        return str(told)
+        return str(answer)
 
     def _hidden_settings(self, names: Sequence[str]) -> list[str]:
-        """Return those of these topics whose settings this user may not see.
+        """Return the topics whose settings this user may not see.
 
         Raises:
             LookUpError: the cluster did not answer.
         """
         described = self._ask("limits", lambda admin: admin.describe_topics(names))
-        found = lacking([(name, ("DescribeConfigs",)) for name in names], described)
-        return [name for several in found.values() for name in several]
+        lacks = lacking([(name, ("DescribeConfigs",)) for name in names], described)
+        return [name for several in lacks.values() for name in several]
 
     def close_to_writes(self, topics: Sequence[str]) -> dict[str, str | None]:
-        """Let topics take no messages from now on.
+        """Close topics: they accept no more messages.
 
         Returns:
-            Per topic why it was refused; None: it was not.
+            Per topic why it was refused; None: success.
         """
         return self.raise_message_limits(dict.fromkeys(topics, CLOSED_BYTES)) if topics else {}
 
     def open_to_writes(self, topics: Sequence[str]) -> list[str]:
-        """Let those of the topics that are closed take messages again, as big as by default.
+        """Open the closed ones of these topics, with the default message limit.
 
         Returns:
-            Those that were closed and are not any more.
+            The topics that were opened.
         """
         limits = self.message_limits(topics) or {}
         closed = [
@@ -168,7 +168,7 @@ class TopicMaker(DataCluster):
         return [topic for topic in closed if answers[topic] is None]
 
     def is_empty(self, topic: str) -> bool:
-        """Tell whether no queue of a topic holds a message; what could not be learnt: False."""
+        """Tell whether a topic holds no message; False if unknown."""
         try:
             look = self._describe([topic])[0]
         except LookUpError as error:
@@ -186,10 +186,10 @@ class TopicMaker(DataCluster):
         )
 
     def delete(self, topics: Sequence[str]) -> dict[str, str | None]:
-        """Delete topics with all that is in them.
+        """Delete topics with their messages.
 
         Returns:
-            Per topic why it was refused; None: it was not.
+            Per topic why it was refused; None: success.
         """
         if not topics:
             return {}

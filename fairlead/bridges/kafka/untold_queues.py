@@ -1,6 +1,7 @@
-"""Queues that a Kafka topic has and its route does not tell: no bridge has seen it grow.
+"""Finds queues that a Kafka topic has and its route lacks, because no bridge has published them.
 
-Nobody asks for them, so no request waits for an answer: only a look at the cluster shows it.
+Nobody asks for such queues, so no request waits for an answer; only a look at the cluster shows
+them.
 """
 
 import contextlib
@@ -18,37 +19,37 @@ from fairlead.settings import KafkaSettings
 __all__ = ["UNTOLD_REMEDY", "look_for_untold", "untold_queues"]
 
 UNTOLD_REMEDY: Final = (
-    "look whether the bridge runs, and at its log: fairlead bridge kafka --supervise starts it "
-    "again; one that runs tells new queues within its --poll-ms"
+    "check that the bridge runs, and read its log: fairlead bridge kafka --supervise restarts it; "
+    "a running bridge publishes new queues within its --poll-ms"
 )
 
 
 def look_for_untold(
     routes: Mapping[str, Route], kafka: KafkaSettings, *, timeout_ms: int
 ) -> dict[str, str]:
-    """Ask the cluster, and return what `untold_queues` finds; nothing where it does not answer."""
+    """Ask the cluster, and return the result of `untold_queues`; empty if it does not answer."""
     if not routes:
         return {}
     data = DataCluster(kafka.bootstrap, timeout_ms=timeout_ms, options=library_options(kafka))
     with contextlib.closing(data):
-        return untold_queues(routes, data.look(sorted(routes)).looks)
+        return untold_queues(routes, data.look_at(sorted(routes)).looks)
 
 
 def untold_queues(routes: Mapping[str, Route], looks: Iterable[TopicLook]) -> dict[str, str]:
-    """Return the topics with more queues than their routes tell, each with that in words.
+    """Return the topics with more queues than their routes have, each with a description.
 
-    A topic that is not the one of its route, by its identity, is left out: it may be on another
-    cluster, or was made anew.
+    A topic with another identity than its route is left out: it is on another cluster, or was
+    recreated.
     """
-    found = {}
+    texts = {}
     for look in looks:
         route = routes.get(look.topic)
         if not isinstance(look, TopicSeen) or route is None or look.identity != route.identity:
             continue
-        there, told = len(look.leaders), queue_count(route)
-        if route.brokers and told < there:
-            found[look.topic] = (
-                f"{there - told} of its {counted(there, 'queue')} are shared by nobody: no bridge "
-                "has told them"
+        there, published = len(look.leaders), queue_count(route)
+        if route.brokers and published < there:
+            texts[look.topic] = (
+                f"{there - published} of its {counted(there, 'queue')} have no owner: no bridge "
+                "has published them"
             )
-    return found
+    return texts

@@ -1,8 +1,8 @@
-"""Which topics the bridge looks at: those named, those that match a pattern, those asked for.
+"""The topics that the bridge watches: named ones, ones that match a pattern, requested ones.
 
-A topic that was asked for and has no route is forgotten when nobody has asked again for a while, so
-that misspelt topics do not pile up: who waits for a route asks again. Of more such topics than are
-kept the one that was asked for longest ago is forgotten.
+The bridge forgets a requested topic without a route if nobody repeats the request for a while, so
+that misspelt topics do not pile up; a client that waits for a route repeats it. Above a limit it
+forgets the topic with the oldest request.
 """
 
 import re
@@ -14,18 +14,18 @@ from fairlead.wire.texts import TOPIC
 __all__ = ["ASKED_MAX", "WatchList"]
 
 ASKED_MAX: Final = 2_000
-"""All topics of the list are described in one call every two seconds."""
+"""The most requested topics; one call every two seconds describes the whole list."""
 
 
 class WatchList:
-    """The topics to look at.
+    """The topics to watch.
 
     Args:
-        named: topics that are always looked at.
-        pattern: a regular expression that whole names match, None for none.
-        hidden_prefix: names that begin so never match the pattern: Fairlead's own topics. Nor do
-            names that the protocol does not allow, the brokers' own topics among them.
-        forget_ms: how long a topic without a route stays after it was last asked for.
+        named: topics that are always watched.
+        pattern: a regular expression for whole names, or None.
+        hidden_prefix: names with this prefix (Fairlead's own topics) never match the pattern, and
+            neither do names that the protocol does not allow, such as the brokers' own topics.
+        forget_ms: how long a topic without a route stays after its last request.
     """
 
     def __init__(
@@ -45,11 +45,11 @@ class WatchList:
 
     @property
     def wants_discovery(self) -> bool:
-        """Whether the names of all topics are needed, to match them with the pattern."""
+        """Whether the pattern needs the names of all topics."""
         return self._pattern is not None
 
     def discover(self, names: Iterable[str]) -> None:
-        """Take the names of all topics of the cluster."""
+        """Match the names of all topics of the cluster."""
         pattern = self._pattern
         if pattern is not None:
             self._matching = frozenset(
@@ -59,22 +59,22 @@ class WatchList:
             )
 
     def ask(self, topic: str, *, now_ms: int) -> None:
-        """Note that a group asked for this topic now."""
+        """Note that a group asks for this topic now."""
         self._asked.pop(topic, None)
         self._asked[topic] = now_ms
         if len(self._asked) > ASKED_MAX:
             del self._asked[next(iter(self._asked))]
 
     def is_configured(self, topic: str) -> bool:
-        """Tell whether the settings, not only a request, put this topic here."""
+        """Tell whether the settings, and not only a request, name this topic."""
         return topic in self._named or topic in self._matching
 
     def topics(self, routed: Iterable[str], *, now_ms: int) -> list[str]:
         """Return the topics to look at now, sorted.
 
         Args:
-            routed: the topics that have a published route of this cluster. They are looked at for
-                as long as they have it: nobody asks for them again, yet all rely on them.
+            routed: the topics with a published route of this cluster. They stay watched as long as
+                they have it: nobody asks for them again, but all rely on them.
             now_ms: the clock of ``ask``.
         """
         oldest_ms = now_ms - self._forget_ms

@@ -94,10 +94,10 @@ class _GroupReader(NamedTuple):
 
     def read(self) -> Start:
         """Read the group once; `live_group` has what it raises."""
-        from fairlead.kafka.caching_source import OneLook
+        from fairlead.kafka.caching_source import CachingSource
         from fairlead.observed.group_notes import plan_notes
 
-        source = OneLook(self.source)
+        source = CachingSource(self.source)
         live, last = _read_group(self._replace(source=source), whole=self.source)
         remarks = plan_notes(live, source.now_ms())
         if not _is_offline(live):

@@ -60,7 +60,7 @@ def describe(
     from fairlead.cli.render.group import engine_words, state_lines
     from fairlead.cli.render.member import MEMBER_COLUMNS, member_row, shown_member_columns
     from fairlead.cli.render.queue import QUEUE_COLUMNS, queue_row, shown_queue_columns
-    from fairlead.kafka.caching_source import OneLook
+    from fairlead.kafka.caching_source import CachingSource
 
     if queues + members + state > 1:
         raise UsageError(
@@ -69,7 +69,7 @@ def describe(
         )
     require_group(name)
     settings = shared.settings()
-    source = OneLook(shared.open(settings))
+    source = CachingSource(shared.open(settings))
     places = _data_places(name, source, settings, shared, data_bootstrap)
     standing = standing_from(name, source, settings, places)
     everything, output = not (queues or members or state), shared.output

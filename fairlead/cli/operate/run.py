@@ -100,13 +100,13 @@ def run(
 def _telling_damage(pipe: int | None) -> Iterator[None]:
     """Report a damaged checkpoint to the supervisor, if there is one."""
     from streaming.damage import DamagedError
-    from streaming.supervise import tell_damage
+    from streaming.supervise import report_damage
 
     try:
         yield
     except DamagedError as error:
         if pipe is not None:
-            tell_damage(pipe, error.folder)
+            report_damage(pipe, error.folder)
         raise
 
 
@@ -174,10 +174,10 @@ def _run(
 def _supervise(arguments: Sequence[str], settings: "Settings") -> None:
     """Run this command as a child until it ends for good; exit with its code."""
     from streaming.moving_aside import move_aside
-    from streaming.supervise import Recovery, Supervisor
+    from streaming.supervise import DamageRecovery, Supervisor
 
     engine = settings.engine
-    recovery = Recovery(
+    recovery = DamageRecovery(
         engine.checkpoint.absolute(),
         lambda folder: move_aside(folder, engine.damaged_kept),
         _DAMAGE_PIPE,

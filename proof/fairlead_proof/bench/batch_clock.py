@@ -72,16 +72,16 @@ class BatchClock:
 
 def read_sums(text: str) -> Sums:
     """Return what a page of metrics says of batches; nothing before the first one."""
-    found: dict[str, dict[str, float]] = {"_count": {}, "_sum": {}}
+    by_suffix: dict[str, dict[str, float]] = {"_count": {}, "_sum": {}}
     for family in text_string_to_metric_families(text):
         if family.name != FAMILY:
             continue
         for sample in family.samples:
             ending = sample.name.removeprefix(FAMILY)
-            if ending in found:
-                found[ending][sample.labels["phase"]] = sample.value
-    counts = {phase: int(count) for phase, count in found["_count"].items()}
-    return Sums(counts, found["_sum"])
+            if ending in by_suffix:
+                by_suffix[ending][sample.labels["phase"]] = sample.value
+    counts = {phase: int(count) for phase, count in by_suffix["_count"].items()}
+    return Sums(counts, by_suffix["_sum"])
 
 
 def batches_between(before: Sums, now: Sums) -> dict[str, list[float]]:

@@ -148,13 +148,13 @@ def _in_order(spans: Sequence[tuple[float, float]], total: float) -> list[tuple[
     A decision's own record is appended after the assignments it goes with, so a quick client may
     have answered by then; and the two clocks agree to a millisecond or so.
     """
-    found: list[tuple[float, float]] = []
+    cut_spans: list[tuple[float, float]] = []
     reached = 0.0
     for begun, ended in spans:
         begins = min(max(begun, reached), total)
         reached = min(max(ended, begins), total)
-        found.append((begins, reached))
-    return found
+        cut_spans.append((begins, reached))
+    return cut_spans
 
 
 def engine_spans(change: Change, log: LogTimes) -> list[tuple[float, float]]:

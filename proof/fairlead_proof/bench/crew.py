@@ -83,21 +83,21 @@ class Crew:
     def _hear(self, client_id: str, line: bytes) -> None:
         words = orjson.loads(line) if line else [{"event": "ended"}]
         with self.condition:
-            for said in words:
-                self._note(client_id, said)
+            for message in words:
+                self._note(client_id, message)
             self.condition.notify_all()
 
-    def _note(self, client_id: str, said: Mapping[str, Any]) -> None:
-        match said["event"]:
+    def _note(self, client_id: str, message: Mapping[str, Any]) -> None:
+        match message["event"]:
             case "started":
-                word = (int(said["t"]), client_id)
-                self.turns.starts.setdefault(MessageQueue(*said["queue"]), []).append(word)
+                word = (int(message["t"]), client_id)
+                self.turns.starts.setdefault(MessageQueue(*message["queue"]), []).append(word)
             case "reading":
-                queue, epoch = MessageQueue(*said["queue"]), Epoch(*said["epoch"])
-                self.reading[queue] = (client_id, epoch, int(said["t"]))
+                queue, epoch = MessageQueue(*message["queue"]), Epoch(*message["epoch"])
+                self.reading[queue] = (client_id, epoch, int(message["t"]))
             case "stopped":
-                queue, epoch = MessageQueue(*said["queue"]), Epoch(*said["epoch"])
-                self.turns.stops.setdefault(queue, []).append((int(said["t"]), client_id))
+                queue, epoch = MessageQueue(*message["queue"]), Epoch(*message["epoch"])
+                self.turns.stops.setdefault(queue, []).append((int(message["t"]), client_id))
                 if self.reading.get(queue, ())[:2] == (client_id, epoch):
                     del self.reading[queue]
             case "ended" if self.states[client_id] == "killed":

@@ -33,7 +33,7 @@ class Turns:
         A start after a holder that never stopped, as after a crash, has no gap: nobody said when
         the work ended.
         """
-        found: list[float] = []
+        lengths_ms: list[float] = []
         for queue, words in self.starts.items():
             stops = self.stops.get(queue, ())
             for (before_ns, holder), (started_ns, client_id) in pairwise(sorted(words)):
@@ -41,8 +41,8 @@ class Turns:
                     continue
                 ends = [t for t, who in stops if who == holder and before_ns <= t <= started_ns]
                 if ends:
-                    found.append((started_ns - max(ends)) / 1e6)
-        return found
+                    lengths_ms.append((started_ns - max(ends)) / 1e6)
+        return lengths_ms
 
 
 def _within(t_ns: int, spans: Sequence[tuple[int, int]]) -> bool:

@@ -71,13 +71,13 @@ class Measurement:
 
     def rounds(self, count: int, chance: random.Random) -> list[Change]:
         """Let a client leave and join again, so many times; return all changes."""
-        found: list[Change] = []
+        changes: list[Change] = []
         for _ in range(count):
             client_id = chance.choice(sorted(self._members))
             for kind in _KINDS:
                 time.sleep(chance.uniform(*_PAUSE_SECONDS))
-                found.append(self._change(kind, client_id))
-        return found
+                changes.append(self._change(kind, client_id))
+        return changes
 
     def crashes(self, count: int, chance: random.Random) -> list[Crash]:
         """Kill a client and let it join again, so many times; return all crashes.
@@ -85,15 +85,15 @@ class Measurement:
         Who is killed has nothing in hand and nothing to do: what is measured is how long it is
         missed.
         """
-        found: list[Crash] = []
+        crashed: list[Crash] = []
         for _ in range(count):
             client_id = chance.choice(sorted(self._members))
             time.sleep(chance.uniform(*_PAUSE_SECONDS))
-            found.append(self._crash(client_id))
+            crashed.append(self._crash(client_id))
             self._crew.start(client_id)
             self._await_state(client_id, "ready")
             self._change("join", client_id)
-        return found
+        return crashed
 
     def _crash(self, client_id: str) -> Crash:
         self._members.remove(client_id)

@@ -179,13 +179,13 @@ class _Bench:
 
     def _heartbeats(self) -> dict[str, list[int]]:
         """When each client's heartbeats were appended, in milliseconds of the wall clock."""
-        found: dict[str, list[int]] = {}
+        appended_ms: dict[str, list[int]] = {}
         topic = f"{self._system.plan.prefix}heartbeats"
         for record in read_to_end(self._system.bootstrap, topic).records:
             fields = orjson.loads(record.value or b"{}")
             if fields.get("kind") == "heartbeat":
-                found.setdefault(fields["client_id"], []).append(record.append_ms)
-        return found
+                appended_ms.setdefault(fields["client_id"], []).append(record.append_ms)
+        return appended_ms
 
     def _log_times(self) -> LogTimes:
         """When the records of this run were appended."""

@@ -66,13 +66,14 @@ def measure_starts(plan: StartPlan, say: Callable[[str], None]) -> dict[str, lis
             "archive: none fits this JVM and these jars, so no start can be measured with it.",
             remedy="Run: make setup (or: fairlead setup archive), or measure no starts: --starts 0",
         )
-    found: dict[str, list[float]] = {kind: [] for kind in _FLAGS}
+    by_kind: dict[str, list[float]] = {kind: [] for kind in _FLAGS}
     for turn in range(plan.count):
         for kind, flags in _FLAGS.items():
-            name = f"{plan.name}-{turn}-{len(found[kind])}-{len(flags)}"
-            found[kind].append(_one_start(replace(plan, name=name), flags))
-            say(f"start {turn + 1} {kind}: {found[kind][-1] / 1_000:.1f} s to the first assignment")
-    return found
+            name = f"{plan.name}-{turn}-{len(by_kind[kind])}-{len(flags)}"
+            by_kind[kind].append(_one_start(replace(plan, name=name), flags))
+            seconds = by_kind[kind][-1] / 1_000
+            say(f"start {turn + 1} {kind}: {seconds:.1f} s to the first assignment")
+    return by_kind
 
 
 def _one_start(plan: StartPlan, flags: tuple[str, ...]) -> float:

@@ -1,1 +1,1 @@
-"""Commands of those who prove Fairlead: the demo, and what stands under `fairlead proof`."""
+"""Commands for Fairlead's developers: `fairlead demo` and the group `fairlead proof`."""

@@ -1,4 +1,4 @@
-"""`fairlead proof allocate`: who gets which queue of one set, for one group of clients."""
+"""`fairlead proof allocate`: which client of a group gets which queue under a strategy."""
 
 import re
 from collections.abc import Iterator
@@ -24,7 +24,7 @@ StrategyOption = Annotated[
     typer.Option(
         "--strategy",
         "-s",
-        help="Its name on the wire, such as AVG; STICKY unless given.",
+        help="The strategy's name as clients send it, such as AVG (default: STICKY).",
         autocompletion=complete_strategy,
     ),
 ]
@@ -35,23 +35,23 @@ def allocate(
     strategy: StrategyOption = None,
     queues: Annotated[
         list[str] | None,
-        typer.Option("--queues", "-q", help="topic/broker/first-last; may be given again."),
+        typer.Option("--queues", "-q", help="topic/broker/first-last; repeatable."),
     ] = None,
     clients: Annotated[
-        str | None, typer.Option("--clients", "-c", help="Client ids, with commas between them.")
+        str | None, typer.Option("--clients", "-c", help="Client ids, separated by commas.")
     ] = None,
     options: Annotated[
         str | None, typer.Option("--options", help="The strategy's options, as JSON.")
     ] = None,
     case: Annotated[
         Path | None,
-        typer.Option("--case", help="A JSON document with the same fields; - is standard input."),
+        typer.Option("--case", help="A JSON file with the same fields; - reads standard input."),
     ] = None,
     output: OutputOption = OutputFormat.TABLE,
 ) -> None:
-    """Show who gets which queue under a strategy; flags win over the document.
+    """Show which client gets which queue under a strategy; flags override the file of --case.
 
-    Queues and clients are sorted first, as the engine sorts them.
+    Queues and clients are first sorted in the engine's order.
     """
     from fairlead_proof.conformance.answer import answer
     from strategies.registry import USUAL
@@ -67,7 +67,7 @@ def allocate(
     document |= {name: value for name, value in given.items() if value is not None}
     for name in ("queues", "clients"):
         if not document[name]:
-            raise UsageError(f"--{name}: there are none.", remedy=f"Give --{name}, or --case.")
+            raise UsageError(f"--{name}: no {name} given.", remedy=f"Give --{name}, or --case.")
     document |= {"queues": _sorted(document, "queues"), "clients": _sorted(document, "clients")}
     answered = answer({**document, "kind": _KIND})
     if "error" in answered:
@@ -82,34 +82,34 @@ def allocate(
         write_rows(rows, ("client", "number", "queues"), output)
         queues_known = {tuple(queue) for queue in document["queues"]}
         orphans = queues_known - {tuple(queue) for own in shares.values() for queue in own}
-        # Of some clients' shares alone nobody can tell.
+        # With shares of only some clients, queues without an owner cannot be known.
         if orphans and document.get("for") is None:
             typer.echo(f"{len(orphans)} of {len(queues_known)} queues belong to nobody")
         typer.echo("".join(f"note: {note}\n" for note in answered.get("notes", ())), nl=False)
     else:
-        found = {name: value for name, value in answered.items() if name != "id"}
-        write_rows([{"strategy": document["strategy"], **found}], (), output)
+        shown = {name: value for name, value in answered.items() if name != "id"}
+        write_rows([{"strategy": document["strategy"], **shown}], (), output)
 
 
 def _document(case: Path) -> dict[str, Any]:
-    """Read the fields of a case; a field nobody knows may be a known one mistyped."""
-    found = read_document(case, "--case")
-    unknown = sorted(set(found) - set(_FIELDS))
+    """Read the fields of a case; an unknown field is an error, as it may be a misspelt one."""
+    document = read_document(case, "--case")
+    unknown = sorted(set(document) - set(_FIELDS))
     if unknown:
         known = ", ".join(_FIELDS)
         raise UsageError(f"--case: {unknown[0]}: no such field.", remedy=f"A case has {known}.")
-    if found.get("kind", _KIND) != _KIND:
-        raise UsageError(f"--case: kind: it is not {_KIND}.", remedy="Use fairlead conform.")
-    return found
+    if document.get("kind", _KIND) != _KIND:
+        raise UsageError(f"--case: kind: it is not {_KIND}.", remedy="Use fairlead proof conform.")
+    return document
 
 
 def _sorted(document: dict[str, Any], name: str) -> list[Any]:
-    """Sort as the engine does; what cannot be sorted is named by the answer."""
+    """Sort as the engine does; the answer reports values that cannot be sorted."""
     from fairlead_proof.conformance.answer import answer
 
     answered = answer({"kind": f"sort_{name}", name: document[name]})
-    found: list[Any] = answered.get("result", document[name])
-    return found
+    ordered: list[Any] = answered.get("result", document[name])
+    return ordered
 
 
 def _written_queues(texts: list[str] | None) -> list[list[Any]] | None:
@@ -117,10 +117,10 @@ def _written_queues(texts: list[str] | None) -> list[list[Any]] | None:
 
 
 def _range(text: str) -> Iterator[list[Any]]:
-    found = _QUEUES.fullmatch(text)
-    if found is None:
+    parts = _QUEUES.fullmatch(text)
+    if parts is None:
         raise UsageError(f"--queues: {text!r} is no range of queues.", remedy="orders/main/0-7")
-    topic, broker_name, first, last = found.groups()
+    topic, broker_name, first, last = parts.groups()
     start, end = int(first), int(last or first)
     if end < start:
         raise UsageError(f"--queues: {text!r} ends before it begins.", remedy="orders/main/0-7")

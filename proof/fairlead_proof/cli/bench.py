@@ -1,4 +1,4 @@
-"""``fairlead proof bench``: joins and leaves on the real broker and job, measured."""
+"""``fairlead proof bench``: times joins, leaves and crashes on the real broker and Spark job."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -24,8 +24,8 @@ StrategiesOption = Annotated[
     typer.Option(
         "--strategy",
         "-s",
-        help="Clients leave and join under each, STICKY and AVG unless given; the rest is measured "
-        "under the first.",
+        help="Strategies to measure leaves and joins under; repeatable (default: STICKY and AVG). "
+        "Crashes, starts and rest are measured under the first.",
         autocompletion=complete_strategy,
     ),
 ]
@@ -34,37 +34,37 @@ StrategiesOption = Annotated[
 def bench(
     *,
     rounds: Annotated[
-        int, typer.Option("--rounds", min=1, help="So many leaves and as many joins.")
+        int, typer.Option("--rounds", min=1, help="Number of leaves, and of joins.")
     ] = 50,
-    clients: Annotated[int, typer.Option("--clients", min=2, help="Members of the group.")] = 20,
+    clients: Annotated[int, typer.Option("--clients", min=2, help="Clients in the group.")] = 20,
     queues: Annotated[int, typer.Option("--queues", min=2, help="Queues they share.")] = 200,
     crashes: Annotated[
-        int,
-        typer.Option("--crashes", min=0, help="So many clients are killed, one after another."),
+        int, typer.Option("--crashes", min=0, help="Clients to kill, one by one.")
     ] = 5,
     starts: Annotated[
-        int, typer.Option("--starts", min=0, help="Engine starts with and without archive, each.")
+        int,
+        typer.Option("--starts", min=0, help="Engine starts with the class archive, and without."),
     ] = 3,
     rest: Annotated[
-        float, typer.Option("--rest", min=1, help="Seconds to watch the engine at rest.")
+        float, typer.Option("--rest", min=1, help="Seconds to measure the idle engine.")
     ] = 20.0,
     seed: Annotated[
-        int, typer.Option("--seed", help="Chooses who leaves, and the pauses between events.")
+        int, typer.Option("--seed", help="Picks who leaves, and the pauses between events.")
     ] = 1,
     strategy: StrategiesOption = None,
     bootstrap: OwnBrokerOption = None,
-    keep: Annotated[bool, typer.Option("--keep", help="Leave topics and logs behind.")] = False,
+    keep: Annotated[bool, typer.Option("--keep", help="Keep topics and logs afterwards.")] = False,
     check: CheckOption = False,
     report: Annotated[
-        Path, typer.Option("--report", help="Where everything measured is written as JSON.")
+        Path, typer.Option("--report", help="The JSON file for all measured values.")
     ] = Path("bench.json"),
     output: OutputOption = OutputFormat.TABLE,
 ) -> None:
     """Measure joins, leaves and crashes on the real broker and job.
 
-    Client processes share the queues; one after another leaves and joins again, at moments chosen
-    by chance, and some are killed. Measured is the time from the event until the last queue is at
-    its position at its final owner, and how long each queue that moved had no owner.
+    Client processes share the queues; one after another leaves and joins again, at random moments,
+    and some are killed. Measured are the time from each event until the last queue is read by
+    its final owner, and how long each moved queue had no owner.
     """
     from rich.console import Console
 
@@ -93,10 +93,10 @@ def bench(
 
 
 def _known(names: Sequence[str]) -> tuple[str, ...]:
-    """Return each strategy once, in the order given.
+    """Return the named strategies in the order given, without repeats.
 
     Raises:
-        UsageError: there is none of such a name.
+        UsageError: a strategy is unknown.
     """
     from strategies.registry import STRATEGIES
 

@@ -1,4 +1,4 @@
-"""``fairlead proof bench-strategies``: strategies beside Kafka's assignors, on the same groups."""
+"""``fairlead proof bench-strategies``: compares our strategies with Kafka's assignors."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -27,17 +27,24 @@ Name = TypeVar("Name", bound=str)
 
 
 MembersOption = Annotated[
-    str | None, typer.Option("--members", help="Numbers, with commas: 1000,10000.")
+    str | None, typer.Option("--members", help="Member counts, separated by commas: 1000,10000.")
 ]
 QueuesPerMemberOption = Annotated[
-    str | None, typer.Option("--queues-per-member", help="Numbers, with commas: 10.")
+    str | None,
+    typer.Option("--queues-per-member", help="Queues for each member, separated by commas: 10."),
 ]
-TopicsOption = Annotated[str | None, typer.Option("--topics", help="Numbers, with commas: 100.")]
+TopicsOption = Annotated[
+    str | None, typer.Option("--topics", help="Topic counts, separated by commas: 100.")
+]
 SubscriptionsOption = Annotated[
     str | None,
-    typer.Option("--subscriptions", help="Of equal, buckets and overlapping, with commas."),
+    typer.Option(
+        "--subscriptions", help="Any of equal, buckets and overlapping, separated by commas."
+    ),
 ]
-RunsOption = Annotated[str | None, typer.Option("--runs", help="Of full and join, with commas.")]
+RunsOption = Annotated[
+    str | None, typer.Option("--runs", help="Any of full and join, separated by commas.")
+]
 
 
 def bench_strategies(
@@ -48,32 +55,41 @@ def bench_strategies(
     subscriptions: SubscriptionsOption = None,
     runs: RunsOption = None,
     whole: Annotated[
-        bool, typer.Option("--full", help="The whole grid of Kafka's own benchmark: hours.")
+        bool,
+        typer.Option("--full", help="Run the whole grid of Kafka's own benchmark; takes hours."),
     ] = False,
     seconds: Annotated[
         float,
-        typer.Option("--seconds", min=0, help="To warm each up for so long, and to measure it."),
+        typer.Option(
+            "--seconds", min=0, help="Seconds to warm each contestant up, and then to measure it."
+        ),
     ] = 2.0,
     limit: Annotated[
-        float, typer.Option("--limit", min=0.1, help="Seconds that one run may take.")
+        float,
+        typer.Option(
+            "--limit",
+            min=0.1,
+            help="Seconds one run may take; a longer run is stopped and counted as too slow.",
+        ),
     ] = 10.0,
     check: CheckOption = False,
     report: Annotated[
-        Path, typer.Option("--report", help="Where every figure is written as JSON, as they come.")
+        Path,
+        typer.Option("--report", help="The JSON file for all figures, rewritten after each one."),
     ] = Path("bench-strategies.json"),
     output: OutputOption = OutputFormat.TABLE,
 ) -> None:
-    """Measure our strategies beside Kafka's own assignors, over the same groups.
+    """Compare our strategies with Kafka's own assignors on the same groups.
 
     Kafka's UniformAssignor, RangeAssignor and CooperativeStickyAssignor run from their released
-    jars. Every contestant is a process of its own; a time is the median of its runs, once warm.
+    jars. Each contestant runs in its own process; a time is the median of its runs after warm-up.
     """
     from fairlead_proof.bench.assignors.grid import DEFAULT, RUNS, SUBSCRIPTIONS, WHOLE, Axes
     from fairlead_proof.bench.assignors.run import StrategyBenchOptions
 
     base = WHOLE if whole else DEFAULT
     axes = Axes(
-        # Of two members one can join.
+        # A join needs at least two members.
         _numbers("--members", members, base.members, least=2),
         _numbers("--queues-per-member", queues_per_member, base.queues_per_member),
         _numbers("--topics", topics, base.topics),
@@ -88,7 +104,7 @@ def bench_strategies(
 
 
 def _measured(options: "StrategyBenchOptions", report: Path) -> "Results":
-    """Measure, telling how far it is, and write the report after each figure."""
+    """Measure, show the progress, and rewrite the report after each figure."""
     from rich.console import Console
 
     from fairlead.jars.progress import ConsoleProgress
@@ -111,13 +127,13 @@ def _measured(options: "StrategyBenchOptions", report: Path) -> "Results":
             document = {**_conditions(options.seconds), **results.to_json()}
             report.write_bytes(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
     except KeyboardInterrupt:
-        typer.echo(f"interrupted; {report} has the figures until then", err=True)
+        typer.echo(f"interrupted; {report} has the figures measured so far", err=True)
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     return results
 
 
 def _conditions(seconds: float) -> dict[str, Any]:
-    """What the figures depend on besides the programs."""
+    """Return the versions and the machine's state that the figures depend on."""
     import os
     import platform
 
@@ -181,7 +197,7 @@ def _show(results: "Results", report: Path, output: OutputFormat) -> None:
 
 
 def _tables(results: "Results") -> Iterator[tuple[str, list[dict[str, Any]]]]:
-    """Yield a title and the rows of each point, in order."""
+    """Yield the title and the rows of each measured group, in order."""
     rows: dict[str, list[dict[str, Any]]] = {}
     for figure, row in zip(results.figures, results.rows(), strict=True):
         beyond = f"> {results.limit_ms:,.0f}"
@@ -204,7 +220,7 @@ def _tables(results: "Results") -> Iterator[tuple[str, list[dict[str, Any]]]]:
 
 
 def _rounded(number: float | None) -> str | None:
-    """Write a number with three digits or so."""
+    """Return a number as text with two or three significant digits."""
     if number is None:
         return None
     if number >= _HUNDRED:

@@ -1,4 +1,4 @@
-"""`fairlead proof conform`: reads cases line by line, and writes answers."""
+"""`fairlead proof conform`: answers conformance cases line by line."""
 
 import sys
 
@@ -8,11 +8,11 @@ from fairlead.errors import ExitCode
 
 
 def conform() -> None:
-    """Answer cases as RocketMQ's classes do: one JSON line in, one JSON line out, in order.
+    """Answer conformance cases as RocketMQ's classes do: one JSON line out for each line in.
 
-    docs/conformance.md has the format and a program in Java that lets the real classes answer the
-    same cases. A line that is no case is answered with bad_case and stops nothing; the exit code is
-    2 then.
+    docs/conformance.md describes the format, and a Java program that has the real classes answer
+    the same cases. A line that is no case is answered with bad_case, and the command goes on; its
+    exit code is 2 then.
     """
     from fairlead_proof.conformance.lines import answer_lines
 

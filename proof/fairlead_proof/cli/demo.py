@@ -1,4 +1,4 @@
-"""``fairlead demo``: the main job on real parts, broken on purpose and judged."""
+"""``fairlead demo``: runs the whole system, breaks parts of it, and checks the result."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -18,56 +18,58 @@ ConsumersOption = Annotated[
     Consumers,
     typer.Option(
         "--consumers",
-        help="How clients consume: in a loop of their own, by a listener (push), or mixed.",
+        help="How clients consume: by polling in a loop, by a listener (push), or mixed.",
     ),
 ]
 BrokersOption = Annotated[
-    int, typer.Option("--brokers", help="1: the script below. 3: brokers are broken instead.")
+    int,
+    typer.Option("--brokers", help="1: break clients and the engine. 3: break brokers instead."),
 ]
 RoundsOption = Annotated[
     int,
     typer.Option(
         "--rounds",
         min=0,
-        help="With --brokers 3: so often each fault of leader, follower and controller. 0: the "
-        "leader killed, the leader frozen, all restarted in turn.",
+        help="With --brokers 3: how often to do each fault to leader, follower and controller. 0: "
+        "the leader is killed once and frozen once, then all brokers restart in turn.",
     ),
 ]
 FreezeOption = Annotated[
-    float, typer.Option("--freeze", min=1, help="Seconds that a broker is frozen for.")
+    float, typer.Option("--freeze", min=1, help="With --brokers 3: seconds a broker stays frozen.")
 ]
 
 
 def demo(
     *,
-    check: Annotated[
-        bool, typer.Option("--check", help="Make the verdict the exit code: 1 if it is negative.")
-    ] = False,
+    check: Annotated[bool, typer.Option("--check", help="Exit with 1 if a check fails.")] = False,
     duration: Annotated[
         float, typer.Option("--duration", min=5, help="Seconds of load, at least.")
     ] = 40.0,
-    seed: Annotated[int, typer.Option("--seed", help="Chooses who leaves and who is killed.")] = 1,
+    seed: Annotated[
+        int, typer.Option("--seed", help="Random seed: picks who leaves and who is killed.")
+    ] = 1,
     bootstrap: OwnBrokerOption = None,
     keep: Annotated[
-        bool, typer.Option("--keep", help="Leave topics, journals and logs behind.")
+        bool, typer.Option("--keep", help="Keep topics, journals and logs afterwards.")
     ] = False,
     consumers: ConsumersOption = Consumers.MIXED,
     brokers: BrokersOption = 1,
     rounds: RoundsOption = 0,
     freeze: FreezeOption = 30.0,
     report: Annotated[
-        Path, typer.Option("--report", help="Where the verdict is written as JSON.")
+        Path, typer.Option("--report", help="Where the verdict is written, as JSON.")
     ] = Path("report.json"),
     output: OutputOption = OutputFormat.TABLE,
 ) -> None:
-    """Run the main job on a real broker, break things, and judge it.
+    """Run the system on a real broker, break parts of it, and check that nothing was lost.
 
-    Six consumer processes share 32 queues; two join, one leaves, one is killed, partitions grow to
-    48, the engine is killed with a handover open. Then journals, source topic and the engine's
-    records are compared: no queue with two owners, no message missed, none read twice without need.
+    Six consumer processes share 32 queues; two join, one leaves, one is killed, the queues grow to
+    48, and the engine is killed during a handover. Then the consumers' journals, the source topic
+    and the engine's records are compared: no queue may have had two owners at a time, no message
+    may be missed, and none read twice without need.
 
-    With --brokers 3 a broker at a time is killed, frozen or restarted, and a client joins or leaves
-    meanwhile: the engine must decide about it within 5 s of the new leaders.
+    With --brokers 3, one broker at a time is killed, frozen or restarted while a client joins or
+    leaves: the engine must decide within 5 s after new partition leaders are elected.
     """
     from fairlead_proof.demo.report import print_report, write_report
     from fairlead_proof.demo.run import Demo, DemoOptions, make_console
@@ -100,10 +102,10 @@ def demo(
 
 
 def _faults(brokers: int, rounds: int, bootstrap: str | None) -> "tuple[BrokerFault, ...]":
-    """Return what is done to brokers; nothing to a single one.
+    """Return the faults for the brokers; none for a single broker.
 
     Raises:
-        UsageError: there are no such brokers to break.
+        UsageError: the flags do not allow these faults.
     """
     from fairlead.broker.cluster import CLUSTER_SIZES
     from fairlead_proof.demo.broker_faults import faults_of
@@ -114,7 +116,7 @@ def _faults(brokers: int, rounds: int, bootstrap: str | None) -> "tuple[BrokerFa
         return ()
     if bootstrap is not None:
         raise UsageError(
-            "--bootstrap: the brokers of --brokers 3 are killed and frozen.",
-            remedy="Leave it out: three brokers of the demo's own are started.",
+            "--bootstrap: not with --brokers 3, which kills and freezes brokers.",
+            remedy="Leave it out: the demo then starts three brokers of its own.",
         )
     return faults_of(rounds)

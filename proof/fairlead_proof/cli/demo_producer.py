@@ -1,4 +1,4 @@
-"""``fairlead proof demo-producer``: slows one broker and kills one under a producer."""
+"""``fairlead proof demo-producer``: slows one broker, kills another, checks the producer."""
 
 from dataclasses import asdict
 from typing import Annotated
@@ -13,18 +13,17 @@ from fairlead.errors import ExitCode
 
 def demo_producer(
     *,
-    check: Annotated[
-        bool, typer.Option("--check", help="Make the verdict the exit code: 1 if it is negative.")
-    ] = False,
+    check: Annotated[bool, typer.Option("--check", help="Exit with 1 if a check fails.")] = False,
     trouble: Annotated[
-        float, typer.Option("--trouble", min=1, help="Seconds that each trouble is judged for.")
+        float, typer.Option("--trouble", min=1, help="Seconds each trouble lasts and is measured.")
     ] = 8.0,
     output: OutputOption = OutputFormat.TABLE,
 ) -> None:
-    """Send through three brokers of its own; make one slow, kill another, and judge.
+    """Send through three brokers started for this; make one slow, kill another, and check.
 
-    The producer sends 200 messages a second. Every message must be acknowledged and stand where it
-    was said to stand; a broker in trouble gets next to none; afterwards all share the load again.
+    The producer sends 200 messages a second. Every message must be acknowledged and be at the
+    offset it was acknowledged with; a broker in trouble gets almost none; afterwards all get their
+    share.
     """
     from fairlead_proof.demo.run import make_console
     from fairlead_proof.demo.sending_run import ProducerDemo

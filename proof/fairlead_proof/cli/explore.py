@@ -1,4 +1,4 @@
-"""``fairlead proof explore``: every order of events of small worlds, on the real code."""
+"""``fairlead proof explore``: tries every order of events in small worlds, on the real code."""
 
 import time
 from collections.abc import Iterator, Sequence
@@ -23,66 +23,92 @@ ROWS_WORDS = "small, required or long"
 
 
 RowsOption = Annotated[
-    str | None, typer.Option("--rows", help=f"A table of worlds: {ROWS_WORDS} (small).")
+    str | None,
+    typer.Option("--rows", help=f"The set of worlds to search: {ROWS_WORDS} (default: small)."),
 ]
 ClientsOption = Annotated[
-    int | None, typer.Option("--clients", min=1, max=4, help="Of a world of one's own (3).")
+    int | None,
+    typer.Option("--clients", min=1, max=4, help="Clients in a world of your own (default: 3)."),
 ]
 QueuesOption = Annotated[
-    int | None, typer.Option("--queues", min=1, max=3, help="Queues that they share (1).")
+    int | None,
+    typer.Option("--queues", min=1, max=3, help="Queues that the clients share (default: 1)."),
 ]
 MovesOption = Annotated[
     int | None,
-    typer.Option("--moves", min=0, help="Times that a queue gets another target (1)."),
+    typer.Option("--moves", min=0, help="How often a queue may get another target (default: 1)."),
 ]
 DeathsOption = Annotated[
     int | None,
-    typer.Option("--deaths", min=0, help="Clients that crash, leave or lose a lease (0)."),
+    typer.Option(
+        "--deaths",
+        min=0,
+        help="How many clients may crash, leave or lose their lease (default: 0).",
+    ),
 ]
 LossesOption = Annotated[
-    int | None, typer.Option("--losses", min=0, help="Starts of another driver (0).")
+    int | None,
+    typer.Option(
+        "--losses", min=0, help="How often the engine's driver may be replaced (default: 0)."
+    ),
 ]
 OffsetsOption = Annotated[
-    int | None, typer.Option("--offsets", min=0, help="Messages in each queue (1).")
+    int | None, typer.Option("--offsets", min=0, help="Messages in each queue (default: 1).")
 ]
 CapOption = Annotated[
-    int | None, typer.Option("--cap", min=1, max=4, help="Grants that a queue may have (2).")
+    int | None, typer.Option("--cap", min=1, max=4, help="Grants a queue may get (default: 2).")
 ]
 ComebacksOption = Annotated[
-    int | None, typer.Option("--comebacks", min=0, help="New incarnations after a lease (0).")
+    int | None,
+    typer.Option(
+        "--comebacks",
+        min=0,
+        help="How often a client may return after losing its lease (default: 0).",
+    ),
 ]
 ResetsOption = Annotated[
-    int | None, typer.Option("--resets", min=0, help="Times that an operator moves a start (0).")
+    int | None,
+    typer.Option(
+        "--resets", min=0, help="How often an operator may reset a position (default: 0)."
+    ),
 ]
 MutesOption = Annotated[
     int | None,
-    typer.Option("--mutes", min=0, help="Clients that are found mute, and passed over (0)."),
+    typer.Option(
+        "--mutes", min=0, help="How many clients may be found mute and be passed over (default: 0)."
+    ),
 ]
 LostOption = Annotated[
-    int | None, typer.Option("--lost", min=0, help="Assignments that are lost for good (0).")
+    int | None,
+    typer.Option("--lost", min=0, help="How many assignments may be lost for good (default: 0)."),
 ]
 EagerOption = Annotated[
-    bool | None, typer.Option("--eager", help="The group hands over without waiting.")
+    bool | None, typer.Option("--eager", help="Hand over without waiting for the old owner.")
 ]
 OrderedOption = Annotated[
-    bool | None, typer.Option("--ordered", help="The first client wants its messages in order.")
+    bool | None, typer.Option("--ordered", help="The first client consumes in order.")
 ]
 RestartOption = Annotated[
     str | None,
-    typer.Option("--restart", help="The state of a new driver: lost, old or intact (lost)."),
+    typer.Option(
+        "--restart", help="The state a new driver finds: lost, old or intact (default: lost)."
+    ),
 ]
 ZombieOption = Annotated[
-    bool | None, typer.Option("--zombie", help="The old driver goes on beside the new one.")
+    bool | None, typer.Option("--zombie", help="The old driver goes on running beside the new one.")
 ]
 UnprunedOption = Annotated[
-    bool, typer.Option("--unpruned", help="Keep records without effect, read one by one.")
+    bool, typer.Option("--unpruned", help="Do not skip records without effect; much slower.")
 ]
 StatesMaxOption = Annotated[
-    int | None, typer.Option("--states-max", min=1, help="Give up beyond so many states.")
+    int | None, typer.Option("--states-max", min=1, help="Give up after this many states.")
 ]
 ReplayOption = Annotated[
     Path | None,
-    typer.Option("--replay", help="Do a run again that -o json has told; - for standard in."),
+    typer.Option(
+        "--replay",
+        help="Replay a run from a file of -o json, step by step; - reads standard input.",
+    ),
 ]
 
 
@@ -109,12 +135,12 @@ def explore(
     replay: ReplayOption = None,
     output: OutputOption = OutputFormat.TABLE,
 ) -> None:
-    """Search small worlds for a broken promise, in every order of events.
+    """Search every order of events in small worlds for a broken promise.
 
-    The real core and the real client session, not a model of them: records are read late, in any
-    order and again, clients crash, drivers lose their state. In each state: no two owners, no hole,
-    no needless repetition; and every state leads to a settled one. The first run that breaks a
-    promise is a shortest one, and is told step by step.
+    The engine's real core and the real client session run, not models: records are read late, out
+    of order and twice, clients crash, drivers lose their state. In each state no queue may have two
+    owners, no message may be skipped or repeated without need, and a settled state must be
+    reachable. The shortest run that breaks a promise is shown step by step.
     """
     if replay is not None:
         _retell(read_document(replay, "--replay"), output)
@@ -140,12 +166,13 @@ def _worlds(rows: str | None, given: dict[str, Any], *, prune: bool) -> tuple["W
 
     if given and rows is not None:
         raise UsageError(
-            "--rows: it has worlds of its own.", remedy=f"Leave out --{next(iter(given))}."
+            "--rows: not with flags that describe a world.",
+            remedy=f"Leave out --{next(iter(given))}.",
         )
     if given:
         return (replace(_world(given), prune=prune),)
     if rows is not None and rows not in tuple(Rows):
-        raise UsageError(f"--rows: there is no table {rows!r}.", remedy=f"Name {ROWS_WORDS}.")
+        raise UsageError(f"--rows: there is no set {rows!r}.", remedy=f"Choose {ROWS_WORDS}.")
     return tuple(replace(world, prune=prune) for world in ROWS[Rows(rows or Rows.SMALL)])
 
 
@@ -154,7 +181,9 @@ def _world(given: dict[str, Any]) -> "WorldBounds":
 
     restart = given.get("restart", Restart.LOST)
     if restart not in tuple(Restart):
-        raise UsageError(f"--restart: {restart!r} is unknown.", remedy="Say lost, old or intact.")
+        raise UsageError(
+            f"--restart: {restart!r} is unknown.", remedy="Choose lost, old or intact."
+        )
     return WorldBounds(**{**given, "restart": Restart(restart)})
 
 
@@ -179,7 +208,7 @@ def _search(worlds: Sequence["WorldBounds"], states_max: int | None) -> list["Se
             if searched[-1].counterexample is not None:
                 break
     except KeyboardInterrupt:
-        typer.echo(f"interrupted; {len(searched)} worlds were searched", err=True)
+        typer.echo(f"interrupted; {len(searched)} worlds were searched to the end", err=True)
         raise typer.Exit(ExitCode.INTERRUPTED) from None
     return searched
 
@@ -239,7 +268,7 @@ def _retell(document: dict[str, Any], output: OutputFormat) -> None:
         run = [str(step) for step in document["run"]]
     except (KeyError, TypeError) as error:
         raise UsageError(
-            f"--replay: it is no run ({error}).",
+            f"--replay: the file has no run ({error}).",
             remedy="Give one object of the list that fairlead proof explore -o json writes.",
         ) from error
     rows: list[dict[str, Any]] = []

@@ -1,4 +1,4 @@
-"""``fairlead proof pitfalls``: what goes wrong in RocketMQ's own way, beside what happens here."""
+"""``fairlead proof pitfalls``: what goes wrong with RocketMQ's rebalancing, and here instead."""
 
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -17,15 +17,16 @@ COLUMNS = ("pitfall", "side", "owned twice", "nobody's", "read twice", "not read
 def pitfalls(
     *,
     name: Annotated[
-        str | None, typer.Argument(help="The story to tell; left out: the counts of all.")
+        str | None,
+        typer.Argument(help="The pitfall to show event by event; without it, the counts of all."),
     ] = None,
     output: OutputOption = OutputFormat.TABLE,
 ) -> None:
-    """Tell what goes wrong when every client shares the queues by itself, and what happens here.
+    """Show what goes wrong when each client rebalances by itself, and what happens here instead.
 
-    The left side is a small model of RocketMQ's clients and brokers that runs its strategies, each
-    client on what it sees itself. The right side is the engine's own core on the same history.
-    Nothing is read and nothing is needed; the answers are always the same.
+    The left side is a small model of RocketMQ's clients and brokers with its strategies: each
+    client decides from what it sees itself. The right side is the engine's real core on the same
+    events. The command reads nothing and needs no broker; its answers are always the same.
     """
     from fairlead_proof.pitfalls.catalogue import PITFALLS
     from fairlead_proof.pitfalls.document import document_of
@@ -45,7 +46,7 @@ def _chosen(catalogue: "tuple[Pitfall, ...]", name: str | None) -> "tuple[Pitfal
     if not chosen:
         raise UsageError(
             f"NAME: there is no pitfall {name!r}.",
-            remedy=f"name one of {', '.join(each.name for each in catalogue)}",
+            remedy=f"Name one of {', '.join(each.name for each in catalogue)}.",
         )
     return chosen
 

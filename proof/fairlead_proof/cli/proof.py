@@ -1,4 +1,4 @@
-"""`fairlead proof`: the commands of those who prove Fairlead, imported one by one."""
+"""`fairlead proof`: the commands for Fairlead's developers, each imported when it is used."""
 
 from typing import Final
 
@@ -14,27 +14,27 @@ PROOFS: Final[dict[str, CommandEntry]] = {
         f"{_ROOM}.sim:sim", "Run the real engine and client in simulated time, with faults."
     ),
     "explore": CommandEntry(
-        f"{_ROOM}.explore:explore", "Search every order of events of small worlds."
+        f"{_ROOM}.explore:explore", "Search every order of events in small worlds."
     ),
     "pitfalls": CommandEntry(
-        f"{_ROOM}.pitfalls:pitfalls", "Show RocketMQ's own way and Fairlead's side by side."
+        f"{_ROOM}.pitfalls:pitfalls", "Show RocketMQ's rebalancing and Fairlead's side by side."
     ),
     "allocate": CommandEntry(
-        f"{_ROOM}.allocate:allocate", "Show who gets which queue under a strategy."
+        f"{_ROOM}.allocate:allocate", "Show which client gets which queue under a strategy."
     ),
     "conform": CommandEntry(
-        f"{_ROOM}.conform:conform", "Answer cases as RocketMQ's own classes answer them."
+        f"{_ROOM}.conform:conform", "Answer conformance cases as RocketMQ's own classes do."
     ),
     "bench": CommandEntry(
         f"{_ROOM}.bench:bench", "Measure joins and leaves on the real broker and job."
     ),
     "bench-strategies": CommandEntry(
         f"{_ROOM}.bench_strategies:bench_strategies",
-        "Measure the strategies beside Kafka's own assignors.",
+        "Compare the strategies with Kafka's own assignors.",
     ),
     "demo-producer": CommandEntry(
         f"{_ROOM}.demo_producer:demo_producer",
-        "Slow one broker and kill another under a producer, and judge it.",
+        "Slow one broker, kill another, and check the producer.",
     ),
 }
 
@@ -49,5 +49,5 @@ app = typer.Typer(
     name="proof",
     cls=ProofGroup,
     no_args_is_help=True,
-    help="Try Fairlead and judge it, as its makers do. No production process needs this.",
+    help="Test and measure Fairlead, as its developers do. Production needs none of this.",
 )

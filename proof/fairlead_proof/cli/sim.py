@@ -1,4 +1,4 @@
-"""``fairlead proof sim``: real engine and client in simulated time, with faults by seed."""
+"""``fairlead proof sim``: runs the real engine and client in simulated time, with faults."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -23,21 +23,28 @@ def sim(
         int, typer.Option("--schedules", "-n", min=1, help="How many schedules, one per seed.")
     ] = 500,
     seed: Annotated[
-        int, typer.Option("--seed", min=0, help="Of the first schedule; the others follow it.")
+        int,
+        typer.Option(
+            "--seed", min=0, help="Seed of the first schedule; each further one is 1 higher."
+        ),
     ] = 1,
     jobs: Annotated[
-        int, typer.Option("--jobs", "-j", min=1, max=64, help="Processes that run schedules.")
+        int,
+        typer.Option(
+            "--jobs", "-j", min=1, max=64, help="Processes that run schedules in parallel."
+        ),
     ] = 1,
     story: Annotated[
-        bool, typer.Option("--story", help="Run one schedule and tell all that happens in it.")
+        bool,
+        typer.Option("--story", help="Run one schedule and print everything that happens in it."),
     ] = False,
     output: OutputOption = OutputFormat.TABLE,
 ) -> None:
-    """Run the real engine and the real client session through random lives on a virtual clock.
+    """Run the real engine and client session through random events on a virtual clock.
 
-    Brokers, drivers, clients, bridges and operators are simulated, and so is what goes wrong with
-    them. At every step the promises are checked: no queue with two owners, no message left out or
-    read twice without need, no epoch used again. A seed always gives the same schedule.
+    Brokers, drivers, clients, bridges and operators are simulated, with everything that can go
+    wrong with them. At every step the promises are checked: no queue with two owners, no message
+    skipped or read twice without need, no epoch used twice. A seed always gives the same schedule.
     """
     if story:
         _tell(seed, output)
@@ -132,7 +139,7 @@ def _measures(campaign: "Campaign", totals: Any) -> list[dict[str, Any]]:
         {"measure": "ms to come to rest, most", "figure": totals["settled_ms"]["most"]},
     ]
     for target in (*(each for each in targets if each not in kinds), rarest):
-        verdict = {True: "yes", False: "no", None: "too few to tell"}[target.passed]
+        verdict = {True: "yes", False: "no", None: "too few to judge"}[target.passed]
         rows.append(
             {
                 "measure": target.name.replace("_", " "),
@@ -154,11 +161,11 @@ def _measures(campaign: "Campaign", totals: Any) -> list[dict[str, Any]]:
 
 
 def _failure(seed: int) -> str:
-    """Return the end of a failed schedule's story, and how to see it again."""
+    """Return the end of a failed schedule's story, and the command that shows all of it."""
     from fairlead_proof.sim.schedule import run_schedule
 
     outcome = run_schedule(seed, keep_story=True)
-    rule, detail = outcome.breach or ("NOT REPEATED", "the schedule does not fail when told")
+    rule, detail = outcome.breach or ("NOT REPEATED", "the schedule did not fail when run again")
     lines = [
         f"seed {seed}, {_version()}: {rule}",
         detail.rstrip(),
@@ -177,13 +184,13 @@ def _version() -> str:
     import fairlead
 
     folder = Path(fairlead.__file__).resolve().parent
-    found = subprocess.run(
+    git = subprocess.run(
         ["git", "-C", str(folder), "rev-parse", "--short=12", "HEAD"],  # noqa: S607 - whatever git is there
         capture_output=True,
         text=True,
         check=False,
     )
-    commit = found.stdout.strip() if found.returncode == 0 else "no commit known"
+    commit = git.stdout.strip() if git.returncode == 0 else "no commit known"
     return f"fairlead {fairlead.__version__} ({commit})"
 
 

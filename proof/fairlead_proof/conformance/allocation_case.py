@@ -91,11 +91,11 @@ def _allocation(
 
 def _shares(allocation: Allocation, topics: Iterable[str]) -> dict[str, tuple[MessageQueue, ...]]:
     """Return what each client owns, topic by topic in the order of the queues."""
-    found: dict[str, tuple[MessageQueue, ...]] = {}
+    by_client: dict[str, tuple[MessageQueue, ...]] = {}
     for topic in topics:
         for client_id, owned in allocation.topics.get(topic, {}).items():
-            found[client_id] = found.get(client_id, ()) + owned
-    return found
+            by_client[client_id] = by_client.get(client_id, ()) + owned
+    return by_client
 
 
 def _owners(options: Mapping[str, Any]) -> dict[MessageQueue, str]:

@@ -53,10 +53,10 @@ def _fields(text: str) -> list[int] | None:
     for width in _WIDTHS:
         if at + width > len(text):
             return None
-        found = _number(text[: at + width], at)
-        if found is None:
+        field = _number(text[: at + width], at)
+        if field is None:
             return None
-        number, at = found
+        number, at = field
         fields.append(number)
     last = _number(text, at)
     return None if last is None else [*fields, last[0]]

@@ -65,10 +65,10 @@ def answer_route_changed(case: Mapping[str, Any]) -> dict[str, Any]:
 def _route(case: Mapping[str, Any], name: str) -> TopicRoute:
     if name not in case:
         raise BadCaseError(f"{name}: it is missing")
-    told = case[name]
+    given = case[name]
     try:
-        if isinstance(told, str):
-            return decode_topic_route(told)
-        return read_topic_route(told, name)
+        if isinstance(given, str):
+            return decode_topic_route(given)
+        return read_topic_route(given, name)
     except RouteError as error:
         raise BadCaseError(str(error)) from error

@@ -134,8 +134,8 @@ class BrokerScript(Script):
             self._guests += 1
             self._ready(f"c{self._guests}")
         self._watch.await_whole()
-        told = {"kill": "is killed (-9)", "freeze": f"is frozen for {self._plan.freeze_s:.0f} s"}
-        done = told.get(fault.value.rpartition("-")[2], "is restarted in order")
+        verbs = {"kill": "is killed (-9)", "freeze": f"is frozen for {self._plan.freeze_s:.0f} s"}
+        done = verbs.get(fault.value.rpartition("-")[2], "is restarted in order")
         change = f"c{self._guests} {'leaves' if self._guest else 'joins'}"
         begun = time.monotonic()
         begun_ms, begun_ns = _now_ms(), time.monotonic_ns()

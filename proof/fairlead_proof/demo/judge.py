@@ -283,8 +283,8 @@ def _invariants(judgement: Judgement | None) -> Iterator[Check]:
 def _decided(outages: Sequence[Outage], wanted: Requirements) -> Iterator[Check]:
     """Judge how soon there were decisions once others led; of fewer than 20 outages, each one."""
     for fault in dict.fromkeys(outage.fault for outage in outages):
-        found = [outage for outage in outages if outage.fault is fault]
-        seconds = sorted(outage.seconds_to_decision for outage in found)
+        of_fault = [outage for outage in outages if outage.fault is fault]
+        seconds = sorted(outage.seconds_to_decision for outage in of_fault)
         nearly_all = seconds[ceil(0.95 * len(seconds)) - 1]
         yield Check(
             f"decided after new leaders: {fault}",
@@ -294,7 +294,7 @@ def _decided(outages: Sequence[Outage], wanted: Requirements) -> Iterator[Check]
             _few(
                 f"broker {one.node}: others led after {one.seconds_to_leaders:.1f} s, decided"
                 f" {one.seconds_to_decision:.1f} s later"
-                for one in found
+                for one in of_fault
             ),
         )
 
@@ -340,7 +340,7 @@ def _memory(use: MemoryUse | None, wanted: Requirements) -> Check:
 
 def _few(findings: Iterable[str]) -> tuple[str, ...]:
     """The first findings, and how many more there are."""
-    found = list(findings)
-    if len(found) <= _FINDINGS_MAX:
-        return tuple(found)
-    return (*found[:_FINDINGS_MAX], f"and {len(found) - _FINDINGS_MAX} more")
+    all_findings = list(findings)
+    if len(all_findings) <= _FINDINGS_MAX:
+        return tuple(all_findings)
+    return (*all_findings[:_FINDINGS_MAX], f"and {len(all_findings) - _FINDINGS_MAX} more")

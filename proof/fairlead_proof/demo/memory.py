@@ -35,9 +35,9 @@ class MemoryUse:
         """The greatest sum in MiB, rounded up."""
         return ceil(self.bytes / _MEBIBYTE)
 
-    def with_look(self, found: int, processes: int, *, complete: bool) -> Self:
+    def with_look(self, memory_bytes: int, processes: int, *, complete: bool) -> Self:
         """Return what is known after one more look."""
-        greatest = max((self.bytes, self.processes), (found, processes))
+        greatest = max((self.bytes, self.processes), (memory_bytes, processes))
         return type(self)(*greatest, self.looks + 1, self.broken_off + (not complete))
 
 
@@ -75,14 +75,14 @@ class MemoryWatch:
         use = MemoryUse()
         while True:
             try:
-                found = family_memory(self._pid, _LOOK_SECONDS_MAX)
+                family = family_memory(self._pid, _LOOK_SECONDS_MAX)
             except ProcessLookupError:
                 return
             except OSError:
                 # Part of the processes is hidden from us: a sum without them would be a lie.
                 self.use = None
                 return
-            use = use.with_look(found.bytes, found.processes, complete=found.complete)
+            use = use.with_look(family.bytes, family.processes, complete=family.complete)
             if use.looks > use.broken_off:
                 self.use = use
             if self._ended.wait(self._look_seconds):

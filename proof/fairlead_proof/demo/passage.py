@@ -25,13 +25,13 @@ def follow_steps(history: History, tenures: Tenures) -> tuple[StepOutcome, ...]:
         end_ns = following.t_ns
         queues: set[MessageQueue] = {
             queue
-            for queue, found in tenures.by_queue.items()
-            if any(tenure.begin_ns < end_ns for tenure in found)
+            for queue, owner_tenures in tenures.by_queue.items()
+            if any(tenure.begin_ns < end_ns for tenure in owner_tenures)
         }
         if isinstance(following, Closing):
             queues |= history.source.keys()
-        found = {queue: tenures.owner(queue, end_ns) for queue in queues}
-        owners = {queue: each.client_id if each else None for queue, each in found.items()}
+        owner_tenures = {queue: tenures.owner(queue, end_ns) for queue in queues}
+        owners = {queue: each.client_id if each else None for queue, each in owner_tenures.items()}
         before, shares = shares, _shares_of_avg(owners)
         moved_by_avg = sum(before.get(queue) != owner for queue, owner in shares.items())
         outcomes.append(_outcome(begun, end_ns, owners, moved_by_avg, tenures))
@@ -67,8 +67,8 @@ def _outcome(
 
 
 def _starts(begin_ns: int, end_ns: int, tenures: Tenures) -> Iterator[Tenure]:
-    for found in tenures.by_queue.values():
-        yield from (t for t in found if begin_ns <= t.begin_ns < end_ns)
+    for owner_tenures in tenures.by_queue.values():
+        yield from (t for t in owner_tenures if begin_ns <= t.begin_ns < end_ns)
 
 
 def _owner_before(queue: MessageQueue, t_ns: int, tenures: Tenures) -> str | None:
@@ -84,11 +84,11 @@ def unanswered_drops(history: History, tenures: Tenures) -> dict[int, tuple[str,
     after its work stopped, so a stop after the death proves that the answer came after the death.
     No clock of the broker takes part in this.
     """
-    found: dict[int, tuple[str, ...]] = {}
+    owner_tenures: dict[int, tuple[str, ...]] = {}
     for kill in history.steps:
         if isinstance(kill, EngineKilled):
-            found[kill.generation] = tuple(sorted(_unanswered(kill, history, tenures)))
-    return found
+            owner_tenures[kill.generation] = tuple(sorted(_unanswered(kill, history, tenures)))
+    return owner_tenures
 
 
 def _unanswered(kill: EngineKilled, history: History, tenures: Tenures) -> Iterator[str]:

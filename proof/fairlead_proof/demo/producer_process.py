@@ -48,7 +48,7 @@ def produce(producer: KafkaProducer, topic: str, rate: int, finish: threading.Ev
         kafka.errors.KafkaError: a message could not be stored.
     """
     counter = Counter()
-    sent, started, told = 0, time.monotonic(), 0.0
+    sent, started, reported = 0, time.monotonic(), 0.0
     while not finish.wait(_TICK_SECONDS) and counter.failure is None:
         partitions = sorted(producer.partitions_for(topic))
         for number in range(sent, int((time.monotonic() - started) * rate)):
@@ -57,8 +57,8 @@ def produce(producer: KafkaProducer, topic: str, rate: int, finish: threading.Ev
             future.add_callback(counter.succeeded)
             future.add_errback(counter.failed)
             sent += 1
-        if time.monotonic() >= told + _TELL_SECONDS:
-            told = time.monotonic()
+        if time.monotonic() >= reported + _TELL_SECONDS:
+            reported = time.monotonic()
             emit(event="produced", count=counter.acknowledged)
     producer.flush(timeout=_FLUSH_SECONDS)
     if counter.failure is not None:

@@ -203,8 +203,8 @@ class Demo:
         ]
         source = source_content(read_to_end(system.bootstrap, plan.source), BROKER_NAME)
         judgement = judge_recording(recording, STRATEGIES)
-        told = journals, script.steps
-        history = history_of(recording, GROUP, *told, source, refused=judgement.refused)
+        what_clients_did = journals, script.steps
+        history = history_of(recording, GROUP, *what_clients_did, source, refused=judgement.refused)
         outages = script.outages if isinstance(script, BrokerScript) else ()
         return judge(history, self._requirements, self._memory.use, judgement, outages)
 

@@ -92,7 +92,7 @@ def _once(ledger: Ledger, content: TopicContent) -> Check:
 
 def _share(ledger: Ledger, phase: Phase) -> Check:
     shares = ledger.shares(phase.since, phase.until)
-    told = ", ".join(f"broker {broker}: {share:.1%}" for broker, share in shares.items())
+    shares_text = ", ".join(f"broker {broker}: {share:.1%}" for broker, share in shares.items())
     if phase.trouble is not None:
         share = shares.get(phase.trouble, 0.0)
         return Check(
@@ -100,11 +100,11 @@ def _share(ledger: Ledger, phase: Phase) -> Check:
             f"{share:.1%} of the messages",
             f"at most {AROUND_MAX:.0%}",
             bool(shares) and share <= AROUND_MAX,
-            (told,),
+            (shares_text,),
         )
     return Check(
         f"{phase.name}: all three share the load",
-        told,
+        shares_text,
         f"at least {RETURNED_MIN:.0%} each",
         len(shares) == 3 and min(shares.values()) >= RETURNED_MIN,  # noqa: PLR2004 - three brokers
     )

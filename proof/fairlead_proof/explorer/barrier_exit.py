@@ -63,7 +63,7 @@ class BarrierExit:
         return known
 
     def _search(self, state: int, environment: Environment) -> tuple[tuple[Step, ...], bool]:
-        found: dict[tuple[int, int, Kind], Step] = {}
+        by_end: dict[tuple[int, int, Kind], Step] = {}
         paths: dict[int, tuple[str, ...]] = {state: ()}
         thorough = state
         for stage in self._stages(state, environment):
@@ -75,14 +75,14 @@ class BarrierExit:
                 if step is not None and (step.kind is Kind.DEFECT or self._grants(step.to)):
                     label = "; ".join((*path, step.label))
                     end = (step.to, step.facts, step.kind)
-                    found.setdefault(end, step._replace(label=label))
+                    by_end.setdefault(end, step._replace(label=label))
                 elif step is not None:
                     assert not step.facts, "an engine in a barrier tells nobody anything"
                     fresh.setdefault(step.to, (*path, step.label))
                 if step is None or not stage.must:
                     fresh.setdefault(inner, path)
             paths = fresh
-        return tuple(found.values()), not self._grants(thorough)
+        return tuple(by_end.values()), not self._grants(thorough)
 
     def _grants(self, state: int) -> bool:
         return self.engines.states[state].granting
@@ -130,10 +130,10 @@ class BarrierExit:
         numbers = sorted(
             bits(facts & self.engines.facts.for_engines), key=lambda number: known[number].text
         )
-        found: dict[object, int] = {}
+        first_of_source: dict[object, int] = {}
         for number in numbers:
-            found.setdefault(_told_by(known[number]) or number, number)
-        return sorted(found.values(), key=lambda number: _place(known[number]))
+            first_of_source.setdefault(_told_by(known[number]) or number, number)
+        return sorted(first_of_source.values(), key=lambda number: _place(known[number]))
 
     def _read(self, number: int, state: int) -> Step | None:
         if not self.engines.effective(state, 1 << number):

@@ -80,14 +80,14 @@ def family_of(pid: int) -> list[Process]:
     Raises:
         ProcessLookupError: there is no such process.
     """
-    found: dict[int, Process] = {}
+    by_pid: dict[int, Process] = {}
     children: dict[int, list[Process]] = {}
     for process in list_processes():
-        found[process.pid] = process
+        by_pid[process.pid] = process
         children.setdefault(process.parent, []).append(process)
-    if pid not in found:
+    if pid not in by_pid:
         raise ProcessLookupError(pid)
-    family = [found[pid]]
+    family = [by_pid[pid]]
     for member in family:
         family += children.get(member.pid, [])
     return family

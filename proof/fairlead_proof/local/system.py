@@ -180,9 +180,9 @@ class LocalSystem:
             EnvironmentMissingError: the topic cannot be written.
         """
         settings = load_settings(overrides=self.settings())
-        said = RuleSet(group, rule, (), value, "local")
+        rules = RuleSet(group, rule, (), value, "local")
         shards = settings.topics.heartbeats_partitions
-        write_rules(settings.kafka, [(at, said) for at in partitions_of_rule(said, shards)])
+        write_rules(settings.kafka, [(at, rules) for at in partitions_of_rule(rules, shards)])
 
     def start_bridge(self, *flags: str) -> None:
         """Start the Kafka bridge as a process, with these flags besides its own."""

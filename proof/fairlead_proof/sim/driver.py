@@ -206,8 +206,8 @@ class Driver:
         begin = {}
         for suffix, end in ends.items():
             records = self.world.kafka.partition(suffix).between(0, end)
-            found = (record.offset for record in records if record.append_ms >= since_ms)
-            begin[suffix] = next(found, end)
+            young_enough = (record.offset for record in records if record.append_ms >= since_ms)
+            begin[suffix] = next(young_enough, end)
         self.begin = {NAMES.name(suffix): {0: offset} for suffix, offset in begin.items()}
         self.checkpoint.saved[:] = [Saved(begin, None)]
         self.checkpoint.planned = None

@@ -72,7 +72,7 @@ def test_the_command_logs_json_and_ends_with_0_on_sigterm(
     # Of kafka-python's own lines none is promised, but each is a document.
     events = [line["event"] for line in lines if "logger" not in line]
     assert events[:2] == ["metrics", "bridge_started"]
-    assert "the driver died, starting it again" in events
+    assert "the driver died, restarting it" in events
     assert "route_published" in events
     assert events[-1] == "bridge_stopped"
 

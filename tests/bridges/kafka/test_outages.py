@@ -212,7 +212,7 @@ def test_topic_of_two_lives(ledger: Ledger, bootstrap: str, topic: str) -> None:
     control = ControlTopics(bootstrap, names, timeout_ms=5_000, options={})
     with closing(data), control:
         answerer = make_answerer(data, control, names)
-        answerer.take([Request("g", "offsets", topic, None, None)], now_ms=0)
+        answerer.note([Request("g", "offsets", topic, None, None)], now_ms=0)
         answerer.answer_due(now_ms=0)
         ledger.read_all()
         assert [change.topic for change in ledger.routes] == [topic]
@@ -269,9 +269,9 @@ def test_an_answer_that_was_not_written_is_given_again(
     control = ControlTopics(mended.bootstrap, names, timeout_ms=2_000, options={})
     with closing(data), control:
         answerer = make_answerer(data, control, names)
-        answerer.take([Request("g", "route", topic, None, None)], now_ms=0)
+        answerer.note([Request("g", "route", topic, None, None)], now_ms=0)
         answerer.answer_due(now_ms=0)
-        answerer.take([Request("g", "offsets", topic, None, None)], now_ms=0)
+        answerer.note([Request("g", "offsets", topic, None, None)], now_ms=0)
         deadline = time.monotonic() + SECONDS_MAX
         while not data.committed("g", topic, [0]):
             # The first question about a group makes the topic that has the answer.

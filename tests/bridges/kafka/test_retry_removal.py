@@ -234,7 +234,7 @@ def turn(removal: RetryRemoval, now_ms: int, meanwhile: Callable[[], None] = lam
     if task is not None:
         outcome = removal.do(task)
         meanwhile()
-        removal.take(outcome, now_ms=now_ms)
+        removal.finish(outcome, now_ms=now_ms)
 
 
 def test_who_speaks_while_its_topics_are_closed() -> None:

@@ -23,7 +23,7 @@ def _seen(partitions: int) -> TopicSeen:
 def test_the_untold_queues_are_counted() -> None:
     """How many queues nobody shares, and of how many."""
     found = untold_queues(_route(15), [_seen(21)])
-    assert found == {"orders": "6 of its 21 queues are shared by nobody: no bridge has told them"}
+    assert found == {"orders": "6 of its 21 queues have no owner: no bridge has published them"}
 
 
 @pytest.mark.parametrize(

@@ -77,13 +77,13 @@ class Group:
         by_subscription: list[list[int]] = [[] for _ in self.subscriptions]
         for member, number in enumerate(self.members):
             by_subscription[number].append(member)
-        found: list[list[int]] = [[] for _ in self.topics]
+        by_topic: list[list[int]] = [[] for _ in self.topics]
         for number, topics in enumerate(self.subscriptions):
             for topic in topics:
-                found[topic] += by_subscription[number]
+                by_topic[topic] += by_subscription[number]
         # Topics of one set of subscribers share its tuple: there are few sets and many topics.
         known: dict[tuple[int, ...], tuple[int, ...]] = {}
-        ordered = (tuple(sorted(members)) for members in found)
+        ordered = (tuple(sorted(members)) for members in by_topic)
         return [known.setdefault(members, members) for members in ordered]
 
     def request(self) -> AllocationRequest:

@@ -39,13 +39,13 @@ def owners_by_number(group: Group, allocation: Allocation) -> list[list[int]]:
     """Return the owners by number, in the order of topics and queues."""
     number = {name: place for place, name in enumerate(member_names(len(group.members)))}
     topic_number = {name: place for place, name in enumerate(topic_names(len(group.topics)))}
-    found = [[NOBODY] * count for count in group.topics]
+    numbered = [[NOBODY] * count for count in group.topics]
     for topic, shares in allocation.topics.items():
-        owners = found[topic_number[topic]]
+        owners = numbered[topic_number[topic]]
         for client_id, queues in shares.items():
             for queue in queues:
                 owners[queue.queue_id] = number[client_id]
-    return found
+    return numbered
 
 
 class _Contest:
@@ -72,10 +72,10 @@ class _Contest:
             # The last answer is garbage by now, and not this run's.
             gc.collect()
             processor_begun, run_begun = time.thread_time_ns(), time.perf_counter_ns()
-            found = strategy.allocate(request)
+            latest = strategy.allocate(request)
             clock.append(time.perf_counter_ns() - run_begun)
             processor.append(time.thread_time_ns() - processor_begun)
-            result = result or found
+            result = result or latest
             self._live()
         assert result is not None
         return result

@@ -250,8 +250,8 @@ class OurWorld(PitfallWorld):
                 self.ledger.add_line(self.now_ms, f"engine decides: {why} ({summary}{alarms})")
 
     def _of(self, key: MemberKey) -> Consumer | None:
-        found = (each for each in self.consumers.values() if each.key == key)
-        return next(found, None)
+        consumers = (each for each in self.consumers.values() if each.key == key)
+        return next(consumers, None)
 
     def _noticed(self, notice: Notice) -> None:
         consumer = self._of(notice.member)
@@ -260,8 +260,8 @@ class OurWorld(PitfallWorld):
         if notice.code == "lapsed":
             self._reach(consumer, partial(self._again, consumer))
         elif notice.winner is not None and notice.winner > consumer.born:
-            said_why = f"{consumer.process} is told: {notice.message}"
-            self.ledger.add_line(self.now_ms, said_why)
+            line = f"{consumer.process} is told: {notice.message}"
+            self.ledger.add_line(self.now_ms, line)
             self._reach(consumer, partial(self._leave, consumer))
 
     def _answer(self, request: Request) -> None:

@@ -2,10 +2,10 @@
 
 from structlog.testing import capture_logs
 
-from streaming.recovery import Recovery
+from streaming.recovering_shards import RecoveringShards
 
 
-def _gauge(recovery: Recovery) -> float:
+def _gauge(recovery: RecoveringShards) -> float:
     [family] = recovery.collect()
     [sample] = family.samples
     return float(sample.value)
@@ -13,20 +13,20 @@ def _gauge(recovery: Recovery) -> float:
 
 def test_begin_and_end_are_told_once_each() -> None:
     """A shard counts while it or a group of it recovers; begin and end are told once."""
-    recovery = Recovery()
+    recovery = RecoveringShards()
     with capture_logs() as lines:
-        recovery.tell()
-        recovery.take(0, {"recovering_now": 1})
-        recovery.take(1, {"recovering_now": 1, "groups_now/recovering": 2})
-        recovery.tell()
+        recovery.log_turn()
+        recovery.update(0, {"recovering_now": 1})
+        recovery.update(1, {"recovering_now": 1, "groups_now/recovering": 2})
+        recovery.log_turn()
         assert _gauge(recovery) == 2
-        recovery.take(0, {})
-        recovery.take(1, {"groups_now/recovering": 1, "groups_now/stable": 1})
-        recovery.tell()
+        recovery.update(0, {})
+        recovery.update(1, {"groups_now/recovering": 1, "groups_now/stable": 1})
+        recovery.log_turn()
         assert _gauge(recovery) == 1
-        recovery.take(1, {"groups_now/stable": 2})
-        recovery.tell()
-        recovery.tell()
+        recovery.update(1, {"groups_now/stable": 2})
+        recovery.log_turn()
+        recovery.log_turn()
     assert _gauge(recovery) == 0
     assert [line["event"].partition(":")[0] for line in lines] == ["recovering", "recovered"]
     assert (lines[0]["shards"], lines[0]["groups"]) == (2, 2)

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 from typing import Any
 
 from streaming.health import Health, Patience
-from streaming.stall_probe import Pulse
+from streaming.stall_probe import StallProbe
 
 
 class Batch:
@@ -24,7 +24,7 @@ class Batch:
         self.health = Health(Patience(), clock=lambda: self.now)
         self.health.claimed(3, lambda: self.now)
         self.health.committed()
-        self.pulse = Pulse(self.health, checkpoint, spark, self.look)
+        self.probe = StallProbe(self.health, checkpoint, spark, self.look)
 
     def look(self) -> None:
         """Count that somebody was to look up what failed."""
@@ -37,7 +37,7 @@ class Batch:
             self.stage.numFailedTasks += failed > 0
             for _ in range(50):
                 self.now += 1
-                self.pulse.feel()
+                self.probe.check()
         return self.health.verdict().state
 
 

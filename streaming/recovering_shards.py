@@ -1,4 +1,4 @@
-"""What an operator sees of a recovery: a gauge, and a line in the log at its begin and its end."""
+"""Shows an operator which shards recover: a gauge, and a log line at the begin and at the end."""
 
 from collections.abc import Mapping
 from typing import Final
@@ -10,35 +10,35 @@ from streaming.shard_gauge import ShardGauge
 log = structlog.get_logger()
 
 RECOVERING_NOW: Final = "recovering_now"
-"""The word under which a shard tells that it recovers."""
+"""The word with which a shard reports that it recovers."""
 _GROUPS: Final = "groups_now/recovering"
 
 
-class Recovery(ShardGauge):
-    """Which shards recover, themselves or some of their groups: as of the newest batch."""
+class RecoveringShards(ShardGauge):
+    """The shards that recover, or that have a recovering group, as of the newest batch."""
 
     def __init__(self) -> None:
         super().__init__(
             "fairlead_recovering_shards",
-            "Shards that recover, or some group of which does: what recovers does not move.",
+            "Shards that recover or have a recovering group: what recovers does not move.",
         )
         self._groups: dict[int, int] = {}
 
-    def take(self, shard: int, counts: Mapping[str, int]) -> None:
-        """Take what a shard tells of a batch."""
+    def update(self, shard: int, counts: Mapping[str, int]) -> None:
+        """Note what one shard counted in a batch."""
         groups = counts.get(_GROUPS, 0)
         self._groups = {**self._groups, shard: groups}
         self.put(shard, holds=groups > 0 or counts.get(RECOVERING_NOW, 0) > 0)
 
-    def tell(self) -> None:
-        """Say in the log, once each, that the recovery has begun and that it is over."""
+    def log_turn(self) -> None:
+        """Log once when a recovery begins, and once when it is over."""
         turned = self.turned()
         if turned:
             log.warning(
-                "recovering: owners go on, nothing moves until lease and margin have passed and "
+                "recovering: owners go on; no queue moves until lease and margin have passed and "
                 "every client has acknowledged",
                 shards=self.shards,
                 groups=sum(self._groups.values()),
             )
         elif turned is False:
-            log.info("recovered: every group is decided on again")
+            log.info("recovered: the engine decides on every group again")
