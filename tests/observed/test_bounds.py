@@ -11,9 +11,10 @@ from fairlead.observed.observed_group import ObservedGroup
 from fairlead.observed.observed_groups import ObservedGroups
 from fairlead.wire.limits import INT64_MAX, INT64_MIN
 from fairlead.wire.quick_assignments import part_of
-from tests.engine.topics import NAMES
-from tests.observed.worlds import Followed
-from tests.planning.live import GROUP, world_of
+from tests.kit.live_group import GROUP
+from tests.kit.memory_topics import NAMES
+from tests.kit.observed_world import Followed
+from tests.kit.world import world_of
 
 QUEUE = MessageQueue("orders", "main", 0)
 

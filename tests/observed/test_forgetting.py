@@ -5,9 +5,9 @@ from fairlead.observed.counters import OTHER, GroupCounters
 from fairlead.observed.events import GroupEvents
 from fairlead.observed.group_decisions import GroupDecisions
 from fairlead.observed.positions import PositionReport
-from tests.engine.test_forgotten_groups import Forgetful
-from tests.observed.worlds import DAY_MS, Followed, view_of
-from tests.planning.live import GROUP, world_of
+from tests.kit.live_group import GROUP
+from tests.kit.observed_world import DAY_MS, Followed, view_of
+from tests.kit.world import Forgetful, world_of
 
 GONE = MessageQueue("gone", "main", 0)
 
