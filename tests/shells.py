@@ -14,7 +14,7 @@ from typing import Final
 
 from fairlead.errors import EnvironmentMissingError
 from tests.apt_tree import AptTree, find_in_cache
-from tests.awaiting import LONGEST_SECONDS
+from tests.kit.awaiting import LONGEST_SECONDS
 from tools.prometheus.apt import AptPackage
 
 __all__ = ["Shell", "ensure_shell"]

@@ -49,7 +49,7 @@ def test_stop_waits_for_what_is_in_hand() -> None:
     assert witness.reported == [WorkStopped(QUEUE, EPOCH, 6)]
 
 
-def test_abandoned() -> None:
+def test_an_abandoned_queue_is_reported_as_stopped() -> None:
     """A queue that took too long to stop is told as stopped where it was processed to."""
     in_flight, witness, message = _begun()
     in_flight.stop_work(QUEUE, EPOCH)

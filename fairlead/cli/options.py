@@ -89,6 +89,13 @@ class SettingsOptions:
         return examine(profile=self.profile, files=given, overrides={**topics, **(overrides or {})})
 
 
+@dataclass(frozen=True)
+class OutputOptions(SettingsOptions):
+    """The settings, and the form of the results."""
+
+    output: OutputOption = OutputFormat.TABLE
+
+
 def settings_of(
     bootstrap: str | None,
     topic_prefix: str | None,

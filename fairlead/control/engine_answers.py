@@ -162,9 +162,9 @@ class AnswerWatch:
             for topic, partition, offset in decision.places():
                 place = ControlPlace(partition, offset)
                 if topic == self._control and place in places:
-                    found = decisions.setdefault(place, [])
-                    if decision.group not in {each.group for each in found}:
-                        found.append(decision)
+                    first = decisions.setdefault(place, [])
+                    if decision.group not in {each.group for each in first}:
+                        first.append(decision)
         return EngineAnswers(
             decisions,
             {place: self._refused[place] for place in places if place in self._refused},

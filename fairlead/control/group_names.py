@@ -29,13 +29,13 @@ def named_groups(source: TopicSource) -> frozenset[str]:
     Raises:
         EnvironmentMissingError: the topics cannot be read.
     """
-    found = {
+    names = {
         group_named(suffix, row.key)
         for suffix in ("control", "assignments")
         for row in source.rows(suffix, source.partitions_of(suffix))
         if row.value is not None
     }
-    return frozenset(found - {ALL_GROUPS, ""})
+    return frozenset(names - {ALL_GROUPS, ""})
 
 
 def nearest_names(name: str, known: Iterable[str]) -> list[str]:

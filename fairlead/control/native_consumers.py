@@ -37,10 +37,10 @@ class NativeConsumers:
         Raises:
             EnvironmentMissingError: the cluster does not answer.
         """
-        found = _answered(lambda: self.data.native_group(self.group))
-        if found is None:
+        members = _answered(lambda: self.data.native_group(self.group))
+        if members is None:
             raise self.data.unanswered(f"it did not say who is in {self.group}")
-        return found
+        return members
 
     def topics(self) -> list[str]:
         """Return the topics in which it has committed anything.
@@ -48,10 +48,10 @@ class NativeConsumers:
         Raises:
             EnvironmentMissingError: the cluster does not answer.
         """
-        found = _answered(lambda: self.data.committed_topics(self.group))
-        if found is None:
+        topics = _answered(lambda: self.data.committed_topics(self.group))
+        if topics is None:
             raise self.data.unanswered(f"it did not say what {self.group} committed")
-        return found
+        return topics
 
     def positions(self, places: Iterable[QueuePlace]) -> dict[MessageQueue, int]:
         """Return its position in each queue; a queue without a commit has no entry.
@@ -59,7 +59,7 @@ class NativeConsumers:
         Raises:
             EnvironmentMissingError: the cluster does not answer.
         """
-        found: dict[MessageQueue, int] = {}
+        positions: dict[MessageQueue, int] = {}
         for topic, of_topic in _by_topic(places).items():
             partitions = [place.queue.queue_id for place in of_topic]
             committed = self.data.committed(self.group, topic, partitions)
@@ -68,8 +68,8 @@ class NativeConsumers:
             for place in of_topic:
                 position = read_committed(committed[place.queue.queue_id], place.identity)
                 if position is not None:
-                    found[place.queue] = position.offset
-        return found
+                    positions[place.queue] = position.offset
+        return positions
 
     def commit(
         self, positions: Mapping[MessageQueue, tuple[QueuePlace, Position]]
@@ -81,7 +81,7 @@ class NativeConsumers:
         Returns:
             Per queue the reason of a refusal; None: the commit stands.
         """
-        found: dict[MessageQueue, str | None] = {}
+        refusals: dict[MessageQueue, str | None] = {}
         for topic, of_topic in _by_topic(place for place, _ in positions.values()).items():
             wanted = {
                 place.queue.queue_id: Committed(
@@ -90,23 +90,23 @@ class NativeConsumers:
                 for place in of_topic
             }
             refused = self.data.commit(self.group, topic, wanted)
-            found.update({place.queue: refused[place.queue.queue_id] for place in of_topic})
-        return found
+            refusals.update({place.queue: refused[place.queue.queue_id] for place in of_topic})
+        return refusals
 
 
 def _answered(ask: Callable[[], _Found | None]) -> _Found | None:
     """Ask again for some seconds: a cluster that is asked first has to create its coordinator."""
     over_s = time.monotonic() + _PATIENCE_S
-    while (found := ask()) is None and time.monotonic() < over_s:
+    while (answer := ask()) is None and time.monotonic() < over_s:
         time.sleep(_PAUSE_S)
-    return found
+    return answer
 
 
 def _by_topic(places: Iterable[QueuePlace]) -> dict[str, Sequence[QueuePlace]]:
-    found: dict[str, list[QueuePlace]] = {}
+    by_topic: dict[str, list[QueuePlace]] = {}
     for place in places:
-        found.setdefault(place.queue.topic, []).append(place)
-    return dict(found)
+        by_topic.setdefault(place.queue.topic, []).append(place)
+    return dict(by_topic)
 
 
 def _metadata(place: QueuePlace, position: Position) -> str:

@@ -110,8 +110,8 @@ class GroupRelease:
 
     def words(self) -> str:
         """Return a sentence without a point."""
-        said = self.because or "released to native consumers"
-        return f"{said}; {self.by} did it at {utc_words(self.written_ms)}"
+        reason = self.because or "released to native consumers"
+        return f"{reason}; {self.by} did it at {utc_words(self.written_ms)}"
 
     def way_back(self, group: str) -> str:
         """Say how to take the group back while Fairlead clients are there, without a point."""

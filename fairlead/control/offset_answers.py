@@ -115,8 +115,8 @@ def kafka_lookup(cluster: DataCluster, route: Route) -> LookUp:
     topic, leaders = route.topic, dict[int, int]()
     (seen,) = cluster.look_at([topic]).looks
     if isinstance(seen, TopicSeen) and len(_readable(route)) == 1:
-        told = enumerate(seen.leaders)
-        leaders = {number: leader for number, leader in told if leader is not None}
+        numbered = enumerate(seen.leaders)
+        leaders = {number: leader for number, leader in numbered if leader is not None}
 
     def look_up(_broker_name: str, request: Request, partitions: list[int]) -> OffsetLookup:
         asked = {each: leaders[each] for each in partitions if each in leaders}
@@ -137,8 +137,8 @@ def _committed(
 ) -> dict[int, Committed]:
     """Return what a group committed; a new cluster must create its offsets topic first."""
     for _ in range(_ATTEMPTS):
-        if found := cluster.committed(group, topic, partitions):
-            return found
+        if offsets := cluster.committed(group, topic, partitions):
+            return offsets
         time.sleep(_PAUSE_SECONDS)
     return {}
 
@@ -159,9 +159,9 @@ def answer_requests(requests: Iterable[Request], route: Route, look_up: LookUp) 
         for broker in _readable(route):
             wanted = asked_partitions(request, route, broker.broker_name)
             lookup = look_up(broker.broker_name, request, wanted)
-            found = answer(request, route.identity, broker.broker_name, wanted, lookup)
-            queues += [] if found.record is None else found.record.queues
-            left[request.group] = left.get(request.group, 0) + len(found.left)
+            answered = answer(request, route.identity, broker.broker_name, wanted, lookup)
+            queues += [] if answered.record is None else answered.record.queues
+            left[request.group] = left.get(request.group, 0) + len(answered.left)
         if queues:
             known = OffsetsKnown(request.group, route.topic, route.identity, tuple(queues))
             records.append(known)

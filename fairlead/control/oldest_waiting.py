@@ -43,7 +43,7 @@ def oldest_waiting(
         TopicPartition(kafka_topic(queue.topic), queue.queue_id): queue for queue in positions
     }
     options = client_options(kafka.model_copy(update={"bootstrap": bootstrap}), "waiting")
-    found: dict[MessageQueue, int] = {}
+    waited_ms: dict[MessageQueue, int] = {}
     with (
         contextlib.suppress(KafkaError),
         contextlib.closing(
@@ -60,9 +60,9 @@ def oldest_waiting(
         for partition, queue in wanted.items():
             consumer.seek(partition, positions[queue])
         deadline = time.monotonic() + _SECONDS_MAX
-        while len(found) < len(wanted) and time.monotonic() < deadline:
+        while len(waited_ms) < len(wanted) and time.monotonic() < deadline:
             for partition, records in consumer.poll(timeout_ms=_POLL_MS).items():
                 age_ms = time.time_ns() // 1_000_000 - records[0].timestamp
-                found.setdefault(wanted[partition], max(age_ms, 0))
+                waited_ms.setdefault(wanted[partition], max(age_ms, 0))
                 consumer.pause(partition)
-    return found
+    return waited_ms

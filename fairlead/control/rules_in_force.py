@@ -168,12 +168,12 @@ def rules_in_force(
     rows: Iterable[RawRecord], group: str, shards: int, strategies: Mapping[str, Strategy]
 ) -> RulesInForce:
     """Return the rules of a group from the records of its partition, in their order."""
-    found = RulesInForce(strategies)
+    rules = RulesInForce(strategies)
     for row in rows:
         written = written_rule(row, shards)
         if written is not None and written.rule.group in (group, ALL_GROUPS):
-            found.apply_or_note(written)
-    return found
+            rules.apply_or_note(written)
+    return rules
 
 
 def written_rule(row: RawRecord, shards: int) -> WrittenRule | None:

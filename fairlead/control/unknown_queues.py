@@ -73,7 +73,7 @@ def newest_routes(
 
     ``topics``: only these; None: all.
     """
-    found: dict[str, Route] = {}
+    routes: dict[str, Route] = {}
     for row in rows:
         try:
             changed = decode("routes", row, _LIMITS)
@@ -84,7 +84,7 @@ def newest_routes(
         if topics is not None and changed.topic not in topics:
             continue
         if changed.route is None:
-            found.pop(changed.topic, None)
+            routes.pop(changed.topic, None)
         else:
-            found[changed.topic] = changed.route
-    return found
+            routes[changed.topic] = changed.route
+    return routes

@@ -159,10 +159,10 @@ def _details(cause: Mapping[str, Any], record: Record) -> Iterator[str]:
     queue = cause.get("queue")
     match record:
         case RuleSet():
-            said = cause_body(cause_of_rule(record, Source("", 0, 0, 0)))
-            for name in sorted((said.keys() | cause.keys()) - {"at"}):
-                if said.get(name) != cause.get(name):
-                    yield f"its {name} is {said.get(name)!r}"
+            recorded = cause_body(cause_of_rule(record, Source("", 0, 0, 0)))
+            for name in sorted((recorded.keys() | cause.keys()) - {"at"}):
+                if recorded.get(name) != cause.get(name):
+                    yield f"its {name} is {recorded.get(name)!r}"
         case Reset():
             if [*record.queue] != queue:
                 yield f"it is of the queue {queue_words(record.queue)}"

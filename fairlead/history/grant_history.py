@@ -134,13 +134,13 @@ class GrantHistory:
 
     def _named(self, move: MoveRecord) -> GrantSpan:
         """Return the grant of a line; add it if it is new."""
-        found = self._by_name.get((move.queue, move.epoch))
-        if found is None:
-            found = GrantSpan(move.queue, move.client_id, move.epoch)
-            self._by_name[move.queue, move.epoch] = found
+        grant = self._by_name.get((move.queue, move.epoch))
+        if grant is None:
+            grant = GrantSpan(move.queue, move.client_id, move.epoch)
+            self._by_name[move.queue, move.epoch] = grant
             for grants in (self.of, self._alive):
-                insort(grants.setdefault(move.queue, []), found, key=lambda each: each.epoch)
-        return found
+                insort(grants.setdefault(move.queue, []), grant, key=lambda each: each.epoch)
+        return grant
 
     def _end_older(self, move: MoveRecord, audit: DecisionRecord) -> None:
         """End all older grants: this one waits for nobody, so they are over."""
@@ -180,7 +180,7 @@ class GrantHistory:
 
 def grant_history(audits: Iterable[DecisionRecord]) -> GrantHistory:
     """Return what the decisions of one group add up to."""
-    found = GrantHistory()
+    history = GrantHistory()
     for audit in audits:
-        found.apply(audit)
-    return found
+        history.apply(audit)
+    return history

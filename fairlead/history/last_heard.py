@@ -40,14 +40,14 @@ class LastHeard:
     def words(self, patience: Patience) -> str:
         """Say why the client was taken for dead, by the group's present rules."""
         lease_ms = max(self.lease_ms, patience.lease_ms)
-        said = (
+        appended = (
             f"its last heartbeat was appended at {clock_words(self.append_ms)} "
             f"({at_words(*self.place)}), {_seconds(self.silent_ms)} before on the engine's clock"
         )
         waited = f"lease {_seconds(lease_ms)} + margin {_seconds(patience.margin_ms)}"
         if self.silent_ms > lease_ms + patience.margin_ms:
-            return f"{said}: longer than {waited}"
-        return f"{said}; the present {waited} is longer than the one at that time"
+            return f"{appended}: longer than {waited}"
+        return f"{appended}; the present {waited} is longer than the one at that time"
 
 
 def _seconds(span_ms: int) -> str:
@@ -87,13 +87,13 @@ def last_heard(
             # The incarnation that was heard last stands last.
             heard.pop(beat[:2], None)
             heard[beat[:2]] = row, beat[2], now_ms
-    found: dict[str, LastHeard] = {}
+    last: dict[str, LastHeard] = {}
     for (client_id, _), (row, lease, at_ms) in heard.items():
         place = (row.topic, row.partition, row.offset)
-        told = LastHeard(place, row.append_ms, lease, clock.clock_ms - at_ms)
-        if client_id not in found or told.silent_ms > max(lease, lease_ms):
-            found[client_id] = told
-    return found
+        beat_heard = LastHeard(place, row.append_ms, lease, clock.clock_ms - at_ms)
+        if client_id not in last or beat_heard.silent_ms > max(lease, lease_ms):
+            last[client_id] = beat_heard
+    return last
 
 
 def _beat(row: RawRecord) -> tuple[str, str, int] | None:

@@ -107,7 +107,7 @@ def decided_moves(
     owners: dict[MessageQueue, str | None] = dict(standing)
     for queue, known in grants.of.items():
         owners[queue] = known[0].client_id if known[0].given is None else None
-    found = []
+    decided = []
     for moves in _by_decision(_moves(grants)):
         audit = moves[0].audit
         after = {**owners, **{each.queue: _owner_after(each) for each in moves}}
@@ -115,15 +115,15 @@ def decided_moves(
         least = min(changed.queues_moved, _least(owners, after))
         owners = after
         if audit.written_ms >= since_ms:
-            found.append(DecidedMoves(audit, tuple(moves), least))
-    return found
+            decided.append(DecidedMoves(audit, tuple(moves), least))
+    return decided
 
 
 def chosen_moves(
     decided: Iterable[DecidedMoves], queues: Collection[MessageQueue], client_ids: Collection[str]
 ) -> list[DecidedMoves]:
     """Return the moves of some queues and clients; if none are named, of all."""
-    found = []
+    chosen = []
     for each in decided:
         moves = tuple(
             move
@@ -132,8 +132,8 @@ def chosen_moves(
             and (not client_ids or not move.client_ids.isdisjoint(client_ids))
         )
         if moves:
-            found.append(replace(each, moves=moves))
-    return found
+            chosen.append(replace(each, moves=moves))
+    return chosen
 
 
 def moves_by_trigger(decided: Iterable[DecidedMoves]) -> dict[str, int]:
@@ -176,12 +176,12 @@ def _precedes(one: DecisionRecord, other: DecisionRecord) -> bool:
 
 def _by_decision(moves: Iterable[Move]) -> list[list[Move]]:
     """Return moves by decision, in the order of the log."""
-    found: dict[int, list[Move]] = {}
+    moves_at: dict[int, list[Move]] = {}
     for move in moves:
-        found.setdefault(move.audit.row.offset, []).append(move)
+        moves_at.setdefault(move.audit.row.offset, []).append(move)
     return [
-        sorted(found[offset], key=lambda move: (queue_order(move.queue), move.kind))
-        for offset in sorted(found)
+        sorted(moves_at[offset], key=lambda move: (queue_order(move.queue), move.kind))
+        for offset in sorted(moves_at)
     ]
 
 

@@ -64,9 +64,9 @@ class SilentOwner:
 
     def words(self) -> str:
         """Return one line."""
-        said = f"{clock_words(self.heard.append_ms)} ({at_words(*self.heard.place)})"
+        appended = f"{clock_words(self.heard.append_ms)} ({at_words(*self.heard.place)})"
         return (
-            f"for {duration_words(self.silent_ms)}: its last heartbeat was appended at {said}; "
+            f"for {duration_words(self.silent_ms)}: its last heartbeat was appended at {appended}; "
             f"an engine takes its queues {duration_words(self.taken_ms)} after that (lease and "
             "margin)"
         )
@@ -130,7 +130,7 @@ class LostQueue:
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON values."""
-        said = self.given_up.to_json()
-        told = {name: said[name] for name in said if name not in _OF_SUCCESSORS}
+        handover = self.given_up.to_json()
+        values = {name: handover[name] for name in handover if name not in _OF_SUCCESSORS}
         decision = None if self.decision is None else self.decision.to_json()
-        return {**told, "taken_by": decision}
+        return {**values, "taken_by": decision}

@@ -195,8 +195,8 @@ class _StoryReader:
         if not owners:
             return {}
         patience = self._patience()
-        found = self._last_heard(owners, now_ms, INT64_MAX)
-        silences = {each: silent_owner(found.get(each), patience, now_ms) for each in owners}
+        heard = self._last_heard(owners, now_ms, INT64_MAX)
+        silences = {each: silent_owner(heard.get(each), patience, now_ms) for each in owners}
         return {each: silence for each, silence in silences.items() if silence is not None}
 
     def _loss(
@@ -206,10 +206,10 @@ class _StoryReader:
         known = self.grants.of.get(queue, [])
         if not known:
             return None
-        taken = known[-1].taken_by
-        decision = None if taken is None else self._explained_decision(taken, heard)
+        taker = known[-1].taken_by
+        decision = None if taker is None else self._explained_decision(taker, heard)
         given_up = self._handover(known[-1], None, heard)
-        if known[-1].ended is taken:
+        if known[-1].ended is taker:
             # The causes of that decision say what ended it.
             given_up = replace(given_up, how=None)
         return LostQueue(given_up, decision, known[-1].ended)
@@ -262,8 +262,8 @@ class _StoryReader:
         self, cause: Mapping[str, Any], audit: DecisionRecord, lapsed: Mapping[str, LastHeard]
     ) -> ExplainedCause:
         place = place_of(cause)
-        found = None if place is None else self.found[place]
-        check = self.checks.check(cause, audit.cut, found)
+        record = None if place is None else self.found[place]
+        check = self.checks.check(cause, audit.cut, record)
         heard = lapsed.get(str(cause.get("client_id")))
         if cause["kind"] == "client_expired" and place is None:
             text = (
@@ -293,10 +293,10 @@ class _StoryReader:
         return self._last_heard(clients, audit.at_ms, end)
 
     def _last_heard(self, clients: set[str], at_ms: int, end: int) -> Mapping[str, LastHeard]:
-        found: Mapping[str, LastHeard] = {}
+        heard: Mapping[str, LastHeard] = {}
         for before_ms in _HEARD_MS:
             rows = self.source.rows("heartbeats", [self.shard], at_ms - before_ms)
-            found = last_heard(
+            heard = last_heard(
                 rows,
                 self.asked.group,
                 clients,
@@ -304,9 +304,9 @@ class _StoryReader:
                 self.asked.tick_ms,
                 lease_ms=self._patience().lease_ms,
             )
-            if found.keys() >= clients:
+            if heard.keys() >= clients:
                 break
-        return found
+        return heard
 
     def _patience(self) -> Patience:
         if self.patience is None:

@@ -40,14 +40,14 @@ def queue_named(text: str, known: Collection[MessageQueue]) -> MessageQueue:
     if text.isascii() and text.isdigit():
         numbered = sorted((each for each in known if each.queue_id == int(text)), key=queue_order)
         own = [each for each in numbered if not each.topic.startswith(RETRY_TOPIC_PREFIX)]
-        found = own or numbered
+        matching = own or numbered
     else:
-        found = [each for each in known if text in (queue_words(each), _without_broker(each))]
-    if len(found) > 1:
-        raise UnknownQueueError(text, f"it may be {_listed(found)}", known)
-    if not found:
+        matching = [each for each in known if text in (queue_words(each), _without_broker(each))]
+    if len(matching) > 1:
+        raise UnknownQueueError(text, f"it may be {_listed(matching)}", known)
+    if not matching:
         raise UnknownQueueError(text, "the group has no such queue", known)
-    return found[0]
+    return matching[0]
 
 
 def _without_broker(queue: MessageQueue) -> str:

@@ -56,7 +56,7 @@ class QueueStory:
     @property
     def disagreements(self) -> list[ExplainedCause]:
         """The causes whose records do not agree with them."""
-        causes = [cause for told in self.grants for cause in told.causes]
+        causes = [cause for owner in self.grants for cause in owner.causes]
         if self.loss is not None and self.loss.decision is not None:
             causes += self.loss.decision.causes
         return [cause for cause in causes if cause.check.status == "disagrees"]

@@ -58,8 +58,8 @@ class Rejected:
         if isinstance(parts, list) and parts:
             number = 1 if self.place[0].endswith(_OFFSETS) else 0
             return str(parts[number]) if len(parts) > number else None
-        found = _GROUP.search(self.excerpt or b"")
-        return None if found is None else found[1].decode(errors="replace")
+        match = _GROUP.search(self.excerpt or b"")
+        return None if match is None else match[1].decode(errors="replace")
 
     @property
     def key_text(self) -> str | None:

@@ -57,15 +57,15 @@ class GroupAssignments:
             self.odd.discard(member)
 
     def _join(self, member: MemberKey) -> None:
-        told = self._parts.set_of(member)
-        if told is None:
+        joined = self._parts.set_of(member)
+        if joined is None:
             self.sets.pop(member, None)
             self.digests.pop(member, None)
             return
-        self.sets[member] = told
+        self.sets[member] = joined
         self.digests[member] = digest(
             (entry.queue, entry.epoch, "held")
-            for entry in told.entries
+            for entry in joined.entries
             if entry.state != "draining"
         )
 
@@ -75,10 +75,10 @@ class GroupAssignments:
 
     def queues(self) -> dict[MessageQueue, list[tuple[MemberKey, HeldEntry]]]:
         """Return every entry of each queue, oldest grant first."""
-        found: dict[MessageQueue, list[tuple[MemberKey, HeldEntry]]] = {}
-        for member, told in self.sets.items():
-            for entry in told.entries:
-                found.setdefault(entry.queue, []).append((member, entry))
-        for entries in found.values():
+        entries_of: dict[MessageQueue, list[tuple[MemberKey, HeldEntry]]] = {}
+        for member, assigned in self.sets.items():
+            for entry in assigned.entries:
+                entries_of.setdefault(entry.queue, []).append((member, entry))
+        for entries in entries_of.values():
             entries.sort(key=lambda each: (each[1].epoch, each[0]))
-        return found
+        return entries_of

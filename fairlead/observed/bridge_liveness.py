@@ -83,10 +83,10 @@ class BridgeSigns:
     @classmethod
     def of(cls, rows: Iterable[RawRecord]) -> "BridgeSigns":
         """Return the signs among these rows."""
-        found = cls()
+        signs = cls()
         for row in rows:
-            found.apply_row(row)
-        return found
+            signs.apply_row(row)
+        return signs
 
     def apply_row(self, row: RawRecord) -> None:
         """Add one row, whatever it is."""

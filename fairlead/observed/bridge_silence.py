@@ -79,12 +79,12 @@ def bridge_silence(
     """
     times = [row.append_ms for row in answers if not is_sign(row)]
     routed_ms = source.newest_ms("routes", 0)
-    told = max((*times, *(() if routed_ms is None else (routed_ms,))), default=None)
-    since = max(now_ms - LOOK_BACK_MS, 0 if told is None else told + _SAME_MOMENT_MS)
-    asked = sorted(_asked(source, since))
+    told_ms = max((*times, *(() if routed_ms is None else (routed_ms,))), default=None)
+    since_ms = max(now_ms - LOOK_BACK_MS, 0 if told_ms is None else told_ms + _SAME_MOMENT_MS)
+    asked = sorted(_asked(source, since_ms))
     if not asked or now_ms - asked[0][0] < _UNANSWERED_MS:
         return None
-    return BridgeSilence(asked[0][0], told, tuple(sorted({topic for _, topic in asked})), now_ms)
+    return BridgeSilence(asked[0][0], told_ms, tuple(sorted({topic for _, topic in asked})), now_ms)
 
 
 def _asked(source: TopicSource, since_ms: int) -> Iterator[tuple[int, str]]:

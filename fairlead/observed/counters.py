@@ -104,12 +104,12 @@ class GroupCounters:
     named: set[str] = field(default_factory=set)
     folded: set[str] = field(default_factory=set)
 
-    def took(self, phase: str, from_ms: int, to_ms: int) -> None:
+    def observe_phase(self, phase: str, from_ms: int, to_ms: int) -> None:
         """Add how long a phase took; the clocks of two brokers may differ a little."""
         if self.following:
             self.phases[phase].add(max(0, to_ms - from_ms) / 1000)
 
-    def gap(self, from_ms: int, to_ms: int) -> None:
+    def observe_gap(self, from_ms: int, to_ms: int) -> None:
         """Add for how long nobody worked on a queue."""
         if self.following:
             self.gaps.add(max(0, to_ms - from_ms) / 1000)
@@ -133,7 +133,7 @@ class GroupCounters:
             set(self.folded),
         )
 
-    def give_places(self, groups: Sequence[str], places: int, first: Collection[str] = ()) -> None:
+    def choose_named(self, groups: Sequence[str], places: int, first: Collection[str] = ()) -> None:
         """Decide which groups are told by name; the decision about a group is final.
 
         A group that got its place later would bring all its counts at once and take them from
@@ -151,7 +151,7 @@ class GroupCounters:
             has_place = len(self.named) < places and name != OTHER
             (self.named if has_place else self.folded).add(name)
 
-    def place_of(self, group: str) -> str | None:
+    def label_of(self, group: str) -> str | None:
         """Return the name under which a group is told; None: it is not told any more."""
         if group in self.named:
             return group

@@ -118,10 +118,10 @@ def tick_generation(row: RawRecord) -> int | None:
     if row.key is not None or row.value is None:
         return None
     try:
-        found = orjson.loads(row.value)
+        body = orjson.loads(row.value)
     except orjson.JSONDecodeError:
         return None
-    if not isinstance(found, dict) or found.get("kind") != "tick":
+    if not isinstance(body, dict) or body.get("kind") != "tick":
         return None
-    generation = found.get("generation")
+    generation = body.get("generation")
     return generation if type(generation) is int and generation > 0 else None

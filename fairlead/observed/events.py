@@ -57,75 +57,75 @@ class GroupEvents:
 
     def take_decision(
         self,
-        taken: AppliedDecision,
+        applied: AppliedDecision,
         decided: GroupDecisions,
         releases: Releases,
     ) -> None:
         """Notice what a decision did.
 
         Args:
-            taken: the decision.
+            applied: the decision.
             decided: all decisions so far, this one included.
             releases: those of the group; their topic may be ahead.
         """
-        decision = taken.decision
-        causes = list(taken.causes())
+        decision = applied.decision
+        causes = list(applied.causes())
         expired = {
             cause.get("client_id")
             for cause in causes
             # With a place it is no lapse: the client was heard once more, and was told.
             if cause["kind"] == "client_expired" and "at" not in cause
         }
-        late = [step for step in taken.given_up if step.client_id in expired]
+        late = [step for step in applied.given_up if step.client_id in expired]
         timeouts = sum((step.queue, step.epoch) not in self.late for step in late)
         timeouts += self._note_mute(causes, decided)
-        for step in taken.steps:
+        for step in applied.steps:
             place = step.queue, step.epoch
             if step.stage == "dropped":
                 released_ms = releases.at_ms(step.queue, step.client_id, step.epoch)
                 if released_ms is None:
                     self.dropped.setdefault(place, decision.append_ms)
-                elif not taken.again:
-                    self.counters.took("release", decision.append_ms, released_ms)
+                elif not applied.again:
+                    self.counters.observe_phase("release", decision.append_ms, released_ms)
             elif step.stage == "resolved":
                 self.dropped.pop(place, None)
                 self.late.discard(place)
-        stirs = decision.queues_moved or any(step.stage == "dropped" for step in taken.steps)
-        if self.opened_ms is None and stirs and not taken.again:
+        stirs = decision.queues_moved or any(step.stage == "dropped" for step in applied.steps)
+        if self.opened_ms is None and stirs and not applied.again:
             self.opened_ms = decision.append_ms
-        if self.counters.following and not taken.again:
-            self._count(taken, decided, len(expired), timeouts)
+        if self.counters.following and not applied.again:
+            self._count(applied, decided, len(expired), timeouts)
 
     def _note_mute(self, causes: list[dict[str, Any]], decided: GroupDecisions) -> int:
         mute = {cause.get("client_id") for cause in causes if cause["kind"] == MUTE_MEMBER}
         if not mute:
             return 0
-        found = {
+        dropped = {
             (queue, grant.epoch)
             for queue, grants in decided.grants.items()
             for grant in grants
             if grant.stage == "dropped" and grant.client_id in mute
         }
-        fresh = found - self.late
+        fresh = dropped - self.late
         self.late |= fresh
         return len(fresh)
 
     def _count(
-        self, taken: AppliedDecision, decided: GroupDecisions, expired: int, timeouts: int
+        self, applied: AppliedDecision, decided: GroupDecisions, expired: int, timeouts: int
     ) -> None:
-        counters, decision = self.counters, taken.decision
+        counters, decision = self.counters, applied.decision
         for trigger in decision.triggers:
             counters.rebalances[self.name, trigger] += 1
         if decision.queues_moved:
             first = decision.triggers[0] if decision.triggers else "trigger"
             after = decided.owners()
             before: dict[MessageQueue, str | None] = {**after}
-            before |= {each.step.queue: each.before for each in taken.granted}
+            before |= {each.step.queue: each.before for each in applied.granted}
             fewest = min(fewest_moves(before, after), decision.queues_moved)
             counters.moves[self.name, first] += decision.queues_moved
             counters.fewest_moves[self.name, first] += fewest
-            counters.took("decide", decision.at_ms, decision.append_ms)
-        for each in taken.granted:
+            counters.observe_phase("decide", decision.at_ms, decision.append_ms)
+        for each in applied.granted:
             if each.step.why in FALLBACKS:
                 counters.fallbacks[self.name, each.step.why or ""] += 1
         for counts, number in (
@@ -150,7 +150,7 @@ class GroupEvents:
             return
         dropped_ms = self.dropped.pop((report.queue, report.epoch), None)
         if dropped_ms is not None:
-            self.counters.took("release", dropped_ms, append_ms)
+            self.counters.observe_phase("release", dropped_ms, append_ms)
         if report.position is None:
             return
         if ended:
@@ -174,7 +174,7 @@ class GroupEvents:
     def begun(self, queue: MessageQueue, append_ms: int) -> None:
         """Notice that the successor of a release works."""
         released_ms, _ = self.released.pop(queue)
-        self.counters.gap(released_ms, append_ms)
+        self.counters.observe_gap(released_ms, append_ms)
 
     def take_notice(self, body: dict[str, Any]) -> None:
         """Notice that two processes were told of each other.
@@ -194,10 +194,12 @@ class GroupEvents:
             self.counters.conflicts[self.name] += 1
 
     def look_for_overlaps(
-        self, found: dict[MessageQueue, tuple[MemberKey, ...]], as_of_ms: int
+        self, holders: dict[MessageQueue, tuple[MemberKey, ...]], as_of_ms: int
     ) -> None:
         """Count the overlaps that have lasted long enough."""
-        self.overlaps = {pair: self.overlaps.get(pair, (as_of_ms, False)) for pair in found.items()}
+        self.overlaps = {
+            pair: self.overlaps.get(pair, (as_of_ms, False)) for pair in holders.items()
+        }
         for pair, (since_ms, counted) in self.overlaps.items():
             if self.counters.following and not counted and as_of_ms - since_ms >= _OVERLAP_MS:
                 self.counters.overlaps[self.name] += 1
@@ -206,7 +208,7 @@ class GroupEvents:
     def converged(self, settled_ms: int) -> None:
         """Notice that the group has converged; ``settled_ms``: when its last member said so."""
         if self.opened_ms is not None:
-            self.counters.took("converge", self.opened_ms, settled_ms)
+            self.counters.observe_phase("converge", self.opened_ms, settled_ms)
             self.opened_ms = None
 
     def forget_before(self, oldest_ms: int, decided: GroupDecisions) -> None:

@@ -47,37 +47,37 @@ _NOBODY: Final = {
 
 
 @dataclass(frozen=True, slots=True)
-class _Look:
+class _CheckedGroup:
     """A group, and the inputs of its problems."""
 
-    found: GroupStanding
-    signs: ProblemInputs
+    standing: GroupStanding
+    inputs: ProblemInputs
 
     @property
     def paused(self) -> bool:
         """Whether the group is paused."""
-        return self.signs.rules.pause
+        return self.inputs.rules.pause
 
     def unassigned(self) -> list[Finding]:
         """Return the queues that nobody holds and nobody gets."""
         problem, text, remedy = "unassigned", "no member holds or gets it", self._nobody
-        release = self.found.release
+        release = self.standing.release
         if release is not None:
             # Whether or not the group is paused or somebody is drained.
             text = f"no Fairlead client gets it: {release.words()}"
-            remedy = release.way_back(self.found.name)
+            remedy = release.way_back(self.standing.name)
             problem = "paused_unassigned" if self.paused else problem
         elif self.paused:
             problem, text = "paused_unassigned", f"{text} while the group is paused"
-            remedy = f"fairlead group resume {self.found.name}"
+            remedy = f"fairlead group resume {self.standing.name}"
         return [
             Finding(problem, "/".join(map(str, queue)), text, remedy)
-            for queue in self.signs.unassigned
+            for queue in self.inputs.unassigned
         ]
 
     @property
     def _nobody(self) -> str:
-        alarms = () if self.found.newest is None else self.found.newest.alarms
+        alarms = () if self.standing.newest is None else self.standing.newest.alarms
         return next((words for alarm, words in _NOBODY.items() if alarm in alarms), "")
 
     def unrouted(self) -> list[Finding]:
@@ -87,89 +87,91 @@ class _Look:
             "a full shard adds no topic"
         )
         return [
-            Finding("unassigned", topic, self.found.absent[topic], _MAKE_IT)
-            if topic in self.found.absent
+            Finding("unassigned", topic, self.standing.absent[topic], _MAKE_IT)
+            if topic in self.standing.absent
             else Finding("unassigned", topic, "its route is unknown", remedy)
-            for topic in self.signs.unrouted
-            if topic not in self.found.untold
+            for topic in self.inputs.unrouted
+            if topic not in self.standing.untold
         ]
 
     def untold(self) -> list[Finding]:
         """Return the topics that have more queues than their routes say."""
         return [
             Finding("unassigned", topic, words, UNTOLD_REMEDY)
-            for topic, words in sorted(self.found.untold.items())
+            for topic, words in sorted(self.standing.untold.items())
         ]
 
 
-def standing_findings(found: GroupStanding) -> tuple[Finding, ...]:
+def standing_findings(standing: GroupStanding) -> tuple[Finding, ...]:
     """Return everything that is wrong, in a fixed order; what concerns the whole group is first."""
-    seen = problem_inputs(found.live.observed, found.engine, found.lag or 0)
-    signs = replace(seen, unrouted=(*seen.unrouted, *sorted(found.untold)))
-    look = _Look(found, signs)
-    return tuple(each for problem in problems_of(signs) for each in _SAID[problem](look, problem))
+    seen = problem_inputs(standing.live.observed, standing.engine, standing.lag or 0)
+    inputs = replace(seen, unrouted=(*seen.unrouted, *sorted(standing.untold)))
+    checked = _CheckedGroup(standing, inputs)
+    return tuple(
+        each for problem in problems_of(inputs) for each in _WORDING[problem](checked, problem)
+    )
 
 
-def _engine(look: _Look, problem: str) -> Iterator[Finding]:
+def _engine(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
     yield Finding(
         problem,
         "engine",
-        f"{look.found.engine.words()}: owners keep working, but nothing is decided",
+        f"{checked.standing.engine.words()}: owners keep working, but nothing is decided",
         "start an engine (fairlead run), or read the log of the one that should run",
     )
 
 
-def _offline(look: _Look, problem: str) -> Iterator[Finding]:
-    text = f"it has no members, and {look.found.lag:,} messages wait"
+def _offline(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
+    text = f"it has no members, and {checked.standing.lag:,} messages wait"
     yield Finding(problem, "group", text, "start its clients")
 
 
-def _phase(look: _Look, problem: str) -> Iterator[Finding]:
-    lasted_ms = look.signs.phase_ms
+def _phase(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
+    lasted_ms = checked.inputs.phase_ms
     how_long = "" if lasted_ms is None else f" for {duration_words(lasted_ms)}"
-    yield Finding(problem, look.found.name, f"{PHASES[problem]}{how_long}", _PHASES[problem])
+    yield Finding(problem, checked.standing.name, f"{PHASES[problem]}{how_long}", _PHASES[problem])
 
 
-def _overlap(look: _Look, problem: str) -> Iterator[Finding]:
-    for queue, members in look.signs.overlaps.items():
+def _overlap(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
+    for queue, members in checked.inputs.overlaps.items():
         owners = ", ".join(member.client_id for member in members)
         yield Finding(problem, _named([queue]), f"held by {owners} at once")
 
 
-def _disagreement(look: _Look, problem: str) -> Iterator[Finding]:
-    odd = look.found.live.observed.assignments.odd
-    for trait, values in look.signs.disagreements.items():
+def _disagreement(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
+    odd = checked.standing.live.observed.assignments.odd
+    for trait, values in checked.inputs.disagreements.items():
         subject = f"{trait.name} of {trait.topic}" if trait.topic else trait.name
-        said = []
+        camps = []
         for value, members in values.items():
             names = [
                 f"{each.client_id} (told)" if each in odd else each.client_id for each in members
             ]
-            said.append(f"{worded(value)}: {', '.join(names)}")
-        yield Finding(problem, subject, "; ".join(said))
+            camps.append(f"{worded(value)}: {', '.join(names)}")
+        yield Finding(problem, subject, "; ".join(camps))
 
 
-def _duplicate(look: _Look, problem: str) -> Iterator[Finding]:
-    for client_id, number in look.signs.duplicates.items():
+def _duplicate(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
+    for client_id, number in checked.inputs.duplicates.items():
         text = f"{number} processes use it: the newest counts, the others are told to stop"
         yield Finding(problem, client_id, text)
 
 
-def _unassigned(look: _Look, problem: str) -> Iterator[Finding]:
+def _unassigned(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
     del problem
-    yield from look.unrouted()
-    yield from look.untold()
-    if not look.paused:
-        yield from look.unassigned()
+    yield from checked.unrouted()
+    yield from checked.untold()
+    if not checked.paused:
+        yield from checked.unassigned()
 
 
-def _paused_unassigned(look: _Look, problem: str) -> Iterator[Finding]:
+def _paused_unassigned(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
     del problem
-    yield from look.unassigned()
+    yield from checked.unassigned()
 
 
-def _unsafe(look: _Look, problem: str) -> Iterator[Finding]:
-    for each in look.found.queues:
+def _unsafe(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
+    for each in checked.standing.queues:
         if each.unsafe:
             owners = ", ".join(_ids((*each.held, *each.gated)))
             text = f"{owners} was granted it without waiting for {', '.join(_ids(each.draining))}"
@@ -180,13 +182,13 @@ def _unsafe(look: _Look, problem: str) -> Iterator[Finding]:
             yield Finding(problem, "/".join(map(str, each.queue)), text, remedy)
 
 
-def _stalled(look: _Look, problem: str) -> Iterator[Finding]:
+def _stalled(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
     """Yield each holder that takes too long to give queues up, and who waits for them."""
-    found = look.found
-    members = {each.key: each for each in found.members}
-    standings = {each.queue: each for each in found.queues}
-    for drain in look.signs.drains:
-        if drain.problem(look.signs.rules) != problem:
+    standing = checked.standing
+    members = {each.key: each for each in standing.members}
+    standings = {each.queue: each for each in standing.queues}
+    for drain in checked.inputs.drains:
+        if drain.problem(checked.inputs.rules) != problem:
             continue
         asked_ms = drain.asked_ms
         when = (
@@ -197,19 +199,21 @@ def _stalled(look: _Look, problem: str) -> Iterator[Finding]:
         waiting = _waiting(standings[queue] for queue in drain.queues)
         text = (
             f"it was told {when} to give up {_named(drain.queues)} and has not; {waiting}. "
-            f"{_heard(found, members.get(drain.member))}"
+            f"{_heard(standing, members.get(drain.member))}"
         )
-        yield Finding(problem, drain.member.client_id, text, _what_helps(found, lives=drain.lives))
+        yield Finding(
+            problem, drain.member.client_id, text, _what_helps(standing, lives=drain.lives)
+        )
 
 
-def _what_helps(found: GroupStanding, *, lives: bool) -> str:
-    if found.engine.silent:
+def _what_helps(standing: GroupStanding, *, lives: bool) -> str:
+    if standing.engine.silent:
         return "start an engine first: without one nobody reads releases or takes queues over"
     if not lives:
         return "wait: the engine takes its queues lease and margin after its last heartbeat"
     return (
         "find the message or callback that takes so long in its log; restart it, or take its "
-        f"queues: fairlead group set {found.name} --on-mute force (they may have two owners)"
+        f"queues: fairlead group set {standing.name} --on-mute force (they may have two owners)"
     )
 
 
@@ -220,55 +224,57 @@ def _waiting(queues: Iterable[QueueStanding]) -> str:
     return f"{', '.join(names)} {'wait' if len(names) > 1 else 'waits'}"
 
 
-def _heard(found: GroupStanding, member: MemberStanding | None) -> str:
+def _heard(standing: GroupStanding, member: MemberStanding | None) -> str:
     if member is None or member.heard_ms is None:
         return "It sends no heartbeats"
-    return f"Its last heartbeat came {duration_words(max(found.now_ms - member.heard_ms, 0))} ago"
+    return (
+        f"Its last heartbeat came {duration_words(max(standing.now_ms - member.heard_ms, 0))} ago"
+    )
 
 
-def _not_followed(look: _Look, problem: str) -> Iterator[Finding]:
+def _not_followed(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
     """Yield the members that do not follow what they were told."""
-    observed = look.found.live.observed
-    for deaf in look.signs.deaf:
-        if deaf.is_problem(look.signs.rules):
-            told, applied = (
-                observed.assignments.sets[deaf.member],
-                observed.members.heard[deaf.member].applied,
+    observed = checked.standing.live.observed
+    for behind in checked.inputs.behind:
+        if behind.is_problem(checked.inputs.rules):
+            assigned, applied = (
+                observed.assignments.sets[behind.member],
+                observed.members.heard[behind.member].applied,
             )
             read = "nothing yet" if applied is None else ".".join(map(str, applied))
             yield Finding(
                 problem,
-                deaf.member.client_id,
-                f"it heartbeats, but has read {read}; {'.'.join(map(str, told.epoch))} was told "
-                f"{duration_words(deaf.told_ms)} ago",
+                behind.member.client_id,
+                f"it heartbeats, but has read {read}; it was told "
+                f"{'.'.join(map(str, assigned.epoch))} {duration_words(behind.told_ms)} ago",
                 "check that it may read the assignments topic, and restart it",
             )
 
 
-def _silent_member(look: _Look, problem: str) -> Iterator[Finding]:
+def _silent_member(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
     """Yield the silent members whose queues nobody takes although an engine ticks."""
-    sets = look.found.live.assigned
-    for silence in look.signs.silences:
-        if silence.is_problem(look.signs.rules):
-            silent_ms = silence.silent_ms
+    sets = checked.standing.live.assigned
+    for member in checked.inputs.silent:
+        if member.is_problem(checked.inputs.rules):
+            silent_ms = member.silent_ms
             how_long = (
                 "longer than heartbeats were read"
                 if silent_ms is None
                 else duration_words(silent_ms)
             )
-            owned = counted(len(sets[silence.member].entries), "queue")
+            owned = counted(len(sets[member.member].entries), "queue")
             yield Finding(
                 problem,
-                silence.member.client_id,
+                member.member.client_id,
                 f"it has sent no heartbeat for {how_long}, and still has {owned}",
                 "find out why the engine ticks but does not take them (`fairlead doctor`, its log)",
             )
 
 
-def _unanswered(look: _Look, problem: str) -> Iterator[Finding]:
+def _unanswered(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
     """Yield the members that heartbeat and get no answer although an engine ticks."""
-    for waits in look.signs.unanswered:
-        if waits.is_problem(look.signs.rules):
+    for waits in checked.inputs.unanswered:
+        if waits.is_problem(checked.inputs.rules):
             yield Finding(
                 problem,
                 waits.member.client_id,
@@ -279,11 +285,11 @@ def _unanswered(look: _Look, problem: str) -> Iterator[Finding]:
             )
 
 
-def _restarting(look: _Look, problem: str) -> Iterator[Finding]:
+def _restarting(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
     """Yield the clients that start again and again, and where they run."""
-    beats = look.found.live.observed.members.heard.items()
-    since_ms = look.found.now_ms - RESTARTS_OVER_MS
-    for client_id, processes in look.signs.restarting.items():
+    beats = checked.standing.live.observed.members.heard.items()
+    since_ms = checked.standing.now_ms - RESTARTS_OVER_MS
+    for client_id, processes in checked.inputs.restarting.items():
         places = {
             heard.member.profile.address
             for key, heard in beats
@@ -302,16 +308,16 @@ def _restarting(look: _Look, problem: str) -> Iterator[Finding]:
         )
 
 
-def _failed(look: _Look, problem: str) -> Iterator[Finding]:
-    newest = look.found.newest
+def _failed(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
+    newest = checked.standing.newest
     for topic, failure in ({} if newest is None else newest.failures).items():
         text = f"the strategy cannot allocate it, so it keeps its owners: {failure.message}"
         yield Finding(problem, topic, text, _FAILED)
 
 
-def _step_failed(look: _Look, problem: str) -> Iterator[Finding]:
+def _step_failed(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
     text = "the engine failed on a record of this group"
-    yield Finding(problem, look.found.name, text, _PHASES["quarantined"])
+    yield Finding(problem, checked.standing.name, text, _PHASES["quarantined"])
 
 
 def _ids(holders: Iterable[GrantHolder]) -> list[str]:
@@ -322,7 +328,7 @@ def _named(queues: Iterable[MessageQueue]) -> str:
     return listed(["/".join(map(str, queue)) for queue in queues])
 
 
-_SAID: Final[Mapping[str, Callable[[_Look, str], Iterator[Finding]]]] = {
+_WORDING: Final[Mapping[str, Callable[[_CheckedGroup, str], Iterator[Finding]]]] = {
     "engine_silent": _engine,
     "offline": _offline,
     **dict.fromkeys(_PHASES, _phase),

@@ -108,8 +108,8 @@ class LoggedDecision:
 
     def body(self) -> dict[str, Any]:
         """Return the record of docs/protocol.md §3.14, its parts joined."""
-        found: dict[str, Any] = orjson.loads(zlib.decompress(self.packed))
-        return found
+        body: dict[str, Any] = orjson.loads(zlib.decompress(self.packed))
+        return body
 
     def record(self) -> DecisionRecord:
         """Return the decision as a record.

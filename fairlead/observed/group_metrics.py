@@ -139,9 +139,9 @@ def _topics(group: ObservedGroup, standing: Standing) -> Iterator[TopicFigures]:
     as_of_ms = group.facts.as_of_ms
     anybody, release = bool(standing.live_members.members), group.release
     # Only its native consumers' commits tell how far a released group is.
-    told = release is None or group.native_ms > release.written_ms
+    is_known = release is None or group.native_ms > release.written_ms
     for topic, queues in standing.queues.items():
-        known = group.positions.behind(topic) if told else None
+        known = group.positions.behind(topic) if is_known else None
         lag = None if known is None else known.lag(as_of_ms)
         yield TopicFigures(
             topic=topic,

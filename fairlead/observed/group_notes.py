@@ -36,9 +36,9 @@ def plan_notes(live: LiveGroup, now_ms: int) -> tuple[str, ...]:
     life = live.engine(now_ms)
     what_if = "the plan shows what an engine would decide"
     engine = (f"{life.words()}; {what_if}",) if life.silent else ()
-    found = (*_rules(live), *_members(live), *_broadcasters(live), *_topics(live))
+    group = (*_rules(live), *_members(live), *_broadcasters(live), *_topics(live))
     beside = (*_weights(live), *_passing(live))
-    return (*engine, *(each.what + each.planned for each in (*found, *beside)))
+    return (*engine, *(each.what + each.planned for each in (*group, *beside)))
 
 
 def check_notes(live: LiveGroup, unanswered: Collection[str]) -> tuple[str, ...]:
@@ -50,8 +50,8 @@ def check_notes(live: LiveGroup, unanswered: Collection[str]) -> tuple[str, ...]
         live: the group.
         unanswered: clients whose findings say that they were told nothing.
     """
-    found = (*_rules(live), *_members(live, unanswered), *_broadcasters(live), *_passing(live))
-    return tuple(each.what + each.now for each in found)
+    notes = (*_rules(live), *_members(live, unanswered), *_broadcasters(live), *_passing(live))
+    return tuple(each.what + each.now for each in notes)
 
 
 def _rules(live: LiveGroup) -> Iterator[_Remark]:
@@ -69,14 +69,14 @@ def _rules(live: LiveGroup) -> Iterator[_Remark]:
 
 
 def _members(live: LiveGroup, unanswered: Collection[str] = ()) -> Iterator[_Remark]:
-    state, told = live.core.state, live.assigned
+    state, assigned = live.core.state, live.assigned
     heard = state.members
     for client_id in sorted(state.awaited, key=java_order):
         yield _Remark(
             f"{client_id} is gone; its queues are kept until it returns (restart_grace_ms)"
         )
     # Who has lapsed and has no assignment left is dealt with.
-    for key in sorted(told.keys() - heard.keys()):
+    for key in sorted(assigned.keys() - heard.keys()):
         if key.client_id in live.planned.members:
             yield _Remark(
                 f"{key.client_id} was started again: the queues of its former process are moving"
@@ -95,21 +95,21 @@ def _members(live: LiveGroup, unanswered: Collection[str] = ()) -> Iterator[_Rem
 
 
 def _leaving_and_joining(live: LiveGroup, unanswered: Collection[str]) -> Iterator[_Remark]:
-    told = live.assigned
+    assigned = live.assigned
     for key, member in sorted(live.core.state.members.items()):
         if member.leaving:
             # Who has nothing left to give up is gone, even if its leave was read.
-            if key in told and key.client_id not in live.core.state.awaited:
+            if key in assigned and key.client_id not in live.core.state.awaited:
                 yield _Remark(
                     f"{key.client_id} is leaving",
                     planned=": the plan leaves it out",
                     now=": its queues go to others",
                 )
-        elif key not in told and key.client_id in unanswered:
+        elif key not in assigned and key.client_id in unanswered:
             continue
-        elif key not in told:
+        elif key not in assigned:
             yield _Remark(f"{key.client_id} {_since_when(live, member)} and was told nothing yet")
-        elif not told[key].complete:
+        elif not assigned[key].complete:
             yield _Remark(
                 f"the engine is still writing the assignment of {key.client_id}",
                 planned=": run the plan again",

@@ -44,17 +44,17 @@ class KnownGroups:
         for group in self.by_name.values():
             group.events.counters = counters
 
-    def told(self, name: object, row: RawRecord) -> ObservedGroup:
+    def confirmed_group(self, name: object, row: RawRecord) -> ObservedGroup:
         """Return a group that an engine, a bridge or an operator tells of.
 
         Raises:
             ValueError: no group can have this name.
         """
-        found = self._there(name, row)
-        if not found.confirmed:
-            found.confirmed = True
-            self._strangers.confirm(found.name)
-        return found
+        group = self._there(name, row)
+        if not group.confirmed:
+            group.confirmed = True
+            self._strangers.confirm(group.name)
+        return group
 
     def of_sender(self, body: Mapping[str, Any], row: RawRecord) -> ObservedGroup:
         """Return the group of a client's record, which stands in its group's partition.
@@ -107,11 +107,11 @@ class KnownGroups:
 
     def _there(self, name: object, row: RawRecord) -> ObservedGroup:
         """Return a group; create it if it is not there."""
-        group = text_of(name)
-        found = self.by_name.get(group)
-        if found is None:
-            if not GROUP.allows(group):
+        name_text = text_of(name)
+        group = self.by_name.get(name_text)
+        if group is None:
+            if not GROUP.allows(name_text):
                 raise ValueError("no name of a group")
-            found = self.by_name[group] = self.unknown(group)
-        found.touched_ms = max(found.touched_ms, row.append_ms)
-        return found
+            group = self.by_name[name_text] = self.unknown(name_text)
+        group.touched_ms = max(group.touched_ms, row.append_ms)
+        return group

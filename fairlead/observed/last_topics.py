@@ -36,9 +36,9 @@ def last_topics(live: LiveGroup, source: TopicSource) -> LastTopics | None:
         EnvironmentMissingError: a topic cannot be read.
     """
     group = live.core.state.group
-    told = {entry.queue.topic for held in live.assigned.values() for entry in held.entries}
-    if told:
-        return _sorted(told, "the assignments of its last members")
+    assigned = {entry.queue.topic for held in live.assigned.values() for entry in held.entries}
+    if assigned:
+        return _sorted(assigned, "the assignments of its last members")
     life = last_life(source, group)
     if life:
         moved = {move.queue.topic for decision in life for move in decision.moves}

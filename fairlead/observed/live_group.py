@@ -89,7 +89,7 @@ def live_group(
     """
     core, shares = core or core_group(observed), observed.shares()
     in_force = observed.facts.rules.of(observed.name)
-    planned = weighed(_picture(core, in_force, shares))
+    planned = weighed(_planned_group(core, in_force, shares))
     calm = _calm(planned, shares, observed.assignments.sets)
     passing = tuple(_passing(planned, calm, shares))
     return LiveGroup(observed, calm, in_force, core, passing, observed.newest_beat_ms)
@@ -99,7 +99,7 @@ _Shares = Mapping[MessageQueue, list[Share]]
 """Per queue, every member that has a share in it, oldest grant first; at least one."""
 
 
-def _picture(core: CoreGroup, in_force: RulesInForce, shares: _Shares) -> PlannedGroup:
+def _planned_group(core: CoreGroup, in_force: RulesInForce, shares: _Shares) -> PlannedGroup:
     """Return the group with every grant of its members that may not have ended."""
     state = core.state
     for queue in sorted(shares, key=queue_order):
@@ -112,7 +112,7 @@ def _picture(core: CoreGroup, in_force: RulesInForce, shares: _Shares) -> Planne
 
 
 def _calm(
-    planned: PlannedGroup, shares: _Shares, told: Mapping[MemberKey, IssuedSet]
+    planned: PlannedGroup, shares: _Shares, assigned: Mapping[MemberKey, IssuedSet]
 ) -> PlannedGroup:
     """Return the group as it will be when everything under way is over.
 
@@ -123,7 +123,7 @@ def _calm(
     if planned.rules.pause:
         return planned.owned(planned.owners)
     held, goes_to = planned.owners, forecast(planned).planned.owners
-    waits = any(member.key not in told for member in planned.members.values())
+    waits = any(member.key not in assigned for member in planned.members.values())
     moving = any(
         queue not in held and (queue in shares or queue in goes_to) for queue in planned.queues
     )

@@ -72,21 +72,21 @@ class MemberStanding:
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON values."""
-        said = self.profile
+        profile = self.profile
         return {
             "client_id": self.key.client_id,
             "incarnation": self.key.incarnation,
             "role": self.role,
             "says": self.why or None,
-            "address": said and said.address,
-            "zone": said and said.zone,
-            "capacity": said and said.capacity,
-            "language": said and said.language,
-            "version": said and said.version,
-            "consume_type": said and said.consume_type,
-            "message_model": said and said.message_model,
+            "address": profile and profile.address,
+            "zone": profile and profile.zone,
+            "capacity": profile and profile.capacity,
+            "language": profile and profile.language,
+            "version": profile and profile.version,
+            "consume_type": profile and profile.consume_type,
+            "message_model": profile and profile.message_model,
             "heard_ms": self.heard_ms,
-            "lease_ms": said and said.lease_ms,
+            "lease_ms": profile and profile.lease_ms,
             "lease_left_ms": self.lease_left_ms,
             "queues_held": self.held,
             "queues_draining": self.draining,
@@ -112,18 +112,18 @@ def member_standings(
     # A leaving member counts until the engine has removed its assignment.
     keys = {key for key, each in state.members.items() if not each.leaving or key in live.assigned}
     keys |= {each.member.key for each in state.awaited.values()}
-    keys |= {key for key, told in live.assigned.items() if told.entries or key in heard}
-    found = [_standing(live, key, counts.get(key, Counter()), now_ms) for key in keys]
-    return tuple(sorted(found, key=lambda each: (java_order(each.key.client_id), each.key)))
+    keys |= {key for key, assigned in live.assigned.items() if assigned.entries or key in heard}
+    members = [_standing(live, key, counts.get(key, Counter()), now_ms) for key in keys]
+    return tuple(sorted(members, key=lambda each: (java_order(each.key.client_id), each.key)))
 
 
 def _counts(queues: Iterable[QueueStanding]) -> Mapping[MemberKey, Counter[str]]:
-    found: dict[MemberKey, Counter[str]] = {}
+    counts: dict[MemberKey, Counter[str]] = {}
     for queue in queues:
         for word in ("held", "draining", "gated"):
             for holder in getattr(queue, word):
-                found.setdefault(holder.member, Counter())[word] += 1
-    return found
+                counts.setdefault(holder.member, Counter())[word] += 1
+    return counts
 
 
 def _standing(live: LiveGroup, key: MemberKey, counts: Counter[str], now_ms: int) -> MemberStanding:
@@ -131,13 +131,13 @@ def _standing(live: LiveGroup, key: MemberKey, counts: Counter[str], now_ms: int
     beat = live.observed.members.heard.get(key)
     profile = None if beat is None else beat.member.profile
     heard_ms = None if beat is None else beat.heard_ms
-    told = live.assigned.get(key)
+    assigned = live.assigned.get(key)
     since_ms = None if beat is None else beat.since_ms
     role, why = _role(live, key, member, counts, None if since_ms is None else now_ms - since_ms)
     lease_left_ms = None
     if profile is not None and heard_ms is not None:
         lease_left_ms = profile.lease_ms - max(now_ms - heard_ms, 0)
-    found = MemberStanding(
+    standing = MemberStanding(
         key,
         profile,
         role,
@@ -148,13 +148,13 @@ def _standing(live: LiveGroup, key: MemberKey, counts: Counter[str], now_ms: int
         counts["held"],
         counts["draining"],
         counts["gated"],
-        None if told is None else told.epoch,
+        None if assigned is None else assigned.epoch,
         None if beat is None else beat.applied,
         behind=False,
     )
-    if not found.live or beat is None:
-        return found
-    return replace(found, behind=live.observed.is_behind(beat))
+    if not standing.live or beat is None:
+        return standing
+    return replace(standing, behind=live.observed.is_behind(beat))
 
 
 def _role(

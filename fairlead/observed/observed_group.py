@@ -64,15 +64,15 @@ class ObservedGroup:
 
     def take_decision(self, part: Part) -> None:
         """Apply one part of a decision."""
-        taken = self.decided.apply_part(self.name, part)
-        if taken is None:
+        applied = self.decided.apply_part(self.name, part)
+        if applied is None:
             return
         self.changed()
-        self.events.take_decision(taken, self.decided, self.releases)
-        if taken.decision.queues_moved and not taken.again:
-            told_ms = [told for cause in taken.causes() if (told := self._told_ms(cause))]
+        self.events.take_decision(applied, self.decided, self.releases)
+        if applied.decision.queues_moved and not applied.again:
+            told_ms = [at_ms for cause in applied.causes() if (at_ms := self._told_ms(cause))]
             if told_ms:
-                self.events.counters.took("detect", min(told_ms), taken.decision.at_ms)
+                self.events.counters.observe_phase("detect", min(told_ms), applied.decision.at_ms)
 
     def _told_ms(self, cause: Mapping[str, Any]) -> int | None:
         """Return when the record of a cause was appended; for a lapse, the last heartbeat."""
@@ -126,7 +126,7 @@ class ObservedGroup:
         ended_ms = self.decided.ended.get(report.queue, {}).get(report.epoch)
         return ended_ms is not None and append_ms > ended_ms
 
-    def look_out(self) -> bool:
+    def finish_events(self) -> bool:
         """Notice what has ended; return whether anything is still under way."""
         watch, facts = self.events, self.facts
         watch.look_for_overlaps(self.overlaps(), facts.as_of_ms)
@@ -161,8 +161,10 @@ class ObservedGroup:
     def shares(self) -> dict[MessageQueue, list[Share]]:
         """Return the members that have a share in each queue, oldest grant first."""
         ends, entries = self._ends(), self.assignments.queues()
-        found = {queue: shares_of(queue, of_queue, ends) for queue, of_queue in entries.items()}
-        return {queue: shares for queue, shares in found.items() if shares}
+        shares_by_queue = {
+            queue: shares_of(queue, of_queue, ends) for queue, of_queue in entries.items()
+        }
+        return {queue: shares for queue, shares in shares_by_queue.items() if shares}
 
     def since_ms(self, queue: MessageQueue, share: Share) -> int | None:
         """Return since when a member has its share of a queue; None: the log does not say.
@@ -172,10 +174,10 @@ class ObservedGroup:
         grant, draining = self.decided.grant(queue, share.epoch), share.state == "draining"
         if grant is not None and (grant.stage == "dropped") == draining:
             return grant.since_ms
-        told, newest = self.assignments.sets[share.member], self.decided.newest
+        assigned, newest = self.assignments.sets[share.member], self.decided.newest
         # An assignment may be read before its decision: then it is not from long ago.
-        fresh = newest is not None and told.epoch > newest.epoch
-        return told.at_ms if fresh or (share.epoch == told.epoch and not draining) else None
+        fresh = newest is not None and assigned.epoch > newest.epoch
+        return assigned.at_ms if fresh or (share.epoch == assigned.epoch and not draining) else None
 
     def _ends(self) -> GrantEnds:
         settled = {key for key, heard in self.members.heard.items() if self.is_settled(heard)}
@@ -267,20 +269,20 @@ class ObservedGroup:
 
     def last_rebalance(self, history_ms: int) -> LastRebalance | None:
         """Return the newest remembered decision that gave a queue to another client."""
-        found = self.decided.last_move
-        if found is None or found.append_ms < self.facts.as_of_ms - history_ms:
+        last = self.decided.last_move
+        if last is None or last.append_ms < self.facts.as_of_ms - history_ms:
             return None
-        return LastRebalance(found.append_ms, found.triggers, found.queues_moved)
+        return LastRebalance(last.append_ms, last.triggers, last.queues_moved)
 
     def is_settled(self, heard: HeardMember) -> bool | None:
         """Tell whether a member holds exactly what it was told; None: it was told nothing.
 
         It must have started everything it waits for and released everything it gives up.
         """
-        told = self.assignments.digests.get(heard.member.key)
-        if told is None:
+        settled = self.assignments.digests.get(heard.member.key)
+        if settled is None:
             return None if heard.member.shares else heard.digest == 0
-        return told == heard.digest
+        return settled == heard.digest
 
     def is_behind(self, heard: HeardMember) -> bool:
         """Tell whether a member has not read its assignment, or holds something else.
@@ -289,18 +291,18 @@ class ObservedGroup:
         assignment may be under way: only then is it known what the member should hold.
         """
         key = heard.member.key
-        told = self.assignments.sets.get(key)
-        if told is None:
+        assigned = self.assignments.sets.get(key)
+        if assigned is None:
             return False
-        if heard.applied is None or heard.applied < told.epoch:
+        if heard.applied is None or heard.applied < assigned.epoch:
             return True
-        is_early = heard.heard_ms - told.at_ms <= _ANSWERED_MS
+        is_early = heard.heard_ms - assigned.at_ms <= _ANSWERED_MS
         if is_early or heard.digest == self.assignments.digests[key]:
             return False
         return all(
             entry.state == "held"
             or (entry.state == "draining" and self.releases.has(entry.queue, key, entry.epoch))
-            for entry in told.entries
+            for entry in assigned.entries
         )
 
     def overlaps(self) -> dict[MessageQueue, tuple[MemberKey, ...]]:
@@ -313,8 +315,8 @@ class ObservedGroup:
         if not shared or standing.mode != "cooperative":
             return {}
         live = {heard.member.key for heard in standing.live_members.members.values()}
-        found = {queue: tuple(sorted(live.intersection(shared[queue]))) for queue in shared}
-        return {queue: who for queue, who in found.items() if len(who) > 1}
+        holders = {queue: tuple(sorted(live.intersection(shared[queue]))) for queue in shared}
+        return {queue: who for queue, who in holders.items() if len(who) > 1}
 
     def is_over(self, oldest_ms: int) -> bool:
         """Tell whether nothing was heard of the group since this time, and nothing is left of it.

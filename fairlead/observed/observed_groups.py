@@ -112,7 +112,7 @@ class ObservedGroups:
             except Exception:  # noqa: BLE001 - a record of one group must not blind all of them
                 self.passed_over += 1
         if self.counters.following:
-            self._look_out()
+            self._finish_events()
         # Nothing is swept from a view of one group: it is read once and dropped.
         if self._only is None and self.as_of_ms - self._swept_ms >= _SWEEP_MS:
             self._sweep()
@@ -141,7 +141,7 @@ class ObservedGroups:
             self._groups.count_on(counters)
         self.counters.following = True
 
-    def _look_out(self) -> None:
+    def _finish_events(self) -> None:
         for name in list(self._groups.stirred):
             if not self._is_under_way(name):
                 self._groups.stirred.discard(name)
@@ -150,7 +150,7 @@ class ObservedGroups:
         """Notice what has ended in a group; return whether anything is under way."""
         group = self._groups.by_name.get(name)
         try:
-            return group is not None and group.look_out()
+            return group is not None and group.finish_events()
         except Exception:  # noqa: BLE001 - a defect in one group must not affect the others
             self.failed += 1
             return False
@@ -187,8 +187,8 @@ class ObservedGroups:
     def unmeasured(self, silent_ms: int) -> dict[str, list[MessageQueue]]:
         """Return the queues of each group of which nobody has told anything for so long."""
         since_ms = self._facts.as_of_ms - silent_ms
-        found = {group.name: group.unmeasured(since_ms) for group in self._known()}
-        return {name: queues for name, queues in found.items() if queues}
+        queues_of = {group.name: group.unmeasured(since_ms) for group in self._known()}
+        return {name: queues for name, queues in queues_of.items() if queues}
 
     def shared(self) -> set[MessageQueue]:
         """Return the queues of all groups that have members."""
@@ -220,12 +220,12 @@ class ObservedGroups:
         """
         figures = self.figures()
         names = [each.summary.group for each in figures]
-        self.counters.give_places(names, places, in_detail)
-        found = {name: self.group(name) for name in in_detail}
+        self.counters.choose_named(names, places, in_detail)
+        standings = {name: self.group(name) for name in in_detail}
         return Snapshot(
             figures=tuple(figures),
             counters=self.counters.copy(),
-            in_detail={name: each for name, each in found.items() if each is not None},
+            in_detail={name: each for name, each in standings.items() if each is not None},
             passed_over=self.passed_over,
             failed=self.failed,
         )
@@ -243,10 +243,10 @@ class ObservedGroups:
 
         ``now_ms``: as in `groups`; ``places``: where the data cluster says the group is.
         """
-        found = self._groups.by_name.get(name)
-        if found is None or found.is_over(self._oldest_ms):
+        observed = self._groups.by_name.get(name)
+        if observed is None or observed.is_over(self._oldest_ms):
             return None
-        return self._standing(found, now_ms, places)
+        return self._standing(observed, now_ms, places)
 
     def any_group(
         self, name: str, now_ms: int = 0, places: Mapping[MessageQueue, QueuePosition] = _NO_PLACES
@@ -259,10 +259,10 @@ class ObservedGroups:
         return self._standing(self._groups.by_name[name], now_ms, places)
 
     def _standing(
-        self, found: ObservedGroup, now_ms: int, places: Mapping[MessageQueue, QueuePosition]
+        self, observed: ObservedGroup, now_ms: int, places: Mapping[MessageQueue, QueuePosition]
     ) -> GroupStanding:
         now_ms = max(now_ms, self.as_of_ms)
-        return standing_of(live_group(found), now_ms, self._history_ms, places)
+        return standing_of(live_group(observed), now_ms, self._history_ms, places)
 
     def folds(self) -> list[ObservedGroup]:
         """Return what is known of each group, not to be changed."""
@@ -295,10 +295,10 @@ class ObservedGroups:
 
     def decisions(self, name: str) -> tuple[LoggedDecision, ...] | None:
         """Return the remembered decisions of a group, oldest first; None: no such group."""
-        found = self._groups.by_name.get(name)
-        if found is None or found.is_over(self._oldest_ms):
+        observed = self._groups.by_name.get(name)
+        if observed is None or observed.is_over(self._oldest_ms):
             return None
-        return tuple(found.decisions(self._history_ms))
+        return tuple(observed.decisions(self._history_ms))
 
     @property
     def _oldest_ms(self) -> int:

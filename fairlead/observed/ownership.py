@@ -79,12 +79,12 @@ def shares_of(queue: MessageQueue, entries: _Entries, ends: GrantEnds) -> list[S
         ends: what proves that a grant is over.
     """
     newest = entries[-1][1]
-    told = {(member, entry.epoch) for member, entry in entries}
-    ended = {each for each in told if ends.is_over(queue, *each)}
+    assigned = {(member, entry.epoch) for member, entry in entries}
+    ended = {each for each in assigned if ends.is_over(queue, *each)}
     awaited = {member for member, _ in newest.after}
     granted = ends.decided.grant(queue, newest.epoch)
     unsafe = granted is not None and granted.unsafe
-    found = []
+    shares = []
     for member, entry in entries:
         if (member, entry.epoch) in ended:
             continue
@@ -95,15 +95,15 @@ def shares_of(queue: MessageQueue, entries: _Entries, ends: GrantEnds) -> list[S
             continue
         if entry.state == "draining":
             if not settled:
-                found.append(Share("draining", member, entry.epoch))
+                shares.append(Share("draining", member, entry.epoch))
             continue
         waits_for: tuple[MemberKey, ...] = ()
         if entry.state == "gated" and not settled:
             # A member whose assignment no longer has the queue has given it up.
-            waits_for = tuple(each[0] for each in entry.after if each in told - ended)
+            waits_for = tuple(each[0] for each in entry.after if each in assigned - ended)
         state: ShareState = "gated" if waits_for else "held"
-        found.append(Share(state, member, entry.epoch, waits_for))
-    return found
+        shares.append(Share(state, member, entry.epoch, waits_for))
+    return shares
 
 
 class QueueOwnership(NamedTuple):
@@ -148,12 +148,12 @@ class GroupOwnership:
         }
 
 
-def ownership_of(told: GroupAssignments, ends: GrantEnds) -> GroupOwnership:
+def ownership_of(assignments: GroupAssignments, ends: GrantEnds) -> GroupOwnership:
     """Return where each queue is that some assignment names."""
     queues: dict[MessageQueue, QueueOwnership] = {}
     owned: Counter[MemberKey] = Counter()
     contested: dict[MessageQueue, Sequence[Share]] = {}
-    for queue, entries in told.queues().items():
+    for queue, entries in assignments.queues().items():
         shares = shares_of(queue, entries, ends)
         hold = _hold(shares)
         if hold is None:

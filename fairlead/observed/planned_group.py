@@ -72,7 +72,7 @@ class PlannedGroup:
     def owners(self) -> dict[MessageQueue, str]:
         """The owner of each readable queue; a holder that was told to give it up is none."""
         members, queues = self.members, self.state.queues
-        found = {}
+        owners = {}
         for queue in self.queues:
             value = queues.get(queue)
             if value is None or not value.chain or value.chain[-1].dropped:
@@ -81,8 +81,8 @@ class PlannedGroup:
             member = members.get(holder.client_id)
             # Not a former process of the client: the engine takes its queues for the newest one.
             if member is not None and member.key == holder:
-                found[queue] = holder.client_id
-        return found
+                owners[queue] = holder.client_id
+        return owners
 
     def draft(self) -> Draft:
         """Return a step in the making, on a copy of the group."""

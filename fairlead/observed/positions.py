@@ -222,9 +222,9 @@ class ObservedQueue:
         if from_offset >= end:
             return Behind(0, None, earlier=False)
         known = [ends for ends in (self.ends, self.bounds, polled) if ends is not None and ends]
-        found = _best(filter(None, (ends.reached(from_offset) for ends in known)))
-        since_ms = None if found is None else found.at_ms
-        return Behind(end - from_offset, since_ms, found is not None and found.earlier)
+        reached = _best(filter(None, (ends.reached(from_offset) for ends in known)))
+        since_ms = None if reached is None else reached.at_ms
+        return Behind(end - from_offset, since_ms, reached is not None and reached.earlier)
 
     def lag(self, as_of_ms: int) -> Lag | None:
         """Return how far behind the group is; None: position or end is unknown."""
@@ -237,25 +237,25 @@ class ObservedQueue:
         A client that is held up fetches nothing and repeats the end that it saw last. So an end
         that it tells late is no newer than an end that the data cluster was asked for.
         """
-        told, asked = self.ends.newest, None if polled is None else polled.newest
+        seen, asked = self.ends.newest, None if polled is None else polled.newest
         bounds = self.bounds.newest
-        if bounds is not None and (told is None or told < bounds):
+        if bounds is not None and (seen is None or seen < bounds):
             # Both were asked for: the later answer counts.
             return max(each for each in (bounds, asked) if each is not None)[1]
-        return max((each[1] for each in (told, asked) if each is not None), default=None)
+        return max((each[1] for each in (seen, asked) if each is not None), default=None)
 
 
-def _best(found: Iterable[Reached]) -> Reached | None:
+def _best(candidates: Iterable[Reached]) -> Reached | None:
     """Return what dates an offset best: the closest samples, or the earliest bound."""
     best: Reached | None = None
-    for each in found:
+    for each in candidates:
         if best is None or _rank(each) < _rank(best):
             best = each
     return best
 
 
-def _rank(found: Reached) -> tuple[bool, int]:
-    return found.earlier, found.at_ms if found.earlier else found.within_ms
+def _rank(reached: Reached) -> tuple[bool, int]:
+    return reached.earlier, reached.at_ms if reached.earlier else reached.within_ms
 
 
 @dataclass(slots=True)
@@ -289,38 +289,38 @@ class GroupPositions:
 
     def apply_report(self, report: PositionReport, append_ms: int) -> None:
         """Apply a position in a queue."""
-        found = self._of(report.queue)
-        found.apply_report(report, append_ms)
-        found.date(self.polled.get(report.queue))
+        observed = self._of(report.queue)
+        observed.apply_report(report, append_ms)
+        observed.date(self.polled.get(report.queue))
 
     def apply_native(self, report: PositionReport, append_ms: int) -> None:
         """Apply the position of the native consumers of a released group."""
-        found = self._of(report.queue)
-        found.confirmed = True
-        found.apply_native(report, append_ms)
-        found.date(self.polled.get(report.queue))
+        observed = self._of(report.queue)
+        observed.confirmed = True
+        observed.apply_native(report, append_ms)
+        observed.date(self.polled.get(report.queue))
 
     def apply_bounds(self, report: PositionReport, append_ms: int) -> None:
         """Apply the answer of a bridge."""
-        found = self._of(report.queue)
-        found.confirmed = True
-        found.apply_bounds(report, append_ms)
-        found.date(self.polled.get(report.queue))
+        observed = self._of(report.queue)
+        observed.confirmed = True
+        observed.apply_bounds(report, append_ms)
+        observed.date(self.polled.get(report.queue))
 
     def apply_progress(self, report: PositionReport, append_ms: int) -> None:
         """Apply how far a member is with a queue that it works on."""
-        found = self._of(report.queue)
-        found.apply_progress(report, append_ms)
-        found.date(self.polled.get(report.queue))
+        observed = self._of(report.queue)
+        observed.apply_progress(report, append_ms)
+        observed.date(self.polled.get(report.queue))
 
     def apply_reset(self, reset: Reset, offset: int, append_ms: int) -> None:
         """Apply an operator's reset of a queue; an offline group starts there.
 
         ``offset``: of its control record. The engine never follows one for another identity.
         """
-        found = self._of(reset.queue)
-        found.confirmed = True
-        if None not in (found.identity, reset.identity) and found.identity != reset.identity:
+        observed = self._of(reset.queue)
+        observed.confirmed = True
+        if None not in (observed.identity, reset.identity) and observed.identity != reset.identity:
             return
         position = Position(offset + 1, reset.offset)
         self.apply_report(
@@ -337,14 +337,14 @@ class GroupPositions:
 
     def _of(self, queue: MessageQueue) -> ObservedQueue:
         """Return what is known of a queue, to be changed."""
-        found = self.queues.get(queue)
-        if found is None:
+        observed = self.queues.get(queue)
+        if observed is None:
             topic = self.topics.setdefault(queue.topic, TopicLag())
             identity, told_ms = self.identities.get(queue.topic, (None, 0))
-            found = self.queues[queue] = ObservedQueue(
+            observed = self.queues[queue] = ObservedQueue(
                 topic=topic, slot=topic.new_place(), identity=identity, identity_ms=told_ms
             )
-        return found
+        return observed
 
     def date(self, polled: Container[MessageQueue]) -> None:
         """Compute the lag of these queues again, since other ends are known."""
@@ -354,12 +354,12 @@ class GroupPositions:
 
     def behind(self, topic: str) -> Behind | None:
         """Return how far behind a topic is: all messages, and since when the furthest queue is."""
-        found = self.topics.get(topic)
-        return None if found is None else found.all()
+        lag = self.topics.get(topic)
+        return None if lag is None else lag.all()
 
     def is_behind(self) -> bool:
         """Tell whether the group is known to have unread messages."""
-        return any(found.messages for each in self.topics.values() if (found := each.all()))
+        return any(behind.messages for each in self.topics.values() if (behind := each.all()))
 
     def forget_queues(self, queues: Iterable[MessageQueue]) -> None:
         """Forget some queues, whatever was told of them."""

@@ -60,9 +60,9 @@ def problem_inputs(group: "ObservedGroup", engine: EngineLiveness, lag: int) -> 
         duplicates=_duplicates(live),
         unsafe=newest is not None and newest.counts.unsafe > 0,
         drains=tuple(_drains(group, live, rules, engine.now_ms)),
-        deaf=tuple(_deaf(group, live, rules, engine.now_ms)),
+        behind=tuple(_behind(group, live, rules, engine.now_ms)),
         failed="allocation_failed" in alarms,
-        silences=tuple(_silences(group, live, rules, engine.now_ms)),
+        silent=tuple(_silent(group, live, rules, engine.now_ms)),
         unanswered=tuple(_unanswered(group, standing, engine)),
         restarting=restarting(_beats(group), engine.now_ms),
         released=group.release is not None,
@@ -90,11 +90,11 @@ def _overlaps(
     group: "ObservedGroup", live: dict[MemberKey, HeardMember]
 ) -> dict[MessageQueue, tuple[MemberKey, ...]]:
     shared = group.ownership.shared_twice
-    found = {
+    holders = {
         queue: tuple(sorted(member for member in shared[queue] if member in live))
         for queue in sorted(shared, key=queue_order)
     }
-    return {queue: members for queue, members in found.items() if len(members) > 1}
+    return {queue: members for queue, members in holders.items() if len(members) > 1}
 
 
 def _unassigned(group: "ObservedGroup", standing: "Standing") -> tuple[MessageQueue, ...]:
@@ -153,26 +153,26 @@ def _drains(
         )
 
 
-def _deaf(
+def _behind(
     group: "ObservedGroup", live: dict[MemberKey, HeardMember], rules: GroupRules, now_ms: int
 ) -> Iterator[BehindMember]:
     for key, heard in live.items():
         if not group.is_behind(heard):
             continue
-        told = group.assignments.sets[key]
+        assigned = group.assignments.sets[key]
         # The engine writes the record again and again to heal it, under the same epoch.
         decided_ms = next(
-            (each.append_ms for each in group.decided.history if each.epoch == told.epoch),
-            told.at_ms,
+            (each.append_ms for each in group.decided.history if each.epoch == assigned.epoch),
+            assigned.at_ms,
         )
         yield BehindMember(key, now_ms - decided_ms, _lease_ms(heard, rules))
 
 
-def _silences(
+def _silent(
     group: "ObservedGroup", live: dict[MemberKey, HeardMember], rules: GroupRules, now_ms: int
 ) -> Iterator[SilentMember]:
-    for key, told in group.assignments.sets.items():
-        if key not in live and told.entries:
+    for key, assigned in group.assignments.sets.items():
+        if key not in live and assigned.entries:
             heard = group.members.heard.get(key)
             silent_ms = None if heard is None else now_ms - heard.heard_ms
             yield SilentMember(key, silent_ms, _lease_ms(heard, rules))

@@ -145,9 +145,9 @@ class ProblemInputs:
         duplicates: client ids that several processes use, and how many.
         unsafe: a queue was granted without waiting for somebody who may be working on it.
         drains: members that were told to give queues up and have not.
-        deaf: members that do not follow their assignments.
+        behind: members that do not follow their assignments.
         failed: the strategy cannot allocate a topic.
-        silences: members with queues that do not heartbeat.
+        silent: members with queues that do not heartbeat.
         unanswered: members that heartbeat and were told nothing.
         restarting: clients that start again and again, and how many processes they had.
         released: native consumers read its queues, and no Fairlead client is missed.
@@ -167,17 +167,17 @@ class ProblemInputs:
     duplicates: Mapping[str, int]
     unsafe: bool
     drains: tuple[PendingDrain, ...]
-    deaf: tuple[BehindMember, ...]
+    behind: tuple[BehindMember, ...]
     failed: bool
-    silences: tuple[SilentMember, ...]
+    silent: tuple[SilentMember, ...]
     unanswered: tuple[UnansweredMember, ...]
     restarting: Mapping[str, int]
     released: bool = False
 
 
-def problems_of(signs: ProblemInputs) -> tuple[str, ...]:
+def problems_of(inputs: ProblemInputs) -> tuple[str, ...]:
     """Return what is wrong, in words of docs/groups.md; what concerns the whole group is first."""
-    return tuple(_problems(signs))
+    return tuple(_problems(inputs))
 
 
 def other_alarms(alarms: tuple[str, ...]) -> tuple[str, ...]:
@@ -185,39 +185,39 @@ def other_alarms(alarms: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(alarm for alarm in alarms if alarm not in _TOLD_OTHERWISE)
 
 
-def _problems(signs: ProblemInputs) -> Iterator[str]:
-    paused = signs.rules.pause
-    slow = {each.problem(signs.rules) for each in signs.drains}
-    found = {
-        "engine_silent": signs.engine_silent and signs.members > 0,
-        "offline": signs.lag > 0 and not signs.members and not signs.released,
-        signs.phase: signs.phase in _STUCK or (signs.phase == "barrier" and _lasts(signs)),
-        "overlap": bool(signs.overlaps),
-        "unassigned": bool(signs.unrouted) or (bool(signs.unassigned) and not paused),
-        "paused_unassigned": bool(signs.unassigned) and paused,
-        "disagreement": bool(signs.disagreements),
-        "duplicate_client_id": bool(signs.duplicates),
-        "restarting": bool(signs.restarting),
-        "unsafe": signs.unsafe,
+def _problems(inputs: ProblemInputs) -> Iterator[str]:
+    paused = inputs.rules.pause
+    slow = {each.problem(inputs.rules) for each in inputs.drains}
+    problems = {
+        "engine_silent": inputs.engine_silent and inputs.members > 0,
+        "offline": inputs.lag > 0 and not inputs.members and not inputs.released,
+        inputs.phase: inputs.phase in _STUCK or (inputs.phase == "barrier" and _lasts(inputs)),
+        "overlap": bool(inputs.overlaps),
+        "unassigned": bool(inputs.unrouted) or (bool(inputs.unassigned) and not paused),
+        "paused_unassigned": bool(inputs.unassigned) and paused,
+        "disagreement": bool(inputs.disagreements),
+        "duplicate_client_id": bool(inputs.duplicates),
+        "restarting": bool(inputs.restarting),
+        "unsafe": inputs.unsafe,
         "stalled_handover": "stalled_handover" in slow,
         "mute_member": "mute_member" in slow,
-        "silent_member": _decides(signs)
-        and any(each.is_problem(signs.rules) for each in signs.silences),
-        "unanswered": _decides(signs)
-        and any(each.is_problem(signs.rules) for each in signs.unanswered),
-        "not_followed": any(each.is_problem(signs.rules) for each in signs.deaf),
-        "allocation_failed": signs.failed,
-        "step_failed": "step_failed" in signs.alarms,
+        "silent_member": _decides(inputs)
+        and any(each.is_problem(inputs.rules) for each in inputs.silent),
+        "unanswered": _decides(inputs)
+        and any(each.is_problem(inputs.rules) for each in inputs.unanswered),
+        "not_followed": any(each.is_problem(inputs.rules) for each in inputs.behind),
+        "allocation_failed": inputs.failed,
+        "step_failed": "step_failed" in inputs.alarms,
     }
-    yield from (problem for problem, is_so in found.items() if is_so)
+    yield from (problem for problem, is_so in problems.items() if is_so)
 
 
-def _decides(signs: ProblemInputs) -> bool:
+def _decides(inputs: ProblemInputs) -> bool:
     """Tell whether an engine seems to be working on the group."""
-    return not signs.engine_silent and signs.phase not in (*_STUCK, "barrier")
+    return not inputs.engine_silent and inputs.phase not in (*_STUCK, "barrier")
 
 
-def _lasts(signs: ProblemInputs) -> bool:
+def _lasts(inputs: ProblemInputs) -> bool:
     """Tell whether a barrier lasts too long: every start of an engine passes through one."""
-    brief_ms = signs.rules.lease_ms + signs.rules.margin_ms
-    return signs.phase_ms is None or signs.phase_ms > brief_ms or "barrier_mute" in signs.alarms
+    brief_ms = inputs.rules.lease_ms + inputs.rules.margin_ms
+    return inputs.phase_ms is None or inputs.phase_ms > brief_ms or "barrier_mute" in inputs.alarms

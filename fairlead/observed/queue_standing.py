@@ -157,7 +157,7 @@ def queue_standings(
     shares = _holders(live)
     measured = live.observed.positions
     seen = frozenset().union(readable, shares, places, measured.queues)
-    found = []
+    standings = []
     for queue in sorted(seen, key=queue_order):
         place = places.get(queue)
         if place is None:
@@ -169,7 +169,7 @@ def queue_standings(
         hold = live.observed.ownership.queues.get(queue)
         newest_grant = live.observed.decided.newest_grants.get(queue)
         measure = measured.queues.get(queue)
-        found.append(
+        standings.append(
             QueueStanding(
                 queue,
                 of_queue["held"],
@@ -186,7 +186,7 @@ def queue_standings(
                 unsafe=bool(of_queue["draining"]) and granted is not None and granted.unsafe,
             )
         )
-    return tuple(found)
+    return tuple(standings)
 
 
 def _target(
@@ -200,11 +200,11 @@ def _target(
 
 
 def _holders(live: LiveGroup) -> dict[MessageQueue, dict[ShareState, list[GrantHolder]]]:
-    found: dict[MessageQueue, dict[ShareState, list[GrantHolder]]] = {}
+    holders: dict[MessageQueue, dict[ShareState, list[GrantHolder]]] = {}
     for queue, shares in live.observed.shares().items():
         for share in shares:
             since_ms = live.observed.since_ms(queue, share)
             alive = share.member in live.core.state.members
             holder = GrantHolder(share.member, share.epoch, since_ms, alive, share.waits_for)
-            found.setdefault(queue, {}).setdefault(share.state, []).append(holder)
-    return found
+            holders.setdefault(queue, {}).setdefault(share.state, []).append(holder)
+    return holders

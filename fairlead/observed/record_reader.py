@@ -122,11 +122,11 @@ class RecordReader:
     def _take_rule(self, row: RawRecord) -> None:
         name = self._facts.rules.apply_row(row)
         if name is not None:
-            self._groups.told(name, row)
+            self._groups.confirmed_group(name, row)
             return
         reset = decode("control", row, self._limits)
         if isinstance(reset, Reset):
-            self._groups.told(reset.group, row).positions.apply_reset(
+            self._groups.confirmed_group(reset.group, row).positions.apply_reset(
                 reset, row.offset, row.append_ms
             )
 
@@ -161,7 +161,7 @@ class RecordReader:
             )
             for each in body["queues"]
         ]
-        group = self._groups.told(body["group"], row)
+        group = self._groups.confirmed_group(body["group"], row)
         for report in reports:
             group.positions.apply_bounds(report, row.append_ms)
         group.changed()
@@ -173,7 +173,7 @@ class RecordReader:
     def _take_assignment(self, row: RawRecord) -> None:
         if row.value is None:
             name, member, number = member_part(row.key or b"")
-            group = self._groups.told(name, row)
+            group = self._groups.confirmed_group(name, row)
             if number is None:
                 group.assignments.odd.discard(member)
                 return
@@ -181,7 +181,7 @@ class RecordReader:
             group.changed()
             return
         body = body_of(row.value)
-        group = self._groups.told(body["group"], row)
+        group = self._groups.confirmed_group(body["group"], row)
         if body["kind"] == "assignment":
             group.assignments.put(part_of(body))
             group.changed()
@@ -194,6 +194,6 @@ class RecordReader:
         if row.value is None:
             return
         name, part = read_part(row)
-        group = self._groups.told(name, row)
+        group = self._groups.confirmed_group(name, row)
         group.take_decision(part)
         self._groups.stirred.add(name)

@@ -49,10 +49,10 @@ class RulesOfGroups:
         return None
 
     def _base(self, partition: int) -> RulesInForce:
-        found = self._of_all.get(partition)
-        if found is None:
-            found = self._of_all[partition] = RulesInForce(self.strategies)
-        return found
+        base = self._of_all.get(partition)
+        if base is None:
+            base = self._of_all[partition] = RulesInForce(self.strategies)
+        return base
 
     def of(self, group: str) -> RulesInForce:
         """Return the rules of a group, each with who set it; they are not to be changed."""
@@ -69,7 +69,7 @@ class RulesOfGroups:
         place: str | int = group
         if group not in self._own:
             place = partition_of_group(group, self.shards)
-        found = self._in_force.get(place)
-        if found is None:
-            found = self._in_force[place] = self.of(group).rules
-        return found
+        rules = self._in_force.get(place)
+        if rules is None:
+            rules = self._in_force[place] = self.of(group).rules
+        return rules

@@ -92,10 +92,10 @@ class SharedFacts:
 
     def clock(self, partition: int) -> ShardClock:
         """Return the clock of a partition of heartbeats."""
-        found = self.clocks.get(partition)
-        if found is None:
-            found = self.clocks[partition] = ShardClock(TICKS_PER_MOVE * self.tick_ms)
-        return found
+        clock = self.clocks.get(partition)
+        if clock is None:
+            clock = self.clocks[partition] = ShardClock(TICKS_PER_MOVE * self.tick_ms)
+        return clock
 
     def clock_ms(self, group: str) -> int:
         """Return the time of a group, on the clock of its partition."""

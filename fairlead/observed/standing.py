@@ -50,8 +50,8 @@ def unassigned_of(
     ownership: GroupOwnership,
 ) -> Counter[str]:
     """Return how many queues of each topic nobody holds; without members, none."""
-    found: Counter[str] = Counter()
+    unassigned: Counter[str] = Counter()
     if live_members.members:
         for topic, shared in queues.items():
-            found[topic] = sum(queue not in ownership.queues for queue in shared)
-    return found
+            unassigned[topic] = sum(queue not in ownership.queues for queue in shared)
+    return unassigned

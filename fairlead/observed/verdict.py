@@ -59,11 +59,11 @@ class GroupVerdict:
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON values; the state of an unreadable group is null."""
-        said = {} if self.standing is None else self.standing.summary.to_json()
+        state = {} if self.standing is None else self.standing.summary.to_json()
         return {
             "group": self.group,
             "verdict": self.word,
-            **{name: said.get(name) for name in _STATE},
+            **{name: state.get(name) for name in _STATE},
             "problem_list": [each.to_json() for each in self.findings],
             "notes": [*self.notes],
         }

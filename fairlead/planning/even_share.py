@@ -42,15 +42,15 @@ def even_share(planned: PlannedGroup, records: Sequence[GroupRecord]) -> EvenSha
     """
     rules = applied(planned, records).rules
     own = planned.engine.strategies.get(rules.strategy)
-    taken = tuple(rule for rule in _OF_OWNERS if rule in getattr(own, "takes_rules", ()))
-    shares = _EvenShares(takes_rules=taken, sticky=rules.strategy == _STICKY)
+    heeded = tuple(rule for rule in _OF_OWNERS if rule in getattr(own, "takes_rules", ()))
+    shares = _EvenShares(takes_rules=heeded, sticky=rules.strategy == _STICKY)
     engine = replace(planned.engine, strategies=dict.fromkeys(planned.engine.strategies, shares))
-    found = forecast(replace(planned, engine=engine), records)
-    if found.failures:
+    after = forecast(replace(planned, engine=engine), records)
+    if after.failures:
         return None
-    moves = len(found.moved(planned))
+    moves = len(after.moved(planned))
     # Each of two separate parts has the fewest moves; together the group may need fewer.
-    exact = shares.exact and len(found.requests) <= 1
+    exact = shares.exact and len(after.requests) <= 1
     return EvenShare(moves, exact, "queues" if shares.alike else "capacity")
 
 

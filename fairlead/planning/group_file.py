@@ -136,9 +136,9 @@ def _brokers(route: Route | None) -> dict[str, Any]:
 def _rules(group: str, document: Mapping[str, Any]) -> list[RuleSet]:
     strategy: Any = document.get("strategy", USUAL)
     options = _object(document, "options") if "options" in document else {}
-    found = [RuleSet(group, "strategy", (), {"name": strategy, "options": options})]
+    rules = [RuleSet(group, "strategy", (), {"name": strategy, "options": options})]
     if "slots" in document:
-        found.append(RuleSet(group, "slots", (), document["slots"]))
+        rules.append(RuleSet(group, "slots", (), document["slots"]))
     for index, written in enumerate(_list(document, "rules") if "rules" in document else ()):
         rule = written.get("rule") if isinstance(written, dict) else None
         if not isinstance(rule, str):
@@ -146,8 +146,8 @@ def _rules(group: str, document: Mapping[str, Any]) -> list[RuleSet]:
         if rule in _SHORT:
             raise BadGroupError(f"rules[{index}]: {rule} has a field of its own")
         value = written.get("value")
-        found.append(RuleSet(group, rule, _subject(index, rule, value), value))
-    return found
+        rules.append(RuleSet(group, rule, _subject(index, rule, value), value))
+    return rules
 
 
 def _subject(index: int, rule: str, value: Any) -> tuple[str, ...]:
@@ -193,14 +193,14 @@ def _measured(document: Mapping[str, Any]) -> Iterator[tuple[MessageQueue, float
 def _routes(topics: object) -> dict[str, Route]:
     if not isinstance(topics, dict) or not topics:
         raise BadGroupError('topics: it must be an object, such as {"orders": {"main": 8}}')
-    found = {}
+    routes = {}
     for topic, brokers in topics.items():
         if not isinstance(brokers, dict):
             raise BadGroupError(f"topics.{topic}: it must be an object of broker names and numbers")
-        found[topic] = Route(
+        routes[topic] = Route(
             topic, "planned", tuple(_broker(topic, name, one) for name, one in brokers.items())
         )
-    return found
+    return routes
 
 
 def _broker(topic: str, broker_name: str, value: object) -> RouteBroker:
@@ -254,7 +254,7 @@ def _owners(owned: object, planned: PlannedGroup) -> dict[MessageQueue, str]:
     if not isinstance(owned, dict):
         raise BadGroupError("owned: it must be an object of client ids and their queues")
     members, readable = planned.members, set(planned.queues)
-    found: dict[MessageQueue, str] = {}
+    owners: dict[MessageQueue, str] = {}
     for client_id, queues in owned.items():
         if client_id not in members:
             raise BadGroupError(f"owned.{client_id}: there is no such member")
@@ -267,10 +267,10 @@ def _owners(owned: object, planned: PlannedGroup) -> dict[MessageQueue, str]:
                 raise BadGroupError(text)
             if queue not in readable:
                 raise BadGroupError(f"owned.{client_id}: {list(queue)} is no queue of topics")
-            if queue in found:
+            if queue in owners:
                 raise BadGroupError(f"owned.{client_id}: {list(queue)} has an owner already")
-            found[queue] = client_id
-    return found
+            owners[queue] = client_id
+    return owners
 
 
 def _check_names(value: Mapping[str, Any], names: tuple[str, ...], place: str) -> None:

@@ -18,9 +18,9 @@ def holdings_of(
     """
     passing = {each.queue: each.holder for each in live.passing}
     holders = {**live.planned.owners, **passing}
-    found: dict[str, list[MessageQueue]] = {}
+    holdings: dict[str, list[MessageQueue]] = {}
     for queue in sorted(holders, key=queue_order):
         holder = holders[queue]
         if holder in client_ids and holder is not None:
-            found.setdefault(holder, []).append(queue)
-    return {client_id: tuple(queues) for client_id, queues in found.items()}
+            holdings.setdefault(holder, []).append(queue)
+    return {client_id: tuple(queues) for client_id, queues in holdings.items()}

@@ -43,10 +43,10 @@ class Skew:
 
 def skew_of(numbers: Iterable[float]) -> Skew:
     """Return the skew of the members' shares, one number for each."""
-    found = list(numbers)
-    if not found:
+    shares = list(numbers)
+    if not shares:
         return Skew(0, 0, 0)
-    return Skew(max(found), min(found), sum(found) / len(found))
+    return Skew(max(shares), min(shares), sum(shares) / len(shares))
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,14 +70,14 @@ class Scales:
         return self.capacities.get(client_id, 1)
 
 
-def scales_of(found: Forecast) -> Scales:
+def scales_of(outcome: Forecast) -> Scales:
     """Return the scales that rules and members set, even if the group's strategy ignores them."""
-    rules, state = found.rules, found.planned.state
+    rules, state = outcome.rules, outcome.planned.state
     given = rules.strategy_options if rules.strategy == "STICKY" else {}
     options = sticky_options(given).under(placement_of(rules.single))
     consumers = {
         one.client_id
-        for request in found.requests
+        for request in outcome.requests
         for one in request.candidates
         if any(request.queues.get(topic) for topic in one.topics)
     }
@@ -85,7 +85,7 @@ def scales_of(found: Forecast) -> Scales:
         weights={**state.weights, **options.weights},
         capacities={
             client_id: options.capacity.get(client_id, member.profile.capacity)
-            for client_id, member in found.planned.members.items()
+            for client_id, member in outcome.planned.members.items()
         },
         consumers=frozenset(consumers - options.drained),
     )

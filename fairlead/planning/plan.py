@@ -143,18 +143,18 @@ def plan(before: PlannedGroup, records: Sequence[GroupRecord]) -> Plan:
         RefusedRecordError: the engine would reject one of the records.
     """
     now = forecast(before)
-    found = forecast(before, records)
-    after = found.planned
-    readable = found.readable(before)
+    outcome = forecast(before, records)
+    after = outcome.planned
+    readable = outcome.readable(before)
     old, new = before.owners, after.owners
-    old_scales, scales = scales_of(now), scales_of(found)
+    old_scales, scales = scales_of(now), scales_of(outcome)
     scales = replace(scales, capacities={**old_scales.capacities, **scales.capacities})
     return Plan(
         group=before.state.group,
-        strategy=BeforeAfter(now.rules.strategy, found.rules.strategy),
+        strategy=BeforeAfter(now.rules.strategy, outcome.rules.strategy),
         queues=BeforeAfter(len(before.queues), len(readable)),
         members=_members(before, after, scales),
-        moves=len(found.moved(before)),
+        moves=len(outcome.moved(before)),
         moves_anyway=len(now.dropped),
         even_share=even_share(before, records),
         by_queues=(
@@ -165,16 +165,16 @@ def plan(before: PlannedGroup, records: Sequence[GroupRecord]) -> Plan:
             _skew(old, old_scales.consumers, scales),
             _skew(new, scales.consumers, scales),
         ),
-        orphans=found.orphans(before),
+        orphans=outcome.orphans(before),
         gone=tuple(sorted(old.keys() - readable, key=queue_order)),
-        failures={topic: found.failures[topic] for topic in sorted(found.failures)},
-        alarms=found.alarms,
+        failures={topic: outcome.failures[topic] for topic in sorted(outcome.failures)},
+        alarms=outcome.alarms,
         remarks=(
-            *found.notes,
+            *outcome.notes,
             *_strangers(records, after.members, readable),
             *idle_pins(records, after.members),
             *_unrouted(before, after),
-            *_delays(records, found.rules),
+            *_delays(records, outcome.rules),
         ),
     )
 
@@ -225,12 +225,12 @@ def _delays(records: Sequence[GroupRecord], rules: GroupRules) -> Iterator[str]:
 def _members(before: PlannedGroup, after: PlannedGroup, scales: Scales) -> tuple[MemberPlan, ...]:
     were, are = before.members, after.members
     held, holds = _by_member(before.owners), _by_member(after.owners)
-    found = []
+    plans = []
     for client_id in sorted({*were, *are}, key=java_order):
         old, new = held.get(client_id, ()), holds.get(client_id, ())
         role = "leaves" if client_id not in are else "stays" if client_id in were else "joins"
         kept = {*old} & {*new}
-        found.append(
+        plans.append(
             MemberPlan(
                 client_id,
                 role,
@@ -242,14 +242,14 @@ def _members(before: PlannedGroup, after: PlannedGroup, scales: Scales) -> tuple
                 capacity=scales.capacity(client_id),
             )
         )
-    return tuple(found)
+    return tuple(plans)
 
 
 def _by_member(owners: Mapping[MessageQueue, str]) -> dict[str, tuple[MessageQueue, ...]]:
-    found: dict[str, list[MessageQueue]] = {}
+    held: dict[str, list[MessageQueue]] = {}
     for queue in sorted(owners, key=queue_order):
-        found.setdefault(owners[queue], []).append(queue)
-    return {client_id: tuple(queues) for client_id, queues in found.items()}
+        held.setdefault(owners[queue], []).append(queue)
+    return {client_id: tuple(queues) for client_id, queues in held.items()}
 
 
 def _skew(

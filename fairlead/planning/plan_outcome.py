@@ -99,19 +99,19 @@ def unplanned_causes(
 
 def _moved(decisions: Iterable[DecisionRecord]) -> Iterable[PlannedMove]:
     """Yield each queue that decisions took from somebody or gave to somebody."""
-    found: dict[MessageQueue, PlannedMove] = {}
+    moves: dict[MessageQueue, PlannedMove] = {}
     for decision in decisions:
         for move in decision.moves:
             queue = move.queue
-            known = found.get(queue, PlannedMove(queue, None, None))
+            known = moves.get(queue, PlannedMove(queue, None, None))
             if move.stage == "dropped":
                 # If several decisions drop a queue in turn, the first holder counts.
                 holder = known.holder or move.client_id
-                found[queue] = known._replace(holder=holder, successor=None)
+                moves[queue] = known._replace(holder=holder, successor=None)
             elif move.stage in ("gated", "granted") and move.epoch == decision.epoch:
-                found[queue] = known._replace(successor=move.client_id)
+                moves[queue] = known._replace(successor=move.client_id)
     # A queue that went back to its holder has not moved.
-    return [move for move in found.values() if move.holder != move.successor]
+    return [move for move in moves.values() if move.holder != move.successor]
 
 
 def _verdict(

@@ -59,10 +59,10 @@ class SavedPlan:
         return bool(changes.joins or changes.leaves or changes.routes)
 
 
-def moves_of(found: Plan) -> tuple[PlannedMove, ...]:
+def moves_of(plan: Plan) -> tuple[PlannedMove, ...]:
     """Return which queues change hands by a plan, from whom to whom."""
-    before = {queue: each.client_id for each in found.members for queue in each.before}
-    after = {queue: each.client_id for each in found.members for queue in each.after}
+    before = {queue: each.client_id for each in plan.members for queue in each.before}
+    after = {queue: each.client_id for each in plan.members for queue in each.after}
     return tuple(
         PlannedMove(queue, before.get(queue), after.get(queue))
         for queue in sorted({*before, *after}, key=queue_order)

@@ -116,8 +116,8 @@ class _Answers:
     async def readyz(self, request: Request) -> Response:
         """Say whether the view is ready; 503 if not."""
         del request
-        found = readiness_of(self._following())
-        return _json(found.to_json(), 200 if found.ready else 503)
+        readiness = readiness_of(self._following())
+        return _json(readiness.to_json(), 200 if readiness.ready else 503)
 
     async def metrics(self, request: Request) -> Response:
         """Return the metrics."""
@@ -128,14 +128,14 @@ class _Answers:
         del request
         groups = await run_in_threadpool(self._held.groups)
         bridges = await run_in_threadpool(self._held.bridges)
-        found = readiness_of(self._following())
+        readiness = readiness_of(self._following())
         return _json(
             {
                 **self._of,
                 "as_of_ms": time.time_ns() // 1_000_000,
-                "ready": found.ready,
-                "reason": found.reason,
-                "records_behind": found.behind,
+                "ready": readiness.ready,
+                "reason": readiness.reason,
+                "records_behind": readiness.behind,
                 "bridges": bridges,
                 "groups": groups,
             }
@@ -144,8 +144,8 @@ class _Answers:
     async def group(self, request: Request) -> Response:
         """Describe one group."""
         name = request.path_params["group"]
-        found = await run_in_threadpool(self._held.group, name)
-        return await self._unknown(name) if found is None else _json(found)
+        description = await run_in_threadpool(self._held.group, name)
+        return await self._unknown(name) if description is None else _json(description)
 
     async def decisions(self, request: Request) -> Response:
         """List the decisions of a group, oldest first; ``since_ms`` leaves out older ones."""
@@ -156,8 +156,8 @@ class _Answers:
             return _refusal(
                 400, "since_ms: it is no whole number.", "Give milliseconds since 1970."
             )
-        found = await run_in_threadpool(self._held.decisions, name, since_ms)
-        return await self._unknown(name) if found is None else _json({"decisions": found})
+        decisions = await run_in_threadpool(self._held.decisions, name, since_ms)
+        return await self._unknown(name) if decisions is None else _json({"decisions": decisions})
 
     async def events(self, request: Request) -> Response:
         """Send decisions as server-sent events; ``Last-Event-ID`` continues behind that one.
@@ -178,20 +178,20 @@ class _Answers:
                 "connections; no more are allowed.",
                 "Close some, or raise http.connections.",
             )
-        return self._streams.answer(self._told(name, after))
+        return self._streams.answer(self._event_lines(name, after))
 
-    async def _told(self, name: str, after: int) -> AsyncIterator[bytes]:
+    async def _event_lines(self, name: str, after: int) -> AsyncIterator[bytes]:
         if after < 0:
             after = await run_in_threadpool(self._held.newest_offset, name)
-        said = time.monotonic()
+        spoke = time.monotonic()
         yield b": connected\n\n"
         while True:
-            found = await run_in_threadpool(self._held.decisions, name, 0, after)
-            for each in found or ():
-                after, said = each["at"][2], time.monotonic()
+            decisions = await run_in_threadpool(self._held.decisions, name, 0, after)
+            for each in decisions or ():
+                after, spoke = each["at"][2], time.monotonic()
                 yield b"id: %d\nevent: decision\ndata: %s\n\n" % (after, orjson.dumps(each))
-            if time.monotonic() - said > _ALIVE_S:
-                said = time.monotonic()
+            if time.monotonic() - spoke > _ALIVE_S:
+                spoke = time.monotonic()
                 yield b": alive\n\n"
             await asyncio.sleep(_LOOK_S)
 

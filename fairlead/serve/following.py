@@ -121,7 +121,7 @@ class TopicFollower:
     def following(self) -> Following:
         """Its present state."""
         if self._thread.ident is not None and not self._thread.is_alive():
-            self._tell_trouble("its thread has ended")
+            self._note_trouble("its thread has ended")
         return Following(self._ready, self._trouble, dict(self._topics), self._read, self._wanted)
 
     def _run(self) -> None:
@@ -129,14 +129,14 @@ class TopicFollower:
             try:
                 self._follow()
             except (EnvironmentMissingError, KafkaError, OSError) as error:
-                self._tell_trouble(str(error))
+                self._note_trouble(str(error))
                 self._stop.wait(_RETRY_S)
             except Exception as error:
                 log.exception("following_failed")
-                self._tell_trouble(f"{type(error).__name__}: {error}")
+                self._note_trouble(f"{type(error).__name__}: {error}")
                 self._stop.wait(_RETRY_S)
 
-    def _tell_trouble(self, trouble: str) -> None:
+    def _note_trouble(self, trouble: str) -> None:
         if trouble != self._trouble:
             log.warning("not_following", reason=trouble)
         self._trouble, self._ready = trouble, False
@@ -191,10 +191,10 @@ class TopicFollower:
             for place in ends
             if (window_ms := self._windows[self._suffix(place.topic)]) is not None
         }
-        found = consumer.offsets_for_times(windowed)
+        first_since = consumer.offsets_for_times(windowed)
         starts = dict(firsts)
         for place in windowed:
-            since = ends[place] if found.get(place) is None else found[place].offset
+            since = ends[place] if first_since.get(place) is None else first_since[place].offset
             least = DECISIONS_MIN if self._suffix(place.topic) == "decisions" else 0
             starts[place] = max(firsts[place], min(since, ends[place] - least))
         return starts
@@ -228,7 +228,7 @@ class TopicFollower:
                 asked_s = time.monotonic()
             if time.monotonic() - identified_s > _IDENTIFY_S:
                 if read_topic_ids(self._kafka, self._ids) != self._ids:
-                    self._tell_trouble("a topic was recreated, so all of them are read again")
+                    self._note_trouble("a topic was recreated, so all of them are read again")
                     return
                 identified_s = time.monotonic()
 
@@ -241,7 +241,7 @@ class TopicFollower:
 
     def _note(self, ends: Mapping[TopicPartition, int], rows: Iterable[RawRecord]) -> None:
         behind = dict.fromkeys(self._windows, 0)
-        newest = {suffix: told.newest_ms for suffix, told in self._topics.items()}
+        newest = {suffix: topic.newest_ms for suffix, topic in self._topics.items()}
         for place, position in self._positions.items():
             behind[self._suffix(place.topic)] += max(ends[place] - position, 0)
         for row in rows:

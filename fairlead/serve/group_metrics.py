@@ -43,71 +43,71 @@ class GroupMetrics(Collector):
         snapshot = self._snapshot()
         if snapshot is None:
             return
-        told = families()
+        metrics = families()
         named = snapshot.counters.named
         others = []
         for figures in snapshot.figures:
             if figures.summary.group in named:
-                _tell_group(told, figures)
+                _add_group(metrics, figures)
             else:
                 others.append(figures)
         if others:
             for name, labels, value in folded(others):
-                told[name].add_sample(f"fairlead_{name}", labels, value)
+                metrics[name].add_sample(f"fairlead_{name}", labels, value)
         for name, view in snapshot.in_detail.items():
-            _tell_queues(told, name, view)
-        _add(told, "metrics_groups_folded", {}, len(others))
-        _add(told, "view_failures_total", {"kind": "record"}, snapshot.passed_over)
-        _add(told, "view_failures_total", {"kind": "group"}, snapshot.failed)
-        _tell_counts(told, snapshot.counters)
-        _tell_times(told, snapshot.counters)
-        yield from told.values()
+            _add_queues(metrics, name, view)
+        _add(metrics, "metrics_groups_folded", {}, len(others))
+        _add(metrics, "view_failures_total", {"kind": "record"}, snapshot.passed_over)
+        _add(metrics, "view_failures_total", {"kind": "group"}, snapshot.failed)
+        _add_counts(metrics, snapshot.counters)
+        _add_times(metrics, snapshot.counters)
+        yield from metrics.values()
 
 
 def _add(
-    told: Mapping[str, Metric], name: str, labels: dict[str, str], value: float | None
+    metrics: Mapping[str, Metric], name: str, labels: dict[str, str], value: float | None
 ) -> None:
     """Add a sample, unless its value is unknown."""
     if value is not None:
-        told[name].add_sample(f"fairlead_{name}", labels, value)
+        metrics[name].add_sample(f"fairlead_{name}", labels, value)
 
 
-def _tell_group(told: Mapping[str, Metric], figures: GroupFigures) -> None:
+def _add_group(metrics: Mapping[str, Metric], figures: GroupFigures) -> None:
     summary, group = figures.summary, {"group": figures.summary.group}
     words = {"strategy": summary.strategy, "mode": summary.mode}
-    _add(told, "group_info", group | words | {"message_model": summary.model}, 1)
-    _add(told, "group_phase", group | {"phase": summary.phase}, 1)
-    _add(told, "group_members", group, summary.members)
-    _add(told, "group_members_idle", group, summary.members_idle)
-    _add(told, "group_queues_in_handover", group | {"state": "draining"}, summary.draining)
-    _add(told, "group_queues_in_handover", group | {"state": "gated"}, summary.gated)
-    _add(told, "group_queues_unsafe", group, summary.unsafe)
-    _add(told, "group_converged", group, int(summary.converged))
-    _add(told, "group_epoch", group, 0 if summary.epoch is None else summary.epoch.number)
-    _add(told, "group_generation", group, figures.generation)
-    _add(told, "group_assignment_skew", group, summary.skew)
-    _add(told, "subscription_mismatch", group, int(figures.disagree))
+    _add(metrics, "group_info", group | words | {"message_model": summary.model}, 1)
+    _add(metrics, "group_phase", group | {"phase": summary.phase}, 1)
+    _add(metrics, "group_members", group, summary.members)
+    _add(metrics, "group_members_idle", group, summary.members_idle)
+    _add(metrics, "group_queues_in_handover", group | {"state": "draining"}, summary.draining)
+    _add(metrics, "group_queues_in_handover", group | {"state": "gated"}, summary.gated)
+    _add(metrics, "group_queues_unsafe", group, summary.unsafe)
+    _add(metrics, "group_converged", group, int(summary.converged))
+    _add(metrics, "group_epoch", group, 0 if summary.epoch is None else summary.epoch.number)
+    _add(metrics, "group_generation", group, figures.generation)
+    _add(metrics, "group_assignment_skew", group, summary.skew)
+    _add(metrics, "subscription_mismatch", group, int(figures.disagree))
     decided_ms = figures.decided_ms
     if decided_ms is not None:
-        _add(told, "group_last_decision_timestamp_seconds", group, decided_ms / _MS)
+        _add(metrics, "group_last_decision_timestamp_seconds", group, decided_ms / _MS)
     for alarm in dict.fromkeys(summary.alarms):
-        _add(told, "group_alarm", group | {"alarm": alarm}, 1)
+        _add(metrics, "group_alarm", group | {"alarm": alarm}, 1)
     for each in figures.topics:
         of_topic = group | {"topic": each.topic}
-        _add(told, "group_queues", of_topic, each.queues)
-        _add(told, "group_queues_unassigned", of_topic, each.unassigned)
-        _add(told, "group_lag_messages", of_topic, each.lag_messages)
-        _add(told, "group_lag_seconds", of_topic, _seconds(each.lag_ms))
+        _add(metrics, "group_queues", of_topic, each.queues)
+        _add(metrics, "group_queues_unassigned", of_topic, each.unassigned)
+        _add(metrics, "group_lag_messages", of_topic, each.lag_messages)
+        _add(metrics, "group_lag_seconds", of_topic, _seconds(each.lag_ms))
 
 
-def _tell_queues(told: Mapping[str, Metric], group: str, view: GroupStanding) -> None:
+def _add_queues(metrics: Mapping[str, Metric], group: str, view: GroupStanding) -> None:
     for queue in view.queues:
         labels = _labels_of(group, queue)
         since_ms = queue.owner_since_ms
-        _add(told, "queue_lag_messages", labels, queue.place.lag)
-        _add(told, "queue_lag_seconds", labels, _seconds(queue.place.lag_ms))
+        _add(metrics, "queue_lag_messages", labels, queue.place.lag)
+        _add(metrics, "queue_lag_seconds", labels, _seconds(queue.place.lag_ms))
         if since_ms is not None and queue.owner is not None:
-            _add(told, "queue_owner_since_timestamp_seconds", labels, since_ms / _MS)
+            _add(metrics, "queue_owner_since_timestamp_seconds", labels, since_ms / _MS)
 
 
 def _seconds(waited_ms: int | None) -> float | None:
@@ -124,7 +124,7 @@ def _labels_of(group: str, queue: QueueStanding) -> dict[str, str]:
     }
 
 
-def _tell_counts(told: Mapping[str, Metric], counters: GroupCounters) -> None:
+def _add_counts(metrics: Mapping[str, Metric], counters: GroupCounters) -> None:
     by_trigger = {
         "rebalances_total": counters.rebalances,
         "queue_moves_total": counters.moves,
@@ -132,9 +132,9 @@ def _tell_counts(told: Mapping[str, Metric], counters: GroupCounters) -> None:
     }
     for name, counts in by_trigger.items():
         for (group, trigger), number in sorted(_by_pair(counts, counters).items()):
-            _add(told, name, {"group": group, "trigger": trigger}, number)
+            _add(metrics, name, {"group": group, "trigger": trigger}, number)
     for (group, why), number in sorted(_by_pair(counters.fallbacks, counters).items()):
-        _add(told, "offset_fallbacks_total", {"group": group, "why": why}, number)
+        _add(metrics, "offset_fallbacks_total", {"group": group, "why": why}, number)
     by_group = {
         "handover_timeouts_total": counters.handover_timeouts,
         "overlap_violations_total": counters.overlaps,
@@ -144,32 +144,32 @@ def _tell_counts(told: Mapping[str, Metric], counters: GroupCounters) -> None:
     }
     for name, singles in by_group.items():
         for group, number in sorted(_by_group(singles, counters).items()):
-            _add(told, name, {"group": group}, number)
+            _add(metrics, name, {"group": group}, number)
 
 
 def _by_pair(
     counts: Mapping[tuple[str, str], int], counters: GroupCounters
 ) -> Counter[tuple[str, str]]:
     """Return all counts but 0; groups without a place of their own are summed up."""
-    found: Counter[tuple[str, str]] = Counter()
+    totals: Counter[tuple[str, str]] = Counter()
     for (group, word), number in counts.items():
-        place = counters.place_of(group)
+        place = counters.label_of(group)
         if number and place is not None:
-            found[place, word] += number
-    return found
+            totals[place, word] += number
+    return totals
 
 
 def _by_group(counts: Mapping[str, int], counters: GroupCounters) -> Counter[str]:
-    found: Counter[str] = Counter()
+    totals: Counter[str] = Counter()
     for group, number in counts.items():
-        place = counters.place_of(group)
+        place = counters.label_of(group)
         if number and place is not None:
-            found[place] += number
-    return found
+            totals[place] += number
+    return totals
 
 
-def _tell_times(told: Mapping[str, Metric], counters: GroupCounters) -> None:
-    phases, gaps = told["rebalance_phase_seconds"], told["handover_gap_seconds"]
+def _add_times(metrics: Mapping[str, Metric], counters: GroupCounters) -> None:
+    phases, gaps = metrics["rebalance_phase_seconds"], metrics["handover_gap_seconds"]
     assert isinstance(phases, HistogramMetricFamily), "it is listed as one"
     assert isinstance(gaps, HistogramMetricFamily), "it is listed as one"
     for phase, times in counters.phases.items():

@@ -47,17 +47,17 @@ class PolledTopics:
         for queue in sorted(set(queues)):
             by_topic.setdefault(queue.topic, []).append(queue)
         leaders: dict[str, dict[int, int]] = {}
-        for found in self._data.look_at([*by_topic]).looks:
-            if isinstance(found, TopicSeen):
-                self.identities[found.topic] = found.identity
-                leaders[found.topic] = {
+        for seen in self._data.look_at([*by_topic]).looks:
+            if isinstance(seen, TopicSeen):
+                self.identities[seen.topic] = seen.identity
+                leaders[seen.topic] = {
                     queue.queue_id: leader
-                    for queue in by_topic[found.topic]
-                    if queue.queue_id < len(found.leaders)
-                    and (leader := found.leaders[queue.queue_id]) is not None
+                    for queue in by_topic[seen.topic]
+                    if queue.queue_id < len(seen.leaders)
+                    and (leader := seen.leaders[queue.queue_id]) is not None
                 }
-            elif isinstance(found, TopicUnclear):
-                self.unclear[found.topic] = found.why
+            elif isinstance(seen, TopicUnclear):
+                self.unclear[seen.topic] = seen.why
         ends = self._data.ends(leaders)
         for topic in leaders:
             for queue in by_topic[topic]:
@@ -72,10 +72,10 @@ class PolledTopics:
                 by_topic.setdefault(queue.topic, []).append(queue)
         positions = {}
         for topic, wanted in by_topic.items():
-            told = self._data.committed(group, topic, [queue.queue_id for queue in wanted])
+            offsets = self._data.committed(group, topic, [queue.queue_id for queue in wanted])
             for queue in wanted:
-                if queue.queue_id in told:
-                    position = read_committed(told[queue.queue_id], self.identities[topic])
+                if queue.queue_id in offsets:
+                    position = read_committed(offsets[queue.queue_id], self.identities[topic])
                     if position is not None:
                         positions[queue] = position
         return positions
@@ -118,12 +118,12 @@ class OffsetPoller:
 
     def _ask(self, *, everywhere: bool) -> None:
         silent_ms = SILENT_PERIODS * self._period_ms
-        wanted: Mapping[str, list[MessageQueue]] = self._held.asked(
+        wanted: Mapping[str, list[MessageQueue]] = self._held.query(
             lambda view: view.unmeasured(silent_ms), {}
         )
         looked = {queue for queues in wanted.values() for queue in queues}
         if everywhere:
-            looked |= self._held.asked(lambda view: view.shared(), set())
+            looked |= self._held.query(lambda view: view.shared(), set())
         if not looked:
             return
         # The time before the questions: what members tell of a new identity meanwhile is newer.
@@ -138,6 +138,6 @@ class OffsetPoller:
             if self._stop.is_set():
                 return
             committed[group] = polled.committed(group, queues)
-        self._held.asked(
+        self._held.query(
             lambda view: view.apply_offsets(at_ms, polled.ends, committed, polled.identities), None
         )

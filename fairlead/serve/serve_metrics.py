@@ -37,10 +37,10 @@ class FollowingMetrics(Collector):
             "When the newest record that the view has read of a topic was appended, Unix time.",
             labels=["topic"],
         )
-        for topic, told in sorted(following.topics.items()):
-            behind.add_metric([topic], told.behind)
-            if told.newest_ms:
-                newest.add_metric([topic], told.newest_ms / 1_000)
+        for topic, followed in sorted(following.topics.items()):
+            behind.add_metric([topic], followed.behind)
+            if followed.newest_ms:
+                newest.add_metric([topic], followed.newest_ms / 1_000)
         yield behind
         yield newest
         ready = GaugeMetricFamily(

@@ -96,7 +96,7 @@ class SharedView:
                 self._snapshot_at = time.monotonic()
             return self._snapshot
 
-    def asked(self, question: Callable[[ObservedGroups], _Answer], otherwise: _Answer) -> _Answer:
+    def query(self, question: Callable[[ObservedGroups], _Answer], otherwise: _Answer) -> _Answer:
         """Return the view's answer to a question; ``otherwise`` while there is no view."""
         with self._lock:
             return otherwise if self._view is None else question(self._view)
@@ -104,7 +104,7 @@ class SharedView:
     def groups(self) -> list[dict[str, Any]]:
         """Return the lines of all groups, sorted by name."""
         if time.monotonic() - self._groups_at > FRESH_S:
-            self._groups = self.asked(
+            self._groups = self.query(
                 lambda view: [each.to_json() for each in view.groups(_now_ms())], []
             )
             self._groups_at = time.monotonic()
@@ -112,12 +112,12 @@ class SharedView:
 
     def bridges(self) -> list[dict[str, Any]]:
         """Return the bridge of each cluster, sorted by the clusters' names."""
-        return self.asked(lambda view: [each.to_json() for each in view.bridges(_now_ms())], [])
+        return self.query(lambda view: [each.to_json() for each in view.bridges(_now_ms())], [])
 
     def group(self, name: str) -> dict[str, Any] | None:
         """Return the description of one group; None: nobody knows it."""
-        found = self.asked(lambda view: view.group(name, _now_ms()), None)
-        return None if found is None else found.to_full_json()
+        standing = self.query(lambda view: view.group(name, _now_ms()), None)
+        return None if standing is None else standing.to_full_json()
 
     def decisions(
         self, name: str, since_ms: int = 0, after: int = -1
@@ -129,19 +129,19 @@ class SharedView:
             since_ms: leave out what was appended before.
             after: leave out what stands at this offset or before it.
         """
-        found = self.asked(lambda view: view.decisions(name), None)
-        if found is None:
+        decisions = self.query(lambda view: view.decisions(name), None)
+        if decisions is None:
             return None
         return [
             each.to_json()
-            for each in found
+            for each in decisions
             if each.append_ms >= since_ms and each.place.offset > after
         ]
 
     def newest_offset(self, name: str) -> int:
         """Return the offset of a group's newest decision; −1: there is none."""
-        found = self.asked(lambda view: view.decisions(name), None)
-        return max((each.place.offset for each in found or ()), default=-1)
+        decisions = self.query(lambda view: view.decisions(name), None)
+        return max((each.place.offset for each in decisions or ()), default=-1)
 
 
 def _now_ms() -> int:

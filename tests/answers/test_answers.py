@@ -19,13 +19,13 @@ from fairlead.settings import load_settings
 from fairlead.wire.decision_records import DecisionRecord, decisions_of
 from strategies.registry import STRATEGIES
 from tests.answers.schema import assert_answer, assert_answers
-from tests.engine.topics import NAMES, PARTITIONS
-from tests.engine.world import World
-from tests.history.lives import moving_life
-from tests.observed.looked import follow, followers, standing_of, stubborn
-from tests.observed.worlds import Reader
-from tests.planning.live import GROUP, TICK_MS, rule, set_rules
-from tests.planning.memory_source import MemorySource
+from tests.kit.live_group import GROUP, TICK_MS, rule, set_rules
+from tests.kit.memory_source import MemorySource
+from tests.kit.memory_topics import NAMES, PARTITIONS
+from tests.kit.moving_world import moving_life
+from tests.kit.observations import standing_of, stubborn
+from tests.kit.observed_world import Reader
+from tests.kit.world import World, world_of
 
 
 @pytest.fixture(scope="module")
@@ -35,10 +35,10 @@ def life() -> World:
 
 
 def _handing_over() -> World:
-    world = followers("c1", "c2")
+    world = world_of("c1", "c2", queues=6)
     stubborn(world, "c1")
     set_rules(world, rule("timing", {"settle_ms": 0, "lease_ms": 10_000}))
-    follow(world, "c0")
+    world.join("c0")
     world.pass_seconds(2)
     return world
 

@@ -30,11 +30,11 @@ from fairlead.settings import ServeSettings, load_settings
 from fairlead.wire.decision_records import decisions_of
 from strategies.registry import STRATEGIES
 from tests.answers.schema import assert_answer, assert_answers
-from tests.engine.topics import NAMES, PARTITIONS
-from tests.history.lives import moving_life, recorded
-from tests.observed.worlds import Reader
-from tests.planning.live import GROUP, TICK_MS
-from tests.planning.memory_source import MemorySource
+from tests.kit.live_group import GROUP, TICK_MS
+from tests.kit.memory_source import MemorySource
+from tests.kit.memory_topics import NAMES, PARTITIONS
+from tests.kit.moving_world import moving_life, recorded
+from tests.kit.observed_world import Reader
 
 QUEUE = MessageQueue("orders", "main", 0)
 

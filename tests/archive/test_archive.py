@@ -1,4 +1,4 @@
-"""Which archive fits, and what the JVM is told about it; no JVM runs here."""
+"""Which archive fits, and which options the JVM gets for it; no JVM runs here."""
 
 import os
 import shlex
@@ -77,7 +77,7 @@ def test_without_pyspark_there_is_nothing_to_archive(
 
 @pytest.mark.java
 def test_options_are_given_only_for_an_archive_that_is_there(jars: Path) -> None:
-    """Without a fitting file the JVM is told nothing; with one, to use it and to keep quiet."""
+    """Without a fitting file the JVM gets no option; with one, to use it and to keep quiet."""
     from fairlead.java import find_java
 
     java = find_java()

@@ -29,7 +29,7 @@ from fairlead.jars import cache_root, ensure_jars
 from fairlead.jars.manifest import BROKER_SETS, JAR_SET_NAMES
 from fairlead.java import find_java
 from fairlead.wire.topics import TopicNames
-from tests.awaiting import child_process
+from tests.kit.awaiting import child_process
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -186,7 +186,7 @@ def test_a_jvm_that_does_not_exit_is_killed(monkeypatch: pytest.MonkeyPatch) -> 
 
 @_makes_archives
 def test_a_training_that_fails_is_quoted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """Without the connector the job cannot start; Spark's reason is told and nothing is kept."""
+    """Without the connector the job cannot start; the error has Spark's reason."""
     monkeypatch.setenv("FAIRLEAD_CACHE", str(_cache_with_jars(tmp_path)))
     (tmp_path / "empty").mkdir()
     maker = ArchiveMaker(find_java(), tmp_path / "empty", _broker_jars(), lambda _line: None)
@@ -212,7 +212,7 @@ def test_an_archive_is_made_once_and_measured(maker: ArchiveMaker, said: list[st
 def test_an_archive_that_is_not_used_is_not_kept(
     maker: ArchiveMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A JVM that writes an archive and takes too little from it is told so."""
+    """The command warns of a JVM that takes too little from its archive."""
     monkeypatch.setattr(archive_training, "ARCHIVED_SHARE_MIN", 1.1)
     with pytest.raises(EnvironmentMissingError, match="of the classes came from the archive"):
         maker.make(measure=False)

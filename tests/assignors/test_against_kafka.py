@@ -50,7 +50,7 @@ def test_never_more_moves(trial: Trial) -> None:
     assert not more, trial.story(more)
 
 
-def test_optimum(trial: Trial) -> None:
+def test_sticky_is_as_even_as_can_be_with_the_fewest_moves(trial: Trial) -> None:
     """STICKY is as even as can be, with the fewest moves for it: held against a plain method."""
     small = [number for number, group in enumerate(trial.groups) if sum(group.topics) <= SMALL]
     assert len(small) > GROUPS / 2

@@ -59,7 +59,9 @@ def _held(*figures: Figure) -> dict[str, bool | None]:
         (10_000, "overlapping", "join", 1_000.0),
     ],
 )
-def test_times(members: int, subscriptions: Subscriptions, run_: Run, ms_max: float) -> None:
+def test_each_size_and_run_has_its_longest_time(
+    members: int, subscriptions: Subscriptions, run_: Run, ms_max: float
+) -> None:
     """Each size, kind and run has its longest time; the slowest of its figures decides."""
     point = Point(members, 10, 100, subscriptions, run_)
     kind = "equal" if subscriptions == "equal" else "unequal"
@@ -80,7 +82,7 @@ def test_times(members: int, subscriptions: Subscriptions, run_: Run, ms_max: fl
         (Outcome(4, (2, 2, 2), 9), [True, False]),
     ],
 )
-def test_rivals(theirs: Outcome, held: list[bool]) -> None:
+def test_fewer_moves_count_only_at_the_same_loads(theirs: Outcome, held: list[bool]) -> None:
     """Fewer moves of a rival count at the same loads, and at no others."""
     name = "ms: equal, 1,000 members, 10,000 queues, join"
     found = _held(_figure(STICKY, 1.0), _figure(UNIFORM, 1.0, theirs))
@@ -96,7 +98,7 @@ def test_rivals_had_the_same_owners() -> None:
     assert len(_held(own, _figure(UNIFORM, 1.0), _figure(RANGE, 1.0, settled_by="RANGE"))) == 1
 
 
-def test_ratio() -> None:
+def test_the_ratio_is_our_time_over_that_of_each_assignor() -> None:
     """Our time from Kafka's owners over that of each of Kafka's assignors, and of them alone."""
     own = _figure(STICKY, 7.0, settled_by="STICKY")
     rivals = (_figure(UNIFORM, 0.5), _figure(RANGE, 4.0, settled_by="RANGE"))
@@ -120,7 +122,7 @@ def _shown(
 
 @pytest.mark.java
 @pytest.mark.parametrize("ms, code", [(50.0, ExitCode.OK), (51.0, ExitCode.VERDICT_NEGATIVE)])
-def test_check(
+def test_the_check_turns_the_verdict_into_the_exit_code(
     ms: float,
     code: ExitCode,
     tmp_path: Path,
@@ -149,7 +151,9 @@ def test_check(
         (("--members", "2", "--topics", "100"), "--topics: no topic would have a queue."),
     ],
 )
-def test_refused(flags: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_flag_that_makes_no_sense_is_refused_by_name(
+    flags: tuple[str, ...], message: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A flag that makes no sense is refused by its name before anything is started."""
     with pytest.raises(SystemExit) as end:
         main(["proof", "bench-strategies", *flags])
@@ -159,7 +163,7 @@ def test_refused(flags: tuple[str, ...], message: str, capsys: pytest.CaptureFix
 
 @pytest.mark.java
 @pytest.mark.timeout(SECONDS + 60)
-def test_small(tmp_path: Path) -> None:
+def test_a_small_grid_leaves_nothing_but_the_report(tmp_path: Path) -> None:
     """A small grid is measured by the real parts, and nothing is left behind but the report."""
     report, temporary = tmp_path / "report.json", tmp_path / "tmp"
     temporary.mkdir()

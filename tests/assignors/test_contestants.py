@@ -28,12 +28,14 @@ def _group(topics: list[int], owners: list[list[int]], members: int, *wanted: li
     return group.owned_by(tuple(tuple(one) for one in owners))
 
 
-def test_release() -> None:
+def test_the_assignors_are_of_kafka_4() -> None:
     """The assignors are of one release of Kafka 4."""
     assert kafka_release().split(".")[0] == "4"
 
 
-def test_range(kafka: dict[str, Contestant], kafka_folder: Path) -> None:
+def test_the_range_assignor_deals_each_topic_in_blocks(
+    kafka: dict[str, Contestant], kafka_folder: Path
+) -> None:
     """RangeAssignor deals each topic in blocks, the first members have one more, owners or not."""
     group = _group([7, 2], [[2] * 7, [NOBODY] * 2], 3)
     (answer,) = ask_once(kafka["RANGE"], [group], kafka_folder, PLENTY)
@@ -42,7 +44,7 @@ def test_range(kafka: dict[str, Contestant], kafka_folder: Path) -> None:
 
 @pytest.mark.parametrize("name", ["UNIFORM", "COOPERATIVE_STICKY"])
 @pytest.mark.parametrize("change", ["none", "join", "leave"])
-def test_owners_are_heard(
+def test_a_sticky_assignor_keeps_a_settled_group(
     name: str, change: str, kafka: dict[str, Contestant], kafka_folder: Path
 ) -> None:
     """A sticky assignor keeps a settled group, gives a joiner its share and no more."""
@@ -93,7 +95,7 @@ def test_a_run_beyond_the_limit_is_ended(kafka: dict[str, Contestant], kafka_fol
 
 
 def test_a_contestant_that_dies_is_named(kafka_folder: Path) -> None:
-    """A strategy that is not there ends the process, which is told with what it said last."""
+    """A strategy that is not there ends the process; the error has its last words."""
     group = Point(2, 1, 1, "equal", "full").first()
     with pytest.raises(QueryDiedError, match=r"(?s)NOBODYS: its process died: .*NOBODYS"):
         ask_once(ours("NOBODYS"), [group], kafka_folder, PLENTY)

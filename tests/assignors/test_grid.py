@@ -7,7 +7,7 @@ from fairlead_proof.bench.assignors.grid import DEFAULT, WHOLE, Point, Subscript
 from fairlead_proof.bench.assignors.group import NOBODY
 
 
-def test_whole() -> None:
+def test_the_whole_grid_has_every_size_kind_and_run() -> None:
     """5 x 3 x 3 sizes with 3 kinds of subscriptions and 2 runs, without topics of no queue."""
     found = list(points(WHOLE))
     sizes = {(point.members, point.queues_per_member, point.topics) for point in found}
@@ -32,7 +32,9 @@ def test_default_has_both_sizes() -> None:
         ("overlapping", [(0, 1, 2, 3), (2, 3, 4, 5), (4, 5, 6), (6,), (0, 1)]),
     ],
 )
-def test_subscriptions(kind: Subscriptions, wanted: list[tuple[int, ...]]) -> None:
+def test_topics_and_members_are_cut_into_five_parts(
+    kind: Subscriptions, wanted: list[tuple[int, ...]]
+) -> None:
     """Topics and members are cut into five parts, each rounded up, as Kafka's benchmark does."""
     group = Point(12, 7, 7, kind, "full").first()
     assert list(group.subscriptions) == wanted
@@ -41,7 +43,7 @@ def test_subscriptions(kind: Subscriptions, wanted: list[tuple[int, ...]]) -> No
     assert sizes == ({0: 12} if kind == "equal" else {0: 3, 1: 3, 2: 3, 3: 3})
 
 
-def test_join() -> None:
+def test_the_joiner_owns_nothing_at_first() -> None:
     """A join has one member less at first; the joiner owns nothing and subscribes as the last."""
     point = Point(11, 4, 5, "buckets", "join")
     settled = point.first().owned_by(((0,) * 8,) * 5)

@@ -18,7 +18,7 @@ GROUP = Group((3, 2), ((0, 1), (0,), ()), (0, 0, 1, 2), ((0, 0, 2), (2, NOBODY))
 """Member 2 subscribes the first topic only and holds a queue of the second; member 3 nothing."""
 
 
-def test_outcome() -> None:
+def test_moves_count_where_the_owner_could_have_stayed() -> None:
     """Moves are counted where the owner could have stayed, loads over all topics and members."""
     found = outcome(GROUP, ((0, 2, 2), (1, 1)))
     assert found == Outcome(moved=1, loads=(2, 2, 1, 0), topic_spread=2)
@@ -35,7 +35,7 @@ def test_outcome() -> None:
         ((0, 0, 2, 2), (0, 0)),
     ],
 )
-def test_no_answer(after: tuple[tuple[int, ...], ...]) -> None:
+def test_an_answer_with_a_wrong_owner_is_no_answer(after: tuple[tuple[int, ...], ...]) -> None:
     """A queue at a stranger's, at nobody's, missing or too many is no answer."""
     with pytest.raises(BadAnswerError, match="topic"):
         outcome(GROUP, after)
@@ -47,7 +47,7 @@ def test_a_topic_that_nobody_subscribes_has_no_owner() -> None:
     assert outcome(group, ((0,), (NOBODY,))) == Outcome(0, (1,), 0)
 
 
-def test_better_and_worse() -> None:
+def test_less_even_is_worse_whatever_it_moves() -> None:
     """Less even is worse whatever it moves; more moves count at the same loads alone."""
     even, uneven = Outcome(9, (2, 2, 2), 1), Outcome(0, (3, 2, 1), 1)
     other, cheaper = Outcome(0, (4, 4, 4, 0), 1), Outcome(8, (2, 2, 2), 1)
@@ -61,8 +61,8 @@ def test_better_and_worse() -> None:
     assert not moves_more(even, uneven)
 
 
-def test_least_moves() -> None:
-    """Where it is told at all, it is what a plain method finds by shortest chains."""
+def test_the_least_moves_are_those_of_a_plain_method() -> None:
+    """Where the outcome has it, it is what a plain method finds by shortest chains."""
     known = 0
     for draft in drafts(7, 200):
         group = draft.changed(None)

@@ -9,7 +9,7 @@ import orjson
 import pytest
 
 from fairlead.errors import ExitCode
-from tests.awaiting import run_talking
+from tests.kit.awaiting import run_talking
 
 SECONDS = 480.0
 """For a whole measurement; each of its waits is much shorter."""
@@ -36,7 +36,7 @@ def _measured(tmp_path: Path, *flags: str) -> Any:
     return document
 
 
-def test_small(tmp_path: Path) -> None:
+def test_a_small_group_is_measured_in_phases_that_add_up(tmp_path: Path) -> None:
     """A small group is measured: each leave and join is adopted, cut into phases that add up."""
     document = _measured(
         tmp_path,
@@ -68,7 +68,7 @@ def test_small(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_starts(tmp_path: Path) -> None:
+def test_starts_are_measured_with_the_archive_and_without(tmp_path: Path) -> None:
     """Starts of the engine are measured with the class-data archive and without."""
     document = _measured(
         tmp_path,
@@ -82,7 +82,7 @@ def test_starts(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_crashes(tmp_path: Path) -> None:
+def test_a_crash_takes_at_least_lease_and_margin(tmp_path: Path) -> None:
     """A crash is measured too, and takes as long as lease and margin at least."""
     document = _measured(
         tmp_path,

@@ -8,7 +8,7 @@ from fairlead_proof.bench.changes import Change, LogTimes, Phases, cut, engine_s
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.core.outputs import Stage
 from fairlead.wire.decision_records import DecisionRecord
-from tests.fixtures.decisions import decision_of, move_of
+from tests.kit.decisions import decision_of, move_of
 
 QUEUE = MessageQueue("orders", "main", 7)
 OTHER = MessageQueue("orders", "main", 8)
@@ -55,12 +55,12 @@ LOG = LogTimes(
 )
 
 
-def test_two_decisions() -> None:
+def test_a_taken_queue_waits_for_its_drop_and_its_grant() -> None:
     """A queue that is taken from a member waits for the drop, and then for the grant."""
     assert engine_spans(_join(DROP, GRANT), LOG) == [(20.0, 250.0), (270.0, 500.0)]
 
 
-def test_phases() -> None:
+def test_the_phases_divide_the_time_of_engine_and_clients() -> None:
     """What the engine had beyond a batch is waiting, what it had not is the clients'."""
     phases = cut(_join(DROP, GRANT), LOG, batch_ms=150.0)
     assert phases == Phases(160.0, 300.0, asking=20.0, releasing=20.0, taking=100.0, decisions=2)
@@ -73,12 +73,12 @@ def test_phases_add_up() -> None:
     assert phases == Phases(0.0, 460.0, asking=20.0, releasing=20.0, taking=100.0, decisions=2)
 
 
-def test_one_decision() -> None:
+def test_a_queue_whose_owner_left_needs_one_decision() -> None:
     """A queue that its owner had left passes one decision, and its newest release before counts."""
     assert engine_spans(_join(GRANT), LOG) == [(270.0, 500.0)]
 
 
-def test_gate() -> None:
+def test_a_gated_successor_needs_no_second_decision() -> None:
     """A successor that got the gate together with the drop waits for no second decision."""
     both = _decision(8, (QUEUE, "dropped", 3), (QUEUE, "gated", 9))
     grant = _decision(9, (QUEUE, "granted", 9))
@@ -100,13 +100,13 @@ def test_record_before_the_event() -> None:
     assert span == pytest.approx((0.0, 100.0))
 
 
-def test_unknown_cause() -> None:
+def test_a_drop_of_unknown_cause_counts_from_the_event() -> None:
     """A drop whose cause is no record of the log counts from the event."""
     log = replace(LOG, inputs={})
     assert engine_spans(_join(DROP), log) == [(0.0, 250.0)]
 
 
-def test_nothing_decided() -> None:
+def test_a_change_without_a_decision_is_the_time_of_the_clients() -> None:
     """A change without a decision on its way is the clients' alone."""
     assert cut(_join(), LOG, batch_ms=200.0) == Phases(0.0, 0.0, 600.0, 0.0, 0.0, decisions=0)
 

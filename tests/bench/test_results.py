@@ -54,14 +54,14 @@ def _results(
     )
 
 
-def test_percentiles() -> None:
+def test_a_percentile_is_a_measured_value() -> None:
     """A percentile is a value that was measured: the nearest rank."""
     summary = summarise([float(n) for n in range(1, 101)])
     assert (summary.n, summary.p50, summary.p95, summary.max) == (100, 50.0, 95.0, 100.0)
     assert summarise([7.0]).p95 == 7.0
 
 
-def test_nothing_measured() -> None:
+def test_a_run_that_measured_nothing_fails() -> None:
     """No values have no percentile: a run that measured nothing fails."""
     with pytest.raises(ValueError, match="no values"):
         summarise([])
@@ -82,7 +82,9 @@ def test_nothing_measured() -> None:
     ],
     ids=["all", "too_many_batches", "median", "tail", "gap", "crash", "start"],
 )
-def test_targets(totals: tuple[float, ...], figures: dict[str, float], broken: str | None) -> None:
+def test_each_target_fails_alone(
+    totals: tuple[float, ...], figures: dict[str, float], broken: str | None
+) -> None:
     """Each target fails alone, and any one fails the run."""
     results = _results(*totals, **figures)
     missed = [target.name for target in results.targets if not target.holds]
@@ -95,7 +97,7 @@ def test_targets(totals: tuple[float, ...], figures: dict[str, float], broken: s
     [((400.0, 410.0), ExitCode.OK), ((400.0, 1_700.0), ExitCode.VERDICT_NEGATIVE)],
     ids=["others_hold", "another_fails"],
 )
-def test_not_measured(
+def test_a_target_that_was_not_measured_is_named(
     totals: tuple[float, ...],
     code: ExitCode,
     tmp_path: Path,
@@ -121,7 +123,7 @@ def test_not_measured(
     }
 
 
-def test_document() -> None:
+def test_the_document_holds_every_figure_and_event() -> None:
     """The document holds every figure by name and every event on its own."""
     document = json.loads(json.dumps(_results(300.0, 320.0).to_json()))
     assert document["adopted"]["join"] == {"n": 2, "p50": 300.0, "p95": 320.0, "max": 320.0}

@@ -9,7 +9,9 @@ from fairlead_proof.bench.starts import StartPlan, measure_starts
 from fairlead.errors import EnvironmentMissingError
 
 
-def test_no_archive(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_an_archive_nothing_is_started(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Without an archive nothing is started: it would be measured under the archive's name."""
     monkeypatch.setattr(starts, "ensure_jars", lambda _name: tmp_path)
     monkeypatch.setenv("FAIRLEAD_CACHE", str(tmp_path))

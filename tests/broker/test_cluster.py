@@ -14,7 +14,7 @@ from fairlead.broker.ports import is_listening
 from fairlead.broker.readiness import nodes_seen_by
 from fairlead.broker.state import write_state
 from fairlead.errors import EnvironmentMissingError, RefusedError, UsageError
-from tests.fixtures.kafka_topics import make_topic
+from tests.kit.kafka_topics import make_topic
 
 pytestmark = pytest.mark.broker
 

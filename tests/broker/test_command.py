@@ -15,7 +15,7 @@ from fairlead.errors import ExitCode
 from fairlead.kafka.topic_creation import inspect_topics
 from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import load_settings
-from tests.awaiting import child_process
+from tests.kit.awaiting import child_process
 
 pytestmark = pytest.mark.broker
 

@@ -22,7 +22,7 @@ from fairlead.errors import EnvironmentMissingError, RefusedError
 
 
 def test_the_record_is_read_as_it_was_written(tmp_path: Path) -> None:
-    """A cluster of three, of which one never ran, comes back whole."""
+    """A cluster of three comes back whole although one broker never ran."""
     nodes = (
         NodeState(1, 20_001, 21_001, ProcessIdentity(4, 99)),
         NodeState(2, 20_002, 21_002, ProcessIdentity(5, 99)),

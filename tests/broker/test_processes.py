@@ -19,7 +19,7 @@ from fairlead.broker.processes import (
     quorum_of,
     terminate,
 )
-from tests.awaiting import await_seen, child_process, ended
+from tests.kit.awaiting import await_seen, child_process, ended
 
 _STUBBORN = """
 import signal, sys, time

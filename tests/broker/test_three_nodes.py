@@ -18,7 +18,7 @@ from fairlead.doctor import CHECKS, CheckContext, Examined, Status, examine_all
 from fairlead.kafka.topic_creation import create_topics
 from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import load_settings
-from tests.awaiting import await_seen
+from tests.kit.awaiting import await_seen
 
 pytestmark = pytest.mark.broker
 

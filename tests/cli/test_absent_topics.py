@@ -7,13 +7,13 @@ import pytest
 
 from fairlead.errors import ExitCode
 from fairlead.settings import Settings
-from tests.cli.command import Command
-from tests.cli.routed_topic import routed_topic
-from tests.wire.wire_records import example
+from tests.kit.command import Command
+from tests.kit.routed_topic import routed_topic
+from tests.kit.wire_records import example
 
 if TYPE_CHECKING:
     from fairlead.wire.topics import TopicNames
-    from tests.streaming.log import Log
+    from tests.kit.kafka_log import Log
 
 
 @pytest.fixture
@@ -30,7 +30,9 @@ def topic(bootstrap: str, topics: "TopicNames") -> Iterator[str]:
         yield name
 
 
-def test_told(command: Command, log: "Log", topic: str) -> None:
+def test_a_finding_names_topic_cluster_and_similar_names(
+    command: Command, log: "Log", topic: str
+) -> None:
     """The finding names the topic, the cluster as its bridge calls it, and what is similar."""
     absent = f"{topic}s"
     for group, read in (("payments", absent), ("orders", topic)):

@@ -13,11 +13,11 @@ from kafka.structs import OffsetAndMetadata
 
 from fairlead.cli.main import main
 from fairlead.errors import ExitCode
-from tests.awaiting import SECONDS, await_seen
-from tests.cli.live_system import LiveSystem, live_system
-from tests.cli.printed import document_of
-from tests.fixtures.kafka_topics import make_topic
-from tests.streaming.log import body_of
+from tests.kit.awaiting import SECONDS, await_seen
+from tests.kit.command import document_of
+from tests.kit.kafka_log import body_of
+from tests.kit.kafka_topics import make_topic
+from tests.kit.live_system import LiveSystem, live_system
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -195,7 +195,7 @@ def begun_natively(story: Story) -> int:
         pytest.param("{}-of-old", id="two-names"),
     ],
 )
-def test_there_and_back(
+def test_a_group_goes_native_and_back_without_loss(
     system: LiveSystem, native: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Native consumers, Fairlead's, native ones, Fairlead's again: nothing is missed or doubled."""

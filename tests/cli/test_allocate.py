@@ -11,7 +11,7 @@ from fairlead.cli.main import app
 RUN = CliRunner()
 
 
-def test_table() -> None:
+def test_a_table_shows_the_queues_of_each_client() -> None:
     """The table shows each client's queues; input is sorted first."""
     flags = ["-q", "orders/b/2", "-q", "orders/b/0-1", "-c", "z,a", "-s", "AVG_BY_CIRCLE"]
     ended = RUN.invoke(app, ["proof", "allocate", *flags])
@@ -19,7 +19,7 @@ def test_table() -> None:
     assert rows == [["a", "2", "orders/b/0,2"], ["z", "1", "orders/b/1"]]
 
 
-def test_orphans() -> None:
+def test_queues_of_nobody_are_counted() -> None:
     """Queues that belong to nobody are counted."""
     flags = ["-q", "t/x@b/0-3", "-c", "a", "-s", "MACHINE_ROOM", "--options", '{"rooms":["y"]}']
     assert "4 of 4 queues belong to nobody" in RUN.invoke(app, ["proof", "allocate", *flags]).stdout
@@ -35,7 +35,7 @@ def test_orphans_are_told_once() -> None:
     )
 
 
-def test_some_clients(tmp_path: Path) -> None:
+def test_clients_that_were_not_asked_for_are_left_out(tmp_path: Path) -> None:
     """Where a document asks for some clients only, nothing is said of who has the other queues."""
     path = tmp_path / "case.json"
     path.write_text('{"queues":[["t","b",0],["t","b",1]],"clients":["a","b"],"for":["b"]}')
@@ -52,7 +52,7 @@ def test_nothing_steers_the_terminal() -> None:
     assert shares == {"x\x1b[31m\U0001f600": [["t", "b", 0]]}
 
 
-def test_cut_short() -> None:
+def test_notes_of_a_strategy_stand_below_the_table() -> None:
     """What a strategy notes is told below the table, and stands in the answer for programs."""
     options = {
         "effort": 0,
@@ -68,7 +68,7 @@ def test_cut_short() -> None:
     assert json.loads(ended.stdout)[0]["notes"][0].startswith("cut short")
 
 
-def test_document(tmp_path: Path) -> None:
+def test_flags_win_over_the_document(tmp_path: Path) -> None:
     """A document has the fields of a case; flags win over it."""
     case = {"strategy": "AVG", "queues": [["t", "b", 1], ["t", "b", 0]], "clients": ["b"]}
     path = tmp_path / "case.json"
@@ -92,7 +92,7 @@ def test_document(tmp_path: Path) -> None:
         (["-q", "t/b/0", "-c", "a", "-s", "CONFIG", "--options", '{"x":1}'], "bad_option: x"),
     ],
 )
-def test_mistakes(flags: list[str], said: str) -> None:
+def test_a_mistake_is_named_by_its_flag(flags: list[str], said: str) -> None:
     """A mistake is told by its flag or option."""
     ended = RUN.invoke(app, ["proof", "allocate", *flags])
     assert ended.exit_code != 0
@@ -117,7 +117,7 @@ def test_mistakes_in_a_document(case: str, said: str) -> None:
     assert said in str(ended.exception)
 
 
-def test_conform() -> None:
+def test_conform_answers_each_line() -> None:
     """Each line is answered; the exit code tells of lines that are no cases."""
     case = '{"id":1,"kind":"sort_clients","clients":["b","a"]}\n'
     good = RUN.invoke(app, ["proof", "conform"], input=case)

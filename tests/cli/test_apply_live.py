@@ -14,9 +14,9 @@ from fairlead.errors import ExitCode
 from fairlead.wire.decision_records import DecisionReader
 from fairlead.wire.raw import raw_record
 from tests.answers.schema import assert_command
-from tests.cli.printed import document_of
-from tests.streaming.log import body_of
-from tests.streaming.shared_engine import Engine, shared_engine
+from tests.kit.command import document_of
+from tests.kit.kafka_log import body_of
+from tests.kit.live_system import SharedEngine, shared_engine
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -34,7 +34,7 @@ def engine(
     spark_of_the_run: "SparkSession",
     kafka: "EmbeddedKafka",
     tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Engine]:
+) -> Iterator[SharedEngine]:
     """One run of the job for all tests of this module; each test has a group of its own."""
     with shared_engine(
         spark_of_the_run, kafka.bootstrap, tmp_path_factory.mktemp("job")
@@ -45,7 +45,7 @@ def engine(
 class Group:
     """A group of the running job, and commands on it."""
 
-    def __init__(self, engine: Engine, name: str, capsys: Capture) -> None:
+    def __init__(self, engine: SharedEngine, name: str, capsys: Capture) -> None:
         self.name = name
         self.engine = engine
         self._capsys = capsys
@@ -104,7 +104,9 @@ class Group:
         return [body for body in found if body["group"] == self.name]
 
 
-def test_applied(engine: Engine, capsys: Capture, tmp_path: Path) -> None:
+def test_a_plan_is_carried_out_once_as_shown(
+    engine: SharedEngine, capsys: Capture, tmp_path: Path
+) -> None:
     """A plan is carried out once, signed, and what moves is what was shown; a join is told."""
     group, saved = Group(engine, "planned", capsys), str(tmp_path / "plan.json")
     group.join("c1", "c2")
@@ -147,7 +149,7 @@ def test_applied(engine: Engine, capsys: Capture, tmp_path: Path) -> None:
     assert len(group.rules()) == written
 
 
-def test_refused(engine: Engine, capsys: Capture, tmp_path: Path) -> None:
+def test_an_outdated_plan_is_refused(engine: SharedEngine, capsys: Capture, tmp_path: Path) -> None:
     """A join since, a plan without rules, and a file that was changed: refused, nothing written."""
     group, saved = Group(engine, "refused", capsys), tmp_path / "plan.json"
     group.join("c1", "c2")
@@ -177,7 +179,7 @@ def test_refused(engine: Engine, capsys: Capture, tmp_path: Path) -> None:
 
 
 def test_a_join_between_look_and_write(
-    engine: Engine, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    engine: SharedEngine, capsys: Capture, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What comes between the last look and the rules is found afterwards and told, with code 1."""
     group, saved = Group(engine, "overtaken", capsys), str(tmp_path / "plan.json")
@@ -198,7 +200,9 @@ def test_a_join_between_look_and_write(
     assert "another decision came between the last look and the rules" in text
 
 
-def test_paused(engine: Engine, capsys: Capture, tmp_path: Path) -> None:
+def test_in_a_paused_group_the_moves_wait(
+    engine: SharedEngine, capsys: Capture, tmp_path: Path
+) -> None:
     """In a paused group the rules are in force, and the moves wait: told, and no failure."""
     group, saved = Group(engine, "held", capsys), str(tmp_path / "plan.json")
     group.join("c1", "c2")

@@ -7,11 +7,11 @@ import pytest
 
 from fairlead.errors import ExitCode
 from fairlead.settings import Settings
-from tests.cli.command import Command
-from tests.wire.page import examples
+from tests.kit.command import Command
+from tests.kit.protocol_page import examples
 
 if TYPE_CHECKING:
-    from tests.streaming.log import Log
+    from tests.kit.kafka_log import Log
 
 pytestmark = pytest.mark.broker
 

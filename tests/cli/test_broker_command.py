@@ -27,7 +27,7 @@ def test_an_existing_cluster_is_not_started(
     assert f"so {flags[0]} has no effect" in capsys.readouterr().err
 
 
-def test_nobody_listens(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_cluster_nobody_answers_for_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     """A cluster that does not answer is named, and nothing is shown as done."""
     with pytest.raises(SystemExit) as end:
         main(["broker", "start", "--bootstrap", "127.0.0.1:9"])

@@ -13,7 +13,7 @@ import pytest
 
 from fairlead.cli.completions import complete_group, complete_strategy
 from strategies.registry import STRATEGIES
-from tests.awaiting import LONGEST_SECONDS, ended
+from tests.kit.awaiting import LONGEST_SECONDS, ended
 from tests.shells import ensure_shell
 
 GROUPS = ("orders", "orders-late", "payments")
@@ -73,7 +73,7 @@ def _completed_by_bash(words: str, environment: Mapping[str, str]) -> list[str]:
     return _shell("bash", script, environment)
 
 
-def test_bash(program: Mapping[str, str], view: str) -> None:
+def test_bash_completes_words_options_and_groups(program: Mapping[str, str], view: str) -> None:
     """What `--install-completion` gives to bash completes words, options and groups."""
     # The semicolon keeps the shell alive, so that it can be recognised.
     _shell("bash", "fairlead --install-completion; true", program)
@@ -92,7 +92,9 @@ def test_bash(program: Mapping[str, str], view: str) -> None:
         ("fish", "fairlead --show-completion | source; complete -C 'fairlead gro'"),
     ],
 )
-def test_other_shells(shell: str, script: str, program: Mapping[str, str]) -> None:
+def test_other_shells_complete_the_same(
+    shell: str, script: str, program: Mapping[str, str]
+) -> None:
     """Other shells are given scripts too, which complete the same."""
     if shell == "zsh":
         script += '; eval "$(fairlead --show-completion)"; _fairlead_completion'
@@ -113,7 +115,7 @@ def test_other_shells(shell: str, script: str, program: Mapping[str, str]) -> No
         ),
     ],
 )
-def test_protocol(
+def test_words_are_offered_with_their_help(
     shell: str, variables: Mapping[str, str], offered: list[str], program: Mapping[str, str]
 ) -> None:
     """Asked as the scripts of other shells ask, the program offers words with their help."""
@@ -129,7 +131,7 @@ def test_protocol(
         assert word in done.stdout
 
 
-def test_groups(view: str) -> None:
+def test_groups_are_offered_from_the_view(view: str) -> None:
     """Groups come from the view; one that does not answer, or is none, offers nothing."""
     assert view
     assert complete_group("orders") == ["orders", "orders-late"]
@@ -137,13 +139,13 @@ def test_groups(view: str) -> None:
 
 
 @pytest.mark.parametrize("url", ["http://127.0.0.1:1", "", "nonsense"])
-def test_no_view(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_without_a_view_nothing_is_offered(url: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a view nothing is offered, and nothing is said."""
     monkeypatch.setenv("FAIRLEAD__SERVE__URL", url)
     assert complete_group("") == []
 
 
-def test_strategies() -> None:
+def test_strategies_are_offered_in_either_case() -> None:
     """Strategies are offered in either case."""
     assert complete_strategy("") == sorted(STRATEGIES)
     assert complete_strategy("st") == ["STICKY"]

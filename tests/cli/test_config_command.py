@@ -54,7 +54,9 @@ def _rows(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]
     return {row["key"]: row for row in json.loads(_run(capsys, "show", "-o", "json", *arguments))}
 
 
-def test_show(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_changed_settings_are_shown_with_their_sources(
+    mine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """What is not as by default is shown, each with its source; secrets are stars."""
     rows = _rows(capsys, "--config", str(mine), "--profile", "rocketmq", "--topic-prefix", "x.")
     assert {key: (row["from"], row["place"]) for key, row in rows.items()} == {
@@ -81,7 +83,7 @@ def test_show(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert rows["engine.spark"]["value"]["spark.memory.fraction"] == 0.5
 
 
-def test_resolved(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_resolved_settings_are_all_shown(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Everything in force is shown when it is asked for, what is not set too."""
     rows = _rows(capsys, "--config", str(mine), "--resolved")
     assert rows["engine.tick_ms"]["value"] == 1_000
@@ -93,7 +95,7 @@ def test_resolved(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert list(group) == ['group."%RETRY%a.b".drain_deadline_ms']
 
 
-def test_no_such_section(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_table_is_refused_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     """An unknown table is refused with the nearest."""
     with pytest.raises(SystemExit) as end:
         main(["config", "show", "--section", "kafka.securty"])
@@ -102,7 +104,7 @@ def test_no_such_section(capsys: pytest.CaptureFixture[str]) -> None:
 
 
 @pytest.mark.parametrize("resolved", [[], ["--resolved"]])
-def test_toml(
+def test_toml_can_be_read_back(
     mine: Path, resolved: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """As TOML it can be read back, and is the same but for what no file may hold."""
@@ -117,19 +119,21 @@ def test_toml(
     assert '# sasl_plain_password = "********"' in text
 
 
-def test_table(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_table_has_the_values_as_files_have_them(
+    mine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A table has the values as files have them; with nothing set it says so."""
     text = _run(capsys, "show", "--config", str(mine))
     assert '"kafka-1:9093"' in text
     assert f"{mine}:2" in text
 
 
-def test_nothing_set(capsys: pytest.CaptureFixture[str]) -> None:
+def test_with_nothing_set_no_row_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
     """Without anything of the user's no row is shown."""
     assert _run(capsys, "show", "-o", "json") == "[]\n"
 
 
-def test_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_every_mistake_is_named_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """Every mistake is told at once, with file, line, key, reason and remedy, and 2 at the end."""
     first, second = tmp_path / "first.toml", tmp_path / "second.toml"
     first.write_text('[kafka]\nbootstrp = "a:1"\n', encoding="utf-8")
@@ -154,7 +158,9 @@ def test_check(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert {row["weight"] for row in rows} == {"error"}
 
 
-def test_check_rules(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_rule_that_the_engine_would_refuse_is_refused_at_its_line(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A rule that the engine would refuse at its start is refused here, at its line."""
     path = tmp_path / "mine.toml"
     path.write_text('[group.orders]\nmode = "eager"\nstrategy = "STICKI"\n', encoding="utf-8")
@@ -162,7 +168,7 @@ def test_check_rules(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert f"{path}:3: error: group.orders.strategy" in text
 
 
-def test_warnings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_risky_setting_is_a_warning(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     """What is allowed and risky is a warning: the settings can be used, and the code is 0."""
     path = tmp_path / "mine.toml"
     path.write_text('[group.orders]\nmode = "eager"\n', encoding="utf-8")
@@ -172,14 +178,16 @@ def test_warnings(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     assert _run(capsys, "check") == "OK\n"
 
 
-def test_schema(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_schema_is_printed_as_json(capsys: pytest.CaptureFixture[str]) -> None:
     """The schema is printed as JSON, and a file can be checked with it."""
     schema = json.loads(_run(capsys, "schema"))
     assert not list(Draft202012Validator(schema).iter_errors(tomllib.loads(TEXT)))
     assert list(Draft202012Validator(schema).iter_errors({"kafka": {"bootstrp": "a:1"}}))
 
 
-def test_kafka(mine: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_settings_of_each_library_are_shown_without_secrets(
+    mine: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """What each library is told is shown without secrets."""
     rows = json.loads(_run(capsys, "kafka", "--config", str(mine), "-o", "json"))
     told = {(row["library"], row["option"]): row["value"] for row in rows}

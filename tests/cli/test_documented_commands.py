@@ -94,7 +94,7 @@ def _of(program: str) -> pytest.MarkDecorator:
 
 
 @_of("fairlead")
-def test_our_commands(line: Line) -> None:
+def test_each_documented_command_takes_its_flags(line: Line) -> None:
     """Each command is there and takes the flags that a page gives it."""
     name, *rest = (word for word in line.words or ("--help",) if word != "…")
     if name.startswith("-"):
@@ -114,7 +114,7 @@ def test_our_commands(line: Line) -> None:
 
 
 @_of("make")
-def test_make_targets(line: Line) -> None:
+def test_each_documented_target_is_in_the_makefile(line: Line) -> None:
     """Each target that a page names is in the Makefile."""
     targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text("utf-8"), re.MULTILINE)
     assert {word for word in line.words if "=" not in word} <= {*targets}
@@ -127,7 +127,7 @@ def test_commands_of_the_kafka_client(line: Line) -> None:
     parser.parse_args(list(line.words))
 
 
-def test_first_steps() -> None:
+def test_the_first_steps_stand_in_working_order() -> None:
     """README has the steps in the order in which they work, all on the default address."""
     first = [line for line in _lines(ROOT / "README.md") if line.program != "make"]
     steps = [line.words[:2] for line in first if "kafka-1:9092" not in line.words]
@@ -142,7 +142,7 @@ def test_first_steps() -> None:
     assert load_settings().kafka.bootstrap == f"localhost:{started[-1]}"
 
 
-def test_python() -> None:
+def test_the_python_of_the_pages_can_be_parsed() -> None:
     """The Python of the pages can be parsed, and gives clients settings that there are."""
     known = {"observer", "explicit_done", "offset_store", "on_assigned", "on_revoked"}
     known |= SettingsArguments.__annotations__.keys() | ProducerArguments.__annotations__.keys()

@@ -14,7 +14,7 @@ RUNNING = PAGE.with_name("running.md")
 ROW = re.compile(r"^\| (\d+) \| (\w+) \|", re.MULTILINE)
 
 
-def test_page() -> None:
+def test_the_page_lists_every_code_in_order() -> None:
     """docs/exit-codes.md lists every code with its name, in order."""
     listed = [(int(code), name) for code, name in ROW.findall(PAGE.read_text(encoding="utf-8"))]
     assert listed == [(code.value, code.name.lower()) for code in ExitCode]
@@ -28,7 +28,7 @@ def test_page() -> None:
         if isinstance(kind, type) and issubclass(kind, FairleadError)
     ],
 )
-def test_error(error: type[FairleadError]) -> None:
+def test_every_error_has_a_code_and_a_remedy(error: type[FairleadError]) -> None:
     """Every error has a code that is no success, and shows its message and remedy."""
     failure = error("the field: is wrong", remedy="write it right")
     assert failure.exit_code in set(ExitCode) - {ExitCode.OK}

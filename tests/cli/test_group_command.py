@@ -14,9 +14,9 @@ from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import raw_record
 from strategies.registry import STRATEGIES
 from strategies.sticky.strategy import Sticky
-from tests.cli.command import Command
-from tests.streaming.log import SHARDS, Log
-from tests.wire.wire_records import example
+from tests.kit.command import Command
+from tests.kit.kafka_log import SHARDS, Log
+from tests.kit.wire_records import example
 
 Capture = pytest.CaptureFixture[str]
 
@@ -46,7 +46,7 @@ def _rules(log: Log) -> list[RuleSet]:
     return found
 
 
-def test_no_engine(command: Command, log: Log) -> None:
+def test_without_an_engine_the_rule_stands_in_the_log(command: Command, log: Log) -> None:
     """Without an engine the rule stands in the log, and the command says that nobody answered."""
     (row,) = command(
         *("set", "orders", *MEANT, "--strategy", "STICKY", "--options", '{"damping": 0.2}'),
@@ -74,7 +74,7 @@ def test_no_engine(command: Command, log: Log) -> None:
     ],
     ids=lambda words: " ".join(words[:1] + words[2:]),
 )
-def test_unknown_group(command: Command, log: Log, arguments: list[str]) -> None:
+def test_unknown_groups_are_refused(command: Command, log: Log, arguments: list[str]) -> None:
     """A rule does not make a group by a typing error: the nearest names are told instead."""
     command("set", "orders", *MEANT, "--slots", "group", "--wait", "0", code=ExitCode.ENVIRONMENT)
     written = len(log.records("control"))
@@ -96,7 +96,7 @@ def test_unknown_group(command: Command, log: Log, arguments: list[str]) -> None
     ],
     ids=" ".join,
 )
-def test_absent_client(command: Command, log: Log, arguments: list[str]) -> None:
+def test_absent_clients_must_be_meant(command: Command, log: Log, arguments: list[str]) -> None:
     """A rule of a client that is not in the group is refused unless it is said to be meant."""
     known = [*MEANT, "--lease-ms", "20000", "--wait", "0"]
     command("set", "orders", *known, code=ExitCode.ENVIRONMENT)
@@ -110,7 +110,7 @@ def test_absent_client(command: Command, log: Log, arguments: list[str]) -> None
     assert row["answer"] == "not_written"
 
 
-def test_dry_run(command: Command, log: Log) -> None:
+def test_a_dry_run_writes_nothing(command: Command, log: Log) -> None:
     """A dry run shows what would be written, and writes nothing."""
     rows = command(
         *(
@@ -154,7 +154,7 @@ def test_dry_run(command: Command, log: Log) -> None:
         ([], ["nothing to do"]),
     ],
 )
-def test_refused(command: Command, log: Log, flags: list[str], said: list[str]) -> None:
+def test_the_flag_is_named(command: Command, log: Log, flags: list[str], said: list[str]) -> None:
     """What the engine would refuse is refused by its flag, before anything is written."""
     rows = (
         command("set", "orders", *MEANT, "--drain", "c9", *flags, code=ExitCode.USAGE)
@@ -169,7 +169,7 @@ def test_refused(command: Command, log: Log, flags: list[str], said: list[str]) 
     assert log.records("control") == []
 
 
-def test_in_part(command: Command, log: Log) -> None:
+def test_a_change_in_part_keeps_the_rest(command: Command, log: Log) -> None:
     """Another time keeps those that were set; what is in force already is not written again."""
     without_wait = ("--wait", "0", "--by", "alice")
     command(
@@ -186,7 +186,7 @@ def test_in_part(command: Command, log: Log) -> None:
     assert len(log.records("control")) == written
 
 
-def test_shown_and_unset(command: Command, log: Log) -> None:
+def test_each_rule_is_shown_with_its_origin_until_unset(command: Command, log: Log) -> None:
     """Each rule is shown with where it is from, who set it and why, until it is unset."""
     wait = ("--wait", "0")
     everybody = RuleSet("*", "timing", (), {"lease_ms": 30_000, "trigger_ms": 9_000}, "conf")
@@ -240,7 +240,7 @@ def test_shown_and_unset(command: Command, log: Log) -> None:
     ]
 
 
-def test_words(command: Command, log: Log) -> None:
+def test_words_write_their_rules_once_and_take_them_back(command: Command, log: Log) -> None:
     """The words write the rules that they stand for, each once, and take them back."""
     said = ("--by", "alice", "--wait", "0")
     command(
@@ -315,7 +315,7 @@ def test_refused_record_is_shown(command: Command, log: Log) -> None:
     assert "is refused (there is no strategy 'STICKIER')" in command.text
 
 
-def test_all_groups(command: Command, log: Log) -> None:
+def test_a_rule_of_all_groups_goes_to_every_partition(command: Command, log: Log) -> None:
     """A rule of all groups goes to every partition; conf/ has it too, which is said."""
     command("set", "*", "--slots", "group", "--wait", "1", code=ExitCode.ENVIRONMENT)
     assert sorted(record.partition for record in log.records("control")) == list(range(SHARDS))
@@ -341,7 +341,7 @@ def test_conf_of_the_group(command: Command, tmp_path: Path) -> None:
     assert "conf/" not in command.text
 
 
-def test_own_strategy(command: Command, tmp_path: Path) -> None:
+def test_a_strategy_of_ones_own_is_known_by_conf(command: Command, tmp_path: Path) -> None:
     """A strategy of one's own is known by conf/, as the engine knows it."""
     given = tmp_path / "conf.toml"
     given.write_text(f'[engine]\nstrategies = ["{__name__}:Mine"]\n')
@@ -352,7 +352,7 @@ def test_own_strategy(command: Command, tmp_path: Path) -> None:
     assert row["says"] == "MINE"
 
 
-def test_table(settings: Settings, log: Log, capsys: Capture) -> None:
+def test_a_table_names_rule_and_outcome(settings: Settings, log: Log, capsys: Capture) -> None:
     """A table names the rule, whom it is for, what it says and what came of it."""
     assert log.records("control") == []
     place = ["--bootstrap", settings.kafka.bootstrap, "--topic-prefix"]
@@ -365,7 +365,7 @@ def test_table(settings: Settings, log: Log, capsys: Capture) -> None:
     ]
 
 
-def test_missing_topics(settings: Settings, capsys: Capture) -> None:
+def test_a_missing_control_topic_is_named(settings: Settings, capsys: Capture) -> None:
     """Another prefix is another Fairlead: its control topic is missing, which is named."""
     place = ["--bootstrap", settings.kafka.bootstrap, "--topic-prefix", "nowhere."]
     with pytest.raises(SystemExit) as end:
@@ -376,7 +376,7 @@ def test_missing_topics(settings: Settings, capsys: Capture) -> None:
     assert "missing" in told
 
 
-def test_check(command: Command, log: Log, settings: Settings) -> None:
+def test_live_problems_are_listed(command: Command, log: Log, settings: Settings) -> None:
     """What is wrong with a live group is listed, and the exit code says that something is."""
     command("check", "nobody", code=ExitCode.USAGE)
     assert "there is no group nobody" in command.text

@@ -7,18 +7,18 @@ from fairlead.cli.render.member import member_row, shown_member_columns
 from fairlead.cli.render.output import OutputFormat, write_fitting, write_pairs
 from fairlead.cli.render.queue import QUEUE_COLUMNS, queue_row
 from fairlead.durations import duration_words
-from tests.engine.world import World
-from tests.observed.looked import follow, followers, standing_of, stubborn
-from tests.planning.live import rule, set_rules
+from tests.kit.live_group import rule, set_rules
+from tests.kit.observations import standing_of, stubborn
+from tests.kit.world import World, world_of
 
 LONG = "10.0.0.7@4121#" + "1" * 60
 WIDE = 1_000
 
 
 def _handing_over() -> World:
-    world = followers("c1", "c2", LONG)
+    world = world_of("c1", "c2", LONG, queues=6)
     stubborn(world, "c1")
-    follow(world, "c0")
+    world.join("c0")
     world.pass_seconds(2)
     return world
 
@@ -66,9 +66,9 @@ def test_nothing_is_left_out_on_a_narrow_terminal(capsys: pytest.CaptureFixture[
     assert all(len(line) <= 60 for line in text.splitlines() if LONG not in line)
 
 
-def test_members(capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_member_has_its_id_lease_and_queues(capsys: pytest.CaptureFixture[str]) -> None:
     """Each member has its whole id, its lease, and what it has."""
-    world = followers("c1", "c2", queues=1)
+    world = world_of("c1", "c2", queues=1)
     found = standing_of(world)
     rows = [member_row(each, found.now_ms) for each in found.members]
     assert [row["client"] for row in rows] == ["c1", "c2"]
@@ -83,7 +83,7 @@ def test_members(capsys: pytest.CaptureFixture[str]) -> None:
 
 def test_two_lives_of_a_client() -> None:
     """Where a client has two lives their incarnations are shown, and whole: no two are the same."""
-    world = followers("c1", "c2")
+    world = world_of("c1", "c2", queues=6)
     world.join("c1", life=2)
     found = standing_of(world)
     rows = [member_row(each, found.now_ms) for each in found.members]
@@ -93,7 +93,9 @@ def test_two_lives_of_a_client() -> None:
     assert "incarnation" in shown_member_columns(rows)
 
 
-def test_state(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_state_says_phase_counts_and_newest_decision(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
     """The state says phase, counts, who has not followed, the newest decision, and own rules."""
     world = _handing_over()
     set_rules(world, rule("timing", {"settle_ms": 5_000, "lease_ms": 10_000}))
@@ -134,16 +136,16 @@ def test_state_on_a_narrow_terminal(capsys: pytest.CaptureFixture[str]) -> None:
         (93_900_000, "1 d 2 h"),
     ],
 )
-def test_durations(milliseconds: int, words: str) -> None:
+def test_a_span_is_written_in_its_two_greatest_units(milliseconds: int, words: str) -> None:
     """A span is told in its two greatest units."""
     assert duration_words(milliseconds) == words
 
 
-def test_one_and_many() -> None:
+def test_one_is_singular_and_several_are_plural() -> None:
     """One topic is no topics, and one queue no queues; of several it says several."""
-    said = dict(state_lines(standing_of(followers("c1", queues=1))))
+    said = dict(state_lines(standing_of(world_of("c1", queues=1))))
     assert said["queues"].startswith("1 of 1 topic, 1 shared")
     assert said["decision"].endswith("; 1 queue moved")
-    said = dict(state_lines(standing_of(followers("c1", queues=4))))
+    said = dict(state_lines(standing_of(world_of("c1", queues=4))))
     assert said["queues"].startswith("4 of 1 topic, 4 shared")
     assert said["decision"].endswith("; 4 queues moved")

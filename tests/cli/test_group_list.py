@@ -27,8 +27,8 @@ from fairlead.observed.bridge_liveness import BridgeLiveness, BridgeVerdict
 from fairlead.settings import load_settings
 from fairlead.wire.topics import TopicNames
 from tests.answers.schema import assert_answer
-from tests.awaiting import ended
-from tests.serve.test_process import decision
+from tests.kit.awaiting import ended
+from tests.kit.decision_bodies import encoded_decision
 
 ROOT = Path(__file__).parents[2]
 NOW_MS = 1_781_000_100_000
@@ -80,7 +80,9 @@ def _names(**asked: Any) -> list[str]:
         ({"sort": Order.LAST}, ["billing", "orders", "orders-eu"]),
     ],
 )
-def test_which(asked: dict[str, Any], names: list[str]) -> None:
+def test_groups_are_chosen_by_name_phase_and_trouble(
+    asked: dict[str, Any], names: list[str]
+) -> None:
     """Groups are chosen by name, phase and trouble, and sorted by what is asked for."""
     assert _names(**asked) == names
 
@@ -102,7 +104,7 @@ def test_a_phase_that_is_shown() -> None:
         (GROUPS, "orders", "none of 3 groups matches\n"),
     ],
 )
-def test_none(
+def test_an_empty_list_says_so(
     groups: list[dict[str, Any]],
     pattern: str,
     line: str,
@@ -121,7 +123,7 @@ def test_none(
     assert orjson.loads(capsys.readouterr().out) == []
 
 
-def test_no_such_phase(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unknown_phase_is_refused_with_the_nearest(capsys: pytest.CaptureFixture[str]) -> None:
     """A phase that no group is ever in is refused with the nearest, before anything is read."""
     with pytest.raises(SystemExit) as ended:
         main(["group", "list", "--phase", "handingover"])
@@ -151,7 +153,7 @@ def test_whether_an_engine_runs() -> None:
 
 
 @pytest.mark.parametrize("state", ["running", "look_ups_fail", "stopped", "dead"])
-def test_bridges(state: BridgeVerdict) -> None:
+def test_a_bridge_that_does_not_follow_has_a_line(state: BridgeVerdict) -> None:
     """A bridge that does not follow its cluster has a line of its own, with its last sign."""
     life = BridgeLiveness("main", state, 1_781_000_000_000, 1_781_000_060_000)
     lines = bridge_lines([life.to_json()])
@@ -159,7 +161,7 @@ def test_bridges(state: BridgeVerdict) -> None:
     assert all("2026-06-09 10:13:20 UTC" in line for line in lines)
 
 
-def test_the_table(capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_group_is_a_line_with_its_newest_rebalance(capsys: pytest.CaptureFixture[str]) -> None:
     """Each group is a line, with how long ago what led to its newest rebalance."""
     rows = list(group_rows([CALM, MUTE], NOW_MS))
     columns = ("group", "phase", "members", "idle", "lag", "waiting", "epoch", "last", "trigger")
@@ -221,7 +223,7 @@ def _serving(answers: dict[str, tuple[int, bytes]]) -> Iterator[str]:
             ended(thread)
 
 
-def test_asking() -> None:
+def test_answers_of_serve_are_read() -> None:
     """Answers are read; a refusal says what it says; what is no serve counts as nobody."""
     refused = orjson.dumps({"error": "there is no group oders", "remedy": "The nearest is orders."})
     path = group_path("%RETRY%oders|a")
@@ -249,7 +251,7 @@ def _run(*arguments: str, url: str) -> "subprocess.CompletedProcess[bytes]":
     )
 
 
-def test_a_narrow_terminal(capsys: pytest.CaptureFixture[str]) -> None:
+def test_on_a_narrow_terminal_columns_are_left_out(capsys: pytest.CaptureFixture[str]) -> None:
     """Where not all columns have room those that say least are left out: a group is a line."""
     rows = [*group_rows([_group("orders-of-the-north"), _group("payments")], NOW_MS)]
     columns = ("group", "phase", "waiting" * 10)
@@ -277,7 +279,7 @@ def _listed(count: int) -> float:
     return after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
 
 
-def test_thousands_of_groups() -> None:
+def test_a_list_of_thousands_is_nearly_as_quick() -> None:
     """A list of 2,000 groups costs little more than one of 20, most of it Python's start."""
     assert min(_listed(MANY), _listed(MANY)) < 2 * max(_listed(FEW), _listed(FEW))
 
@@ -302,11 +304,11 @@ def test_of_another_cluster(bootstrap: str, topics: TopicNames) -> None:
     assert b"shows elsewhere:9092, topics test_of" in ended.stderr
 
 
-def test_from_the_topics(bootstrap: str, topics: TopicNames) -> None:
+def test_without_serve_the_topics_are_read(bootstrap: str, topics: TopicNames) -> None:
     """Where nobody serves, the topics are read, which is said with the time that it took."""
     now_ms = time.time_ns() // 1_000_000
     producer = KafkaProducer(bootstrap_servers=bootstrap)
-    value = decision(41, []).replace(b"1781000000000", b"%d" % now_ms)
+    value = encoded_decision(41, []).replace(b"1781000000000", b"%d" % now_ms)
     producer.send(topics.name("decisions"), key=b"orders", value=value).get(30)
     producer.close()
     (port,) = free_ports(1)

@@ -14,10 +14,10 @@ from fairlead.errors import ExitCode
 from fairlead.wire.partition import partition_of_group
 from strategies.sticky.strategy import Sticky
 from tests.answers.schema import assert_command
-from tests.awaiting import child_process
-from tests.engine.client import Client
-from tests.streaming.log import SHARDS, body_of
-from tests.streaming.shared_engine import Engine, shared_engine
+from tests.kit.awaiting import child_process
+from tests.kit.client import Client
+from tests.kit.kafka_log import SHARDS, body_of
+from tests.kit.live_system import SharedEngine, shared_engine
 
 if TYPE_CHECKING:
     from kafka.consumer.fetcher import ConsumerRecord
@@ -39,7 +39,7 @@ def engine(
     spark_of_the_run: "SparkSession",
     kafka: "EmbeddedKafka",
     tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Engine]:
+) -> Iterator[SharedEngine]:
     """One run of the job for all tests of this module; each test has a group of its own."""
     folder = tmp_path_factory.mktemp("job")
     with shared_engine(spark_of_the_run, kafka.bootstrap, folder) as running:
@@ -49,7 +49,7 @@ def engine(
 class Group:
     """One group of the running job, and the command on it."""
 
-    def __init__(self, engine: Engine, name: str) -> None:
+    def __init__(self, engine: SharedEngine, name: str) -> None:
         self.name = name
         self._engine = engine
 
@@ -123,7 +123,7 @@ class Group:
         return holds
 
 
-def test_pinned_at_run_time(engine: Engine, tmp_path: Path) -> None:
+def test_pinned_at_run_time(engine: SharedEngine, tmp_path: Path) -> None:
     """STICKY and a pin are set while the job runs: answered, audited, carried out; then refused."""
     group = Group(engine, "pinned")
     first, second = group.join("c1", "c2")
@@ -173,7 +173,7 @@ def test_pinned_at_run_time(engine: Engine, tmp_path: Path) -> None:
     assert (cause["removed"], cause["by"]) == (True, "bob")
 
 
-def test_drained_under_avg(engine: Engine) -> None:
+def test_drained_under_avg(engine: SharedEngine) -> None:
     """A client is drained under RocketMQ's strategy; a weight does nothing there, which is said."""
     group = Group(engine, "drained")
     first, second = group.join("c1", "c2")
@@ -185,7 +185,7 @@ def test_drained_under_avg(engine: Engine) -> None:
     group.await_held(second, 0, 1, 2, 3)
 
 
-def test_paused_and_restarted(engine: Engine) -> None:
+def test_a_pause_holds_a_join_back(engine: SharedEngine) -> None:
     """A pause holds a join back; a restart within its grace moves nobody else; a drain is told."""
     group = Group(engine, "paused")
     first, second = group.join("c1", "c2")
@@ -237,7 +237,7 @@ def test_paused_and_restarted(engine: Engine) -> None:
     group.await_held(first)
 
 
-def test_a_queue_that_is_not_there(engine: Engine) -> None:
+def test_a_queue_that_is_not_there(engine: SharedEngine) -> None:
     """A queue in no route is told with what its topic has, for it may be mistyped."""
     group = Group(engine, "mistyped")
     group.join("c1")
@@ -250,7 +250,7 @@ def test_a_queue_that_is_not_there(engine: Engine) -> None:
     assert "nowhere/main/0: no route has this queue now; no route of nowhere is known" in text
 
 
-def test_all_groups_at_run_time(engine: Engine) -> None:
+def test_all_groups_at_run_time(engine: SharedEngine) -> None:
     """A rule of all groups is answered by each group that it changes."""
     group = Group(engine, "one-of-all")
     group.join("c1")
@@ -270,7 +270,7 @@ def test_all_groups_at_run_time(engine: Engine) -> None:
     assert (cause["group"], cause["because"]) == ("*", "less to do")
 
 
-def test_described_while_it_runs(engine: Engine) -> None:
+def test_described_while_it_runs(engine: SharedEngine) -> None:
     """The command shows who holds what and that all follow; who lags is told as members told it."""
     group = Group(engine, "described")
     group.join("c1", "c2")
@@ -287,14 +287,14 @@ def test_described_while_it_runs(engine: Engine) -> None:
     assert "Positions and lag are those that members and bridges reported" in text
 
 
-def _reading(engine: Engine, *words: str) -> list[str]:
+def _reading(engine: SharedEngine, *words: str) -> list[str]:
     """Return a command that reads the engine's topics."""
     kafka = engine.settings.kafka
     place = ["--bootstrap", kafka.bootstrap, "--topic-prefix", kafka.topic_prefix]
     return [sys.executable, "-m", "fairlead", *words, *place]
 
 
-def _rows(engine: Engine, *words: str) -> list[dict[str, Any]]:
+def _rows(engine: SharedEngine, *words: str) -> list[dict[str, Any]]:
     command = _reading(engine, *words, "-o", "jsonl")
     ended = subprocess.run(command, capture_output=True, text=True, cwd=ROOT, timeout=120)  # noqa: PLW1510
     assert ended.returncode == ExitCode.OK, ended.stderr
@@ -303,7 +303,7 @@ def _rows(engine: Engine, *words: str) -> list[dict[str, Any]]:
     return rows
 
 
-def test_past(engine: Engine) -> None:
+def test_the_past_of_a_live_group_is_told_with_its_causes(engine: SharedEngine) -> None:
     """Who has a queue, why, and what moved is told of a live group, each cause with its record."""
     group = Group(engine, "past")
     group.join("c1", "c2")
@@ -330,7 +330,7 @@ def test_past(engine: Engine) -> None:
     assert rows[0]["queue"] == story["queue"]
 
 
-def test_rejects_followed(engine: Engine) -> None:
+def test_rejects_are_followed_until_ctrl_c(engine: SharedEngine) -> None:
     """What is refused while `rejects tail` follows is shown at once; Ctrl-C ends it in order."""
     words = ("rejects", "tail", "--follow", "--group", "refused", "-o", "jsonl")
     partition = partition_of_group("refused", SHARDS)

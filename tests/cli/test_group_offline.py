@@ -8,14 +8,14 @@ import pytest
 
 from fairlead.errors import ExitCode
 from fairlead.settings import Settings
-from tests.bridges.kafka.test_offsets import commit
-from tests.cli.command import Command
-from tests.cli.routed_topic import routed_topic
-from tests.engine.topics import bounds
+from tests.kit.command import Command
+from tests.kit.kafka_topics import commit
+from tests.kit.memory_topics import bounds
+from tests.kit.routed_topic import routed_topic
 
 if TYPE_CHECKING:
     from fairlead.wire.topics import TopicNames
-    from tests.streaming.log import Log
+    from tests.kit.kafka_log import Log
 
 
 @pytest.fixture
@@ -46,7 +46,9 @@ def _problems(found: dict[str, Any]) -> list[tuple[str, str]]:
     return [(each["problem"], each["says"]) for each in found["problem_list"]]
 
 
-def test_offline(command: Command, log: "Log", bootstrap: str, topic: str) -> None:
+def test_check_and_list_agree_about_an_offline_group(
+    command: Command, log: "Log", bootstrap: str, topic: str
+) -> None:
     """Check of one and of all and the list say alike what waits for a group that nobody is in."""
     behind, done = f"{topic}-behind", f"{topic}-done"
     for group, position in ((behind, 4), (done, 10)):

@@ -43,7 +43,7 @@ def _shown(rules: tuple[RuleSet, ...], output: OutputFormat, capsys: Capture) ->
 
 
 @pytest.mark.parametrize("rules", [NOTHING, OF_A_POD], ids=["built-in", "pod"])
-def test_fits(rules: tuple[RuleSet, ...], capsys: Capture) -> None:
+def test_no_line_is_longer_than_the_terminal(rules: tuple[RuleSet, ...], capsys: Capture) -> None:
     """No line is longer than the terminal, and a client id is never cut or divided."""
     lines = _shown(rules, OutputFormat.TABLE, capsys).splitlines()
     assert max(map(len, lines)) <= COLUMNS
@@ -56,13 +56,13 @@ def test_built_in_is_a_table(capsys: Capture) -> None:
     assert lines[1].split() == ["rule", "says", "from"]
 
 
-def test_the_longest_id(capsys: Capture) -> None:
+def test_only_an_id_longer_than_the_terminal_is_wrapped(capsys: Capture) -> None:
     """Only an id that is longer than the terminal is wrapped by it, and can be copied whole."""
     lines = _shown(OF_THE_LONGEST, OutputFormat.TABLE, capsys).splitlines()
     assert {line for line in lines if len(line) > COLUMNS} == {LONGEST}
 
 
-def test_programs(capsys: Capture) -> None:
+def test_json_has_every_field_on_one_line(capsys: Capture) -> None:
     """JSON has whole ids on one line, and every field, however narrow the terminal is."""
     rows = [json.loads(line) for line in _shown(OF_A_POD, OutputFormat.JSONL, capsys).splitlines()]
     (drain,) = [row for row in rows if row["rule"] == "drain"]

@@ -36,14 +36,16 @@ def _wanted(**given: Any) -> list[tuple[str, tuple[str, ...], Any]]:
         ("%RETRY%orders/broker-a/0=c1", ("%RETRY%orders", "broker-a", "0"), "c1"),
     ],
 )
-def test_pins(text: str, subject: tuple[str, str, str], client: str) -> None:
+def test_a_queue_is_topic_broker_and_id(
+    text: str, subject: tuple[str, str, str], client: str
+) -> None:
     """A queue is topic/broker/id, and whatever follows its equals sign is the client."""
     topic, broker_name, queue_id = subject
     value = {"queue": [topic, broker_name, int(queue_id)], "client_id": client}
     assert _wanted(singles={"pin": [text]}) == [("pin", subject, value)]
 
 
-def test_words() -> None:
+def test_rules_of_one_word_are_that_word() -> None:
     """Rules of one word are that word; a drain deadline is a time or never."""
     words = {"slots": "group", "mode": "eager", "on_mute": "force", "react": "on_tick"}
     words["start_policy"] = "rocketmq"
@@ -53,7 +55,7 @@ def test_words() -> None:
         deadline_of("30s")
 
 
-def test_singles() -> None:
+def test_bans_of_one_queue_are_one_rule() -> None:
     """Bans of one queue are one rule; a weight stays the text that it was."""
     singles = {
         "ban": ["orders/main/3=a", "orders/main/3=b"],
@@ -69,7 +71,7 @@ def test_singles() -> None:
     ]
 
 
-def test_fractions_of_options() -> None:
+def test_a_fraction_in_the_options_becomes_text() -> None:
     """A fraction in the options becomes text, digit for digit; whole numbers stay."""
     given = '{"damping": 0.20, "virtual_nodes": 20, "zone_first": true}'
     options = {"damping": "0.20", "virtual_nodes": 20, "zone_first": True}
@@ -78,7 +80,7 @@ def test_fractions_of_options() -> None:
     ]
 
 
-def test_completed() -> None:
+def test_a_change_in_part_is_completed() -> None:
     """What is changed in part keeps the rest, and options alone are those of the strategy."""
     given = GivenRules(options='{"zone_first": true}', timing={"lease_ms": 1}, weighing={"by": "x"})
     present = {"timing": {"lease_ms": 2, "margin_ms": 3}, "weighing": {"by": "y", "over_ms": 4}}
@@ -101,7 +103,9 @@ def test_completed() -> None:
         ({"singles": {"capacity": ["c1"]}}, "--capacity: 'c1' has no number", "client=2"),
     ],
 )
-def test_refused(given: dict[str, Any], said: str, remedy: str) -> None:
+def test_an_unreadable_flag_is_refused_with_an_example(
+    given: dict[str, Any], said: str, remedy: str
+) -> None:
     """A flag that cannot be read is refused by its name, with an example."""
     with pytest.raises(UsageError) as caught:
         _wanted(**given)
@@ -109,7 +113,7 @@ def test_refused(given: dict[str, Any], said: str, remedy: str) -> None:
     assert remedy in caught.value.remedy
 
 
-def test_gone() -> None:
+def test_what_is_unset_is_named_without_a_value() -> None:
     """What is unset is named without a value."""
     singles = {"pin": ["orders/main/03"], "drain": ["c=1"]}
     assert gone_rules("g", ["timing"], singles) == [
@@ -139,12 +143,12 @@ def test_gone() -> None:
         ("pin", None, "removed"),
     ],
 )
-def test_shown(rule: str, value: Any, said: str) -> None:
+def test_a_value_is_worded_for_one_cell(rule: str, value: Any, said: str) -> None:
     """A value is worded so that it can be read in one cell."""
     assert value_words(RuleSet("g", rule, (), value)) == said
 
 
-def test_subject() -> None:
+def test_a_subject_is_shown_as_flags_write_it() -> None:
     """A subject is shown as flags write it."""
     assert subject_words(RuleSet("g", "pin", SUBJECT, None)) == "orders/main/3"
     assert subject_words(RuleSet("g", "slots", (), None)) is None
@@ -172,7 +176,7 @@ def test_refused_before_the_cluster(
     assert said in capsys.readouterr().err
 
 
-def test_no_cluster(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_cluster_that_does_not_answer_is_named(capsys: pytest.CaptureFixture[str]) -> None:
     """A cluster that does not answer is named."""
     with pytest.raises(SystemExit) as end:
         main(["group", "show", "orders", "--bootstrap", "127.0.0.1:9"])

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.awaiting import LONGEST_SECONDS
+from tests.kit.awaiting import LONGEST_SECONDS
 
 HEAVY = (
     "pyspark", "py4j", "pandas", "pyarrow", "numpy", "kafka", "starlette", "uvicorn",
@@ -53,7 +53,7 @@ except SystemExit:
 """
 
 
-def test_help() -> None:
+def test_help_imports_no_heavy_library() -> None:
     """The help of no command and of no verb imports Spark, Kafka, pandas or a web server."""
     done = subprocess.run(
         [sys.executable, "-c", ALL_HELP, *HEAVY],
@@ -94,7 +94,7 @@ def test_help_is_quick() -> None:
         ("fairlead run --profile ", "rocketmq"),
     ],
 )
-def test_completion(words: str, offered: str, tmp_path: Path) -> None:
+def test_completion_imports_no_heavy_library(words: str, offered: str, tmp_path: Path) -> None:
     """Neither does completion: of commands, of options, of values."""
     environment = {
         **os.environ,

@@ -11,7 +11,7 @@ from fairlead.cli.commands import COMMANDS, CommandEntry
 from fairlead.cli.lazy import load_command
 from fairlead.cli.main import main
 from fairlead.errors import ExitCode
-from tests.awaiting import LONGEST_SECONDS
+from tests.kit.awaiting import LONGEST_SECONDS
 
 PANELS = {
     "Run": ["run", "serve", "bridge", "doctor"],
@@ -47,7 +47,7 @@ def _run(arguments: Sequence[str]) -> int:
         (["failing", "plain"], 2, "error: the topic: is empty\n"),
     ],
 )
-def test_errors(
+def test_an_error_is_a_message_with_remedy_and_exit_code(
     arguments: list[str], code: int, message: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """An error of ours is one message and its remedy on the standard error, and its exit code."""
@@ -56,7 +56,7 @@ def test_errors(
     assert (output.out, output.err) == ("", message)
 
 
-def test_defect(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_defect_shows_its_traceback_and_its_code(capsys: pytest.CaptureFixture[str]) -> None:
     """An exception nobody expected shows its traceback and has a code of its own."""
     assert _run(["failing", "defect"]) == ExitCode.DEFECT
     error = capsys.readouterr().err
@@ -64,18 +64,18 @@ def test_defect(capsys: pytest.CaptureFixture[str]) -> None:
     assert error.endswith("please report the lines above\n")
 
 
-def test_interrupted() -> None:
+def test_ctrl_c_ends_with_130() -> None:
     """Ctrl-C ends with 130, as shells expect."""
     assert _run(["failing", "interrupted"]) == ExitCode.INTERRUPTED
 
 
 @pytest.mark.parametrize("code", [0, 1, 6])
-def test_own_code(code: int) -> None:
+def test_a_command_may_end_with_its_own_code(code: int) -> None:
     """A command may end with a code of its own."""
     assert _run(["failing", "verdict", "--code", str(code)]) == code
 
 
-def test_function(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_function_of_the_table_is_a_command(capsys: pytest.CaptureFixture[str]) -> None:
     """A function in the table is a command with its options."""
     assert _run(["single", "--count", "21"]) == ExitCode.OK
     assert capsys.readouterr().out == "42\n"
@@ -91,7 +91,9 @@ def test_function(capsys: pytest.CaptureFixture[str]) -> None:
         (["single", "--count", "x"], "Invalid value"),
     ],
 )
-def test_usage(arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_unreadable_command_line_ends_with_2(
+    arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """A command line that cannot be read ends with 2 and says where."""
     assert _run(arguments) == ExitCode.USAGE
     assert words in capsys.readouterr().err
@@ -123,13 +125,13 @@ def test_help_shows_what_operators_need(
     assert [name for name, entry in COMMANDS.items() if entry.panel] == known
 
 
-def test_version(capsys: pytest.CaptureFixture[str]) -> None:
+def test_the_version_is_that_of_the_package(capsys: pytest.CaptureFixture[str]) -> None:
     """The version is that of the package."""
     assert _run(["--version"]) == ExitCode.OK
     assert capsys.readouterr().out == f"fairlead {fairlead.__version__}\n"
 
 
-def test_module() -> None:
+def test_the_package_runs_as_a_module() -> None:
     """The package runs as a module."""
     done = subprocess.run(
         [sys.executable, "-m", "fairlead", "--version"],
@@ -142,7 +144,7 @@ def test_module() -> None:
 
 
 @pytest.mark.parametrize("name", list(COMMANDS))
-def test_command(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_each_command_explains_itself(name: str, capsys: pytest.CaptureFixture[str]) -> None:
     """Each command of the table is there and explains itself."""
     assert load_command(name, COMMANDS[name]).name == name
     assert _run([name, "--help"]) == ExitCode.OK

@@ -17,11 +17,12 @@ from fairlead.wire.encode import encode_rule
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import raw_record
-from tests.bridges.kafka.test_offsets import commit
-from tests.cli.command import Command
-from tests.cli.routed_topic import NOW_MS, routed_topic
-from tests.engine.client import Client
-from tests.streaming.log import SHARDS, Log
+from tests.kit.client import Client
+from tests.kit.command import Command
+from tests.kit.kafka_log import SHARDS, Log
+from tests.kit.kafka_topics import commit
+from tests.kit.live_system import NOW_MS
+from tests.kit.routed_topic import routed_topic
 
 if TYPE_CHECKING:
     from fairlead.wire.topics import TopicNames
@@ -52,7 +53,9 @@ def _resets(log: Log) -> list[Reset]:
     return found
 
 
-def test_shown(command: Command, log: Log, bootstrap: str, topic: str) -> None:
+def test_the_newest_of_commit_progress_and_reset_is_shown(
+    command: Command, log: Log, bootstrap: str, topic: str
+) -> None:
     """The newest of commit, progress and reset is the position; of another life nothing counts."""
     group = f"{topic}-group"
     commit(bootstrap, group, topic, {0: (4, '{"v":1,"reset":0}'), 1: (2, "")})
@@ -88,7 +91,9 @@ def _told_of_another_life(client: Client, topic: str) -> dict[str, Any]:
     return {"kind": "progress", "group": client.group, **names, "queues": [entry]}
 
 
-def test_dry_run(command: Command, log: Log, bootstrap: str, topic: str) -> None:
+def test_without_apply_nothing_is_written(
+    command: Command, log: Log, bootstrap: str, topic: str
+) -> None:
     """Without --apply it shows what is skipped and read again, per queue, and writes nothing."""
     group = f"{topic}-group"
     commit(bootstrap, group, topic, {0: (4, ""), 1: (9, "")})
@@ -106,7 +111,9 @@ def test_dry_run(command: Command, log: Log, bootstrap: str, topic: str) -> None
     assert log.records("control") == []
 
 
-def test_no_engine(command: Command, log: Log, bootstrap: str, topic: str) -> None:
+def test_without_an_engine_the_resets_stand_in_the_log(
+    command: Command, log: Log, bootstrap: str, topic: str
+) -> None:
     """Without an engine the resets stand in the log, signed and with the topic's life."""
     group = f"{topic}-group"
     rows = command(
@@ -133,7 +140,9 @@ def test_no_engine(command: Command, log: Log, bootstrap: str, topic: str) -> No
     ]
 
 
-def test_refused(command: Command, log: Log, topic: str) -> None:
+def test_a_mistake_is_refused_before_anything_is_written(
+    command: Command, log: Log, topic: str
+) -> None:
     """A mistake is told by its flag or queue with what would do, before anything is written."""
     group = f"{topic}-group"
     named, new = ("--topic", topic), (group, "--new-group")

@@ -10,8 +10,8 @@ from typer.testing import CliRunner
 from fairlead.cli.main import app
 from fairlead.errors import UsageError
 from tests.answers.schema import assert_answers
-from tests.engine.world import World
-from tests.history.lives import GROUP, moving_life, recorded
+from tests.kit.moving_world import GROUP, moving_life, recorded
+from tests.kit.world import World
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def _run(*words: str | Path) -> list[dict[str, Any]]:
     return found
 
 
-def test_every_queue(folder: Path) -> None:
+def test_each_queue_has_its_last_position_and_lag(folder: Path) -> None:
     """Each queue has what was told last; where the end is older no lag is told."""
     rows = _run(GROUP, "--dump", folder)
     assert [row["queue"] for row in rows] == [["orders", "main", number] for number in range(6)]
@@ -49,7 +49,7 @@ def test_every_queue(folder: Path) -> None:
     assert {row["why"] for row in rows} <= {"progress", "release", "committed", "reset", None}
 
 
-def test_chosen(folder: Path) -> None:
+def test_queues_and_topics_can_be_chosen(folder: Path) -> None:
     """Queues and topics can be named; what the recording does not have is refused by name."""
     queues = ("--queue", "orders/main/4", "--queue", "orders/main/1")
     assert [row["queue"][-1] for row in _run(GROUP, "--dump", folder, *queues)] == [1, 4]

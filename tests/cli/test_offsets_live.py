@@ -12,9 +12,9 @@ from fairlead.control.queue_resets import PlannedReset, write_planned
 from fairlead.core.model import MessageQueue
 from fairlead.core.records import Reset
 from fairlead.errors import VerdictError
-from tests.cli.command import Command
-from tests.cli.live_system import NOW_MS, WAIT_MS, LiveSystem, live_system
-from tests.streaming.log import body_of
+from tests.kit.command import Command
+from tests.kit.kafka_log import body_of
+from tests.kit.live_system import NOW_MS, WAIT_MS, LiveSystem, live_system
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -17,7 +17,7 @@ ROWS = [
 COLUMNS = ("client_id", "queues", "zone", "absent")
 
 
-def test_json(capsys: pytest.CaptureFixture[str]) -> None:
+def test_json_is_one_document_with_every_field(capsys: pytest.CaptureFixture[str]) -> None:
     """JSON is one document with every field of every row."""
     write_rows(ROWS, COLUMNS, OutputFormat.JSON)
     assert json.loads(capsys.readouterr().out) == ROWS
@@ -48,7 +48,7 @@ def test_a_sentence_on_a_terminal(monkeypatch: pytest.MonkeyPatch, *, err: bool)
         assert lines == 1 or max(map(len, found)) <= 80
 
 
-def test_jsonl(capsys: pytest.CaptureFixture[str]) -> None:
+def test_jsonl_is_one_document_per_row(capsys: pytest.CaptureFixture[str]) -> None:
     """JSON lines is one document per row."""
     write_rows(ROWS, COLUMNS, OutputFormat.JSONL)
     assert [json.loads(line) for line in capsys.readouterr().out.splitlines()] == ROWS
@@ -67,7 +67,9 @@ def test_json_steers_no_terminal(output: OutputFormat, capsys: pytest.CaptureFix
     assert (read[0] if output is OutputFormat.JSON else read) == row
 
 
-def test_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_shows_the_named_columns(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A table shows the columns named, whole ids, plain text and a dash for what is missing."""
     monkeypatch.setenv("COLUMNS", "40")
     write_rows(ROWS, COLUMNS, OutputFormat.TABLE)
@@ -77,7 +79,9 @@ def test_table(capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPat
 
 
 @pytest.mark.parametrize("output, shown", [(OutputFormat.JSON, "[]\n"), (OutputFormat.JSONL, "")])
-def test_nothing(output: OutputFormat, shown: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_no_rows_are_an_empty_document(
+    output: OutputFormat, shown: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """No rows are an empty document, or none."""
     write_rows([], COLUMNS, output)
     assert capsys.readouterr().out == shown
@@ -93,12 +97,12 @@ def test_nothing(output: OutputFormat, shown: str, capsys: pytest.CaptureFixture
         ([3, 2, 1, 1], "t/b/3,2,1,1"),
     ],
 )
-def test_queues(numbers: list[int], text: str) -> None:
+def test_runs_of_queues_are_ranges(numbers: list[int], text: str) -> None:
     """Queues stay in their order, and runs of three and more are ranges."""
     assert queues_text([("t", "b", number) for number in numbers]) == text
 
 
-def test_brokers() -> None:
+def test_numbers_stand_behind_their_broker() -> None:
     """Each broker's numbers stand behind it, once for each run of it."""
     queues = [("t", "a", 0), ("t", "b", 0), ("t", "a", 1)]
     assert queues_text(queues) == "t/a/0  t/b/0  t/a/1"

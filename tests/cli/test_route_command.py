@@ -13,20 +13,13 @@ from fairlead.settings import Settings
 from fairlead.wire.decode import decode
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import raw_record
-from tests.cli.command import Command
+from tests.cli.told_route import PRINTED_ROUTE
+from tests.kit.command import Command
 
 if TYPE_CHECKING:
-    from tests.streaming.log import Log
+    from tests.kit.kafka_log import Log
 
 pytestmark = pytest.mark.broker
-
-TOLD = """{
-	"brokerDatas":[{"brokerAddrs":{0:"10.0.0.1:10911"},"brokerName":"broker-a","cluster":"c"}],
-	"filterServerTable":{},
-	"queueDatas":[
-		{"brokerName":"broker-a","perm":6,"readQueueNums":4,"topicSynFlag":0,"writeQueueNums":4}
-	]
-}"""
 
 
 @pytest.fixture
@@ -39,7 +32,7 @@ def command(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Command:
 def told(tmp_path: Path) -> Path:
     """A file with what RocketMQ tells of a topic, as its own tool prints it."""
     file = tmp_path / "route.json"
-    file.write_text(TOLD, encoding="utf-8")
+    file.write_text(PRINTED_ROUTE, encoding="utf-8")
     return file
 
 
@@ -57,7 +50,9 @@ def test_the_life_of_a_route(command: Command, log: "Log", told: Path) -> None:
     assert row["addresses"] == {"0": "10.0.0.1:10911"}
     (again,) = command("put", "orders", str(told))
     assert (again["answer"], again["identity"]) == ("unchanged", row["identity"])
-    told.write_text(TOLD.replace('"readQueueNums":4', '"readQueueNums":8'), encoding="utf-8")
+    told.write_text(
+        PRINTED_ROUTE.replace('"readQueueNums":4', '"readQueueNums":8'), encoding="utf-8"
+    )
     (dry,) = command("put", "orders", str(told), "--dry-run")
     assert dry["answer"] == "not_written"
     (grown,) = command("put", "orders", str(told))
@@ -84,7 +79,7 @@ def test_the_life_of_a_route(command: Command, log: "Log", told: Path) -> None:
     assert last.route.identity == anew["identity"]
 
 
-def test_a_name_mistyped(command: Command, told: Path) -> None:
+def test_a_mistyped_topic_is_refused_with_near_names(command: Command, told: Path) -> None:
     """Whoever mistypes a topic is told which names are near; where none is known, no name is."""
     command("show", "order", code=ExitCode.VERDICT_NEGATIVE)
     assert "nearest" not in command.text
@@ -101,10 +96,10 @@ def test_an_identity_of_ones_own(command: Command, told: Path) -> None:
     assert (row["answer"], row["identity"]) == ("written", "life-2")
 
 
-def test_warnings(command: Command, told: Path) -> None:
+def test_risky_routes_are_warned_about(command: Command, told: Path) -> None:
     """Queues that nobody would read, and a broker without its master, are told."""
     odd = json.loads(
-        TOLD.replace("{0:", '{"1":').replace('"writeQueueNums":4', '"writeQueueNums":6')
+        PRINTED_ROUTE.replace("{0:", '{"1":').replace('"writeQueueNums":4', '"writeQueueNums":6')
     )
     told.write_text(json.dumps(odd), encoding="utf-8")
     command("put", "orders", str(told))
@@ -122,7 +117,9 @@ def test_warnings(command: Command, told: Path) -> None:
         ('{"queueDatas":[{"brokerName":"b"}],"orderTopicConf":"b:x"}', "FILE: orderTopicConf"),
     ],
 )
-def test_refused(command: Command, log: "Log", told: Path, text: str, said: str) -> None:
+def test_what_is_no_route_is_refused(
+    command: Command, log: "Log", told: Path, text: str, said: str
+) -> None:
     """What is no route is refused with the field, and nothing is written."""
     told.write_text(text, encoding="utf-8")
     assert command("put", "orders", str(told), code=ExitCode.USAGE) == []
@@ -130,7 +127,7 @@ def test_refused(command: Command, log: "Log", told: Path, text: str, said: str)
     assert routes(log) == []
 
 
-def test_no_file(command: Command, tmp_path: Path) -> None:
+def test_a_missing_file_is_named(command: Command, tmp_path: Path) -> None:
     """A file that is not there is named."""
     command("put", "orders", str(tmp_path / "none.json"), code=ExitCode.USAGE)
     assert "none.json cannot be read" in command.text

@@ -8,10 +8,10 @@ import pytest
 import structlog
 from fairlead_client import Consumer
 
-from tests.cli.command import Command
-from tests.cli.live_system import WAIT_MS, LiveSystem, live_system
-from tests.cli.test_route_command import TOLD
-from tests.streaming.log import body_of
+from tests.cli.told_route import PRINTED_ROUTE
+from tests.kit.command import Command
+from tests.kit.kafka_log import body_of
+from tests.kit.live_system import WAIT_MS, LiveSystem, live_system
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -40,7 +40,7 @@ def test_put_again_answers_who_came_later(
     """A route put before anybody subscribes is lost on the engine; put again it repairs that."""
     group, command = f"late-{source}", Command("route", system.settings, capsys)
     told = tmp_path / "route.json"
-    told.write_text(TOLD.replace('QueueNums":4', 'QueueNums":1'), encoding="utf-8")
+    told.write_text(PRINTED_ROUTE.replace('QueueNums":4', 'QueueNums":1'), encoding="utf-8")
     status = tmp_path / "status.txt"
     status.write_text("#Broker Name  #QID  #Min Offset  #Max Offset\nbroker-a 0 0 5\n", "utf-8")
     put = ["put", system.topic, str(told)]
@@ -71,7 +71,7 @@ def test_bounds_that_nobody_knows(
     """A topic that Kafka does not have waits, and whoever puts its route is told for what."""
     command, topic = Command("route", system.settings, capsys), f"{system.topic}-elsewhere"
     told = tmp_path / "route.json"
-    told.write_text(TOLD, encoding="utf-8")
+    told.write_text(PRINTED_ROUTE, encoding="utf-8")
     with Consumer(
         bootstrap=system.settings.kafka.bootstrap,
         prefix=system.settings.kafka.topic_prefix,

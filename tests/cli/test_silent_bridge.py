@@ -18,13 +18,13 @@ from fairlead.settings import Settings
 from fairlead.wire.encode import encode
 from fairlead.wire.encode_bridge import encode_route, encode_sign
 from fairlead.wire.raw import OutgoingRecord, Partitions
-from tests.cli.command import Command
-from tests.engine.client import Client
-from tests.fixtures.kafka_topics import make_topic
+from tests.kit.client import Client
+from tests.kit.command import Command
+from tests.kit.kafka_topics import make_topic
 
 if TYPE_CHECKING:
     from fairlead.wire.topics import TopicNames
-    from tests.streaming.log import Log
+    from tests.kit.kafka_log import Log
 
 ONE = Partitions(1, 1)
 
@@ -36,7 +36,7 @@ def command(settings: Settings, log: "Log", capsys: pytest.CaptureFixture[str]) 
     return Command("group", settings, capsys)
 
 
-def test_silent_bridge(
+def test_check_all_reports_a_silent_bridge(
     command: Command, settings: Settings, topics: "TopicNames", bootstrap: str
 ) -> None:
     """Requests that nobody answers are told by check --all, with since when and what to do."""
@@ -63,7 +63,7 @@ def test_silent_bridge(
     assert command("check", "--all")["problem_list"] == []
 
 
-def test_dead_bridge(
+def test_a_dead_bridge_is_a_finding(
     command: Command, log: "Log", settings: Settings, topics: "TopicNames", bootstrap: str
 ) -> None:
     """A bridge that died while nobody asked is a finding; one that was stopped is a warning."""

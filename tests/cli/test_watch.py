@@ -19,13 +19,13 @@ from fairlead.errors import UsageError
 from fairlead.observed.group_standing import GroupStanding
 from fairlead.observed.observed_groups import ObservedGroups
 from fairlead.wire.topics import TopicNames
-from tests.engine.topics import NAMES, PARTITIONS
-from tests.engine.world import World
-from tests.history.lives import moving_life, recorded
-from tests.observed.looked import follow, followers, stubborn
-from tests.planning.live import GROUP
-from tests.planning.memory_source import MemorySource
-from tests.serve.test_process import decision
+from tests.kit.decision_bodies import encoded_decision
+from tests.kit.live_group import GROUP
+from tests.kit.memory_source import MemorySource
+from tests.kit.memory_topics import NAMES, PARTITIONS
+from tests.kit.moving_world import moving_life, recorded
+from tests.kit.observations import stubborn
+from tests.kit.world import World, world_of
 
 ROOT = Path(__file__).parents[2]
 SIZES = [(200, 50), (80, 24), (40, 12)]
@@ -48,9 +48,9 @@ def _screen(world: World, size: tuple[int, int], *, silent_ms: int = 0) -> list[
 
 
 def _handing_over() -> World:
-    world = followers("c1", "c2", queues=30)
+    world = world_of("c1", "c2", queues=30)
     stubborn(world, "c1")
-    follow(world, "c3")
+    world.join("c3")
     world.pass_seconds(2)
     return world
 
@@ -67,7 +67,7 @@ def test_the_screen_fits(size: tuple[int, int]) -> None:
     assert "last record 0.0 s ago" in text
 
 
-def test_the_whole_screen() -> None:
+def test_a_large_screen_shows_queues_and_decisions() -> None:
     """Where there is room, there is each queue with its owner, and the newest decisions."""
     world = _handing_over()
     text = "\n".join(_screen(world, (200, 60)))
@@ -76,7 +76,7 @@ def test_the_whole_screen() -> None:
     assert "10 in handover" in text or "in handover" in text
 
 
-def test_when_nothing_comes() -> None:
+def test_a_log_that_stands_still_is_said_to() -> None:
     """A log that stands still is said to, and so is a group of which nothing was read."""
     assert "6.0 s ago (nothing comes" in _screen(_handing_over(), (200, 50), silent_ms=6_000)[0]
     lines = screen_lines(GROUP, None, [], Moment(0, 0), (80, 24))
@@ -90,7 +90,7 @@ def test_when_nothing_comes() -> None:
 
 def test_a_decision_in_a_line() -> None:
     """When, which, what led to it, and who gets what; what only goes on says who starts."""
-    body: dict[str, Any] = orjson.loads(decision(41, []))
+    body: dict[str, Any] = orjson.loads(encoded_decision(41, []))
     assert (
         decision_line({**body, "append_ms": body["at_ms"]})
         == "10:13:20Z 3.41 stable: client_joined 10.0.0.7@4121#1"
@@ -122,7 +122,7 @@ def test_lines_where_there_is_no_terminal(bootstrap: str, topics: TopicNames) ->
         assert process.stderr.readline() == "watching orders\n"
         now_ms = time.time_ns() // 1_000_000
         for number in (41, 42):
-            value = decision(number, []).replace(b"1781000000000", b"%d" % now_ms)
+            value = encoded_decision(number, []).replace(b"1781000000000", b"%d" % now_ms)
             producer.send(topics.name("decisions"), key=b"orders", value=value).get(30)
         found = [orjson.loads(process.stdout.readline()) for _ in range(2)]
         assert [each["epoch"] for each in found] == [[3, 41], [3, 42]]
@@ -135,7 +135,7 @@ def test_lines_where_there_is_no_terminal(bootstrap: str, topics: TopicNames) ->
     assert (process.returncode, out, err) == (0, "", "")
 
 
-def test_a_recording(tmp_path: Path) -> None:
+def test_a_recording_is_watched_line_by_line(tmp_path: Path) -> None:
     """Each decision of a recording is a line, or a record; `--since` leaves out what is older."""
     folder = recorded(moving_life(), tmp_path / "recording").folder
     words = ["watch", GROUP, "--dump", str(folder)]

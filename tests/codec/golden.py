@@ -82,7 +82,7 @@ _ESTABLISHED: dict[Trait, TraitValue] = {
 
 
 def golden_state() -> GroupState:
-    """Return the state, made anew."""
+    """Return a new copy of the state."""
     return GroupState(
         group="orders",
         created_ms=1,

@@ -34,7 +34,7 @@ from tests.codec.golden import (
     golden_state,
 )
 from tests.codec.states import group_states
-from tests.hash_seeds import printed_under
+from tests.kit.hash_seeds import printed_under
 
 WRITTEN = {
     GroupState: "group created_ms generation number members liveness tombstones routes queues "
@@ -65,14 +65,14 @@ WRITTEN = {
 
 
 @pytest.mark.parametrize("kind", WRITTEN, ids=lambda kind: kind.__name__)
-def test_every_field(kind: type) -> None:
+def test_the_codec_covers_exactly_the_fields_of_a_state(kind: type) -> None:
     """The codec writes exactly these fields; a new one needs a new version."""
     assert [field.name for field in fields(kind)] == WRITTEN[kind].split()
 
 
 @settings(max_examples=30)
 @given(group_states())
-def test_round_trip(state: GroupState) -> None:
+def test_what_is_decoded_is_what_was_encoded(state: GroupState) -> None:
     """What is decoded is what was encoded."""
     body, liveness = encode_group(state)
     assert decode_group(body, liveness, state.group) == state
@@ -80,7 +80,7 @@ def test_round_trip(state: GroupState) -> None:
 
 @settings(max_examples=30)
 @given(group_states(), st.randoms(use_true_random=False))
-def test_insertion_order(state: GroupState, chance: Random) -> None:
+def test_the_order_of_filling_does_not_show_in_the_bytes(state: GroupState, chance: Random) -> None:
     """The order in which a state's mappings were filled does not show in the bytes."""
 
     def shuffled(mapping: dict[object, object]) -> dict[object, object]:
@@ -99,7 +99,9 @@ def test_insertion_order(state: GroupState, chance: Random) -> None:
 
 @settings(max_examples=30)
 @given(group_states(), group_states())
-def test_same_body(before: GroupState, after: GroupState) -> None:
+def test_two_states_share_a_body_only_with_the_same_bytes(
+    before: GroupState, after: GroupState
+) -> None:
     """Two states count as having one body exactly when their bodies are the same bytes."""
     same = encode_group(before)[0] == encode_group(after)[0]
     assert same_body(before, after) == same
@@ -115,7 +117,7 @@ def test_a_state_is_never_trusted_to_equal_itself() -> None:
     assert not same_body(state, state)
 
 
-def test_golden_bytes() -> None:
+def test_the_newest_version_writes_exactly_these_bytes() -> None:
     """The codec reads and writes exactly these bytes; other bytes need a new version."""
     state = golden_state()
     assert encode_group(state) == (GOLDEN_BODY, GOLDEN_LIVENESS)
@@ -203,7 +205,7 @@ def test_members_are_not_identified_by_process() -> None:
 
 
 @pytest.mark.parametrize("seed", ["1", "2", "4242"])
-def test_hash_seed(seed: str) -> None:
+def test_another_hash_seed_writes_the_same_bytes(seed: str) -> None:
     """A process with another hash seed writes the same bytes."""
     script = (
         "import sys; from fairlead.codec.group import encode_group\n"

@@ -42,7 +42,7 @@ BROKEN = GroupSlot("broken", (), "quarantined", 60, b"", b"", QUARANTINE)
 SHARD = close_shard(None, (100, 1_000), HEADER, {"orders": ORDERS, "broken": BROKEN})
 
 
-def test_round_trip() -> None:
+def test_what_was_stored_is_opened() -> None:
     """What was stored is what is opened: clock, header, slots and quarantine."""
     opened = open_shard(SHARD)
     assert SHARD.version == STATE_VERSION
@@ -66,7 +66,7 @@ LIVENESS_HEAD = (
 )
 
 
-def test_golden_bytes() -> None:
+def test_heads_are_exactly_these_bytes() -> None:
     """The heads are exactly these bytes; others need a new version."""
     body = _headed(BODY_HEAD) + GOLDEN_BODY
     liveness = _headed(LIVENESS_HEAD) + GOLDEN_LIVENESS
@@ -120,7 +120,9 @@ def test_body_stays_the_same_object() -> None:
         (HEADER, {"broken": BROKEN._replace(quarantine=replace(QUARANTINE, failures=3))}),
     ],
 )
-def test_body_moves(header: ShardHeader, changes: dict[str, GroupSlot | None]) -> None:
+def test_a_changed_body_is_written_anew(
+    header: ShardHeader, changes: dict[str, GroupSlot | None]
+) -> None:
     """Whatever the body column holds is written anew when it changes, and reads back."""
     stored = close_shard(open_shard(SHARD), (100, 1_000), header, changes)
     expected = {"orders": ORDERS, "broken": BROKEN, **changes}
@@ -197,13 +199,13 @@ def _headed(head: bytes, version: int = 1) -> bytes:
         ),
     ],
 )
-def test_refusals(stored: StoredShard, problem: str) -> None:
+def test_each_refusal_says_what_is_wrong(stored: StoredShard, problem: str) -> None:
     """Each refusal of a shard says what is wrong with it."""
     with pytest.raises(CodecError, match=problem):
         open_shard(stored)
 
 
-def test_unwritable_head() -> None:
+def test_a_rule_that_is_no_json_is_refused_before_storing() -> None:
     """A rule for all groups that is no JSON is refused before anything is stored."""
     with pytest.raises(CodecError, match="cannot be written"):
         close_shard(None, (0, 0), replace(HEADER, defaults={"strategy": object()}), {})

@@ -77,7 +77,7 @@ def test_a_client_that_gets_nothing() -> None:
     assert found["result"] == {"b": [], "a": QUEUES[:1], "stranger": []}
 
 
-def test_notes() -> None:
+def test_notes_of_a_strategy_stand_beside_its_result() -> None:
     """What a strategy notes stands beside its result, and nothing where it notes nothing."""
     owned = {"current": {"a": QUEUES}, "subscriptions": {"a": ["orders", "bills"], "b": ["orders"]}}
     case = {
@@ -93,7 +93,7 @@ def test_notes() -> None:
         assert set(found) == {"id", "result"} | ({"notes"} if noted else set())
 
 
-def test_sorting() -> None:
+def test_queues_sort_by_number_and_texts_as_in_java() -> None:
     """Queues are sorted by their numbers, texts as Java compares them: by UTF-16 units."""
     queues = [["t", "b", 10], ["t", "b", 2], ["t", "\U0001f600", 0], ["t", "\uffee", 0]]
     found = answered(
@@ -104,7 +104,7 @@ def test_sorting() -> None:
     assert found[1][0]["result"] == ["CID-10", "CID-2", "\U0001f600", "\uffee"]
 
 
-def test_greatest_queue_ids() -> None:
+def test_a_queue_id_may_be_any_int_of_java() -> None:
     """A queue id is as great, or as small, as Java's int."""
     queues = [["t", "b", 2**31 - 1], ["t", "b", -(2**31)]]
     ((found, is_case),) = answered({"kind": "sort_queues", "queues": queues})
@@ -160,7 +160,7 @@ def test_an_id_of_many_digits(digits: int) -> None:
     case = b'{"id":1' + allocate + b',"strategy":"AVG","clients":["a"],"queues":[["t","b",'
     (bad,) = answer_lines([case + number + b"]]}"])
     assert not bad.is_case
-    # No text is taken for one, whatever it begins with, also beside one.
+    # No text counts as one, whatever it begins with, also beside one.
     for begin in (b"\\u0000long:", b"0:", b""):
         text = b'"' + begin + number + b'"'
         (line,) = answer_lines([b'{"id":[' + text + b"," + number + b"," + text + b"]" + sort])
@@ -169,7 +169,7 @@ def test_an_id_of_many_digits(digits: int) -> None:
         assert line.text.startswith(b'{"id":' + text + b",")
 
 
-def test_no_json() -> None:
+def test_what_is_no_json_is_a_bad_case() -> None:
     """What is no JSON, or nested without end, is a bad case and stops nothing."""
     lines = [
         b'{"id":1e999}',

@@ -74,7 +74,7 @@ def test_a_line_with_bare_ids() -> None:
         ),
     ],
 )
-def test_bad_cases(case: dict[str, Any], path: str) -> None:
+def test_a_bad_case_names_its_field(case: dict[str, Any], path: str) -> None:
     """A case that lacks a field, or has a wrong one, names it."""
     code, message = refusal(case)
     assert code == "bad_case"
@@ -97,7 +97,7 @@ def test_where_rocketmq_throws() -> None:
     assert answer(SELECT | {"queues": [], "last_brokers": []})["result"] == []
 
 
-def test_changes() -> None:
+def test_what_a_case_leaves_out_counts_as_empty() -> None:
     """Without an old or a new route it changed; what was left out counts as empty."""
     for old, new, changed in (
         (None, ROUTE, True),

@@ -29,7 +29,7 @@ def answered(**change: object) -> tuple[int, int | None]:
     return result["offset"], result["searched_timestamp_ms"]
 
 
-def test_offsets() -> None:
+def test_only_a_search_has_a_time() -> None:
     """Only a search tells a time, and only where it is made."""
     assert answered() == (120, NOON)
     assert answered(stored=7) == (7, None)
@@ -79,7 +79,7 @@ def test_dates_that_are_none() -> None:
         ({"tz": 1}, "tz:"),
     ],
 )
-def test_bad_cases(change: dict[str, object], path: str) -> None:
+def test_a_bad_start_case_names_its_field(change: dict[str, object], path: str) -> None:
     """A case that lacks a field, or has a wrong one, names it."""
     error = answer(CASE | change)["error"]
     assert (error["code"], error["message"].startswith(path)) == ("bad_case", True)
@@ -108,6 +108,6 @@ def test_bad_cases(change: dict[str, object], path: str) -> None:
         ("20261025023000", "Europe/Berlin", 1_792_891_800_000),
     ],
 )
-def test_dates(text: str, zone: str, ms: int) -> None:
+def test_a_date_is_read_as_leniently_as_in_java(text: str, zone: str, ms: int) -> None:
     """A date is read as leniently as Java reads it, by the clocks of its zone."""
     assert parse_consume_timestamp(text, ZoneInfo(zone)) == ms

@@ -44,7 +44,7 @@ def place_of(position: Position | None = None, told_by: PositionTeller | None = 
         (None, "latest", 100, "chosen"),
     ],
 )
-def test_where_it_begins(
+def test_a_native_group_is_taken_over_at_its_commit(
     native: int | None, uncommitted: Uncommitted | None, begins: int | None, why: str
 ) -> None:
     """At the commit, inside what is kept; without one where the operator or the clients say."""
@@ -115,7 +115,7 @@ def test_where_it_is_handed_back(
 
 
 def test_the_rule_of_a_released_group() -> None:
-    """It designates nobody, is one that the engine takes, and is told from every other."""
+    """It designates nobody, the engine takes it, and it differs from every other."""
     present = RulesInForce(STRATEGIES)
     assert not is_released(present)
     (change,), after = changes_of(present, [replace(release_rule("orders"), by="alice")])

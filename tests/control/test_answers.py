@@ -6,8 +6,8 @@ import orjson
 
 from fairlead.control.engine_answers import AnswerWatch, ControlPlace, EngineAnswers
 from fairlead.settings import Settings
-from tests.streaming.log import Log
-from tests.wire.wire_records import example
+from tests.kit.kafka_log import Log
+from tests.kit.wire_records import example
 
 PLACE, OTHER = ControlPlace(2, 7), ControlPlace(2, 8)
 
@@ -32,7 +32,7 @@ def _wait(watch: AnswerWatch, *places: ControlPlace, seconds: float = 2) -> Engi
     return watch.wait(places, seconds)
 
 
-def test_decision(settings: Settings, log: Log) -> None:
+def test_the_first_decision_that_names_the_record_answers_it(settings: Settings, log: Log) -> None:
     """The first decision of each group that names the record is its answer."""
     _decide(log, PLACE.offset, group="before")
     with AnswerWatch(settings.kafka, [2]) as watch:
@@ -48,7 +48,7 @@ def test_decision(settings: Settings, log: Log) -> None:
     assert answers.refusals == {}
 
 
-def test_decision_in_parts(settings: Settings, log: Log) -> None:
+def test_a_decision_answers_when_all_parts_are_there(settings: Settings, log: Log) -> None:
     """A decision is an answer when all of its parts are there, whichever names the record."""
     with AnswerWatch(settings.kafka, [2]) as watch:
         _decide(log, OTHER.offset, part=0, parts=2)
@@ -59,7 +59,7 @@ def test_decision_in_parts(settings: Settings, log: Log) -> None:
     assert answers.has(OTHER)
 
 
-def test_reject(settings: Settings, log: Log) -> None:
+def test_a_reject_of_the_record_answers_it(settings: Settings, log: Log) -> None:
     """A reject of the record is an answer; one of another topic's record is none."""
     with AnswerWatch(settings.kafka, [2]) as watch:
         _reject(log, "heartbeats", PLACE.offset)
@@ -70,7 +70,7 @@ def test_reject(settings: Settings, log: Log) -> None:
     assert answers.refusals[OTHER].remedy
 
 
-def test_nonsense(settings: Settings, log: Log) -> None:
+def test_what_cannot_be_read_answers_nothing(settings: Settings, log: Log) -> None:
     """What cannot be read answers nothing, and does not end the watch."""
     with AnswerWatch(settings.kafka, [2]) as watch:
         for value in (b"\xff", b"{}", b"[]", b'{"kind":"decision"}', b'{"at":3}', None):
@@ -80,7 +80,7 @@ def test_nonsense(settings: Settings, log: Log) -> None:
         assert _wait(watch, PLACE).has(PLACE)
 
 
-def test_silence(settings: Settings, log: Log) -> None:
+def test_a_silence_says_whether_an_engine_ticks(settings: Settings, log: Log) -> None:
     """Without an answer it is known whether an engine ticks, and whether it has read the record."""
     with AnswerWatch(settings.kafka, [1, 2]) as watch:
         log.append("heartbeats", orjson.dumps(example("tick")), None, 2)

@@ -19,8 +19,8 @@ from fairlead.control.group_names import nearest_names, unknown_group
         ((), ["No group is known there", "--bootstrap", "`fairlead doctor`"]),
     ],
 )
-def test_unknown_group(known: tuple[str, ...], said: list[str]) -> None:
-    """The name and the place are told, three near names at most, and what shows more."""
+def test_an_unknown_group_is_named_with_near_names(known: tuple[str, ...], said: list[str]) -> None:
+    """The error has the name, the place, at most three near names, and what shows more."""
     error = unknown_group("oders", known, "at localhost:9092, topics fairlead.…")
     assert error.message == "GROUP: there is no group oders at localhost:9092, topics fairlead.…."
     assert all(words in error.remedy for words in said)

@@ -13,7 +13,7 @@ pytestmark = pytest.mark.broker
 
 
 def test_on_a_cluster_without_groups(tmp_path: Path) -> None:
-    """Who asks first has the coordinator made, and is told that there is nothing, not to look."""
+    """The first question makes the coordinator; its answer is that there is nothing."""
     with EmbeddedKafka(tmp_path) as kafka:
         data = DataCluster(kafka.bootstrap, timeout_ms=10_000, options={})
         with contextlib.closing(data):

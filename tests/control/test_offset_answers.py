@@ -25,7 +25,7 @@ def _request(timestamp_ms: int | None = None, *queues: MessageQueue) -> Request:
     return Request("group", "offsets", "orders", queues or None, timestamp_ms)
 
 
-def test_what_is_known() -> None:
+def test_each_queue_of_the_status_is_answered() -> None:
     """Each queue that stands there is answered; of those that nobody reads nothing is missing."""
     queues = (
         QueueOffsets(MessageQueue("orders", "a", 0), 3, 120, None, None),
@@ -39,7 +39,7 @@ def test_what_is_known() -> None:
     assert found == ((OffsetsKnown("group", "orders", "life-1", queues[1:2]),), {})
 
 
-def test_what_is_not() -> None:
+def test_what_the_status_lacks_is_not_answered() -> None:
     """A route's request asks for no bounds, and no bounds tell where a time is."""
     route = Request("group", "route", "orders", None, None)
     assert answer_requests([route], ROUTE, topic_status_lookup(STATUS)) == ((), {})
@@ -50,7 +50,7 @@ def test_what_is_not() -> None:
 
 
 @pytest.mark.parametrize("line", ["a 0 0", "a x 0 1", "a 0 2 1", "a 0 -1 1", "service unavailable"])
-def test_no_status(line: str) -> None:
+def test_a_line_that_is_no_status_is_refused_with_its_number(line: str) -> None:
     """What is no line of topicStatus is refused with its number."""
     with pytest.raises(StatusError, match="line 2"):
         topic_status_lookup(f"a 0 0 1\n{line}\n")

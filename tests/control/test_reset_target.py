@@ -25,7 +25,7 @@ AT_MS = 1_781_000_000_000
         ("2026-06-09 10:13:20+00:00", ResetTarget("timestamp", AT_MS)),
     ],
 )
-def test_words(text: str, target: ResetTarget) -> None:
+def test_a_target_is_an_end_an_offset_or_a_time(text: str, target: ResetTarget) -> None:
     """An end, an offset in digits, milliseconds with their unit, or a time with its zone."""
     assert read_target(text) == target
 
@@ -45,7 +45,7 @@ def test_words(text: str, target: ResetTarget) -> None:
         ("0000000000001ms", "out of bounds", "2001 to 2286"),
     ],
 )
-def test_no_place(text: str, detail: str, remedy: str) -> None:
+def test_what_is_no_target_is_refused_with_a_remedy(text: str, detail: str, remedy: str) -> None:
     """What is none of these is refused with what would do; a time is never guessed a zone."""
     with pytest.raises(BadTargetError, match=detail) as error:
         read_target(text)

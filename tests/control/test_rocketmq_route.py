@@ -35,7 +35,7 @@ STATIC: dict[str, Any] = {
 }
 
 
-def test_what_is_kept() -> None:
+def test_brokers_keep_their_names_shares_and_addresses() -> None:
     """Brokers by their names, their shares, addresses and cluster; the first data of a name."""
     assert route_from_rocketmq("orders", read_topic_route(TOLD), "life-1") == Route(
         "orders",
@@ -48,7 +48,7 @@ def test_what_is_kept() -> None:
 
 
 @pytest.mark.parametrize("told", [TOLD, TOLD | {"orderTopicConf": "b:2;a:1"}, STATIC])
-def test_the_same_queues(told: dict[str, Any]) -> None:
+def test_clients_make_the_same_queues_of_both_routes(told: dict[str, Any]) -> None:
     """What clients make of the record is what they make of RocketMQ's own route."""
     theirs = read_topic_route(told)
     route = route_from_rocketmq("orders", theirs, "life-1")
@@ -63,7 +63,7 @@ def test_the_same_queues(told: dict[str, Any]) -> None:
     assert [*map(tuple, subscribe_info("orders", ours))] == [*map(tuple, readable_queues(route))]
 
 
-def test_a_static_topic() -> None:
+def test_logical_queues_belong_to_the_mock_broker() -> None:
     """Its logical queues belong to the mock broker; leaders name the real one that keeps each."""
     (broker,) = route_from_rocketmq("orders", read_topic_route(STATIC), "life-1").brokers
     assert (broker.broker_name, broker.read_queue_nums) == ("__syslo__global__", 3)
@@ -123,7 +123,7 @@ def test_a_broker_without_its_master() -> None:
     ],
 )
 def test_whether_any_queue_is_closed(change: dict[str, Any]) -> None:
-    """It is told without a look at each queue: of many groups and wide topics that took minutes."""
+    """No look at each queue is needed: for many groups and wide topics it took minutes."""
     share = SHARE | change
     route = route_from_rocketmq(
         "orders", read_topic_route({"queueDatas": [share], "brokerDatas": []}), "l"

@@ -9,7 +9,7 @@ from fairlead.wire.control_records import rule_key
 from fairlead.wire.encode import encode_rule
 from fairlead.wire.partition import partition_of_group
 from strategies.registry import STRATEGIES
-from tests.streaming.log import SHARDS, Log
+from tests.kit.kafka_log import SHARDS, Log
 
 GROUP = "orders"
 PIN = ("pin", ("orders", "main", "3"))
@@ -34,7 +34,7 @@ def _pin(client_id: str | None, **said: Any) -> RuleSet:
     return RuleSet(GROUP, *PIN, value, "alice", **said)
 
 
-def test_nothing(settings: Settings, log: Log) -> None:
+def test_without_a_record_the_defaults_are_in_force(settings: Settings, log: Log) -> None:
     """Without a record the engine's own defaults are in force."""
     assert log.records("control") == []
     found = _read(settings)
@@ -42,7 +42,7 @@ def test_nothing(settings: Settings, log: Log) -> None:
     assert (found.rules.strategy, found.rules.lease_ms) == ("AVG", 10_000)
 
 
-def test_own_over_all(settings: Settings, log: Log) -> None:
+def test_rules_of_a_group_go_before_those_of_all(settings: Settings, log: Log) -> None:
     """A group's own rules go before those of all groups; each says who set it, where and when."""
     _set(log, _timing("*", "conf", lease_ms=20_000, margin_ms=4_000))
     _set(log, _timing(GROUP, "alice", lease_ms=30_000))
@@ -60,7 +60,7 @@ def test_own_over_all(settings: Settings, log: Log) -> None:
     assert pinned.written_ms > 1_700_000_000_000
 
 
-def test_removed_and_refused(settings: Settings, log: Log) -> None:
+def test_a_removed_rule_is_gone_and_a_refused_one_was_never(settings: Settings, log: Log) -> None:
     """A rule that is removed is gone; one that the engine refuses leaves the one before it."""
     _set(log, _pin("c1"))
     _set(log, _pin(None))
@@ -79,7 +79,7 @@ def test_removed_and_refused(settings: Settings, log: Log) -> None:
     assert _read(settings).refused == {}
 
 
-def test_what_would_follow(settings: Settings, log: Log) -> None:
+def test_one_more_record_can_be_tried_on_a_copy(settings: Settings, log: Log) -> None:
     """One more record can be tried on a copy, which leaves what was read as it was."""
     _set(log, _pin("c1"))
     found = _read(settings)
@@ -90,7 +90,7 @@ def test_what_would_follow(settings: Settings, log: Log) -> None:
     assert found.rules.single["pin"]
 
 
-def test_all_groups(settings: Settings, log: Log) -> None:
+def test_the_rules_of_all_groups_can_be_read_alone(settings: Settings, log: Log) -> None:
     """The rules of all groups can be read alone."""
     value = encode_rule(RuleSet("*", "slots", (), "group", "conf"))
     for partition in range(SHARDS):

@@ -6,15 +6,15 @@ from fairlead.core.model import MemberProfile, Position
 from fairlead.core.outputs import Assignment
 from fairlead.core.records import Release
 from fairlead.core.step import due_ms
-from tests.core.operator import alarms_of, drain, owners_of
-from tests.core.settling import owners, settle
-from tests.core.world import GROUP, World, key_of, settled
+from tests.kit.group_operator import alarms_of, drain, owners_of
+from tests.kit.group_settling import held, settle, stop
+from tests.kit.group_world import GROUP, GroupWorld, key_of, settled
 
 GRACE_MS = 60_000
 DEAL = ("AVG", "AVG_BY_CIRCLE", "CONSISTENT_HASH", "STICKY")
 
 
-def world_of(*clients: str, queues: int = 6, strategy: str = "AVG", **times: int) -> World:
+def world_of(*clients: str, queues: int = 6, strategy: str = "AVG", **times: int) -> GroupWorld:
     """Return a settled group with a restart grace."""
     world = settled(*clients, queues=queues)
     world.rule("strategy", {"name": strategy})
@@ -23,21 +23,7 @@ def world_of(*clients: str, queues: int = 6, strategy: str = "AVG", **times: int
     return world
 
 
-def held(world: World) -> dict[str, list[int]]:
-    """Return the queue ids that each client may work on."""
-    found: dict[str, list[int]] = {}
-    for queue, client_id in sorted(owners(world).items()):
-        found.setdefault(client_id, []).append(queue.queue_id)
-    return found
-
-
-def stop(world: World, client: str, life: int = 1) -> None:
-    """A client leaves in order, and has released everything."""
-    world.leave(client, life)
-    settle(world)
-
-
-def dropped_of_others(world: World, client: str) -> list[int]:
+def dropped_of_others(world: GroupWorld, client: str) -> list[int]:
     """Return the queues that the last run took from anybody else."""
     return [
         drop.queue.queue_id
@@ -91,8 +77,8 @@ def test_all_restart_at_once(strategy: str) -> None:
     assert held(world) == before
 
 
-def test_crash() -> None:
-    """A client that dies and is back after its lease, within the grace, gets what it had."""
+def test_a_client_back_within_the_grace_gets_what_it_had() -> None:
+    """A client that dies and is back within the grace gets what it had (rule H21)."""
     world = world_of("a", "b", queues=4)
     before = held(world)
     for _ in range(3):
@@ -108,7 +94,7 @@ def test_crash() -> None:
 
 
 def test_grace_of_a_crash_counts_from_the_last_heartbeat() -> None:
-    """A crash has no longer hole than a leave: the grace began when the client was last heard."""
+    """A crash waits no longer than a leave: its grace starts at the last heartbeat (rule H22)."""
     world = world_of("a", "b", queues=4, lease_ms=50_000)
     last = world.clock_ms
     while world.clock_ms < last + 55_000:
@@ -134,8 +120,8 @@ def test_grace_shorter_than_the_lease() -> None:
     assert held(world) == {"a": [0, 1, 2, 3]}
 
 
-def test_grace_over() -> None:
-    """When nobody comes, the queues are shared in one decision, with an alarm."""
+def test_after_the_grace_the_queues_are_shared_with_an_alarm() -> None:
+    """When nobody comes, the queues are shared in one decision, with an alarm (rule H22)."""
     world = world_of("a", "b", "c")
     stop(world, "b")
     stop(world, "c")
@@ -157,7 +143,7 @@ def test_grace_over() -> None:
     assert world.state.awaited == {}
 
 
-def test_off_by_default() -> None:
+def test_without_a_grace_a_leavers_queues_are_shared_at_once() -> None:
     """Without the rule the queues of a client that leaves are shared at once."""
     world = settled("a", "b")
     stop(world, "b")
@@ -179,7 +165,7 @@ def test_operator_ends_the_wait(grace_ms: int, alarms: tuple[str, ...]) -> None:
     assert world.decision.alarms == alarms
 
 
-def test_back_too_late() -> None:
+def test_who_comes_after_the_grace_joins_like_anybody() -> None:
     """Who comes after the grace joins like anybody, also if the engine reads both at once."""
     world = world_of("a", "b", queues=4)
     world.leave("b")
@@ -191,7 +177,7 @@ def test_back_too_late() -> None:
 
 
 def test_back_before_the_old_life_has_stopped() -> None:
-    """The new life waits for the release of the old one, and nobody else for anything."""
+    """The new incarnation waits for the old one's release; nobody else waits (rule H21)."""
     world = world_of("a", "b", queues=4)
     epoch = world.epoch_of(2)
     world.leave("b")
@@ -206,7 +192,7 @@ def test_back_before_the_old_life_has_stopped() -> None:
     assert (add.queue.queue_id, add.position.offset, add.why) == (2, 17, "release")
 
 
-def test_another_joins_meanwhile() -> None:
+def test_a_newcomer_gets_its_share_beside_the_awaited() -> None:
     """A newcomer gets its share beside the one that is waited for."""
     world = world_of("a", "b", queues=6)
     stop(world, "b")
@@ -262,7 +248,7 @@ def test_designated_client_is_waited_for() -> None:
 
 def test_topic_of_the_absent_alone() -> None:
     """Positions of a topic that only the absent client subscribes to are kept for it."""
-    world = World()
+    world = GroupWorld()
     world.rule("timing", {"restart_grace_ms": GRACE_MS})
     world.beat("a")
     world.beat("b", topics=("payments",))
@@ -308,7 +294,7 @@ def test_group_of_the_absent_is_remembered() -> None:
     assert world.state.empty_since_ms == world.clock_ms
 
 
-def test_counts() -> None:
+def test_who_is_waited_for_is_counted() -> None:
     """Who is waited for, came back and did not is counted."""
     world = world_of("a", "b", "c")
     world.leave("b")

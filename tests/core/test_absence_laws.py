@@ -7,9 +7,9 @@ from hypothesis import strategies as st
 
 from fairlead.core.outputs import Assignment, Decision
 from fairlead.core.step import due_ms
-from tests.core.operator import pause
-from tests.core.settling import owners, settle
-from tests.core.world import key_of, settled
+from tests.kit.group_operator import pause
+from tests.kit.group_settling import owners, settle
+from tests.kit.group_world import key_of, settled
 
 CLIENTS = ("a", "b", "c", "d")
 events = st.one_of(
@@ -145,7 +145,7 @@ def test_window_is_a_bound(strategy: str, happened: list[tuple[str, str | int]])
     st.sampled_from((0, 5_000, 30_000)),
     st.sampled_from((0, 8_000)),
 )
-def test_converges(
+def test_every_queue_ends_with_an_owner_that_runs(
     strategy: str, happened: list[tuple[str, str | int]], grace_ms: int, settle_ms: int
 ) -> None:
     """When nothing happens any more every queue has an owner that runs, and nobody is awaited."""

@@ -10,13 +10,13 @@ from fairlead.core.membership.member_disagreement import SUBSCRIPTION_DISAGREEME
 from fairlead.core.model import MemberProfile, Position, Subscription
 from fairlead.core.outputs import Decision, Notice
 from fairlead.core.state import Trait
-from tests.core.world import GROUP, World, key_of, settled
+from tests.kit.group_world import GROUP, GroupWorld, key_of, settled
 
 FIRST = MemberProfile(consume_from="first_offset")
 LAST = MemberProfile(consume_from="last_offset")
 
 
-def _notices(world: World) -> list[tuple[str, str]]:
+def _notices(world: GroupWorld) -> list[tuple[str, str]]:
     return [
         (output.member.client_id, output.message)
         for output in world.outputs
@@ -24,13 +24,13 @@ def _notices(world: World) -> list[tuple[str, str]]:
     ]
 
 
-def _odd(world: World, client: str) -> list[str]:
+def _odd(world: GroupWorld, client: str) -> list[str]:
     assert world.state is not None
     member = world.state.members[key_of(client)]
     return [each.name for each in differences(world.state, member)]
 
 
-def _kept(world: World, name: str, topic: str = "") -> object:
+def _kept(world: GroupWorld, name: str, topic: str = "") -> object:
     assert world.state is not None
     return world.state.established[Trait(name, topic)]
 
@@ -48,7 +48,7 @@ def test_the_longest_standing_member_decides() -> None:
 
 def test_of_one_moment_the_lesser_client_id_decides() -> None:
     """Members whose first heartbeats have one clock are ordered as RocketMQ sorts client ids."""
-    world = World()
+    world = GroupWorld()
     world.beat("b", profile=LAST)
     world.beat("a", profile=FIRST)
     world.run()
@@ -132,7 +132,7 @@ def test_another_odd_value_is_told_too() -> None:
 def test_default_times_are_no_difference() -> None:
     """A time that each process counts from its own start is kept, and nobody is odd for it."""
     profile = replace(FIRST, consume_from="timestamp", consume_timestamp_ms=1_780_000_000_000)
-    world = World()
+    world = GroupWorld()
     world.beat("a", profile=profile)
     world.run()
     world.pass_time(10)
@@ -154,7 +154,7 @@ def test_a_notice_is_never_too_long() -> None:
 
 def test_expressions_are_compared_by_what_they_select() -> None:
     """Order, blanks and repetition of tags make no difference, nor does how they are sent."""
-    world = World()
+    world = GroupWorld()
     world.beat("a", topics=[Subscription("orders", "tag", "x || y")])
     world.beat("b", topics=[Subscription("orders", "tag", "y||x||x")])
     world.beat("c", topics=[Subscription("orders", "tag", "x||y", ("y", "x"))])
@@ -171,7 +171,7 @@ def test_expressions_are_compared_by_what_they_select() -> None:
 )
 def test_clients_and_engine_read_an_expression_alike(expression: str) -> None:
     """The tags that a client filters by are those that members are compared by."""
-    world = World()
+    world = GroupWorld()
     world.beat("a", topics=[Subscription("orders", "tag", expression)])
     world.run()
     wanted = ClientSubscription("orders", expression).wanted_tags
@@ -188,7 +188,7 @@ def test_a_topic_of_one_member_is_agreed_on() -> None:
 
 def test_queues_start_where_the_group_begins() -> None:
     """The start of a queue is that of the established value, not of whoever is sorted first."""
-    world = World()
+    world = GroupWorld()
     world.beat("b", profile=LAST)
     world.run()
     world.pass_time(10)

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from fairlead.core.model import MessageQueue, Route, RouteBroker
 from fairlead.core.records import RouteChanged
 from strategies.registry import STRATEGIES
-from tests.core.world import World
+from tests.kit.group_world import GroupWorld
 
 CLIENTS = ("east-a", "west-b", "\uffee-c", "\U0001f600-d", "east-\U0001f600")
 TOPICS = ("orders", "bills", "\ue000", "\U0001f600")
@@ -25,7 +25,7 @@ def _targets(
     name: str, clients: Sequence[str], topics: Sequence[str], brokers: Sequence[str]
 ) -> Mapping[MessageQueue, str]:
     """Return who shall own what once all have come, in this order."""
-    world = World()
+    world = GroupWorld()
     world.rule("strategy", {"name": name, "options": OPTIONS.get(name, {})})
     for client in clients:
         world.beat(client, topics=topics if name != "CONFIG" or client == CLIENTS[0] else ())
@@ -41,7 +41,7 @@ def _targets(
 
 @pytest.mark.parametrize("name", STRATEGIES)
 @given(st.permutations(CLIENTS), st.permutations(TOPICS), st.permutations(BROKERS))
-def test_order(
+def test_the_order_of_arrival_does_not_change_the_owners(
     name: str, clients: Sequence[str], topics: Sequence[str], brokers: Sequence[str]
 ) -> None:
     """Whoever heartbeats first, and however a route lists its brokers: the owners are the same."""

@@ -4,10 +4,10 @@ import pytest
 
 from fairlead.core.model import Epoch, Position
 from fairlead.core.outputs import Assignment
-from tests.core.world import World, key_of, queue_of, settled
+from tests.kit.group_world import GroupWorld, key_of, queue_of, settled
 
 
-def commands(world: World) -> list[object]:
+def commands(world: GroupWorld) -> list[object]:
     """Return every drop and add that the last run wrote."""
     return [
         command
@@ -18,7 +18,7 @@ def commands(world: World) -> list[object]:
 
 
 def test_nothing_is_granted_until_the_marker_and_every_ack() -> None:
-    """Owners go on, nothing moves, until the marker was read and each live member acknowledged."""
+    """Nothing moves until the marker is read and each live member acknowledged (rule H14)."""
     world = settled("a", "b")
     epochs = {number: world.epoch_of(number) for number in range(4)}
     world.driver(2, marked=False)
@@ -94,7 +94,7 @@ def test_a_claim_that_the_state_does_not_know_is_adopted() -> None:
 
 
 def test_of_two_claims_the_higher_epoch_wins() -> None:
-    """Of a draining claim and its successor's, the newer one works (CE7c)."""
+    """Of a draining claim and its successor's, the newer one works (CE7c; rule H15)."""
     world = settled("a", "b", queues=1)
     world.driver(2)
     first, second = Epoch(1, 3), Epoch(1, 4)
@@ -152,7 +152,7 @@ def test_a_start_inside_a_barrier_starts_it_anew() -> None:
 
 def test_a_group_met_before_the_marker_waits_as_well() -> None:
     """A group that an older state does not know may be one that a newer state knew."""
-    world = World(generation=2, marker=1)
+    world = GroupWorld(generation=2, marker=1)
     world.beat("a")
     world.route(1)
     world.run()

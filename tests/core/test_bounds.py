@@ -5,32 +5,13 @@ import pytest
 from fairlead.core.model import Epoch, Position
 from fairlead.core.outputs import Decision, Rejection
 from fairlead.core.positions.bounds import DOUBTS_MAX, LEAP, OUT_OF_BOUNDS
-from tests.core.world import World, queue_of
-
-HELD, ABSURD = Epoch(1, 1), 10**9
-FIRST = queue_of(0)
+from tests.kit.group_world import GroupWorld
+from tests.kit.one_queue import ABSURD, FIRST, epoch_of_first, owned_by_a
 
 
-def _owned(*, last: int = 100) -> World:
-    """Return a world in which `a` owns the one queue and `b` is about to come."""
-    world = World()
-    world.beat("a")
-    world.run()
-    world.route(1)
-    world.bounds(1, last=last)
-    world.run()
-    assert world.owned("a") == [0]
-    return world
-
-
-def _epoch(world: World) -> Epoch:
-    assert world.state is not None
-    return world.state.queues[FIRST].chain[0].epoch
-
-
-def _moving(world: World) -> Epoch:
+def _moving(world: GroupWorld) -> Epoch:
     """Let an operator move the queue from a to b; return the epoch of a's grant."""
-    held = _epoch(world)
+    held = epoch_of_first(world)
     world.rule("pin", {"queue": list(FIRST), "client_id": "b"}, *map(str, FIRST))
     world.rule("strategy", {"name": "STICKY"})
     world.beat("b")
@@ -38,18 +19,18 @@ def _moving(world: World) -> Epoch:
     return held
 
 
-def _base(world: World) -> Position | None:
+def _base(world: GroupWorld) -> Position | None:
     assert world.state is not None
     return world.state.queues[FIRST].base
 
 
-def _alarms(world: World) -> set[str]:
+def _alarms(world: GroupWorld) -> set[str]:
     return {
         alarm for output in world.outputs if isinstance(output, Decision) for alarm in output.alarms
     }
 
 
-def _refused(world: World) -> list[tuple[str, str | None, int]]:
+def _refused(world: GroupWorld) -> list[tuple[str, str | None, int]]:
     return [
         (output.reason, output.field, output.source.offset)
         for output in world.outputs
@@ -58,8 +39,8 @@ def _refused(world: World) -> list[tuple[str, str | None, int]]:
 
 
 def test_a_release_beyond_the_end_is_asked_for_and_refused() -> None:
-    """The queue goes on from the last position that can be believed, and the alarm names it."""
-    world = _owned()
+    """The queue goes on from its last believable position, and the alarm names it (rule H30)."""
+    world = owned_by_a()
     held = _moving(world)
     world.progress("a", 0, held, 50, end=100)
     world.release("a", 0, held, ABSURD)
@@ -85,8 +66,8 @@ def test_a_release_beyond_the_end_is_asked_for_and_refused() -> None:
 
 
 def test_an_honest_release_beyond_a_stale_end_is_believed() -> None:
-    """The end that is known is old: the bridge's answer proves the release, and nothing is told."""
-    world = _owned()
+    """The known end is old: the bridge's answer proves the release (rule H30)."""
+    world = owned_by_a()
     held = _moving(world)
     world.release("a", 0, held, 150)
     world.run()
@@ -99,8 +80,8 @@ def test_an_honest_release_beyond_a_stale_end_is_believed() -> None:
 def test_a_reset_that_nobody_asked_for_is_refused() -> None:
     """Progress and release that count an invented reset move nothing; a real one is followed."""
     # Else it would stand above all that is honestly reached, and above each reset to come.
-    world = _owned()
-    held = _epoch(world)
+    world = owned_by_a()
+    held = epoch_of_first(world)
     world.progress("a", 0, held, 50, end=100)
     world.progress("a", 0, held, Position(2**62, 3), end=100)
     world.run()
@@ -123,7 +104,7 @@ def test_a_reset_that_nobody_asked_for_is_refused() -> None:
 
 def test_an_answer_of_before_refuses_nobody() -> None:
     """An answer that was under way when the release was read says nothing against it."""
-    world = _owned()
+    world = owned_by_a()
     held = _moving(world)
     world.release("a", 0, held, 150)
     world.run()
@@ -138,7 +119,7 @@ def test_an_answer_of_before_refuses_nobody() -> None:
 def test_the_end_that_the_member_told_is_enough() -> None:
     """A release with its progress waits for no bridge, in whichever order the two are read."""
     for progress_first in (True, False):
-        world = _owned()
+        world = owned_by_a()
         held = _moving(world)
         if progress_first:
             world.progress("a", 0, held, 150, end=160)
@@ -155,7 +136,7 @@ def test_the_end_that_the_member_told_is_enough() -> None:
 
 def test_a_successor_that_has_started_does_not_wait() -> None:
     """It read the release itself: its progress resolves the older grant before any answer."""
-    world = _owned()
+    world = owned_by_a()
     held = _moving(world)
     world.release("a", 0, held, 150)
     world.run()
@@ -167,8 +148,8 @@ def test_a_successor_that_has_started_does_not_wait() -> None:
 @pytest.mark.parametrize("end", [None, ABSURD + 1])
 def test_progress_beyond_the_end_is_not_believed(end: int | None) -> None:
     """Also where the member says that the queue ends there: a bridge is asked first."""
-    world = _owned()
-    held = _epoch(world)
+    world = owned_by_a()
+    held = epoch_of_first(world)
     world.progress("a", 0, held, ABSURD, end=end)
     world.run()
     assert _base(world) == Position(0, 0)
@@ -186,8 +167,8 @@ def test_progress_beyond_the_end_is_not_believed(end: int | None) -> None:
 
 def test_a_leap_that_a_bridge_proves_counts() -> None:
     """A compacted queue may leap: it is asked for once, and believed."""
-    world = _owned()
-    world.progress("a", 0, _epoch(world), 2 * LEAP, end=3 * LEAP)
+    world = owned_by_a()
+    world.progress("a", 0, epoch_of_first(world), 2 * LEAP, end=3 * LEAP)
     world.run()
     world.bounds(1, last=3 * LEAP)
     world.run()
@@ -196,7 +177,7 @@ def test_a_leap_that_a_bridge_proves_counts() -> None:
 
 def test_a_release_below_what_its_own_grant_told_is_refused() -> None:
     """Its position is not believed; that its member has stopped is."""
-    world = _owned()
+    world = owned_by_a()
     held = _moving(world)
     world.progress("a", 0, held, 50, end=100)
     world.run()
@@ -209,7 +190,7 @@ def test_a_release_below_what_its_own_grant_told_is_refused() -> None:
 
 def test_a_release_behind_which_retention_deleted_is_honest() -> None:
     """The minimum has moved past a slow member: what it released is no lie."""
-    world = _owned()
+    world = owned_by_a()
     held = _moving(world)
     world.bounds(1, first=80, last=100)
     world.release("a", 0, held, 20)
@@ -217,10 +198,10 @@ def test_a_release_behind_which_retention_deleted_is_honest() -> None:
     assert (_alarms(world), _refused(world)) == (set(), [])
 
 
-def _behind_a_barrier() -> tuple[World, Epoch]:
+def _behind_a_barrier() -> tuple[GroupWorld, Epoch]:
     """Return a world whose second driver waits for a, which is at 50 of 100, and a's epoch."""
-    world = _owned()
-    held = _epoch(world)
+    world = owned_by_a()
+    held = epoch_of_first(world)
     world.progress("a", 0, held, 50, end=100)
     world.run()
     world.driver(2)
@@ -243,8 +224,8 @@ def test_a_claim_beyond_the_end() -> None:
 
 def test_what_was_claimed_and_is_nobodys_waits_for_its_bounds() -> None:
     """Its member has stopped beyond the known end: it goes on there once a bridge has said so."""
-    world = _owned()
-    held = _epoch(world)
+    world = owned_by_a()
+    held = epoch_of_first(world)
     world.driver(2)
     world.beat("a")
     world.claims("a", (0, held, 150, False), identity="one")
@@ -255,7 +236,7 @@ def test_what_was_claimed_and_is_nobodys_waits_for_its_bounds() -> None:
     assert [add.position for add in world.adds("a")] == [Position(0, 150)]
 
 
-def _told_in_a_barrier(how: str, position: int | Position, identity: str | None) -> World:
+def _told_in_a_barrier(how: str, position: int | Position, identity: str | None) -> GroupWorld:
     """Return a world behind a barrier in which a position of a's queue was told in some way."""
     world, held = _behind_a_barrier()
     if how == "progress":
@@ -311,8 +292,8 @@ def test_a_reset_that_is_invented_in_a_barrier_is_refused(how: str, identity: st
 
 def test_a_reset_that_is_followed_in_a_barrier_is_no_invention() -> None:
     """Its record may be read behind the word of who has followed it: both are there at the end."""
-    world = _owned()
-    held = _epoch(world)
+    world = owned_by_a()
+    held = epoch_of_first(world)
     world.progress("a", 0, held, 50, end=100)
     world.run()
     world.driver(2, marked=False)
@@ -329,7 +310,7 @@ def test_a_reset_that_is_followed_in_a_barrier_is_no_invention() -> None:
 
 def test_the_new_topic_forgets_what_was_doubted() -> None:
     """A doubt is of one life of the topic: the next one has other bounds."""
-    world = _owned()
+    world = owned_by_a()
     held = _moving(world)
     world.release("a", 0, held, ABSURD)
     world.run()
@@ -345,7 +326,7 @@ def test_the_new_topic_forgets_what_was_doubted() -> None:
 
 def test_more_words_than_are_put_aside_are_refused() -> None:
     """The oldest gives way with a dead letter: what was refused is told, whoever floods a queue."""
-    world = _owned()
+    world = owned_by_a()
     held = _moving(world)
     world.progress("a", 0, held, 50, end=100)
     world.run()

@@ -10,24 +10,24 @@ import pytest
 from fairlead.core.model import Epoch, MemberKey, Position
 from fairlead.core.positions.bounds import DOUBTS_MAX, doubt_in_barrier
 from fairlead.core.state import Doubt, QueueState
-from tests.core.test_bounds import ABSURD, FIRST, _owned
-from tests.core.world import World
+from tests.kit.group_world import GroupWorld
+from tests.kit.one_queue import ABSURD, FIRST, owned_by_a
 
 LATER = Epoch(1, 9)
 """Of a grant that the state does not know."""
 
 
-def _base(world: World) -> Position | None:
+def _base(world: GroupWorld) -> Position | None:
     assert world.state is not None
     return world.state.queues[FIRST].base
 
 
-def _after_a_lie(how: str, identity: str | None, lie: int | Position) -> World:
+def _after_a_lie(how: str, identity: str | None, lie: int | Position) -> GroupWorld:
     """Return a world behind a barrier in which b came to 80, stopped, and a lie says more.
 
     The state is one of before b's grant.
     """
-    world = _owned()
+    world = owned_by_a()
     held = world.epoch_of(0)
     world.progress("a", 0, held, 50, end=100)
     world.run()
@@ -69,9 +69,9 @@ def test_a_lie_in_a_barrier_hides_no_true_word(
     assert _base(world) == Position(0, 80)
 
 
-def _recovering_with_a_reset(how: str, told: int | Position, identity: str | None) -> World:
+def _recovering_with_a_reset(how: str, told: int | Position, identity: str | None) -> GroupWorld:
     """Return a world that recovers, in which a stopped at `told` and a reset to 70 was read."""
-    world = _owned()
+    world = owned_by_a()
     held = world.epoch_of(0)
     world.progress("a", 0, held, 50, end=100)
     world.run()
@@ -117,9 +117,9 @@ def test_a_reset_outlasts_what_is_doubted(
     assert world.owned("a") == [0]
 
 
-def _told_in_a_barrier(positions: Sequence[int]) -> World:
+def _told_in_a_barrier(positions: Sequence[int]) -> GroupWorld:
     """Return a world behind a barrier in which b told these positions, one after the other."""
-    world = _owned()
+    world = owned_by_a()
     world.progress("a", 0, world.epoch_of(0), 50, end=100)
     world.run()
     world.driver(2)
@@ -149,7 +149,7 @@ def test_no_word_of_a_barrier_takes_the_place_of_another(positions: Sequence[int
 
 def test_the_order_of_the_words_of_a_barrier_decides_nothing() -> None:
     """Words are put aside in any order, and more often than once, to the same state."""
-    world = _owned()
+    world = owned_by_a()
     world.progress("a", 0, world.epoch_of(0), 50, end=100)
     world.run()
     assert world.state is not None
@@ -173,7 +173,7 @@ def test_the_order_of_the_words_of_a_barrier_decides_nothing() -> None:
 
 def test_all_words_put_aside_have_one_bound() -> None:
     """Claims of a barrier take the places that other words leave, and no more."""
-    world = _owned()
+    world = owned_by_a()
     world.progress("a", 0, world.epoch_of(0), 50, end=100)
     world.run()
     assert world.state is not None

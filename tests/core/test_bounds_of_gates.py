@@ -4,15 +4,15 @@ import pytest
 
 from fairlead.core.model import Position
 from fairlead.core.outputs import Notice
-from tests.core.test_bounds import FIRST, _epoch, _owned
-from tests.core.world import World
+from tests.kit.group_world import GroupWorld
+from tests.kit.one_queue import FIRST, epoch_of_first, owned_by_a
 
 
-def _pin(world: World, client: str) -> None:
+def _pin(world: GroupWorld, client: str) -> None:
     world.rule("pin", {"queue": list(FIRST), "client_id": client}, *map(str, FIRST))
 
 
-def _starts(world: World, client: str, life: int = 1) -> list[Position]:
+def _starts(world: GroupWorld, client: str, life: int = 1) -> list[Position]:
     """Let the client alone live on for a minute; return where it is told to begin, ungated."""
     found = []
     for _ in range(12):
@@ -25,9 +25,9 @@ def _starts(world: World, client: str, life: int = 1) -> list[Position]:
 
 
 def test_who_begins_anew_is_not_put_behind_its_former_life() -> None:
-    """It did not read its own last release: a lapse would open the gate below it."""
-    world = _owned()
-    world.release("a", 0, _epoch(world), 150)
+    """It did not read its own last release: a lapse would open the gate below it (rule H30)."""
+    world = owned_by_a()
+    world.release("a", 0, epoch_of_first(world), 150)
     world.beat("a", life=2)
     world.run()
     assert _starts(world, "a", life=2) == []
@@ -38,13 +38,13 @@ def test_who_begins_anew_is_not_put_behind_its_former_life() -> None:
 
 def test_who_was_there_is_gated_by_what_it_has_read() -> None:
     """A leaver's release goes to every client of the group: no bridge is waited for."""
-    world = _owned()
+    world = owned_by_a()
     for _ in range(4):
         world.beat("a")
         world.beat("b")
         world.run()
         world.pass_time(5_000)
-    world.release("a", 0, _epoch(world), 150)
+    world.release("a", 0, epoch_of_first(world), 150)
     world.leave("a")
     world.run()
     assert world.owned("b") == [0]
@@ -53,7 +53,7 @@ def test_who_was_there_is_gated_by_what_it_has_read() -> None:
 @pytest.mark.parametrize("old", [True, False])
 def test_a_release_that_was_handed_to_another(*, old: bool) -> None:
     """What is released for a drop is read by the successor that the drop names, and by it alone."""
-    world = _owned()
+    world = owned_by_a()
     world.rule("strategy", {"name": "STICKY"})
     _pin(world, "a")
     for _ in range(12 if old else 1):
@@ -61,7 +61,7 @@ def test_a_release_that_was_handed_to_another(*, old: bool) -> None:
             world.beat(client)
         world.run()
         world.pass_time(5_000)
-    held = _epoch(world)
+    held = epoch_of_first(world)
     _pin(world, "b")
     for client in "abc":
         world.beat(client)
@@ -78,14 +78,14 @@ def test_a_release_that_was_handed_to_another(*, old: bool) -> None:
 
 def test_behind_one_of_several() -> None:
     """A chain may be longer: one release that is not read is enough."""
-    world = _owned()
+    world = owned_by_a()
     world.chain_cap = 3
     world.rule("strategy", {"name": "STICKY"})
     _pin(world, "a")
     for client in "ab":
         world.beat(client)
     world.run()
-    held = _epoch(world)
+    held = epoch_of_first(world)
     _pin(world, "b")
     world.run()
     world.release("a", 0, held, 150)
@@ -101,8 +101,8 @@ def test_behind_one_of_several() -> None:
 
 def test_it_is_told_that_no_bridge_answers() -> None:
     """A client that waits for that says so."""
-    world = _owned()
-    world.release("a", 0, _epoch(world), 150)
+    world = owned_by_a()
+    world.release("a", 0, epoch_of_first(world), 150)
     world.beat("a", life=2)
     world.run()
     told: list[Notice] = []

@@ -2,14 +2,14 @@
 
 from fairlead.core.model import MemberProfile
 from fairlead.core.outputs import Assignment, Decision, Request
-from tests.core.world import World, key_of, settled
+from tests.kit.group_world import GroupWorld, key_of, settled
 
 READS_ALL = MemberProfile(message_model="broadcasting", consume_from="first_offset")
 
 
 def test_it_is_a_member_and_owns_nothing() -> None:
     """It stands among the members of decisions, and is told once that it owns nothing."""
-    world = World()
+    world = GroupWorld()
     world.beat("a", profile=READS_ALL)
     world.publish(4)
     assert world.decision.members == ("a",)
@@ -23,7 +23,7 @@ def test_it_is_a_member_and_owns_nothing() -> None:
 
 def test_its_topics_are_asked_for_by_their_routes_alone() -> None:
     """It follows the routes topic, so its routes are wanted; where it begins is its own matter."""
-    world = World()
+    world = GroupWorld()
     world.beat("a", profile=READS_ALL)
     world.run()
     asked = [output.what for output in world.outputs if isinstance(output, Request)]

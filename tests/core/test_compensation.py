@@ -6,12 +6,12 @@ import pytest
 
 from fairlead.core.outputs import Assignment, Decision
 from fairlead.core.topics.routes import readable_queues
-from tests.core.world import World, queue_of, settled
+from tests.kit.group_world import GroupWorld, queue_of, settled
 
 TRIGGER_MS = 20_000
 
 
-def _until_the_trigger(world: World) -> list[Decision]:
+def _until_the_trigger(world: GroupWorld) -> list[Decision]:
     """Let everybody heartbeat until the trigger has fired; return what was decided meanwhile."""
     decided = []
     for _ in range(TRIGGER_MS // 5_000 + 1):
@@ -23,7 +23,7 @@ def _until_the_trigger(world: World) -> list[Decision]:
     return decided
 
 
-def _owned(world: World) -> dict[int, str]:
+def _owned(world: GroupWorld) -> dict[int, str]:
     """Return who works on which queue: the newest grant that was not dropped."""
     assert world.state is not None
     return {

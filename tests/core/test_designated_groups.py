@@ -15,26 +15,26 @@ from fairlead.core.outputs import Decision, Rejection
 from fairlead.core.rules.designation import read_entries
 from fairlead.core.rules.group_rules import GroupRules, with_rule
 from fairlead.core.step import step
-from tests.core.settling import settle
-from tests.core.world import World, queue_of, settled
+from tests.kit.group_settling import settle
+from tests.kit.group_world import GroupWorld, queue_of, settled
 
 FOUR = ("192.168.0.6@1", "192.168.0.7@1", "192.168.0.8@1", "192.168.0.9@1")
 ONLY_ONE = {"only": ["192.168.0.6"]}
 
 
-def _owned(world: World, *clients: str) -> list[int]:
+def _owned(world: GroupWorld, *clients: str) -> list[int]:
     return [len(world.owned(client)) for client in clients]
 
 
-def _consumers(world: World, topic: str) -> set[str]:
+def _consumers(world: GroupWorld, topic: str) -> set[str]:
     """Return the client ids that are targets of a topic."""
     assert world.state is not None
     return {owner for queue, owner in world.state.targets.items() if queue.topic == topic}
 
 
-def _two_topics(*clients: str) -> World:
+def _two_topics(*clients: str) -> GroupWorld:
     """Return a group of two topics whose members have just come, with both routes told."""
-    world = World()
+    world = GroupWorld()
     for client in clients:
         world.beat(client, topics=("orders", "payments"))
     world.run()
@@ -55,9 +55,11 @@ def test_nine_queues_of_one() -> None:
 
 
 @pytest.mark.parametrize("if_nobody, owned", [("nobody", [0, 0]), ("all", [2, 2])])
-def test_nobody_designated(if_nobody: str, owned: list[int]) -> None:
+def test_without_a_designated_member_the_rule_decides_who_consumes(
+    if_nobody: str, owned: list[int]
+) -> None:
     """A group without a designated member consumes nothing, or as without the rule."""
-    world = World()
+    world = GroupWorld()
     world.rule("designated", {"only": ["x"], "if_nobody": if_nobody})
     for client in ("a", "b"):
         world.beat(client)
@@ -67,7 +69,7 @@ def test_nobody_designated(if_nobody: str, owned: list[int]) -> None:
 
 
 @pytest.mark.parametrize("if_nobody", ["nobody", "all"])
-def test_last_lapses(if_nobody: str) -> None:
+def test_the_lapse_of_the_last_designated_member_acts_at_once(if_nobody: str) -> None:
     """A lapse of the last designated member is answered in its decision, like a leave."""
     world = settled("a", "b")
     world.rule("designated", {"only": ["a"], "if_nobody": if_nobody})
@@ -106,7 +108,7 @@ def test_slots_of_the_group() -> None:
 
 def test_designated_member_of_another_topic() -> None:
     """A topic that no designated member subscribes to is empty, and only that one."""
-    world = World()
+    world = GroupWorld()
     world.rule("designated", {"only": ["a"]})
     world.beat("a", topics=("orders",))
     world.beat("b", topics=("orders", "payments"))
@@ -156,7 +158,7 @@ def test_rule_of_all_groups() -> None:
     assert step(world.state, [], moment, engine).outputs == ()
 
 
-def test_bad_rule() -> None:
+def test_a_bad_rule_is_refused_and_the_one_in_force_stays() -> None:
     """A bad rule is refused with reason, path and remedy; the rule in force stays."""
     world = settled("a", "b")
     world.rule("designated", {"only": ["a"]})
@@ -188,7 +190,9 @@ class Willful:
 @pytest.mark.parametrize(
     "client_id, code", [("b", "not_designated"), (None, "room_unknown"), ("a", None)]
 )
-def test_failing_strategy(client_id: str | None, code: str | None) -> None:
+def test_a_failing_strategy_leaves_the_designated_what_they_have(
+    client_id: str | None, code: str | None
+) -> None:
     """A strategy that names others, or fails, leaves the designated what they have, no more."""
     world = settled("a", "b")
     world.strategies["AVG"] = Willful(client_id)
@@ -231,7 +235,7 @@ def test_answers_nobody_asked_for() -> None:
 
 def test_balance_over_all_topics() -> None:
     """What a designated member owns of the reserved topic counts when the others are balanced."""
-    world = World()
+    world = GroupWorld()
     world.rule("strategy", {"name": "STICKY"})
     world.rule("designated", {"only": ["a"], "topics": ["orders"]})
     for client in "abcd":
@@ -294,7 +298,7 @@ def test_targets_are_designated(events: list[tuple[str, Any]]) -> None:
         _check(world, rule)
 
 
-def _check(world: World, rule: dict[str, Any] | None) -> None:
+def _check(world: GroupWorld, rule: dict[str, Any] | None) -> None:
     """Compare the targets of a group whose members all subscribe to all topics with its rule."""
     assert world.state is not None
     members = {key.client_id for key, value in world.state.members.items() if not value.leaving}

@@ -57,7 +57,7 @@ from fairlead.core.rules.rule_error import RuleError
         ("10.0.0.7/worker", ["10.0.0.7/worker"], ["10.0.0.7", "10.0.0.7@worker"]),
     ],
 )  # fmt: skip
-def test_named(entry: str, named: list[str], others: list[str]) -> None:
+def test_an_entry_names_exactly_its_ids(entry: str, named: list[str], others: list[str]) -> None:
     """An entry names exactly the ids that the protocol says."""
     entries = read_entries((entry,))
     for client_id in named:
@@ -66,7 +66,7 @@ def test_named(entry: str, named: list[str], others: list[str]) -> None:
         assert not entries.names(client_id), client_id
 
 
-def test_any_entry() -> None:
+def test_any_one_entry_designates_a_client() -> None:
     """A client is designated by any one entry of the list, whatever its kind."""
     entries = read_entries(("192.168.0.6", "10.0.0.0/8", "app-*", "web-?", "c@1"))
     for client_id in ("192.168.0.6@1", "10.9.9.9@1", "app-9", "web-1", "c@1"):
@@ -78,7 +78,7 @@ LETTERS = st.text("ab@.", max_size=12)
 
 
 @given(st.text("ab@.*?", min_size=1, max_size=10), LETTERS)
-def test_globs(glob: str, client_id: str) -> None:
+def test_globs_fit_as_in_the_standard_library(glob: str, client_id: str) -> None:
     """A glob fits what the standard library's fits; that one reads the environment."""
     wanted = fnmatchcase(client_id, glob)
     assert read_entries((glob + "*", glob)).names(client_id) == (
@@ -120,7 +120,9 @@ def test_glob_of_many_stars() -> None:
         ({"only": ["a"], "clients": ["a"]}, "value.clients", "no 'clients'"),
     ],
 )
-def test_refused(value: object, path: str, wanted: str) -> None:
+def test_a_value_that_makes_no_sense_is_refused_with_its_path(
+    value: object, path: str, wanted: str
+) -> None:
     """A value that makes no sense is refused with its path, what is wrong and a remedy."""
     with pytest.raises(RuleError) as refused:
         with_rule(GroupRules(), "designated", value, {})
@@ -130,13 +132,13 @@ def test_refused(value: object, path: str, wanted: str) -> None:
     assert refused.value.remedy
 
 
-def test_thousand_entries() -> None:
+def test_a_rule_may_have_a_thousand_entries() -> None:
     """A thousand entries are a rule."""
     only = [f"10.0.{number // 250}.{number % 250}" for number in range(1_000)]
     assert read_designation({"only": only}).entries.names("10.0.3.249@1")
 
 
-def test_left_out() -> None:
+def test_what_is_left_out_means_all_topics_and_nobody() -> None:
     """Without topics all are meant, and without if_nobody nobody."""
     short = read_designation({"only": ["a"]})
     assert (short.topics, short.if_nobody) == (None, "nobody")
@@ -152,7 +154,7 @@ def test_left_out() -> None:
         {"only": ["a"], "if_nobody": "all"},
     ],
 )
-def test_text(value: dict[str, object]) -> None:
+def test_another_rule_has_another_text(value: dict[str, object]) -> None:
     """Another rule has another text, by which the targets are known to be out of date."""
     texts = {read_designation({"only": ["a"]}).text, read_designation(value).text}
     assert len(texts) == 2
@@ -167,7 +169,7 @@ def _sharing(**value: object) -> Sharing:
     return sharing(read_designation(value), SUBSCRIPTIONS, TOPICS)
 
 
-def test_sharing() -> None:
+def test_a_topic_is_shared_reserved_or_nobodys() -> None:
     """A topic is shared by all, reserved for the designated, or nobody's."""
     none: Designation | None = None
     both = frozenset(TOPICS)

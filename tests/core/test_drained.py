@@ -3,8 +3,8 @@
 import pytest
 
 from fairlead.core.allocation import Allocation, AllocationRequest
-from tests.core.operator import alarms_of, drain, owners_of, set_of_queue
-from tests.core.world import World, settled
+from tests.kit.group_operator import alarms_of, drain, owners_of, set_of_queue
+from tests.kit.group_world import GroupWorld, settled
 
 STICKY = {"name": "STICKY"}
 
@@ -45,7 +45,7 @@ def test_drain_wins_over_pin() -> None:
 
 def test_drained_with_topics_of_its_own() -> None:
     """A topic that only a drained client subscribes to belongs to nobody, loudly; others go on."""
-    world = World()
+    world = GroupWorld()
     world.beat("a", topics=("orders",))
     world.beat("b", topics=("orders", "payments"))
     world.publish(2, "orders", "payments")
@@ -121,7 +121,7 @@ def test_two_owners_says_what_to_do() -> None:
     assert owners_of(world) == {0: "b"}
 
 
-def test_standing_alarm() -> None:
+def test_an_alarm_stands_in_every_decision() -> None:
     """An alarm stands in every decision while what it says is so, whatever the decision is of."""
     world = settled("a", "b")
     world.rule("designated", {"only": ["x"]})
@@ -152,7 +152,7 @@ def test_told_when_it_has_nothing() -> None:
     drain(world, "b", ended=True)
     world.run()
     assert "drained" not in world.decision.triggers
-    world = World()
+    world = GroupWorld()
     world.beat("a")
     world.beat("b")
     world.run()

@@ -8,8 +8,8 @@ import pytest
 
 from fairlead.core.model import MemberKey
 from fairlead.core.outputs import Notice
-from tests.core.settling import settle
-from tests.core.world import World, key_of, settled
+from tests.kit.group_settling import settle
+from tests.kit.group_world import GroupWorld, key_of, settled
 
 PROCESSES = {1: (100, "p1"), 2: (200, "p2"), 3: (200, "p3")}
 """Number -> process; the third is the greatest, by its uuid. Its lives are 3, 13, 23, and so on."""
@@ -19,7 +19,7 @@ PROCESSES = {1: (100, "p1"), 2: (200, "p2"), 3: (200, "p3")}
 class Deployment:
     """Processes that share the client id ``a``, as clients live: who is told to stop stops."""
 
-    world: World
+    world: GroupWorld
     lives: dict[int, int] = field(default_factory=lambda: {number: number for number in PROCESSES})
     stopped: set[int] = field(default_factory=set)
     told: list[tuple[int, str]] = field(default_factory=list)
@@ -73,7 +73,7 @@ def _rounds(deployment: Deployment, order: tuple[int, ...], rounds: int = 4) -> 
 
 
 @pytest.mark.parametrize("order", [*permutations(PROCESSES)])
-def test_one_remains(order: tuple[int, ...]) -> None:
+def test_of_three_processes_the_greatest_owns_in_the_end(order: tuple[int, ...]) -> None:
     """In whatever order three processes come, the greatest owns in the end; it is told too."""
     deployment = Deployment(settled("b"))
     _rounds(deployment, order)
@@ -85,7 +85,7 @@ def test_one_remains(order: tuple[int, ...]) -> None:
 
 
 @pytest.mark.parametrize("order", [(1, 2), (2, 1)])
-def test_after_a_lapse(order: tuple[int, ...]) -> None:
+def test_after_both_lapse_exactly_one_remains(order: tuple[int, ...]) -> None:
     """Both lapse and are forgotten before they were told: in any order exactly one remains."""
     deployment = Deployment(settled(queues=2))
     _rounds(deployment, (1, 2), 1)
@@ -104,11 +104,11 @@ def _histories() -> Iterator[tuple[str, ...]]:
     yield from product(("1", "2", "21", "loss", "lapse"), repeat=4)
 
 
-def test_never_none() -> None:
+def test_no_order_of_events_stops_both_processes() -> None:
     """No order of heartbeats, lapses and lost checkpoints makes both stop."""
     looked_at = 0
     for history in _histories():
-        deployment = Deployment(World())
+        deployment = Deployment(GroupWorld())
         deployment.world.beat("b")
         for event in history:
             _happen(deployment, event)
@@ -197,7 +197,7 @@ def test_leaver_is_no_duplicate() -> None:
     assert deployment.told == []
 
 
-def test_alarm_stands() -> None:
+def test_the_alarm_stands_while_both_go_on() -> None:
     """While both go on the alarm stands in every decision, and no longer."""
     world = settled("b", queues=2)
     for _ in range(2):
@@ -230,5 +230,5 @@ def test_both_heard_in_one_batch() -> None:
     assert deployment.stopped == {1}
 
 
-def _alarms(world: World) -> tuple[str, ...]:
+def _alarms(world: GroupWorld) -> tuple[str, ...]:
     return tuple(alarm for output in world.outputs for alarm in getattr(output, "alarms", ()))

@@ -5,12 +5,14 @@ import pytest
 from fairlead.core.model import Epoch, Position
 from fairlead.core.records import Claim, Claims
 from fairlead.core.recovery import remembered
-from tests.core.world import GROUP, World, key_of, queue_of, settled
+from tests.kit.group_world import GROUP, GroupWorld, key_of, queue_of, settled
 
 PAYMENTS = queue_of(0, "payments")
 
 
-def _claimed_early(number: int, position: int, *, running: bool, identity: str | None) -> World:
+def _claimed_early(
+    number: int, position: int, *, running: bool, identity: str | None
+) -> GroupWorld:
     """Return a world behind the barrier of a driver whose start its member knew before it."""
     world = settled("a", "b", queues=2)
     assert world.owned("a") == [0]

@@ -6,23 +6,23 @@ import pytest
 
 from fairlead.core.handover.fencing import FENCED
 from fairlead.core.model import Epoch, Position
-from tests.core.operator import drain
-from tests.core.settling import settle
-from tests.core.world import World, queue_of, settled
+from tests.kit.group_operator import drain
+from tests.kit.group_settling import settle
+from tests.kit.group_world import GroupWorld, queue_of, settled
 
-Write = Callable[[World, str, int, Epoch, int], None]
+Write = Callable[[GroupWorld, str, int, Epoch, int], None]
 
 
-def _release(world: World, client: str, number: int, epoch: Epoch, life: int = 1) -> None:
+def _release(world: GroupWorld, client: str, number: int, epoch: Epoch, life: int = 1) -> None:
     world.release(client, number, epoch, 90, life=life)
 
 
-def _progress(world: World, client: str, number: int, epoch: Epoch, life: int = 1) -> None:
+def _progress(world: GroupWorld, client: str, number: int, epoch: Epoch, life: int = 1) -> None:
     world.progress(client, number, epoch, 90, life=life)
 
 
 @pytest.mark.parametrize("kind, write", [("release", _release), ("progress", _progress)])
-def test_reasons(kind: str, write: Write) -> None:
+def test_each_stale_record_has_its_reason_and_moves_nothing(kind: str, write: Write) -> None:
     """Each reason is told apart, and none of them moves a position or ends a grant."""
     world = settled("a", "b")
     first = world.epoch_of(1)
@@ -51,7 +51,7 @@ def test_reasons(kind: str, write: Write) -> None:
     assert world.state.queues[queue_of(1)].base == Position(0, 10)
 
 
-def test_said_again() -> None:
+def test_a_release_read_again_has_no_grant_to_end() -> None:
     """A release that is read a second time finds its grant ended."""
     world = settled("a")
     epoch = world.epoch_of(0)
@@ -62,7 +62,7 @@ def test_said_again() -> None:
     assert world.run().counts[FENCED, "release/ended"] == 1
 
 
-def test_former_life() -> None:
+def test_progress_of_a_former_incarnation_is_refused() -> None:
     """Progress of a life that lapsed is not that of the next one, though queue and client agree."""
     world = settled("a", queues=1)
     epoch = world.epoch_of(0)
@@ -78,7 +78,7 @@ def test_former_life() -> None:
     assert world.state.queues[queue_of(0)].base == Position(0, 3)
 
 
-def test_after_a_barrier() -> None:
+def test_a_grant_made_void_by_a_barrier_is_worth_nothing() -> None:
     """A grant that a barrier has made void is worth nothing, though its epoch was issued."""
     world = settled("a", "b", queues=2)
     epoch = world.epoch_of(1)

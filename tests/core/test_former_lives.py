@@ -9,10 +9,10 @@ from fairlead.core.moment import Moment
 from fairlead.core.outputs import Assignment
 from fairlead.core.records import Reset
 from fairlead.core.step import step
-from tests.core.world import GROUP, World, queue_of, settled
+from tests.kit.group_world import GROUP, GroupWorld, queue_of, settled
 
 
-def starts(world: World, client: str) -> list[tuple[int, int]]:
+def starts(world: GroupWorld, client: str) -> list[tuple[int, int]]:
     """Return (queue id, offset) of each add that the last run wrote for a client."""
     return [(add.queue.queue_id, add.position.offset) for add in world.adds(client)]
 

@@ -5,12 +5,12 @@ from fairlead.core.model import Route, RouteBroker
 from fairlead.core.outputs import Request
 from fairlead.core.records import OffsetsKnown, QueueOffsets, RouteChanged
 from fairlead.core.step import due_ms
-from tests.core.world import GROUP, World, queue_of, settled
+from tests.kit.group_world import GROUP, GroupWorld, queue_of, settled
 
 WAIT_MS = 2_000
 
 
-def _growing(*clients: str, queues: int = 6) -> World:
+def _growing(*clients: str, queues: int = 6) -> GroupWorld:
     """Return a world of four queues whose route has grown, and whose bounds are asked for."""
     world = settled(*clients)
     world.switch_ms = WAIT_MS

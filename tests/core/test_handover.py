@@ -32,7 +32,7 @@ def chain(*grants: tuple[MemberKey, Epoch]) -> QueueState:
 
 
 def test_a_third_client_is_gated_on_both_before_it() -> None:
-    """The newest grant names every grant that may still be working (counter-example 1)."""
+    """The newest grant names every grant that may still be working (counter-example 1; rule H1)."""
     queue = aim(chain((A, E1), (B, E2)), C, E3, 3).queue
     assert [grant.member for grant in queue.chain] == [A, B, C]
     blocked = aim(chain((A, E1), (B, E2)), C, E3, 2)
@@ -42,7 +42,7 @@ def test_a_third_client_is_gated_on_both_before_it() -> None:
 
 
 def test_a_null_answer_resolves_only_its_own_grant() -> None:
-    """B never started: A may still be working (counter-example 2)."""
+    """B never started: A may still be working (counter-example 2; rule H2)."""
     queue = aim(chain((A, E1), (B, E2)), C, E3, 2).queue
     ended = answer_never(queue, B, E2)
     assert ended is not None
@@ -51,14 +51,14 @@ def test_a_null_answer_resolves_only_its_own_grant() -> None:
 
 
 def test_a_lapse_of_the_gated_one_frees_nobody_else() -> None:
-    """B died before it started: A may still be working (counter-example 3)."""
+    """B died before it started: A may still be working (counter-example 3; rule H2)."""
     ended = lapse(chain((A, E1), (B, E2)), B)
     assert ended is not None
     assert [(grant.member, grant.dropped) for grant in ended.queue.chain] == [(A, True)]
 
 
 def test_a_release_resolves_all_older_grants() -> None:
-    """B's release proves that A had stopped, else B could not have started."""
+    """B's release proves that A had stopped, else B could not have started (rule H2)."""
     ended = release(chain((A, E1), (B, E2)), B, E2, Position(0, 9))
     assert ended is not None
     assert ended.queue.chain == ()
@@ -66,14 +66,14 @@ def test_a_release_resolves_all_older_grants() -> None:
 
 
 def test_a_release_of_the_holder_grants_the_successor() -> None:
-    """The successor is told the same add with a shorter list."""
+    """The successor is told the same add with a shorter list (rule H4)."""
     ended = release(chain((A, E1), (B, E2)), A, E1, Position(0, 9))
     assert ended is not None
     assert ended.granted == Grant(B, E2)
 
 
 def test_no_grant_is_sent_to_a_dropped_one() -> None:
-    """A successor that was dropped itself is told nothing when its gate resolves."""
+    """A successor that was dropped itself is told nothing when its gate resolves (rule H4)."""
     queue = aim(chain((A, E1), (B, E2)), C, E3, 2).queue
     ended = release(queue, A, E1, Position(0, 1))
     assert ended is not None
@@ -98,7 +98,7 @@ def test_flapping_back_gates_on_the_own_older_grant() -> None:
 
 
 def test_without_a_known_start_nobody_is_granted() -> None:
-    """A queue without a base stays free."""
+    """A queue without a base stays free (rule H8)."""
     assert aim(QueueState(), A, E1, 2).queue.chain == ()
 
 

@@ -1,9 +1,9 @@
 """An acknowledgement that comes after its barrier was passed without it."""
 
-from tests.core.world import World, key_of, queue_of, settled
+from tests.kit.group_world import GroupWorld, key_of, queue_of, settled
 
 
-def passed_without(client: str) -> World:
+def passed_without(client: str) -> GroupWorld:
     """Return a world whose barrier was passed without a mute client, which was granted again."""
     world = settled(client, queues=1)
     world.rule("on_mute", "force")

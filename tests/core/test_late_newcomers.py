@@ -1,9 +1,9 @@
 """Who comes into a barrier that is held open, when whoever may be working was heard already."""
 
-from tests.core.world import World, settled
+from tests.kit.group_world import GroupWorld, settled
 
 
-def _held_open() -> World:
+def _held_open() -> GroupWorld:
     """Return a world whose barrier waits for a, which heartbeats, for longer than anybody lives."""
     world = settled("a", "b")
     world.rule("quota", {"members": 2})
@@ -15,7 +15,7 @@ def _held_open() -> World:
     return world
 
 
-def _pass_seconds(world: World, seconds: int, *clients: str) -> None:
+def _pass_seconds(world: GroupWorld, seconds: int, *clients: str) -> None:
     for _ in range(0, seconds, 3):
         world.pass_time(3_000)
         for client in clients:

@@ -10,7 +10,7 @@ from fairlead.core.records import Claim, Claims
 from fairlead.core.recovery import remembered
 from fairlead.core.rules.group_rules import EngineRules, GroupRules
 from fairlead.core.rules.quota import Quota
-from tests.core.world import GROUP, World, key_of, queue_of, settled
+from tests.kit.group_world import GROUP, GroupWorld, key_of, queue_of, settled
 
 FEW = Quota(queues=4)
 """A member may claim eight queues."""
@@ -22,7 +22,7 @@ def few(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(remembered, "BUILT_IN", FEW)
 
 
-class _World(World):
+class _World(GroupWorld):
     """One whose groups have a quota of four queues where no rule says otherwise."""
 
     @property
@@ -31,11 +31,11 @@ class _World(World):
         return dataclasses.replace(super().rules, defaults=GroupRules(quota=FEW))
 
 
-def _refused(world: World) -> list[str]:
+def _refused(world: GroupWorld) -> list[str]:
     return [each.detail for each in world.outputs if isinstance(each, Rejection)]
 
 
-def _with_ten() -> World:
+def _with_ten() -> GroupWorld:
     """Return a world whose only member owns ten queues, by a rule for twelve."""
     world = _World()
     world.beat("a")
@@ -47,7 +47,7 @@ def _with_ten() -> World:
     return world
 
 
-def _claim_all(world: World) -> None:
+def _claim_all(world: GroupWorld) -> None:
     epochs = [(number, world.epoch_of(number), 5, True) for number in range(10)]
     world.claims("a", *epochs)
     world.beat("a")
@@ -88,7 +88,7 @@ def test_a_quota_that_is_read_after_the_claims_counts() -> None:
     assert world.state.barrier is None
 
 
-def _invent(world: World, parts: int) -> None:
+def _invent(world: GroupWorld, parts: int) -> None:
     """Claim a hundred queues in each of so many parts of a thousand, in the name of one."""
     for part in range(parts):
         queues = tuple(

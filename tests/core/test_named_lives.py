@@ -9,7 +9,7 @@ import pytest
 
 from fairlead.core.model import Epoch, MemberProfile, Position
 from fairlead.core.outputs import Rejection
-from tests.core.world import World, queue_of, settled
+from tests.kit.group_world import GroupWorld, queue_of, settled
 
 WAIT_MS = 13_000
 """Lease and margin of the defaults."""
@@ -17,12 +17,12 @@ HELD = Epoch(1, 2)
 LATER = Epoch(2, 3)
 
 
-def starts(world: World, client: str = "b") -> list[tuple[Position, str]]:
+def starts(world: GroupWorld, client: str = "b") -> list[tuple[Position, str]]:
     """Return (position, why) of each add that the last run wrote for a client."""
     return [(add.position, add.why) for add in world.adds(client)]
 
 
-def outlast(world: World, *, holds: bool = False) -> None:
+def outlast(world: GroupWorld, *, holds: bool = False) -> None:
     """Let lease and margin pass; a client that holds nothing acknowledges meanwhile."""
     for _ in range(2):
         world.pass_time(WAIT_MS // 2 + 1)
@@ -32,19 +32,19 @@ def outlast(world: World, *, holds: bool = False) -> None:
         world.run()
 
 
-def recover(world: World) -> None:
+def recover(world: GroupWorld) -> None:
     """Let the barrier of a client that holds nothing end, and bounds be told."""
     outlast(world)
     world.bounds(1, identity="two")
     world.run()
 
 
-def lost(reset: str | None = None) -> World:
+def lost(reset: str | None = None) -> GroupWorld:
     """Return a world whose driver has begun without state, met one client and read a route.
 
     `reset` is the life for which a reset was asked that the driver has read before the route.
     """
-    world = World()
+    world = GroupWorld()
     world.lose(3)
     if reset is not None:
         world.reset(0, 24, identity=reset)
@@ -55,7 +55,7 @@ def lost(reset: str | None = None) -> World:
 
 
 def test_after_a_loss_a_former_life_is_no_start() -> None:
-    """The newest that is told may be of a topic that is gone; only what names this life counts."""
+    """After a loss only positions that name the present identity count (rule H28)."""
     world = lost()
     world.progress("a", 0, LATER, 50, identity="one")
     world.release("a", 0, LATER, 51, identity="one")
@@ -89,7 +89,7 @@ def test_an_owner_of_a_former_life_is_dropped_when_the_recovery_ends() -> None:
 
 def test_an_owner_goes_on_until_its_route_is_known() -> None:
     """The life that it names is compared with the route, even when that comes after the end."""
-    world = World()
+    world = GroupWorld()
     world.lose(3)
     world.beat("b")
     world.claims("b", (0, LATER, 50, True), identity="one")
@@ -121,7 +121,7 @@ def test_an_older_state_begins_where_work_was_told(
     word: str, identity: str | None, *, late: bool
 ) -> None:
     """It is told where a group begins today; but one who is gone, and claims nothing, had begun."""
-    world = World()
+    world = GroupWorld()
     world.beat("b", profile=MemberProfile(consume_from="last_offset"))
     world.run()
     world.driver(2)
@@ -141,7 +141,7 @@ def test_an_older_state_begins_where_work_was_told(
 
 
 def test_a_reset_of_a_former_life_is_followed_in_no_other() -> None:
-    """Control is read from its start after a loss, with what was asked of a topic that is gone."""
+    """After a loss a reset of a former identity is read again and ignored (rule H28)."""
     world = lost(reset="one")
     world.run()
     recover(world)

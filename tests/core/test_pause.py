@@ -4,13 +4,12 @@ import pytest
 
 from fairlead.core.model import Epoch
 from fairlead.core.step import due_ms
-from tests.core.operator import alarms_of, drain, owners_of, pause
-from tests.core.settling import settle
-from tests.core.test_absence import held, stop
-from tests.core.world import World, queue_of, settled
+from tests.kit.group_operator import alarms_of, drain, owners_of, pause
+from tests.kit.group_settling import held, settle, stop
+from tests.kit.group_world import GroupWorld, queue_of, settled
 
 
-def paused(*clients: str, queues: int = 4) -> World:
+def paused(*clients: str, queues: int = 4) -> GroupWorld:
     """Return a settled group that an operator has paused."""
     world = settled(*clients, queues=queues)
     pause(world)
@@ -19,13 +18,13 @@ def paused(*clients: str, queues: int = 4) -> World:
     return world
 
 
-def resume(world: World) -> None:
+def resume(world: GroupWorld) -> None:
     """The operator ends the pause."""
     pause(world, ended=True)
     world.run()
 
 
-def test_join_waits() -> None:
+def test_a_client_that_joins_a_paused_group_waits() -> None:
     """A client that joins owns nothing until the pause is over, and then its share."""
     world = paused("a")
     world.beat("b")
@@ -44,7 +43,7 @@ def test_join_waits() -> None:
 
 
 def test_dead_members_queues_wait() -> None:
-    """The queues of a client that died wait, seen by phase and alarm; its return ends that."""
+    """The queues of a dead client wait, in phase and alarm, until it returns (rule H23)."""
     world = paused("a", "b")
     for _ in range(3):
         world.pass_time(5_000)
@@ -93,7 +92,7 @@ def test_what_was_begun_is_finished() -> None:
     assert 3 in [add.queue.queue_id for add in world.adds("b")]
 
 
-def test_rules_wait() -> None:
+def test_a_drain_during_a_pause_waits_for_its_end() -> None:
     """A client that is drained during a pause keeps its queues until the end."""
     world = paused("a", "b")
     drain(world, "b")
@@ -126,7 +125,7 @@ def test_routes_during_a_pause() -> None:
 
 
 def test_claims_decide_who_keeps_what() -> None:
-    """An older state is put back: who works on a queue by its claims keeps it, unmoved."""
+    """An older state is put back: whoever claims a queue keeps it, unmoved (rule H23)."""
     world = settled("a", "b")
     pause(world)
     world.run()
@@ -156,7 +155,7 @@ def test_pause_outlives_a_driver() -> None:
 
 
 @pytest.mark.parametrize("value", [False, "true", 1, {}])
-def test_bad_values(value: object) -> None:
+def test_a_pause_is_true_or_removed(value: object) -> None:
     """A pause is true, or the rule is removed."""
     world = settled("a")
     world.rule("pause", value)

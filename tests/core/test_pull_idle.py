@@ -7,24 +7,24 @@ import pytest
 from fairlead.core.model import Epoch, MemberProfile
 from fairlead.core.outputs import Decision
 from fairlead.core.records import Progress, QueueProgress
-from tests.core.settling import settle
-from tests.core.world import GROUP, World, key_of, position_of, queue_of, settled
+from tests.kit.group_settling import settle
+from tests.kit.group_world import GROUP, GroupWorld, key_of, position_of, queue_of, settled
 
 LIMIT_MS = 120_000
 
 
-def _counted(world: World) -> int:
+def _counted(world: GroupWorld) -> int:
     """Step the world, and return how many queues were taken anew."""
     return world.run().counts.get(("pull_idle", ""), 0)
 
 
-def _owned(world: World, client: str) -> int:
+def _owned(world: GroupWorld, client: str) -> int:
     """Return the first queue that a client owns."""
     assert world.state is not None
     return min(queue.queue_id for queue, owner in world.state.targets.items() if owner == client)
 
 
-def test_taken_anew() -> None:
+def test_a_reclaimed_queue_is_granted_anew_in_one_decision() -> None:
     """One decision drops it and adds it again under a new epoch, at its position, with a cause."""
     world = settled("a", "b")
     number = _owned(world, "a")
@@ -82,12 +82,12 @@ def test_an_application_that_hangs_is_not_cycled() -> None:
         ("pull", None, 10 * LIMIT_MS, 0),
     ],
 )
-def test_whose_and_when(
+def test_only_push_members_are_idle_and_only_after_the_limit(
     consume_type: str, limit: int | str | None, idle_ms: int | None, taken: int
 ) -> None:
     """It is for push members, and for longer than the limit of their group, which may be never."""
     profile = MemberProfile(consume_type=consume_type, consume_from="first_offset")
-    world = World()
+    world = GroupWorld()
     if limit is not None:
         world.rule("timing", {"pull_max_idle_ms": limit})
     world.beat("a", profile=profile)
@@ -109,7 +109,7 @@ def test_the_newest_word_counts() -> None:
     assert not any(isinstance(each, Decision) for each in world.outputs)
 
 
-def test_several_at_once() -> None:
+def test_one_record_may_tell_of_several_idle_queues() -> None:
     """One record may tell of several queues: one decision, a cause for each of them."""
     world = settled("a")
     epochs = {number: world.epoch_of(number) for number in (1, 3)}
@@ -136,7 +136,7 @@ def test_while_a_barrier_lasts() -> None:
     assert world.epoch_of(0) == held
 
 
-def test_elsewhere() -> None:
+def test_a_queue_that_is_to_move_is_not_added_again() -> None:
     """A queue that is to go to another member in this very step goes there, and is not added."""
     world = settled("a")
     epochs = {number: world.epoch_of(number) for number in range(4)}
@@ -148,7 +148,7 @@ def test_elsewhere() -> None:
     assert world.adds("a") == []
 
 
-def _with_trigger(world: World) -> None:
+def _with_trigger(world: GroupWorld) -> None:
     """Bring the world to its next trigger, with everybody alive, and do not step it."""
     for _ in range(20):
         world.pass_time(1_000)
@@ -160,11 +160,11 @@ def _with_trigger(world: World) -> None:
     pytest.fail("no trigger in 20 s")
 
 
-def _with_rule(world: World) -> None:
+def _with_rule(world: GroupWorld) -> None:
     world.rule("timing", {"pull_max_idle_ms": LIMIT_MS})
 
 
-def _with_pause(world: World) -> None:
+def _with_pause(world: GroupWorld) -> None:
     world.rule("pause", value=True)
 
 
@@ -172,10 +172,10 @@ def _with_pause(world: World) -> None:
 @pytest.mark.parametrize("number", range(5))
 @pytest.mark.parametrize("event", [_with_trigger, _with_rule, _with_pause])
 def test_it_stays_with_its_member(
-    strategy: str, number: int, event: Callable[[World], None]
+    strategy: str, number: int, event: Callable[[GroupWorld], None]
 ) -> None:
     """Whatever has the queues shared anew in the same step, and whoever shares them."""
-    world = World()
+    world = GroupWorld()
     world.rule("strategy", {"name": strategy})
     world.beat("c")
     world.publish(5)

@@ -1,17 +1,17 @@
 """Under the rule ``react`` = ``on_tick`` changes of who consumes what wait for the trigger."""
 
 from fairlead.core.records import RuleSet
-from tests.core.world import World, settled
+from tests.kit.group_world import GroupWorld, settled
 
 
-def _ticking(*clients: str) -> World:
+def _ticking(*clients: str) -> GroupWorld:
     world = settled(*clients)
     world.rule("react", "on_tick")
     world.run()
     return world
 
 
-def _at_the_trigger(world: World, *clients: str) -> None:
+def _at_the_trigger(world: GroupWorld, *clients: str) -> None:
     for _ in range(2):
         world.pass_time(9_500)
         for client in clients:
@@ -39,7 +39,7 @@ def test_a_lapse_waits_for_the_trigger() -> None:
 
 def test_unsubscribing_stops_at_once_and_is_shared_at_the_trigger() -> None:
     """Who does not want a topic any more is told to release it; who else wants it waits."""
-    world = World()
+    world = GroupWorld()
     world.rule("react", "on_tick")
     for client in "ab":
         world.beat(client, topics=("orders", "payments"))

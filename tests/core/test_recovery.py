@@ -7,7 +7,7 @@ from fairlead.core.model import Epoch, MemberProfile, Position
 from fairlead.core.moment import Moment
 from fairlead.core.outputs import Add, Assignment, Decision, Drop, Request
 from fairlead.core.step import due_ms, step
-from tests.core.world import GROUP, World, key_of, queue_of, settled
+from tests.kit.group_world import GROUP, GroupWorld, key_of, queue_of, settled
 
 WAIT_MS = 13_000
 """Lease and margin of the defaults."""
@@ -24,7 +24,7 @@ class Failing:
         raise ZeroDivisionError(request.group)
 
 
-def _commands(world: World) -> list[Drop | Add]:
+def _commands(world: GroupWorld) -> list[Drop | Add]:
     commands: list[Drop | Add] = []
     for output in world.outputs:
         if isinstance(output, Assignment):
@@ -32,9 +32,9 @@ def _commands(world: World) -> list[Drop | Add]:
     return commands
 
 
-def _lost(*clients: str, queues: int = 2, profile: MemberProfile | None = None) -> World:
+def _lost(*clients: str, queues: int = 2, profile: MemberProfile | None = None) -> GroupWorld:
     """Return a world whose driver has just begun without state and has met these clients."""
-    world = World()
+    world = GroupWorld()
     world.lose(2)
     for client in clients:
         world.beat(client, profile=profile)
@@ -44,7 +44,7 @@ def _lost(*clients: str, queues: int = 2, profile: MemberProfile | None = None) 
     return world
 
 
-def _wait(world: World, *clients: str, milliseconds: int = WAIT_MS) -> None:
+def _wait(world: GroupWorld, *clients: str, milliseconds: int = WAIT_MS) -> None:
     """Let lease and margin pass while these clients heartbeat."""
     for passed in (milliseconds // 2, milliseconds - milliseconds // 2):
         world.pass_time(passed)
@@ -84,8 +84,8 @@ def test_the_wait_alone_does_not_end_it() -> None:
 
 
 def test_the_wait_counts_from_the_marker() -> None:
-    """What passed on the clock before the marker was read again, not waited."""
-    world = World()
+    """What passed on the clock before the marker was read again, not waited (rule H18)."""
+    world = GroupWorld()
     world.lose(2, marked=False)
     world.beat("a")
     world.claims("a")
@@ -103,7 +103,7 @@ def test_the_wait_counts_from_the_marker() -> None:
 
 def test_it_is_due_when_the_wait_is_over() -> None:
     """The group is looked at at the first moment at which its recovery may end."""
-    world = World()
+    world = GroupWorld()
     world.lose(2)
     world.rule("strategy", {"name": "AVG"})
     world.run()
@@ -130,7 +130,7 @@ def test_a_longer_lease_is_waited_for() -> None:
 
 
 def test_a_queue_that_nobody_claims_starts_at_what_was_committed() -> None:
-    """Neither an answer of before the loss counts, nor the end of the queue."""
+    """Neither an answer of before the loss counts, nor the end of the queue (rule H19)."""
     world = _lost("a", queues=1, profile=MemberProfile(consume_from="last_offset"))
     world.bounds(1, committed=Position(0, 10))
     world.claims("a")
@@ -143,7 +143,7 @@ def test_a_queue_that_nobody_claims_starts_at_what_was_committed() -> None:
 
 
 def test_a_queue_that_was_never_committed_starts_at_its_minimum() -> None:
-    """After a loss every queue counts as one that its group already shared."""
+    """After a loss every queue counts as one that its group already shared (rule H19)."""
     world = _lost("a", queues=1, profile=MemberProfile(consume_from="last_offset"))
     world.claims("a")
     _wait(world, "a", milliseconds=WAIT_MS + 2)
@@ -155,7 +155,7 @@ def test_a_queue_that_was_never_committed_starts_at_its_minimum() -> None:
 def test_a_route_that_comes_after_the_recovery() -> None:
     """A queue whose route was not known before the end of the recovery is no new one either."""
     profile = MemberProfile(consume_from="last_offset")
-    world = World()
+    world = GroupWorld()
     world.lose(2)
     world.beat("a", profile=profile)
     world.claims("a")
@@ -172,7 +172,7 @@ def test_a_route_that_comes_after_the_recovery() -> None:
 
 def test_owners_go_on_while_the_route_is_unknown() -> None:
     """Nobody is dropped, and no position forgotten, because no bridge has told the route yet."""
-    world = World()
+    world = GroupWorld()
     world.lose(2)
     world.beat("a")
     world.claims("a", (0, HELD, 40, True), (1, HELD, 50, False))
@@ -189,7 +189,7 @@ def test_owners_go_on_while_the_route_is_unknown() -> None:
 
 def test_positions_of_the_dead_count() -> None:
     """Progress, a release and the claims of members that lapse meanwhile are remembered."""
-    world = World()
+    world = GroupWorld()
     world.lose(2)
     world.release("gone", 0, HELD, 30)
     world.progress("gone", 1, HELD, 31)
@@ -210,8 +210,8 @@ def test_positions_of_the_dead_count() -> None:
 
 @pytest.mark.parametrize("order", [(0, 1, 2), (2, 1, 0), (1, 2, 0)])
 def test_positions_of_a_former_life(order: tuple[int, ...]) -> None:
-    """What was told under an older grant of a queue counts no more, whatever is read first."""
-    world = World()
+    """Positions under an older grant of a queue do not count, in any order (rule H19)."""
+    world = GroupWorld()
     world.lose(2)
     world.beat("a")
     world.claims("a")
@@ -272,7 +272,7 @@ def test_a_member_that_leaves_is_waited_for() -> None:
 
 def test_an_acknowledgement_that_is_read_before_its_member() -> None:
     """Claims count for a member whose heartbeat comes later, and for nobody who never comes."""
-    world = World()
+    world = GroupWorld()
     world.lose(2)
     world.rule("strategy", {"name": "AVG"})
     world.claims("a", (0, HELD, 40, True))
@@ -324,7 +324,7 @@ def test_a_dead_member_is_not_mute() -> None:
 
 def test_rules_come_back_before_anything_is_decided() -> None:
     """A rule creates its group, which recovers under the rule's own times."""
-    world = World()
+    world = GroupWorld()
     world.lose(2)
     world.rule("timing", {"lease_ms": 60_000})
     world.beat("a")
@@ -341,7 +341,7 @@ def test_rules_come_back_before_anything_is_decided() -> None:
 
 def test_an_allocation_that_fails_after_the_recovery() -> None:
     """A topic whose allocation fails stays with those who claim it."""
-    world = World(strategies={"AVG": Failing()})
+    world = GroupWorld(strategies={"AVG": Failing()})
     world.lose(2)
     world.beat("a")
     world.beat("b")
@@ -357,7 +357,7 @@ def test_an_allocation_that_fails_after_the_recovery() -> None:
 
 def test_a_paused_group_is_paused_after_the_recovery() -> None:
     """The pause comes back with control: what is claimed stays, what is free waits."""
-    world = World()
+    world = GroupWorld()
     world.lose(2)
     world.rule("pause", value=True)
     world.beat("a")

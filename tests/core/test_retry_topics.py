@@ -3,18 +3,18 @@
 from fairlead.core.model import MemberProfile, Position
 from fairlead.core.outputs import Assignment, Request
 from fairlead.core.records import Release
-from tests.core.world import GROUP, World, key_of, queue_of
+from tests.kit.group_world import GROUP, GroupWorld, key_of, queue_of
 
 RETRY = "%RETRY%orders"
 TOPICS = ("orders", RETRY)
 
 
-def requested(world: World) -> set[tuple[str, str]]:
+def requested(world: GroupWorld) -> set[tuple[str, str]]:
     """What the last run asked bridges for."""
     return {(output.what, output.topic) for output in world.outputs if isinstance(output, Request)}
 
 
-def adds(world: World) -> dict[str, list[tuple[str, int]]]:
+def adds(world: GroupWorld) -> dict[str, list[tuple[str, int]]]:
     """Topic and number of the queues that the last run gave to each client."""
     given: dict[str, list[tuple[str, int]]] = {}
     for output in world.outputs:
@@ -24,9 +24,9 @@ def adds(world: World) -> dict[str, list[tuple[str, int]]]:
     return given
 
 
-def test_asked_for() -> None:
+def test_the_retry_topic_is_asked_for_from_the_first_heartbeat() -> None:
     """The retry topic's route is asked for with the group's first heartbeat, and again later."""
-    world = World()
+    world = GroupWorld()
     world.beat("a", topics=TOPICS)
     world.run()
     assert ("route", RETRY) in requested(world)
@@ -36,9 +36,9 @@ def test_asked_for() -> None:
     assert ("route", RETRY) in requested(world)
 
 
-def test_not_routed_yet() -> None:
+def test_without_its_route_a_retry_topic_holds_up_no_other() -> None:
     """Without a route of the retry topic the group's other topic is shared, and moves go on."""
-    world = World()
+    world = GroupWorld()
     world.beat("a", topics=TOPICS)
     world.run()
     world.route(4)
@@ -54,9 +54,9 @@ def test_not_routed_yet() -> None:
     assert world.owned("b") == [2, 3]
 
 
-def test_routed_later() -> None:
+def test_a_routed_retry_topic_is_shared_without_other_moves() -> None:
     """When its route comes, the retry topic is shared, and no queue of another topic moves."""
-    world = World()
+    world = GroupWorld()
     world.beat("a", topics=TOPICS)
     world.beat("b", topics=TOPICS)
     world.publish(4)
@@ -75,7 +75,7 @@ def test_routed_later() -> None:
 
 def test_counts_for_nothing_where_queues_are_balanced() -> None:
     """Who joins has its share of the messages, not the empty queues of the delays instead."""
-    world = World()
+    world = GroupWorld()
     world.rule("strategy", {"name": "STICKY"})
     world.beat("a", topics=TOPICS)
     world.publish(8)
@@ -92,7 +92,7 @@ def test_counts_for_nothing_where_queues_are_balanced() -> None:
 
 def test_starts_at_its_beginning() -> None:
     """What failed before the retry topic's offsets were known is consumed too."""
-    world = World()
+    world = GroupWorld()
     last = MemberProfile(consume_from="last_offset")
     world.beat("a", topics=TOPICS, profile=last)
     world.run()
@@ -104,9 +104,9 @@ def test_starts_at_its_beginning() -> None:
     assert starts == {"orders": (50, "last_offset"), RETRY: (3, "minimum")}
 
 
-def test_no_offsets_yet() -> None:
+def test_a_retry_topic_without_offsets_waits_alone() -> None:
     """A retry topic whose offsets nobody tells waits alone."""
-    world = World()
+    world = GroupWorld()
     world.beat("a", topics=TOPICS)
     world.run()
     world.route(1, RETRY)
@@ -116,9 +116,9 @@ def test_no_offsets_yet() -> None:
     assert adds(world) == {"a": [("orders", 0), ("orders", 1)]}
 
 
-def test_deleted() -> None:
+def test_the_route_of_a_deleted_retry_topic_is_asked_for() -> None:
     """As long as a member reads it, its route is asked for, as that of any topic."""
-    world = World()
+    world = GroupWorld()
     world.beat("a", topics=TOPICS)
     world.run()
     for topic in TOPICS:
@@ -153,7 +153,7 @@ def test_deleted() -> None:
 
 def test_nobody_is_short_of_it() -> None:
     """A group without a retry topic wants for nothing: it asks ever more seldom, never to make."""
-    world = World()
+    world = GroupWorld()
     world.beat("a", topics=TOPICS)
     world.run()
     assert requested(world) == {("route", "orders"), ("offsets", "orders"), ("route", RETRY)}
@@ -171,9 +171,9 @@ def test_nobody_is_short_of_it() -> None:
     assert 10 <= asked <= 20
 
 
-def test_made_on_subscription() -> None:
+def test_a_rule_has_the_retry_topic_made_at_once() -> None:
     """A rule has it made before anything failed; until it is there the group waits for it."""
-    world = World()
+    world = GroupWorld()
     world.rule("retry_topics", "on_subscription")
     world.beat("a", topics=TOPICS)
     world.run()
@@ -190,7 +190,7 @@ def test_made_on_subscription() -> None:
 
 def test_another_groups_retry_topic() -> None:
     """It is a topic like others to this group: whoever reads it is short of it."""
-    world = World()
+    world = GroupWorld()
     world.rule("retry_topics", "on_subscription")
     world.beat("a", topics=("orders", "%RETRY%another"))
     world.run()
@@ -205,10 +205,10 @@ def test_another_groups_retry_topic() -> None:
     assert world.decision.state.phase == "waiting_for_route"
 
 
-def test_forgotten() -> None:
+def test_bridges_hear_that_a_group_with_a_retry_topic_is_gone() -> None:
     """Of a group that had one the bridges hear that it is no more; of others they hear nothing."""
     for topics in (TOPICS, ("orders",)):
-        world = World()
+        world = GroupWorld()
         world.beat("a", topics=topics)
         world.run()
         for topic in topics:

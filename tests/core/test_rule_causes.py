@@ -12,7 +12,7 @@ from fairlead.core.rules.group_rules import DefaultsChange, GroupRules, with_rul
 from fairlead.core.rules.rule_cause import cause_of_rule
 from fairlead.core.step import step
 from strategies.registry import STRATEGIES
-from tests.core.world import World, settled
+from tests.kit.group_world import GroupWorld, settled
 
 AT = Source("control", 0, 7, 1)
 
@@ -28,23 +28,25 @@ AT = Source("control", 0, 7, 1)
         ("capacity", ("c1",), Cause("weights_changed", "c1")),
     ],
 )
-def test_subject(rule: str, subject: tuple[str, ...], cause: Cause) -> None:
+def test_the_cause_names_its_client_or_queue(
+    rule: str, subject: tuple[str, ...], cause: Cause
+) -> None:
     """The cause is of the rule's kind and names its client or queue."""
     told = cause_of_rule(RuleSet("orders", rule, subject, 1, "alice", "cold cache"), AT)
     assert told == replace(cause, at=AT, rule=rule, by="alice", because="cold cache")
 
 
-def test_said_nothing() -> None:
+def test_a_removed_rule_says_neither_who_nor_why() -> None:
     """A null record says neither who nor why, but that the rule is gone; a rule of all says so."""
     told = cause_of_rule(RuleSet("*", "slots", (), None), AT)
     assert told == Cause("rules_changed", at=AT, rule="slots", group="*", removed=True)
 
 
-def _told(world: World) -> list[tuple[str | None, str | None, str | None, bool]]:
+def _told(world: GroupWorld) -> list[tuple[str | None, str | None, str | None, bool]]:
     return [(each.rule, each.by, each.because, each.removed) for each in world.decision.cause]
 
 
-def test_each_record() -> None:
+def test_two_records_of_one_rule_are_two_causes() -> None:
     """Two records of one rule in one step are two causes, each with its record and reason."""
     world = settled("a", "b")
     world.rule("slots", "group", by="alice", because="as before the move")
@@ -58,7 +60,7 @@ def test_each_record() -> None:
     assert world.decision.triggers == ("rules_changed",)
 
 
-def test_same_again() -> None:
+def test_a_rule_already_in_force_is_no_cause() -> None:
     """A rule that says what is in force already is no cause; the first record stays the reason."""
     world = settled("a")
     world.rule("slots", "group", by="alice")
@@ -67,7 +69,7 @@ def test_same_again() -> None:
     assert _told(world) == [("slots", "alice", None, False)]
 
 
-def test_in_the_assignment() -> None:
+def test_an_assignment_names_the_rule_and_its_reason() -> None:
     """A client that loses a queue by a rule is told the rule and its reason."""
     world = settled("a", "b")
     world.rule("designated", {"only": ["b"]}, because="a is slow")
@@ -77,7 +79,7 @@ def test_in_the_assignment() -> None:
     ]
 
 
-def _after_change(world: World, *causes: Cause, **rules: object) -> tuple[Cause, ...]:
+def _after_change(world: GroupWorld, *causes: Cause, **rules: object) -> tuple[Cause, ...]:
     """Return the causes of the step in which the rules of all groups became these."""
     defaults = GroupRules()
     for rule, value in rules.items():
@@ -91,7 +93,7 @@ def _after_change(world: World, *causes: Cause, **rules: object) -> tuple[Cause,
     )
 
 
-def test_of_all_groups() -> None:
+def test_a_rule_of_all_groups_is_a_cause_where_it_changes_something() -> None:
     """A rule of all groups is a cause where it changes something, and none where it does not."""
     world = settled("a", "b")
     timing = Cause("rules_changed", at=AT, rule="timing", group="*", by="conf")

@@ -8,7 +8,7 @@ import pytest
 from fairlead.core.allocation import Allocation, AllocationError, AllocationRequest
 from fairlead.core.model import MessageQueue
 from fairlead.core.outputs import Assignment, Rejection
-from tests.core.world import World, queue_of, settled
+from tests.kit.group_world import GroupWorld, queue_of, settled
 
 
 class Stubborn:
@@ -32,7 +32,7 @@ class Stubborn:
 
 def test_a_topic_whose_allocation_fails_keeps_its_last_assignment_and_is_retried() -> None:
     """A failed topic drops nothing, stands in the audit record and is tried again."""
-    world = World()
+    world = GroupWorld()
     stubborn = Stubborn()
     world.strategies["AVG"] = stubborn
     world.beat("b", topics=("orders", "payments"))
@@ -145,7 +145,7 @@ def test_whatever_gives_queues_is_a_share(share: Callable[[object], object]) -> 
 
 def test_an_unknown_group_is_refused_without_auto_create_until_a_rule_creates_it() -> None:
     """With auto_create off a heartbeat is rejected; a rule creates the group."""
-    world = World(auto_create=False)
+    world = GroupWorld(auto_create=False)
     world.beat("a")
     world.run()
     assert [output.reason for output in world.outputs if isinstance(output, Rejection)] == [
@@ -175,7 +175,7 @@ def test_a_bad_rule_is_refused_and_the_old_one_stays() -> None:
     assert world.owned("a") == [0, 1, 2, 3]
 
 
-def targets_of(world: World, client_id: str) -> list[int]:
+def targets_of(world: GroupWorld, client_id: str) -> list[int]:
     """Return the queues that a client should own."""
     assert world.state is not None
     return sorted(
@@ -227,7 +227,7 @@ def test_any_exception_refuses_options(options: dict[str, str], said: str) -> No
 
 def test_sticky_moves_the_least() -> None:
     """Under STICKY a member that joins takes its share, and nothing else moves."""
-    world = World()
+    world = GroupWorld()
     world.rule("strategy", {"name": "STICKY", "options": {}})
     world.beat("a")
     world.beat("b")
@@ -245,7 +245,7 @@ def test_an_allocation_that_is_cut_short_is_an_alarm() -> None:
     """Where a strategy stops at its limit its answer holds, and the decision says so."""
     alarms = []
     for effort in (0, 1_000):
-        world = World()
+        world = GroupWorld()
         world.rule("strategy", {"name": "STICKY", "options": {"effort": effort}})
         world.beat("a", topics=("orders", "bills"))
         world.publish(4, "orders", "bills")

@@ -3,15 +3,14 @@
 import pytest
 
 from fairlead.core.step import due_ms
-from tests.core.operator import owners_of, pause
-from tests.core.settling import settle
-from tests.core.test_absence import held
-from tests.core.world import World, settled
+from tests.kit.group_operator import owners_of, pause
+from tests.kit.group_settling import held, settle
+from tests.kit.group_world import GroupWorld, settled
 
 SETTLE_MS = 10_000
 
 
-def world_of(*clients: str, queues: int = 6, **times: int) -> World:
+def world_of(*clients: str, queues: int = 6, **times: int) -> GroupWorld:
     """Return a settled group whose changes settle."""
     world = settled(*clients, queues=queues)
     world.rule("timing", {"settle_ms": SETTLE_MS, **times})
@@ -19,12 +18,12 @@ def world_of(*clients: str, queues: int = 6, **times: int) -> World:
     return world
 
 
-def moves_of(world: World) -> int:
+def moves_of(world: GroupWorld) -> int:
     """Return how many queues the last run began to move."""
     return sum(move.stage == "dropped" for move in world.decision.moves)
 
 
-def test_one_decision() -> None:
+def test_joins_within_the_window_make_one_decision() -> None:
     """Three clients join within the window: one decision shares, at its end."""
     world = world_of("a")
     opened = world.clock_ms
@@ -49,7 +48,7 @@ def test_one_decision() -> None:
 
 def test_first_members_of_a_group() -> None:
     """A group that is deployed at once is shared once, by all who came within the window."""
-    world = World()
+    world = GroupWorld()
     world.rule("timing", {"settle_ms": SETTLE_MS})
     world.run()
     world.beat("a")
@@ -64,7 +63,7 @@ def test_first_members_of_a_group() -> None:
 
 
 def test_window_is_the_bound() -> None:
-    """Changes that go on and on do not lengthen the window: a leaver's queues wait so long."""
+    """Further changes do not lengthen the window for the queues of a leaver (rule H24)."""
     world = world_of("a", "b", queues=4)
     world.leave("b")
     settle(world)
@@ -81,7 +80,7 @@ def test_window_is_the_bound() -> None:
 
 
 def test_lapse_opens_the_window_at_its_deadline() -> None:
-    """However late a lapse is noticed, its queues wait from when the lease and margin were over."""
+    """A late lapse opens its window when lease and margin were over (rule H24)."""
     world = world_of("a", "b", queues=4)
     world.pass_time(13_001 + SETTLE_MS)
     world.beat("a")

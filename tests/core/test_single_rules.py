@@ -19,13 +19,13 @@ from fairlead.core.rules.single_rules import (
     read_single_rule,
 )
 from strategies.registry import STRATEGIES
-from tests.core.operator import alarms_of, drain, owners_of, set_of_queue
-from tests.core.world import World, queue_of, settled
+from tests.kit.group_operator import alarms_of, drain, owners_of, set_of_queue
+from tests.kit.group_world import GroupWorld, queue_of, settled
 
 STICKY = {"name": "STICKY"}
 
 
-def _refused(world: World) -> list[tuple[str, str | None]]:
+def _refused(world: GroupWorld) -> list[tuple[str, str | None]]:
     return [(out.reason, out.field) for out in world.outputs if isinstance(out, Rejection)]
 
 
@@ -49,7 +49,7 @@ def _refused(world: World) -> list[tuple[str, str | None]]:
         (None, None),
     ],
 )
-def test_decimals(text: object, number: float | None) -> None:
+def test_a_number_is_plain_digits(text: object, number: float | None) -> None:
     """A number is plain digits as text, few enough that every language reads the same."""
     assert read_decimal(text) == number
 
@@ -67,7 +67,7 @@ def test_decimals(text: object, number: float | None) -> None:
         ("capacity", {"capacity": "0.0"}, "capacity", "a capacity of 0 is none"),
     ],
 )
-def test_bad_values(rule: str, value: object, path: str, said: str) -> None:
+def test_a_bad_value_is_refused_by_its_path(rule: str, value: object, path: str, said: str) -> None:
     """A value that makes no sense is refused by its path, with what to send."""
     with pytest.raises(RuleError) as caught:
         read_single_rule(rule, value)
@@ -126,7 +126,7 @@ def test_own_strategy_is_given_what_it_takes() -> None:
     assert alarms_of(world) == ()
 
 
-def test_everything_at_once() -> None:
+def test_all_rules_reach_the_strategy_together() -> None:
     """All rules together reach the strategy as one value, each under its queue or client."""
     held: dict[str, dict[str, Any]] = {
         "pin": {"t/b/1": {"queue": ["t", "b", 1], "client_id": "c"}},
@@ -143,9 +143,9 @@ def test_everything_at_once() -> None:
 
 
 @pytest.mark.parametrize("rule", ["pin", "weight"])
-def test_too_many(rule: str) -> None:
+def test_one_rule_too_many_is_refused(rule: str) -> None:
     """One rule more than a group may have is refused; another value of one that is there is not."""
-    world = World()
+    world = GroupWorld()
     value = {"pin": {"client_id": "c"}, "weight": {"weight": "2"}}[rule]
     for number in range(SINGLE_RULES_MAX):
         set_of_queue(world, rule, number, **value)
@@ -162,9 +162,9 @@ def test_too_many(rule: str) -> None:
     assert _refused(world) == []
 
 
-def test_too_many_banned() -> None:
+def test_a_ban_counts_for_each_client_it_names() -> None:
     """A ban counts for each client that it names."""
-    world = World()
+    world = GroupWorld()
     clients = [f"c{number}" for number in range(100)]
     for number in range(10):
         set_of_queue(world, "ban", number, client_ids=clients)
@@ -173,9 +173,9 @@ def test_too_many_banned() -> None:
     assert _refused(world) == [("too_many_rules", "value")]
 
 
-def test_last_rule_removed() -> None:
+def test_a_group_without_its_last_rule_is_forgotten() -> None:
     """A group whose last rule was removed is forgotten like one that never had any."""
-    world = World()
+    world = GroupWorld()
     set_of_queue(world, "pin", 0, client_id="c")
     world.run()
     assert world.state is not None
@@ -190,7 +190,7 @@ def test_last_rule_removed() -> None:
 
 def test_empty_timing_stays() -> None:
     """An empty value of a rule is a rule, not its removal."""
-    world = World()
+    world = GroupWorld()
     world.rule("timing", {})
     world.run()
     assert world.state is not None
@@ -236,7 +236,7 @@ NAMES = {"pin": "client_id", "ban": "client_ids", "weight": "weight"}
 
 
 @given(EVENTS)
-def test_whatever_is_set(events: list[tuple[str, Any, Any]]) -> None:
+def test_pins_bans_and_drains_hold_in_any_order(events: list[tuple[str, Any, Any]]) -> None:
     """However rules are set and removed, pins, bans and drains hold and decisions say why."""
     world = settled("a", "b", "c")
     world.rule("strategy", STICKY)
@@ -261,7 +261,7 @@ def test_whatever_is_set(events: list[tuple[str, Any, Any]]) -> None:
     _check(world, strategy, set_now)
 
 
-def _check(world: World, strategy: str, set_now: dict[str, dict[Any, Any]]) -> None:
+def _check(world: GroupWorld, strategy: str, set_now: dict[str, dict[Any, Any]]) -> None:
     drained = {client for client, value in set_now["drain"].items() if value}
     owners = owners_of(world)
     assert not drained & set(owners.values())

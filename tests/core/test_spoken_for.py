@@ -3,15 +3,15 @@
 from fairlead.core.membership.spoken_for import SPOKEN_FOR
 from fairlead.core.model import Epoch
 from fairlead.core.outputs import Assignment, Decision, Gone, Notice
-from tests.core.world import World, key_of, queue_of
+from tests.kit.group_world import GroupWorld, key_of, queue_of
 
 HELD_SOMETHING = 7
 MARGIN_MS, HEARTBEAT_MS, LEASE_MS = 3_000, 3_000, 10_000
 
 
-def _two(queues: int = 2) -> World:
+def _two(queues: int = 2) -> GroupWorld:
     """Return a world in which a and b share the queues."""
-    world = World()
+    world = GroupWorld()
     world.beat("a")
     world.beat("b")
     world.publish(queues)
@@ -19,23 +19,23 @@ def _two(queues: int = 2) -> World:
     return world
 
 
-def _epoch(world: World, number: int) -> Epoch:
+def _epoch(world: GroupWorld, number: int) -> Epoch:
     assert world.state is not None
     return world.state.queues[queue_of(number)].chain[0].epoch
 
 
-def _alarms(world: World) -> list[str]:
+def _alarms(world: GroupWorld) -> list[str]:
     return [one for each in world.outputs if isinstance(each, Decision) for one in each.alarms]
 
 
-def _beats_on(world: World, held: int, milliseconds: int = HEARTBEAT_MS) -> None:
+def _beats_on(world: GroupWorld, held: int, milliseconds: int = HEARTBEAT_MS) -> None:
     world.pass_time(milliseconds)
     world.beat("a", held=held)
     world.beat("b")
     world.run()
 
 
-def _left_by_others(world: World) -> None:
+def _left_by_others(world: GroupWorld) -> None:
     """Somebody leaves and releases in the name of a, which works on."""
     started = _epoch(world, 0)
     world.leave("a", last_started=started)
@@ -45,7 +45,7 @@ def _left_by_others(world: World) -> None:
 
 
 def test_a_forged_leave_is_seen_by_the_next_heartbeat() -> None:
-    """The first heartbeat that still holds something closes the window; then comes the alarm."""
+    """The first heartbeat that still holds a queue ends the window, with an alarm (rule H31)."""
     world = _two()
     _left_by_others(world)
     world.pass_time(1_000)
@@ -102,7 +102,7 @@ def test_a_leave_that_its_member_never_said_is_alarmed_without_queues_too() -> N
 
 
 def test_a_forged_release_is_told_at_once_and_alarmed() -> None:
-    """Nobody had asked for it: its member is told what it holds, and its next beat is the alarm."""
+    """Its member hears at once what it holds; its next heartbeat is the alarm (rule H31)."""
     world = _two()
     world.release("a", 0, _epoch(world, 0), 40)
     world.run()

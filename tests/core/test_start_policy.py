@@ -9,7 +9,7 @@ from fairlead.core.outputs import Request
 from fairlead.core.positions.first_position import first_base
 from fairlead.core.records import OffsetsKnown, QueueOffsets
 from fairlead.core.state import QueueState
-from tests.core.world import GROUP, World, queue_of
+from tests.kit.group_world import GROUP, GroupWorld, queue_of
 
 AT_MS = 1_781_000_000_000
 NORMAL, RETRY = "orders", "%RETRY%orders"
@@ -40,7 +40,7 @@ def _known(
         ("timestamp", RETRY, True, (10, "minimum"), (10, "minimum")),
     ],
 )
-def test_nothing_stored(
+def test_without_a_stored_offset_each_policy_has_its_start(
     consume_from: str,
     topic: str,
     late: bool,  # noqa: FBT001 - a column of the table
@@ -59,7 +59,9 @@ def test_nothing_stored(
 @pytest.mark.parametrize("consume_from", ["last_offset", "first_offset", "timestamp"])
 @pytest.mark.parametrize("topic", [NORMAL, RETRY])
 @pytest.mark.parametrize("offset, start", [(40, 40), (0, 10), (7, 10), (500, 100)])
-def test_stored(policy: str, consume_from: str, topic: str, offset: int, start: int) -> None:
+def test_a_stored_offset_wins_under_every_policy(
+    policy: str, consume_from: str, topic: str, offset: int, start: int
+) -> None:
     """What is stored wins under every ConsumeFromWhere, inside the bounds, with its reset."""
     known = _known(topic, COMMITTED._replace(offset=offset), None)
     found = first_base(QueueState(), known, _profile(consume_from), policy)
@@ -68,21 +70,23 @@ def test_stored(policy: str, consume_from: str, topic: str, offset: int, start: 
 
 @pytest.mark.parametrize("policy", ["fairlead", "rocketmq"])
 @pytest.mark.parametrize("for_time", [None, (AT_MS - 1, 60)])
-def test_another_time(policy: str, for_time: tuple[int, int] | None) -> None:
-    """Without the offset of its own time a queue has no start: it is never 0, nor the end."""
+def test_without_the_offset_of_its_time_a_queue_has_no_start(
+    policy: str, for_time: tuple[int, int] | None
+) -> None:
+    """Without the offset of its time a queue has no start, neither 0 nor the end (rule H8)."""
     known = _known(NORMAL, None, for_time)
     assert first_base(QueueState(), known, _profile("timestamp"), policy) is None
 
 
-def _told_by_bridge(world: World, for_time: tuple[int, int] | None) -> None:
+def _told_by_bridge(world: GroupWorld, for_time: tuple[int, int] | None) -> None:
     known = QueueOffsets(queue_of(0), 10, 100, None, for_time)
     world.add("offsets", OffsetsKnown(GROUP, "orders", "one", (known,)))
 
 
 @pytest.mark.parametrize("policy", ["fairlead", "rocketmq"])
-def test_timestamp(policy: str) -> None:
+def test_the_offset_of_a_timestamp_is_awaited(policy: str) -> None:
     """The time is asked for; an answer for none or another one leaves the queue pending."""
-    world = World()
+    world = GroupWorld()
     world.rule("start_policy", policy)
     world.beat("a", profile=_profile("timestamp"))
     world.run()
@@ -114,8 +118,8 @@ def test_timestamp(policy: str) -> None:
     "policy, start", [("fairlead", (3, "minimum")), ("rocketmq", (9, "last_offset"))]
 )
 def test_a_queue_that_is_added(policy: str, start: tuple[int, str]) -> None:
-    """A queue of a grown topic starts at its minimum, or RocketMQ's way at its end."""
-    world = World()
+    """A queue of a grown topic starts at its minimum, or RocketMQ's way at its end (rule H8)."""
+    world = GroupWorld()
     world.rule("start_policy", policy)
     world.beat("a", profile=_profile("last_offset"))
     world.run()
@@ -129,9 +133,9 @@ def test_a_queue_that_is_added(policy: str, start: tuple[int, str]) -> None:
     assert [(add.position.offset, add.why) for add in world.adds("a")] == [start]
 
 
-def test_made_anew() -> None:
+def test_a_recreated_topic_starts_at_its_minimum() -> None:
     """Also RocketMQ's way a topic that was made again starts at its minimum, more queues or not."""
-    world = World()
+    world = GroupWorld()
     world.rule("start_policy", "rocketmq")
     world.beat("a", profile=_profile("last_offset"))
     world.run()
@@ -150,7 +154,7 @@ def test_made_anew() -> None:
 
 def test_the_policy_in_force_decides() -> None:
     """A group may be given RocketMQ's way while it runs; what is known already stays."""
-    world = World()
+    world = GroupWorld()
     world.beat("a", profile=_profile("last_offset"))
     world.run()
     world.route(1)
@@ -171,7 +175,7 @@ def test_the_policy_in_force_decides() -> None:
 @pytest.mark.parametrize("policy", ["fairlead", "rocketmq"])
 def test_a_queue_that_its_route_hid_in_a_recovery(policy: str) -> None:
     """One that comes back after a loss may have been read, although the route was known."""
-    profile, world = _profile("last_offset"), World()
+    profile, world = _profile("last_offset"), GroupWorld()
     world.lose(2)
     world.rule("start_policy", policy)
     world.beat("a", profile=profile)

@@ -7,12 +7,12 @@ import pytest
 from fairlead.codec.group import decode_group, encode_group
 from fairlead.core.model import MemberProfile, Position
 from fairlead.core.outputs import Request
-from tests.core.world import GROUP, World, queue_of, settled
+from tests.kit.group_world import GROUP, GroupWorld, queue_of, settled
 
 
 def test_a_new_queue_of_an_existing_group_starts_at_its_minimum() -> None:
     """Partitions that are added later lose no first message."""
-    world = World()
+    world = GroupWorld()
     world.beat("a", profile=MemberProfile(consume_from="last_offset"))
     world.run()
     world.route(1)
@@ -133,7 +133,7 @@ def test_a_topic_that_changes_identity_at_once_drops_and_starts_anew() -> None:
 
 def test_offsets_of_another_identity_are_ignored() -> None:
     """Bounds of a topic's former life never become a start."""
-    world = World()
+    world = GroupWorld()
     world.beat("a")
     world.run()
     world.route(1, identity="two")
@@ -145,7 +145,7 @@ def test_offsets_of_another_identity_are_ignored() -> None:
 
 def test_unknown_bounds_are_asked_for_again_with_back_off() -> None:
     """A queue without a known start stays pending and is asked for again, never started at 0."""
-    world = World()
+    world = GroupWorld()
     world.beat("a")
     world.run()
     world.route(2)
@@ -162,7 +162,7 @@ def test_unknown_bounds_are_asked_for_again_with_back_off() -> None:
 
 def test_committed_offsets_win_over_the_consume_from_rule() -> None:
     """What the group committed in the data plane is where it goes on."""
-    world = World()
+    world = GroupWorld()
     world.beat("a")
     world.run()
     world.route(1)
@@ -173,7 +173,7 @@ def test_committed_offsets_win_over_the_consume_from_rule() -> None:
 
 def test_members_with_different_topics_share_each_topic_among_its_subscribers() -> None:
     """A member that does not subscribe a topic takes no share of it."""
-    world = World()
+    world = GroupWorld()
     world.beat("a", topics=("orders", "payments"))
     world.beat("b", topics=("orders",))
     world.publish(2, "orders", "payments")
@@ -183,7 +183,7 @@ def test_members_with_different_topics_share_each_topic_among_its_subscribers() 
 
 def test_unsubscribing_takes_effect_at_once() -> None:
     """A topic that nobody subscribes to any more is dropped, released and forgotten."""
-    world = World()
+    world = GroupWorld()
     world.beat("a", topics=("orders", "payments"))
     world.publish(1, "orders", "payments")
     world.beat("a", topics=("orders",))
@@ -217,7 +217,7 @@ def test_a_new_queue_goes_on_where_its_group_committed(
     committed: Position | None, start: tuple[Position, str]
 ) -> None:
     """An older state knows fewer queues than were read; a commit beyond the end skips nothing."""
-    world = World()
+    world = GroupWorld()
     world.beat("a", profile=MemberProfile(consume_from="last_offset"))
     world.run()
     world.route(1)
@@ -297,7 +297,7 @@ def test_a_topic_that_grows_before_the_first_generation(
     lives: list[str], committed: int, start: tuple[int, str]
 ) -> None:
     """A queue is known as new also where nothing was ever granted that its state knows."""
-    world = World()
+    world = GroupWorld()
     world.recovering, world.generation, world.marker = True, 1, 1
     world.beat("a")
     world.run()

@@ -8,12 +8,12 @@ from fairlead.core.outputs import Decision, Gone, Rejection, Request
 from fairlead.core.publishing.digest import digest
 from fairlead.core.publishing.resync import entries_by_member
 from fairlead.core.step import due_ms, step
-from tests.core.world import World, key_of, queue_of, settled
+from tests.kit.group_world import GroupWorld, key_of, queue_of, settled
 
 
 def test_a_first_heartbeat_asks_for_route_and_offsets_and_says_own_nothing() -> None:
     """A new group requests what it lacks and tells its member that it owns nothing."""
-    world = World()
+    world = GroupWorld()
     world.beat("a")
     world.run()
     asked = [output.what for output in world.outputs if isinstance(output, Request)]
@@ -80,7 +80,7 @@ def test_with_room_in_the_chain_the_successor_is_gated_in_the_same_decision() ->
 
 
 def test_members_that_hand_over_take_turns() -> None:
-    """The first stops at once, the next works on for a while; who is added to waits for both."""
+    """One member stops at once, the next a while later; the successor waits for both (rule H29)."""
     world = settled("a", "b", queues=9)
     world.beat("c")
     world.run()
@@ -90,7 +90,7 @@ def test_members_that_hand_over_take_turns() -> None:
 
 
 def test_nobody_lingers_whose_release_nobody_waits_for() -> None:
-    """A member that is dropped without a successor, or in an eager group, stops at once."""
+    """A member without a successor, or in an eager group, stops at once (rule H29)."""
     blocked, eager = settled("a", "b", queues=9, chain_cap=1), settled("a", "b", queues=9)
     eager.rule("mode", "eager")
     eager.run()
@@ -109,7 +109,7 @@ def test_unmoved_queues_are_never_touched() -> None:
 
 
 def test_a_lapse_gives_the_queues_away_at_the_newest_progress() -> None:
-    """A silent member's successor starts at its newest progress."""
+    """A silent member's successor starts at its newest progress (rule H7)."""
     world = settled("a", "b")
     world.progress("a", 0, world.epoch_of(0), 33)
     world.run()
@@ -124,7 +124,7 @@ def test_a_lapse_gives_the_queues_away_at_the_newest_progress() -> None:
 
 
 def test_a_member_lapses_only_after_lease_and_margin() -> None:
-    """The lapse is strict: at exactly lease + margin the member is alive."""
+    """The lapse is strict: at exactly lease + margin the member is alive (rule H9)."""
     world = settled("a", "b")
     world.pass_time(13_000)
     world.beat("b")
@@ -136,8 +136,8 @@ def test_a_member_lapses_only_after_lease_and_margin() -> None:
 
 
 def test_a_longer_lease_of_the_member_is_respected() -> None:
-    """A client that keeps a longer lease than the rule's is waited for by its own."""
-    world = World()
+    """A client that keeps a longer lease than the rule's is waited for by its own (rule H9)."""
+    world = GroupWorld()
     world.beat("a", profile=MemberProfile(lease_ms=60_000))
     world.run()
     world.pass_time(60_000)
@@ -162,7 +162,7 @@ def test_a_leave_moves_the_queues_by_their_releases() -> None:
 
 
 def test_a_leave_before_its_release_is_read_keeps_the_queue() -> None:
-    """A queue whose holder left stays with it until the release or the lapse."""
+    """A queue whose holder left stays with it until the release or the lapse (rule H11)."""
     world = settled("a", "b")
     held = world.epoch_of(0)
     world.leave("a")
@@ -175,7 +175,7 @@ def test_a_leave_before_its_release_is_read_keeps_the_queue() -> None:
 
 
 def test_a_heartbeat_after_the_leave_is_refused() -> None:
-    """A late heartbeat of a life that ended makes no ghost."""
+    """A late heartbeat of a life that ended makes no ghost (rule H13)."""
     world = settled("a", "b")
     for number in (0, 1):
         world.release("a", number, world.epoch_of(number), 1)
@@ -188,7 +188,7 @@ def test_a_heartbeat_after_the_leave_is_refused() -> None:
 
 
 def test_a_new_life_of_a_client_takes_over_from_its_old_one() -> None:
-    """The newest incarnation is the target; the old one is waited for."""
+    """The newest incarnation is the target; the old one is waited for (rule H12)."""
     world = settled("a")
     world.beat("a", life=2)
     world.run()
@@ -216,8 +216,8 @@ def test_a_group_without_members_is_evicted_after_a_set_time() -> None:
 
 
 def test_a_group_that_is_made_again_counts_on() -> None:
-    """Epochs of a group that was forgotten are not used again."""
-    world = World()
+    """Epochs of a group that was forgotten are not used again (rule H5)."""
+    world = GroupWorld()
     world.beat("a")
     arrivals, world.waiting = world.waiting, []
     result = step(None, arrivals, Moment(1_000, 1_000, 1, number_floor=41), world.rules)
@@ -226,7 +226,7 @@ def test_a_group_that_is_made_again_counts_on() -> None:
 
 
 def test_a_lost_record_is_healed_after_two_seconds_with_back_off() -> None:
-    """A digest that differs for two seconds has the whole record written again."""
+    """A digest that differs for two seconds has the whole record written again (rule H17)."""
     world = settled("a", queues=2)
     epochs = {world.epoch_of(0), world.epoch_of(1)}
     healed = []
@@ -242,7 +242,7 @@ def test_a_lost_record_is_healed_after_two_seconds_with_back_off() -> None:
 
 
 def test_long_batches_heal_nobody_who_follows() -> None:
-    """Heartbeats in a batch of four seconds know nothing of what the one before has written."""
+    """Heartbeats in a batch of four seconds do not know the decision before it (rule H17)."""
     world = settled("a", queues=8)
     for newcomer in ("b", "c"):
         assert world.state is not None
@@ -291,7 +291,7 @@ def test_a_drop_that_is_told_again_names_who_waits_by_then() -> None:
 
 
 def test_release_and_progress_of_another_epoch_or_life_change_nothing() -> None:
-    """Facts are matched by queue, incarnation and epoch."""
+    """Facts are matched by queue, incarnation and epoch (rule H3)."""
     world = settled("a", "b")
     held = world.epoch_of(0)
     world.release("a", 0, Epoch(held.generation, held.number + 1), 50)

@@ -16,7 +16,7 @@ STORIES = sorted(GOLDEN.glob("*.txt"))
 
 
 @pytest.mark.parametrize("story", STORIES, ids=lambda story: story.stem)
-def test_story(story: Path) -> None:
+def test_the_core_answers_a_story_as_its_transcript_says(story: Path) -> None:
     """The core answers a story as its transcript says."""
     script = story.read_text()
     told = replay(script)

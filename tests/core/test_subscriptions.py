@@ -1,10 +1,10 @@
 """Which subscription of a topic counts, by its version."""
 
 from fairlead.core.model import MemberKey, Subscription
-from tests.core.world import World, key_of, settled
+from tests.kit.group_world import GroupWorld, key_of, settled
 
 
-def _subscribed(world: World, member: MemberKey) -> dict[str, str]:
+def _subscribed(world: GroupWorld, member: MemberKey) -> dict[str, str]:
     assert world.state is not None
     subscriptions = world.state.members[member].subscriptions
     return {subscription.topic: subscription.expression for subscription in subscriptions}
@@ -57,7 +57,7 @@ def test_a_new_incarnation_starts_afresh() -> None:
 
 def test_a_topic_that_is_dropped_is_unsubscribed_whatever_the_versions() -> None:
     """The newest heartbeat says which topics; one that comes back may have any version."""
-    world = World()
+    world = GroupWorld()
     world.beat("a", topics=[_with("*", 9), _with("*", 9, "payments")])
     world.publish(1, "orders", "payments")
     world.beat("a", topics=[_with("*", 5)])

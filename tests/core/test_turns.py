@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from fairlead.core.handover.staggered_release import TURNS_MS_MAX, turns_of
 from fairlead.core.model import MemberKey
-from tests.core.world import key_of
+from tests.kit.group_world import key_of
 
 MEMBERS = st.integers(0, 300).map(lambda count: [key_of(f"c{each:03}") for each in range(count)])
 

@@ -5,13 +5,13 @@ from collections.abc import Callable
 import pytest
 
 from fairlead.core.model import MemberProfile
-from tests.core.world import World
+from tests.kit.group_world import GroupWorld
 
 LAST = MemberProfile(consume_from="last_offset")
 BROADCASTING = MemberProfile(message_model="broadcasting", consume_from="last_offset")
 
 
-def _leaves(world: World) -> None:
+def _leaves(world: GroupWorld) -> None:
     """A leaves, and has released both queues at 50."""
     assert world.state is not None
     epochs = world.epoch_of(0), world.epoch_of(1)
@@ -21,20 +21,20 @@ def _leaves(world: World) -> None:
     world.run()
 
 
-def _is_leaving(world: World) -> None:
+def _is_leaving(world: GroupWorld) -> None:
     """A leaves, and its releases are not read yet."""
     assert world.state is not None
     world.leave("A", last_started=world.state.epoch)
     world.run()
 
 
-def _lapses(world: World) -> None:
+def _lapses(world: GroupWorld) -> None:
     """A is heard of no more."""
     world.pass_time(20_000)
     world.run()
 
 
-def _broadcasters_stay(world: World) -> None:
+def _broadcasters_stay(world: GroupWorld) -> None:
     """A leaves a group in which somebody else reads everything by itself."""
     world.beat("B", profile=BROADCASTING)
     world.run()
@@ -42,9 +42,9 @@ def _broadcasters_stay(world: World) -> None:
 
 
 @pytest.mark.parametrize("goes", [_leaves, _is_leaving, _lapses, _broadcasters_stay])
-def test_what_is_brought_meanwhile_is_late(goes: Callable[[World], None]) -> None:
+def test_what_is_brought_meanwhile_is_late(goes: Callable[[GroupWorld], None]) -> None:
     """What was written to the new queues before somebody is there again is not skipped."""
-    world = World()
+    world = GroupWorld()
     world.beat("A", profile=LAST)
     world.publish(2)
     goes(world)

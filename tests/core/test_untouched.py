@@ -8,20 +8,20 @@ from fairlead.core.model import MessageQueue
 from fairlead.core.outputs import Assignment, Decision
 from fairlead.core.records import Release
 from fairlead.core.state import QueueState
-from tests.core.world import World, key_of
+from tests.kit.group_world import GroupWorld, key_of
 
 QUEUES = 24
 NAMES = "abcdefgh"
 
 
-def _at_rest(world: World) -> dict[MessageQueue, QueueState]:
+def _at_rest(world: GroupWorld) -> dict[MessageQueue, QueueState]:
     state = world.state
     if state is None or state.barrier is not None:
         return {}
     return {queue: value for queue, value in state.queues.items() if phase_of(value) is Phase.OWNED}
 
 
-def _change(world: World, chance: Random, lives: dict[str, int]) -> None:
+def _change(world: GroupWorld, chance: Random, lives: dict[str, int]) -> None:
     """Let something happen to the members or to the rules."""
     name = chance.choice(NAMES)
     match chance.randrange(5):
@@ -39,7 +39,7 @@ def _change(world: World, chance: Random, lives: dict[str, int]) -> None:
             world.rule("mode", chance.choice(("cooperative", "eager")))
 
 
-def _release_some(world: World, chance: Random) -> None:
+def _release_some(world: GroupWorld, chance: Random) -> None:
     state = world.state
     for queue, value in state.queues.items() if state is not None else ():
         for grant in (*value.overtaken, *value.chain):
@@ -53,7 +53,7 @@ def _release_some(world: World, chance: Random) -> None:
 
 def _live(seed: int) -> int:
     """Live through some changes; return how many queues stood by while others moved."""
-    world, chance, lives = World(), Random(seed), {"a": 1}
+    world, chance, lives = GroupWorld(), Random(seed), {"a": 1}
     world.beat("a")
     world.publish(QUEUES)
     stood_by = 0
@@ -96,7 +96,7 @@ def test_a_queue_that_does_not_move_is_never_touched() -> None:
 
 def test_a_heartbeat_leaves_every_queue_as_it_is() -> None:
     """What does not move is the same object: nothing is rebuilt to be equal."""
-    world = World()
+    world = GroupWorld()
     for name in "abc":
         world.beat(name)
     world.publish(QUEUES)

@@ -10,14 +10,14 @@ from fairlead.core.publishing.utc_words import utc_words
 
 
 @given(st.integers(0, 10**13 - 1))
-def test_like_the_library(at_ms: int) -> None:
+def test_moments_are_worded_as_by_datetime(at_ms: int) -> None:
     """Every moment that a record may name is worded as datetime words it."""
     there = datetime.fromtimestamp(at_ms // 1_000, UTC)
     assert utc_words(at_ms) == there.strftime("%Y-%m-%d %H:%M:%S UTC")
 
 
 @pytest.mark.parametrize("day", ["2000-02-29", "2024-02-29", "2100-02-28", "2100-03-01"])
-def test_leap_days(day: str) -> None:
+def test_dates_around_leap_days_are_right(day: str) -> None:
     """Around leap days, and where there is none."""
     at = datetime.fromisoformat(f"{day}T23:59:59+00:00")
     assert utc_words(round(at.timestamp() * 1_000)) == f"{day} 23:59:59 UTC"

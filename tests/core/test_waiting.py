@@ -4,11 +4,11 @@ from fairlead.control.native_handback import release_rule
 from fairlead.core.outputs import Assignment, Decision, Gone, Notice
 from fairlead.core.publishing.waiting import UNANSWERED_MS
 from fairlead.core.records import TopicAbsent
-from tests.core.operator import drain
-from tests.core.world import GROUP, World
+from tests.kit.group_operator import drain
+from tests.kit.group_world import GROUP, GroupWorld
 
 
-def _told(world: World) -> list[tuple[str, str | None, str]]:
+def _told(world: GroupWorld) -> list[tuple[str, str | None, str]]:
     """Return what the newest step told of waiting: to whom, the reason, the words."""
     return [
         (output.member.client_id, output.reason, output.message)
@@ -17,11 +17,13 @@ def _told(world: World) -> list[tuple[str, str | None, str]]:
     ]
 
 
-def _absent(world: World, topic: str = "payments", cluster: str = "main") -> None:
+def _absent(world: GroupWorld, topic: str = "payments", cluster: str = "main") -> None:
     world.add("offsets", TopicAbsent(GROUP, topic, cluster))
 
 
-def _beat_on(world: World, milliseconds: int, clients: str = "a", topic: str = "payments") -> None:
+def _beat_on(
+    world: GroupWorld, milliseconds: int, clients: str = "a", topic: str = "payments"
+) -> None:
     """Let time pass, and clients heartbeat at its end."""
     world.clock_ms += milliseconds
     for client in clients:
@@ -29,9 +31,9 @@ def _beat_on(world: World, milliseconds: int, clients: str = "a", topic: str = "
     world.run()
 
 
-def test_missing_topic() -> None:
+def test_an_absent_topic_is_reported_once_and_its_end_too() -> None:
     """A bridge says that a topic is absent: who subscribes to it is told, once, and of the end."""
-    world = World()
+    world = GroupWorld()
     world.beat("a", topics=("payments",))
     world.beat("b", topics=("orders",))
     world.publish(2)
@@ -61,7 +63,7 @@ def test_missing_topic() -> None:
 
 def test_it_is_no_move() -> None:
     """What is told of waiting is beside a decision that names no cause and moves nothing."""
-    world = World()
+    world = GroupWorld()
     world.beat("a", topics=("payments",))
     world.run()
     _absent(world)
@@ -73,9 +75,9 @@ def test_it_is_no_move() -> None:
     assert decision.epoch == decision.previous_epoch
 
 
-def test_absent_elsewhere() -> None:
+def test_a_topic_with_a_route_is_absent_for_nobody() -> None:
     """Where a route stands, that another cluster lacks the topic tells nobody anything."""
-    world = World()
+    world = GroupWorld()
     world.beat("a")
     world.publish(2)
     _absent(world, "orders", "far")
@@ -86,9 +88,9 @@ def test_absent_elsewhere() -> None:
     assert world.state.absent == {}
 
 
-def test_deleted_topic() -> None:
+def test_a_deleted_topic_is_reported_as_absent() -> None:
     """A topic that is deleted while it is read does not exist any more."""
-    world = World()
+    world = GroupWorld()
     world.beat("a")
     world.publish(2)
     world.route(None)
@@ -98,9 +100,9 @@ def test_deleted_topic() -> None:
     assert message.startswith("topic orders does not exist;")
 
 
-def test_no_bridge() -> None:
+def test_after_ten_seconds_without_an_answer_the_bridge_is_named() -> None:
     """Nobody has answered for ten seconds: since when it was asked, and who was there last."""
-    world = World()
+    world = GroupWorld()
     world.beat("a", topics=("payments",))
     world.run()
     _beat_on(world, UNANSWERED_MS - 1)
@@ -118,9 +120,9 @@ def test_no_bridge() -> None:
     assert [reason for _, reason, _ in _told(world)] == ["topic"]
 
 
-def test_bridge_that_died() -> None:
+def test_an_absent_topic_may_be_there_when_no_bridge_answers() -> None:
     """A topic that was absent, and then no answer any more: it may have been made meanwhile."""
-    world = World()
+    world = GroupWorld()
     world.bridges = {"main": (5_000, "running"), "far": (3_000, "stopped")}
     world.beat("a", topics=("payments",))
     world.run()
@@ -137,7 +139,7 @@ def test_bridge_that_died() -> None:
 
 def test_bounds_that_nobody_tells() -> None:
     """A queue whose start no bridge tells is waited for like a route."""
-    world = World()
+    world = GroupWorld()
     world.bridges = {"main": (2_000, "stopped")}
     world.beat("a")
     world.run()
@@ -152,7 +154,7 @@ def test_bounds_that_nobody_tells() -> None:
 
 def test_a_bridge_that_answers_with_less_is_there() -> None:
     """An answer that lacks what is needed is one all the same: nobody is told that none came."""
-    world = World()
+    world = GroupWorld()
     world.beat("a")
     world.run()
     world.route(2)
@@ -166,9 +168,9 @@ def test_a_bridge_that_answers_with_less_is_there() -> None:
         assert _told(world) == []
 
 
-def test_paused() -> None:
+def test_who_joins_a_paused_group_hears_which_rule() -> None:
     """Who joins a paused group is told by which rule; who holds queues is not; then it is over."""
-    world = World()
+    world = GroupWorld()
     world.beat("a")
     world.publish(2)
     world.rule("pause", value=True)
@@ -188,9 +190,9 @@ def test_paused() -> None:
     assert any(isinstance(output, Assignment) and output.add for output in world.outputs)
 
 
-def test_drained() -> None:
+def test_a_drained_client_hears_of_its_drain_and_its_end() -> None:
     """A drained client is told as its queues are taken, and how that ends; others are not."""
-    world = World()
+    world = GroupWorld()
     world.beat("a")
     world.beat("b")
     world.publish(2)
@@ -217,7 +219,7 @@ def test_drained() -> None:
 
 def test_drained_before_a_missing_topic() -> None:
     """That the topic is missing is told once the client would get it."""
-    world = World()
+    world = GroupWorld()
     drain(world, "a")
     world.beat("a", topics=("payments",))
     world.run()
@@ -230,9 +232,9 @@ def test_drained_before_a_missing_topic() -> None:
     assert [reason for _, reason, _ in _told(world)] == ["topic"]
 
 
-def test_designated() -> None:
+def test_an_undesignated_client_hears_which_rule() -> None:
     """Who is not named is told by which rule; who is named and finds no queue left is not."""
-    world = World()
+    world = GroupWorld()
     world.rule("designated", {"only": ["a", "b"]})
     world.beat("a")
     world.beat("b")
@@ -252,9 +254,9 @@ def test_designated() -> None:
     assert [(client, reason) for client, reason, _ in _told(world)] == [("c", None)]
 
 
-def test_designated_to_nobody() -> None:
+def test_without_the_named_client_the_rule_decides() -> None:
     """While no named client is there, nobody has the topic, or all have it, as the rule says."""
-    world = World()
+    world = GroupWorld()
     world.rule("designated", {"only": ["x"]})
     world.beat("a")
     world.run()
@@ -266,7 +268,7 @@ def test_designated_to_nobody() -> None:
 
 def test_designated_for_one_topic() -> None:
     """A member that may have another topic is not kept out, and its retry topic is none yet."""
-    world = World()
+    world = GroupWorld()
     retry = "%RETRY%orders"
     world.rule("designated", {"only": ["a"], "topics": ["orders"]})
     world.beat("a", topics=("orders", retry))
@@ -280,9 +282,9 @@ def test_designated_for_one_topic() -> None:
     assert [(client, reason) for client, reason, _ in _told(world)] == [("b", None)]
 
 
-def test_released() -> None:
+def test_a_released_group_says_how_it_is_taken_back() -> None:
     """A released group says so, and how it is taken back."""
-    world = World()
+    world = GroupWorld()
     world.rule("designated", release_rule("orders").value)
     world.beat("a")
     world.run()
@@ -293,9 +295,9 @@ def test_released() -> None:
     assert _told(world) == [("a", "designated", words)]
 
 
-def test_gone() -> None:
+def test_with_the_member_its_notice_goes() -> None:
     """With the member goes what it was told."""
-    world = World()
+    world = GroupWorld()
     world.beat("a", topics=("payments",))
     world.run()
     _absent(world)
@@ -305,9 +307,9 @@ def test_gone() -> None:
     assert [output.notice for output in world.outputs if isinstance(output, Gone)] == [True]
 
 
-def test_new_engine() -> None:
+def test_a_new_engine_repeats_what_keeps_a_client_waiting() -> None:
     """A client counts what the engine of its generation says, so a new engine says it anew."""
-    world = World()
+    world = GroupWorld()
     world.beat("a", topics=("payments",))
     world.run()
     _absent(world)
@@ -321,11 +323,11 @@ def test_new_engine() -> None:
     assert [reason for _, reason, _ in _told(world)] == ["topic"]
 
 
-def test_any_cut() -> None:
+def test_many_steps_end_with_the_same_notice_as_few() -> None:
     """What is told in the end is the same, whether steps are few or many."""
     ends = []
     for every in (1, 2, 5, 12):
-        world = World()
+        world = GroupWorld()
         world.beat("a", topics=("payments",))
         world.run()
         for second in range(1, 25):

@@ -18,7 +18,7 @@ from fairlead.core.rules.queue_weights import (
     weigh,
 )
 from fairlead.core.rules.rule_error import RuleError
-from tests.core.world import World, queue_of
+from tests.kit.group_world import GroupWorld, queue_of
 
 Q = [queue_of(number) for number in range(4)]
 OPEN = dict.fromkeys(Q, True)
@@ -48,7 +48,7 @@ def _steady(per_second: float, seconds: int, over_ms: int = 60_000) -> Measure:
 
 
 @pytest.mark.parametrize("seconds", [2, 30, 600])
-def test_a_steady_rate(seconds: int) -> None:
+def test_a_steady_rate_is_measured_from_the_first_reports(seconds: int) -> None:
     """A steady rate is measured as it is, from the first reports on."""
     assert _steady(40, seconds).rate == pytest.approx(40)
 
@@ -80,14 +80,14 @@ def test_an_end_that_went_back() -> None:
     assert known == Measure(61_000, 61_000, 5, 5, lag=5.0)
 
 
-def test_by_rate() -> None:
+def test_a_queue_weighs_its_share_of_the_mean_rate() -> None:
     """A queue weighs its share of the mean, and without traffic a tenth of it."""
     measures = {0: _steady(60, 60), 1: _steady(20, 60), 2: _steady(0, 60)}
     found = _weights(measures, {}, Weighing("rate", change_percent=0), 60_000)
     assert found == {0: 2.2, 1: 0.75, 2: 0.1}
 
 
-def test_by_lag() -> None:
+def test_a_queue_weighs_its_lag() -> None:
     """A queue weighs what is left to process, whatever was written."""
     measures = {
         number: replace(_steady(10, 60), behind=lag, lag=float(lag))
@@ -157,7 +157,7 @@ def test_read_only_and_drained(by: str) -> None:
         ({"by": "lag", "change_percent": "50"}, "change_percent"),
     ],
 )
-def test_bad_rules(value: object, field: str) -> None:
+def test_a_bad_weight_is_refused_with_its_field(value: object, field: str) -> None:
     """A value that cannot be is refused with its field and what to send."""
     with pytest.raises(RuleError) as refused:
         read_weighing(value)
@@ -169,7 +169,7 @@ class Group:
     """A group under STICKY of two members and four queues, which reports what it reads."""
 
     def __init__(self, by: str) -> None:
-        self.world = World()
+        self.world = GroupWorld()
         self.ends = [0, 0, 0, 0]
         self.decisions: list[Decision] = []
         world = self.world

@@ -29,8 +29,8 @@ from fairlead.core.publishing.waiting import WAITING
 from fairlead.core.records import Reset
 from strategies.registry import STRATEGIES
 from tests.core.rewritten import REWRITTEN
-from tests.core.settling import owners, settle, shares
-from tests.core.world import GROUP, World, queue_of
+from tests.kit.group_settling import owners, settle, shares
+from tests.kit.group_world import GROUP, GroupWorld, queue_of
 
 __all__ = ["COMMANDS", "replay"]
 
@@ -45,7 +45,7 @@ def _position(text: str) -> Position:
     return Position(int(reset or 0), int(offset))
 
 
-def _beat(world: World, words: list[str]) -> None:
+def _beat(world: GroupWorld, words: list[str]) -> None:
     words, said = _cut(words, "with")
     words, zones = _cut(words, "in")
     says = json.loads(" ".join(said)) if said else {}
@@ -56,7 +56,7 @@ def _beat(world: World, words: list[str]) -> None:
         world.beat(client, life=int(life or 1), topics=[topic], profile=replace(usual, **says))
 
 
-def _route(world: World, words: list[str]) -> None:
+def _route(world: GroupWorld, words: list[str]) -> None:
     words, zones = _cut(words, "in")
     queues = None if words[0] == "deleted" else int(words[0])
     identity = words[1] if len(words) > 1 else "one"
@@ -69,16 +69,16 @@ def _cut(words: list[str], word: str) -> tuple[list[str], list[str]]:
     return words[:place], words[place + 1 :]
 
 
-def _bounds(world: World, words: list[str]) -> None:
+def _bounds(world: GroupWorld, words: list[str]) -> None:
     identity = words[3] if len(words) > 3 else "one"
     world.bounds(int(words[0]), first=int(words[1]), last=int(words[2]), identity=identity)
 
 
-def _committed(world: World, words: list[str]) -> None:
+def _committed(world: GroupWorld, words: list[str]) -> None:
     world.bounds(int(words[0]), committed=_position(words[1]))
 
 
-def _release(world: World, words: list[str]) -> None:
+def _release(world: GroupWorld, words: list[str]) -> None:
     words, last_started = _last_started(words)
     client, _, life = words[0].partition("/")
     offset = None if words[3] == "never" else _position(words[3])
@@ -92,12 +92,12 @@ def _last_started(words: list[str]) -> tuple[list[str], Epoch | None]:
     return words, _epoch(told[0]) if told else None
 
 
-def _progress(world: World, words: list[str]) -> None:
+def _progress(world: GroupWorld, words: list[str]) -> None:
     client, _, life = words[0].partition("/")
     world.progress(client, int(words[1]), _epoch(words[2]), int(words[3]), life=int(life or 1))
 
 
-def _claims(world: World, words: list[str]) -> None:
+def _claims(world: GroupWorld, words: list[str]) -> None:
     client, _, life = words[0].partition("/")
     claims = []
     for word in words[1:]:
@@ -106,13 +106,13 @@ def _claims(world: World, words: list[str]) -> None:
     world.claims(client, *claims, life=int(life or 1))
 
 
-def _leave(world: World, words: list[str]) -> None:
+def _leave(world: GroupWorld, words: list[str]) -> None:
     words, last_started = _last_started(words)
     client, _, life = words[0].partition("/")
     world.leave(client, int(life or 1), last_started)
 
 
-def _rule(world: World, words: list[str]) -> None:
+def _rule(world: GroupWorld, words: list[str]) -> None:
     said, because = _reason(words[1:])
     world.rule(words[0], json.loads(" ".join(said)), because=because)
 
@@ -126,8 +126,8 @@ def _reason(words: list[str]) -> tuple[list[str], str | None]:
 
 def _of_queue(
     rule: str, name: str, read: Callable[[str], object]
-) -> Callable[[World, list[str]], None]:
-    def set_rule(world: World, words: list[str]) -> None:
+) -> Callable[[GroupWorld, list[str]], None]:
+    def set_rule(world: GroupWorld, words: list[str]) -> None:
         (number, text), because = _reason(words)
         queue = queue_of(int(number))
         value = None if text == "none" else {"queue": [*queue], name: read(text)}
@@ -136,8 +136,8 @@ def _of_queue(
     return set_rule
 
 
-def _of_client(rule: str, name: str) -> Callable[[World, list[str]], None]:
-    def set_rule(world: World, words: list[str]) -> None:
+def _of_client(rule: str, name: str) -> Callable[[GroupWorld, list[str]], None]:
+    def set_rule(world: GroupWorld, words: list[str]) -> None:
         (client, text), because = _reason(words)
         value = None if text == "none" else {"client_id": client, name: text}
         world.rule(rule, value, client, because=because)
@@ -145,43 +145,43 @@ def _of_client(rule: str, name: str) -> Callable[[World, list[str]], None]:
     return set_rule
 
 
-def _drain(world: World, words: list[str]) -> None:
+def _drain(world: GroupWorld, words: list[str]) -> None:
     (client, *ended), because = _reason(words)
     value = None if ended == ["none"] else {"client_id": client}
     world.rule("drain", value, client, because=because)
 
 
-def _reset(world: World, words: list[str]) -> None:
+def _reset(world: GroupWorld, words: list[str]) -> None:
     said, because = _reason(words)
     queue, offset = queue_of(int(said[0])), int(said[1])
     world.add("control", Reset(GROUP, queue, offset, "alice", because))
 
 
-def _driver(world: World, words: list[str]) -> None:
+def _driver(world: GroupWorld, words: list[str]) -> None:
     world.driver(int(words[0]), marked="unmarked" not in words)
 
 
-def _lost(world: World, words: list[str]) -> None:
+def _lost(world: GroupWorld, words: list[str]) -> None:
     world.lose(int(words[0]), marked="unmarked" not in words)
 
 
-def _marker(world: World, words: list[str]) -> None:
+def _marker(world: GroupWorld, words: list[str]) -> None:
     world.marker = int(words[0])
 
 
-def _time(world: World, words: list[str]) -> None:
+def _time(world: GroupWorld, words: list[str]) -> None:
     world.pass_time(int(words[0]))
 
 
-def _cap(world: World, words: list[str]) -> None:
+def _cap(world: GroupWorld, words: list[str]) -> None:
     world.chain_cap = int(words[0])
 
 
-def _switch(world: World, words: list[str]) -> None:
+def _switch(world: GroupWorld, words: list[str]) -> None:
     world.switch_ms = int(words[0])
 
 
-COMMANDS: dict[str, Callable[[World, list[str]], None]] = {
+COMMANDS: dict[str, Callable[[GroupWorld, list[str]], None]] = {
     "beat": _beat,
     "route": _route,
     "bounds": _bounds,
@@ -209,7 +209,7 @@ COMMANDS: dict[str, Callable[[World, list[str]], None]] = {
 
 def replay(script: str) -> str:
     """Run a transcript's commands and return it with the answers that the core gives now."""
-    world = World(strategies={**STRATEGIES, REWRITTEN.name: REWRITTEN})
+    world = GroupWorld(strategies={**STRATEGIES, REWRITTEN.name: REWRITTEN})
     lines: list[str] = []
     for line in script.splitlines():
         if line.startswith("#") or not line.strip():
@@ -231,7 +231,7 @@ def replay(script: str) -> str:
     return "\n".join(lines) + "\n"
 
 
-def _settled(world: World) -> Iterator[str]:
+def _settled(world: GroupWorld) -> Iterator[str]:
     before = owners(world)
     for output in settle(world):
         if isinstance(output, Decision | Rejection):

@@ -13,7 +13,7 @@ from fairlead_proof.demo.screen import Screen
 from fairlead_proof.demo.verdict import Check
 from rich.console import Console
 
-from tests.demo.recorded import SMALL, sound_history
+from tests.kit.recorded_history import SMALL, sound_history
 
 BUSY_SECONDS_MAX = 30.0
 """For a run beside two others on two cores. It tells a wait of a library, 60 s, all the same."""
@@ -41,7 +41,11 @@ def _decided(outages: list[Outage]) -> list[Check]:
         ([1.0] * 18 + [60.0, 60.0], "60.0 s, 20 times", False),
     ],
 )
-def test_decided_in_time(seconds: list[float], measured: str, passed: bool) -> None:  # noqa: FBT001
+def test_decisions_come_within_5_seconds_of_new_leaders(
+    seconds: list[float],
+    measured: str,
+    passed: bool,  # noqa: FBT001
+) -> None:
     """Decisions are due within 5 s of the new leaders; of twenty outages one may be slow."""
     (check,) = _decided(_outages(*seconds))
     assert (check.measured, check.passed) == (measured, passed)
@@ -50,7 +54,7 @@ def test_decided_in_time(seconds: list[float], measured: str, passed: bool) -> N
 
 
 def test_living_clients_are_not_taken_for_dead() -> None:
-    """A lease that ended in an outage is told with the broker, and fails the run."""
+    """A lease that ended in an outage fails the run; the report names the broker."""
     lost = replace(_outages(1.0)[0], expired=("c1", "c2"))
     checks = judge(sound_history(), SMALL, outages=[*_outages(1.0), lost]).checks
     (check,) = [each for each in checks if each.name == "living clients taken for dead"]
@@ -61,7 +65,7 @@ def test_living_clients_are_not_taken_for_dead() -> None:
 
 
 def test_leases_end_where_nobody_leads() -> None:
-    """Where a lease is over before a heartbeat can be written, it ends: that is told."""
+    """A lease that is over before a heartbeat can be written ends: the report says so."""
     late = Outage(BrokerFault.LEADER_KILL, 2, 0, 8_000, 12_001, expired=("c1", "c2"))
     judged = judge(sound_history(), SMALL, outages=[late])
     (check,) = [each for each in judged.checks if each.name == "living clients taken for dead"]
@@ -79,7 +83,7 @@ def test_each_fault_is_judged_by_itself() -> None:
     assert [check.passed for check in _decided([*quick, *_outages(9.0)])] == [True, False]
 
 
-def test_steps() -> None:
+def test_every_fault_is_a_step() -> None:
     """Every fault is a step, and a rolling restart one for each broker."""
     assert faults_of(0) == (
         BrokerFault.LEADER_KILL,
@@ -114,7 +118,7 @@ def _run(options: DemoOptions) -> DemoReport:
     ],
     ids=["killed", "killed-and-frozen"],
 )
-def test_the_leader(faults: tuple[BrokerFault, ...]) -> None:
+def test_the_leader_is_killed_and_the_next_one_frozen(faults: tuple[BrokerFault, ...]) -> None:
     """The leader of the heartbeats is killed, the next one frozen for longer than its session."""
     options = DemoOptions(
         duration_s=5,

@@ -1,4 +1,4 @@
-"""A consumer of the demo shows its client's metrics where it is told to."""
+"""A consumer of the demo shows its client's metrics where an argument asks for it."""
 
 import socket
 import threading
@@ -17,7 +17,7 @@ def _free_port() -> int:
         return port
 
 
-def test_metrics(tmp_path: Path) -> None:
+def test_a_process_with_a_metrics_port_answers(tmp_path: Path) -> None:
     """A process with --metrics-port answers with its group's numbers, before it has joined."""
     arguments = {"bootstrap": "127.0.0.1:1", "prefix": "p.", "group": "orders", "topic": "t"}
     fleet = Fleet(tmp_path, arguments, threading.Condition())

@@ -8,6 +8,6 @@ from fairlead_proof.demo.consumers import Consumers
     "consumers, pushing",
     [(Consumers.MIXED, ["c2", "c10"]), (Consumers.LOOP, []), (Consumers.PUSH, ["c1", "c2", "c10"])],
 )
-def test_who_pushes(consumers: Consumers, pushing: list[str]) -> None:
-    """Where both are mixed, every second client is told its messages by a listener."""
+def test_every_second_client_of_a_mix_is_pushed(consumers: Consumers, pushing: list[str]) -> None:
+    """Where both are mixed, every second client gets its messages by a listener."""
     assert [name for name in ("c1", "c2", "c10") if consumers.pushes(name)] == pushing

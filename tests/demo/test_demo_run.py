@@ -11,7 +11,7 @@ import pytest
 from fairlead_proof.demo.judge import STEPS
 
 from fairlead.errors import ExitCode
-from tests.awaiting import child_process, run_talking
+from tests.kit.awaiting import child_process, run_talking
 
 SECONDS = 480.0
 """For a whole demo; each of its waits is much shorter."""
@@ -53,7 +53,7 @@ def _processes_naming(text: str) -> list[str]:
         pytest.param(4, ["--consumers", "push"], marks=pytest.mark.slow),
     ],
 )
-def test_verdict(tmp_path: Path, seed: int, chosen: list[str]) -> None:
+def test_the_demo_passes_its_own_judge(tmp_path: Path, seed: int, chosen: list[str]) -> None:
     """The demo passes its own judge, whoever leaves or is killed, also through push consumers."""
     report, temporary = tmp_path / "report.json", tmp_path / "tmp"
     flags = [*chosen, "--check", "--seed", str(seed), "--report", str(report), "-o", "json"]
@@ -76,8 +76,8 @@ def test_verdict(tmp_path: Path, seed: int, chosen: list[str]) -> None:
 @pytest.mark.parametrize(
     "number", [signal.SIGINT, pytest.param(signal.SIGTERM, marks=pytest.mark.slow)]
 )
-def test_interrupted(tmp_path: Path, number: signal.Signals) -> None:
-    """A demo that is told to stop while it starts ends every process and removes every file."""
+def test_an_interrupted_demo_leaves_nothing_behind(tmp_path: Path, number: signal.Signals) -> None:
+    """A demo that has to stop while it starts ends every process and removes every file."""
     temporary = tmp_path / "tmp"
     with child_process(
         _command("--report", str(tmp_path / "report.json")),

@@ -4,7 +4,7 @@ from fairlead_proof.demo.fleet import Fleet
 
 from fairlead.verify.history import Consumed, Held, Start, Stop
 from fairlead.verify.journal import read_journal
-from tests.demo.recorded import queue
+from tests.kit.recorded_history import queue
 
 SECONDS = 20.0
 
@@ -17,7 +17,7 @@ def _joined(fleet: Fleet, client_id: str) -> None:
     assert fleet.wait_until(lambda floor: floor.queues_of(client_id) == [queue(0)], SECONDS)
 
 
-def test_life(fleet: Fleet) -> None:
+def test_floor_and_journal_agree_over_the_life_of_a_consumer(fleet: Fleet) -> None:
     """A consumer joins, holds a message, finishes it and leaves; floor and journal say the same."""
     _joined(fleet, "c1")
     assert fleet.members() == frozenset({"c1"})
@@ -33,7 +33,7 @@ def test_life(fleet: Fleet) -> None:
     assert [type(record) for record in journal.records] == [Start, Held, Consumed, Stop]
 
 
-def test_kill(fleet: Fleet) -> None:
+def test_a_killed_consumer_is_gone_and_did_not_fail(fleet: Fleet) -> None:
     """A killed consumer is gone from the floor, is no member, and did not fail by itself."""
     _joined(fleet, "c1")
     fleet.kill("c1")
@@ -53,6 +53,6 @@ def test_death_is_noticed(fleet: Fleet) -> None:
     assert "I will not" in fleet.log_tail("moody-1")
 
 
-def test_wait_ends(fleet: Fleet) -> None:
+def test_a_wait_for_a_fact_ends_in_time(fleet: Fleet) -> None:
     """A fact that does not come true is not waited for beyond the time."""
     assert not fleet.wait_until(lambda floor: bool(floor.working), 0.05)

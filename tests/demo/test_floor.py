@@ -4,7 +4,7 @@ from fairlead_proof.demo.floor import Floor, Seat
 
 from fairlead.core.model import Epoch
 from fairlead.verify.history import Consumed, Held, Start, Stop
-from tests.demo.recorded import queue
+from tests.kit.recorded_history import queue
 
 
 def _floor() -> Floor:
@@ -14,7 +14,7 @@ def _floor() -> Floor:
     return floor
 
 
-def test_work() -> None:
+def test_starts_make_owners_and_messages_move_the_frontier() -> None:
     """Starts and stops make owners, messages move the frontier."""
     floor = _floor()
     floor.apply("a", Held(queue(0), 5, 120))
@@ -29,7 +29,7 @@ def test_work() -> None:
     assert (floor.consumed, floor.seats["a"].consumed) == (1, 1)
 
 
-def test_late_stop() -> None:
+def test_a_late_stop_takes_no_queue_from_the_next_owner() -> None:
     """A stop that is heard after the next owner's start does not take the queue from that one."""
     floor = _floor()
     floor.apply("b", Start(queue(0), Epoch(1, 2), 6, 150))
@@ -45,7 +45,7 @@ def test_frontier_never_falls() -> None:
     assert floor.frontier[queue(0)] == 7
 
 
-def test_end() -> None:
+def test_with_a_process_its_work_is_gone() -> None:
     """With a process its work is gone, and nothing of others."""
     floor = _floor()
     floor.leave("a", "killed")
@@ -53,7 +53,7 @@ def test_end() -> None:
     assert list(floor.working) == [queue(1)]
 
 
-def test_agreement() -> None:
+def test_floor_and_grants_agree_under_one_epoch() -> None:
     """Floor and grants agree when each queue is worked on by its grantee under that epoch."""
     floor = _floor()
     granted = {queue(0): ("a", Epoch(1, 1)), queue(1): ("b", Epoch(1, 1))}

@@ -19,7 +19,7 @@ from fairlead.verify.history import (
     StepBegun,
     Stop,
 )
-from tests.demo.recorded import (
+from tests.kit.recorded_history import (
     BARE,
     MESSAGES,
     MILLISECOND,
@@ -42,7 +42,7 @@ def _consumed(record: JournalRecord, number: int, offset: int) -> bool:
     )
 
 
-def test_sound() -> None:
+def test_a_sound_history_passes_every_requirement() -> None:
     """A history of the whole script without a fault passes every requirement."""
     verdict = judge(sound_history(), SMALL)
     assert verdict.failed() == ()
@@ -53,12 +53,12 @@ def test_sound() -> None:
     assert [step.moved_by_avg for step in verdict.steps] == [6, 3, 3, 3, 2, 4]
 
 
-def test_deterministic() -> None:
+def test_the_same_history_gives_the_same_verdict() -> None:
     """The same history gives the same verdict."""
     assert judge(sound_history(), SMALL) == judge(sound_history(), SMALL)
 
 
-def test_empty() -> None:
+def test_an_empty_history_fails() -> None:
     """An empty history is no success: it fails, and says what is missing."""
     verdict = judge(History())
     assert not verdict.passed
@@ -69,14 +69,14 @@ def test_empty() -> None:
 @pytest.mark.parametrize(
     "missing", ["journals", "steps", "source", "decisions", "grants"], ids=lambda name: f"no_{name}"
 )
-def test_part_missing(missing: str) -> None:
+def test_a_history_without_one_kind_of_evidence_fails(missing: str) -> None:
     """A history without one kind of evidence fails, whatever the others say."""
     empty: object = {} if missing == "source" else ()
     verdict = judge(replace(sound_history(), **{missing: empty}), SMALL)  # type: ignore[arg-type]
     assert "history is not empty" in verdict.failed()
 
 
-def test_overlap() -> None:
+def test_two_owners_for_two_milliseconds_are_found() -> None:
     """One owner that stops two milliseconds after its successor started: two owners at once."""
 
     def late(record: JournalRecord) -> Sequence[JournalRecord]:
@@ -94,7 +94,7 @@ def test_overlap() -> None:
     assert "STOP" in check.findings[3]
 
 
-def test_shortest_slice() -> None:
+def test_of_two_overlaps_the_shorter_is_shown() -> None:
     """Of two overlaps the shorter is shown, by the first sign of life of the earlier owner."""
 
     def never(record: JournalRecord) -> Sequence[JournalRecord]:
@@ -115,7 +115,7 @@ def test_shortest_slice() -> None:
     assert "read twice on clean moves" in verdict.failed()
 
 
-def test_hole() -> None:
+def test_a_missed_message_is_named() -> None:
     """A message of the source that nobody processed is missed, and named."""
 
     def skip(record: JournalRecord) -> Sequence[JournalRecord]:
@@ -127,7 +127,7 @@ def test_hole() -> None:
     assert check.findings == ("orders/main/7@1",)
 
 
-def test_unread_end() -> None:
+def test_messages_after_the_last_stop_are_missed() -> None:
     """The source is the measure: messages that arrived after the consumers stopped are missed."""
     history = sound_history()
     longer = {**history.source, queue(3): {**history.source[queue(3)], MESSAGES: 1000 + MESSAGES}}
@@ -152,7 +152,7 @@ def test_duplicate_on_clean_move() -> None:
     assert verdict.failed() == ("read twice on clean moves",)
 
 
-def test_duplicate_within_tenure() -> None:
+def test_one_owner_that_reads_twice_is_found() -> None:
     """One owner that processes a message twice reads it twice, also if it is killed later."""
 
     def twice(record: JournalRecord) -> Sequence[JournalRecord]:
@@ -162,8 +162,8 @@ def test_duplicate_within_tenure() -> None:
     assert _check(verdict, "read twice on clean moves").measured == "1"
 
 
-def test_silent_queue() -> None:
-    """A queue of which nothing was processed fails the run, also if it is the only fault."""
+def test_a_queue_without_work_fails_the_run() -> None:
+    """A queue without a processed message fails the run, also as the only fault."""
     history = sound_history()
     grown = {**history.source, queue(QUEUES): {}}
     verdict = judge(replace(history, source=grown), SMALL)
@@ -173,7 +173,7 @@ def test_silent_queue() -> None:
 
 
 @pytest.mark.parametrize("name", STEPS)
-def test_step_without_move(name: str) -> None:
+def test_a_step_that_moved_nothing_fails_the_run(name: str) -> None:
     """A step that moved no queue proves nothing, and fails the run."""
     verdict = judge(without_moves(sound_history(), name), SMALL)
     check = _check(verdict, "queues moved per step")
@@ -182,7 +182,7 @@ def test_step_without_move(name: str) -> None:
 
 
 def test_many_steps_are_told_in_few_words() -> None:
-    """Up to eight are told one by one, of more the least and the most; each is judged."""
+    """The report lists up to eight, of more the least and the most; the judge judges each."""
 
     def told(*moved: int) -> Check:
         steps = [
@@ -195,7 +195,7 @@ def test_many_steps_are_told_in_few_words() -> None:
     assert told(32, 4, 4, 4, 0, 4, 4, 4, 4).findings == ("step-4 moved no queue",)
 
 
-def test_step_missing() -> None:
+def test_a_script_without_a_step_fails() -> None:
     """A script that left out a step fails."""
     history = sound_history()
     steps = [s for s in history.steps if not (isinstance(s, StepBegun) and s.name == "grow")]
@@ -203,7 +203,7 @@ def test_step_missing() -> None:
     assert "queues moved per step" in verdict.failed()
 
 
-def test_step_left_unowned() -> None:
+def test_a_step_that_leaves_a_queue_unowned_fails_the_run() -> None:
     """A queue without owner at the end of a step fails the run: the step never converged."""
     history = sound_history()
     steps = [
@@ -215,13 +215,13 @@ def test_step_left_unowned() -> None:
     assert "engine_kill left 1 queues without owner: orders/main/0" in check.findings
 
 
-def test_converged() -> None:
+def test_convergence_ends_with_the_last_start_of_a_moved_queue() -> None:
     """The time to converge runs from the event to the last start of a queue that moved."""
     verdict = judge(sound_history(), SMALL)
     assert [step.converged_ms for step in verdict.steps] == [6.0, 4.0, 4.0, 6.0, 2.0, 4.0]
 
 
-def test_too_few_messages() -> None:
+def test_a_run_of_too_few_messages_fails() -> None:
     """A run below the demanded number of messages fails, however clean it was."""
     verdict = judge(sound_history(), replace(SMALL, messages=QUEUES * MESSAGES + 1))
     assert verdict.failed() == ("messages went through",)
@@ -229,7 +229,7 @@ def test_too_few_messages() -> None:
 
 
 @pytest.mark.parametrize("mib, failed", [(4_096, ()), (4_097, ("memory of all processes",))])
-def test_memory(mib: int, failed: tuple[str, ...]) -> None:
+def test_a_run_that_needed_too_much_memory_fails(mib: int, failed: tuple[str, ...]) -> None:
     """A run whose processes needed more than 4 GiB together fails, however clean it was."""
     use = MemoryUse(mib * 2**20, processes=21, looks=80, broken_off=1)
     verdict = judge(sound_history(), SMALL, use)
@@ -241,7 +241,7 @@ def test_memory(mib: int, failed: tuple[str, ...]) -> None:
     assert verdict.memory_mib == mib
 
 
-def test_memory_unknown() -> None:
+def test_memory_that_was_not_measured_fails_no_run() -> None:
     """A run whose memory could not be measured says so, and does not fail for it."""
     check = _check(judge(sound_history(), SMALL), "memory of all processes")
     assert (check.passed, check.measured) == (True, "not measured")
@@ -259,7 +259,7 @@ def test_open_start_is_open() -> None:
     assert "a never stopped orders/main/1" in check.findings[3]
 
 
-def test_work_after_stop() -> None:
+def test_work_after_a_stop_is_found() -> None:
     """A message processed after the stop is work on a queue of somebody else."""
 
     def after(record: JournalRecord) -> Sequence[JournalRecord]:
@@ -274,7 +274,7 @@ def test_work_after_stop() -> None:
     )
 
 
-def test_start_without_grant() -> None:
+def test_a_start_without_a_grant_is_found() -> None:
     """A client that starts what was not granted to it fails the run."""
     history = sound_history()
     verdict = judge(replace(history, grants=history.grants - {BARE}), SMALL)
@@ -286,7 +286,7 @@ def test_start_without_grant() -> None:
     "offset, number, flaw",
     [(500, 1500, "but not in the source"), (19, 7, "1019 in the source")],
 )
-def test_forged_message(offset: int, number: int, flaw: str) -> None:
+def test_a_forged_message_is_a_flaw(offset: int, number: int, flaw: str) -> None:
     """A message that the source does not hold, or holds with another number, is a flaw."""
 
     def forge(record: JournalRecord) -> Sequence[JournalRecord]:
@@ -307,7 +307,7 @@ def test_findings_are_few() -> None:
     assert findings[-1] == f"and {QUEUES * MESSAGES - 8} more"
 
 
-def test_epoch_of_stop() -> None:
+def test_a_stop_under_another_epoch_is_a_flaw() -> None:
     """A stop under another epoch than the start's, or at another offset, is a flaw."""
 
     def other(record: JournalRecord) -> Sequence[JournalRecord]:

@@ -13,7 +13,7 @@ from fairlead.verify.history import (
     Held,
     JournalRecord,
 )
-from tests.demo.recorded import (
+from tests.kit.recorded_history import (
     MILLISECOND,
     SMALL,
     queue,
@@ -32,7 +32,7 @@ def _consumed(record: JournalRecord, number: int, offset: int) -> bool:
     )
 
 
-def test_duplicates_on_kill() -> None:
+def test_what_a_killed_client_did_may_be_read_twice() -> None:
     """What a killed client processed after its last progress may be read twice, and is counted."""
     verdict = judge(sound_history(), SMALL)
     (killed,) = verdict.killed
@@ -79,7 +79,7 @@ def test_killed_owned_too_few() -> None:
     assert Requirements().killed_queues == 3
 
 
-def test_killed_at_rest() -> None:
+def test_a_client_killed_at_rest_fails_the_run() -> None:
     """A client killed between two messages was not killed in mid-processing, and fails the run."""
 
     def at_rest(record: JournalRecord) -> Sequence[JournalRecord]:
@@ -89,7 +89,7 @@ def test_killed_at_rest() -> None:
     assert verdict.failed() == ("queues of the killed",)
 
 
-def test_nobody_killed() -> None:
+def test_a_script_without_its_kill_fails() -> None:
     """A script without its kill fails, and the victim's open work is no longer excused."""
     history = sound_history()
     steps = tuple(s for s in history.steps if not isinstance(s, ClientKilled))
@@ -99,7 +99,7 @@ def test_nobody_killed() -> None:
     )
 
 
-def test_successor_before_death() -> None:
+def test_a_killed_client_owns_until_its_death_is_certain() -> None:
     """A killed client owns until its death is certain, not until its last record."""
     history = sound_history()
     steps = [
@@ -127,7 +127,7 @@ def test_engine_kill_without_handover() -> None:
     assert verdict.failed() == ("handovers open at the engine's death",)
 
 
-def test_engine_not_restarted() -> None:
+def test_an_engine_without_a_successor_fails_the_run() -> None:
     """An engine without a successor that decides fails the run."""
     history = sound_history()
     decisions = tuple(
@@ -138,7 +138,7 @@ def test_engine_not_restarted() -> None:
     assert "the engine of generation 1 has no successor that decided" in check.findings
 
 
-def test_engine_not_killed() -> None:
+def test_a_script_that_spares_the_engine_fails() -> None:
     """A script that spares the engine fails."""
     history = sound_history()
     steps = tuple(s for s in history.steps if not isinstance(s, EngineKilled))

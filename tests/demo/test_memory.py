@@ -10,7 +10,7 @@ import pytest
 from fairlead_proof.demo.memory import MemoryUse, MemoryWatch
 from fairlead_proof.local import processes
 
-from tests.awaiting import child_process
+from tests.kit.awaiting import child_process
 
 HELD = 40 * 2**20
 SECONDS = 20.0
@@ -32,7 +32,7 @@ def _looks(watch: MemoryWatch) -> int:
     return watch.use.looks if watch.use is not None else 0
 
 
-def test_greatest_is_kept() -> None:
+def test_what_a_child_needed_counts_when_it_is_gone() -> None:
     """What a child needed counts on when it is gone."""
     with MemoryWatch(look_seconds=0.01) as watch:
         _await(lambda: _looks(watch) > 0)
@@ -53,7 +53,7 @@ def test_greatest_is_kept() -> None:
     assert watch.use.processes == alone.processes + 1
 
 
-def test_looks() -> None:
+def test_the_greatest_sum_of_memory_is_kept() -> None:
     """The greatest sum is kept with its processes; a look that was broken off is counted."""
     use = MemoryUse()
     for found, count, complete in [(5, 2, True), (9, 3, False), (7, 4, True)]:

@@ -12,13 +12,13 @@ from fairlead_proof.demo.sent_messages import FIRST, Ledger, Sent
 from fairlead.errors import ExitCode
 from fairlead.kafka.topic_content import TopicContent
 from fairlead.wire.raw import RawRecord
-from tests.awaiting import run_talking
+from tests.kit.awaiting import run_talking
 
 
 @pytest.mark.system
 @pytest.mark.broker
 @pytest.mark.slow
-def test_around_both() -> None:
+def test_the_producer_goes_around_slow_and_killed_brokers() -> None:
     """The producer goes around a slow broker and a killed one, and loses no message."""
     command = [sys.executable, "-m", "fairlead", "proof", "demo-producer", "--check", "-o", "json"]
     ended = run_talking(command)
@@ -64,7 +64,7 @@ def test_judge_is_content() -> None:
 
 
 def test_judge_finds_the_unanswered() -> None:
-    """A message that failed, or of which nothing was heard, is one too few."""
+    """A message that failed, or never had an answer, is one too few."""
     ledger = ledger_of("123")
     ledger.failures.append((3, "SendFailedError: gone"))
     check, *_ = judge_sending(ledger, 4, content_of(ledger), [])

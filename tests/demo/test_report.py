@@ -10,7 +10,7 @@ from fairlead_proof.demo.report import DemoReport, print_report, write_report
 from rich.console import Console
 
 from fairlead.verify.history import History
-from tests.demo.recorded import BARE, SMALL, sound_history
+from tests.kit.recorded_history import BARE, SMALL, sound_history
 
 
 def _report(history: History, failure: str | None = None) -> DemoReport:
@@ -24,7 +24,7 @@ def _printed(report: DemoReport) -> str:
     return "\n".join(line.strip() for line in console.file.getvalue().splitlines())
 
 
-def test_passed() -> None:
+def test_a_sound_run_is_printed_whole() -> None:
     """A sound run is printed with every step, what the killed left, every requirement."""
     text = _printed(_report(sound_history()))
     assert "verdict: PASSED in 61 s (seed 7)" in text
@@ -36,7 +36,7 @@ def test_passed() -> None:
     assert "two owners at once" in text
 
 
-def test_failed() -> None:
+def test_a_failed_requirement_is_printed_uncut() -> None:
     """A failed requirement is printed with what was found, wide enough that nothing is cut."""
     history = sound_history()
     text = _printed(_report(replace(history, grants=history.grants - {BARE})))
@@ -44,14 +44,14 @@ def test_failed() -> None:
     assert "starts that were not granted:\norders/main/0 by a under 1.1\n" in text
 
 
-def test_script_failure() -> None:
+def test_a_script_that_ended_early_fails_the_run() -> None:
     """A script that ended early fails the run, whatever the judge says of the rest."""
     report = _report(sound_history(), failure="waited 60 s in vain")
     assert not report.passed
     assert "the script ended early: waited 60 s in vain" in _printed(report)
 
 
-def test_document(tmp_path: Path) -> None:
+def test_the_file_holds_the_verdict_and_replaces_an_older_one(tmp_path: Path) -> None:
     """The file holds the verdict, each check, step and killed client, and replaces an older one."""
     path = tmp_path / "report.json"
     path.write_text("old", encoding="utf-8")

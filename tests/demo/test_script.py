@@ -61,7 +61,7 @@ def _script(fleet: Fleet, engine: Engine, patience_s: float) -> Script:
     return Script(fleet, Quiet(), engine, random.Random(1), patience_s=patience_s)
 
 
-def test_waited_in_vain(fleet: Fleet, engine: Engine) -> None:
+def test_a_step_without_an_end_ends_the_script(fleet: Fleet, engine: Engine) -> None:
     """A step that does not come to its end in time ends the script with what was waited for."""
     script = _script(fleet, engine, patience_s=0.1)
     script.prepare()
@@ -76,7 +76,7 @@ def test_waited_in_vain(fleet: Fleet, engine: Engine) -> None:
     assert {fleet.floor.seats[client_id].state for client_id in FIRST} == {"left"}
 
 
-def test_consumer_dies(fleet: Fleet, engine: Engine) -> None:
+def test_a_consumer_that_dies_by_itself_ends_the_script(fleet: Fleet, engine: Engine) -> None:
     """A consumer that dies by itself ends the script, also between two steps."""
     script = _script(fleet, engine, patience_s=60.0)
     fleet.start("moody-1")
@@ -85,7 +85,7 @@ def test_consumer_dies(fleet: Fleet, engine: Engine) -> None:
         script.pause(time.monotonic() + 60.0)
 
 
-def test_engine_dies(fleet: Fleet, engine: Engine) -> None:
+def test_an_engine_that_dies_by_itself_ends_the_script(fleet: Fleet, engine: Engine) -> None:
     """An engine that nobody killed and that is gone ends the script."""
     script = _script(fleet, engine, patience_s=60.0)
     engine.kill_engine()

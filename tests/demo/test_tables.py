@@ -11,7 +11,7 @@ from rich.console import Console, RenderableType
 
 from fairlead.core.model import Epoch
 from fairlead.verify.history import Held, Start
-from tests.demo.recorded import queue
+from tests.kit.recorded_history import queue
 
 
 def _text(renderable: RenderableType) -> str:
@@ -33,12 +33,12 @@ def _floor() -> Floor:
     "numbers, text",
     [([], ""), ([3], "3"), ([2, 0, 1], "0-2"), ([9, 0, 2, 1, 10], "0-2, 9-10")],
 )
-def test_ranges(numbers: list[int], text: str) -> None:
+def test_numbers_in_a_row_are_a_range(numbers: list[int], text: str) -> None:
     """Numbers in a row are written as a range."""
     assert ranges(numbers) == text
 
 
-def test_members() -> None:
+def test_each_client_has_its_state_queues_and_epoch() -> None:
     """Each client stands with its state, its queues and its newest epoch."""
     text = _text(member_table(_floor()))
     _, first, second = (line for line in text.splitlines() if line.startswith("c"))
@@ -46,7 +46,7 @@ def test_members() -> None:
     assert second.split()[:3] == ["c2", "killed", "0"]
 
 
-def test_queues() -> None:
+def test_a_queue_shows_owner_epoch_and_handover() -> None:
     """A queue shows its owner and epoch; one that changes hands shows how far that is."""
     granted = {queue(n): ("c1", Epoch(1, 4)) for n in (0, 1)}
     granted[queue(3)] = ("c9", Epoch(1, 6))
@@ -59,7 +59,7 @@ def test_queues() -> None:
     ]  # fmt: skip
 
 
-def test_steps() -> None:
+def test_a_step_shows_its_moves_and_seconds() -> None:
     """A step that is over has its moves and seconds, a running one the seconds so far."""
     notes = [
         StepNote("join", "c7 joins", 1_000_000_000, 2_500_000_000, moves=5),
@@ -70,6 +70,6 @@ def test_steps() -> None:
     assert [row[-2] for row in rows if row[:1] == ["kill"]] == ["…"]
 
 
-def test_header() -> None:
+def test_before_the_first_decision_the_header_says_so() -> None:
     """Before the first decision the header says so."""
     assert "no decision yet" in _text(header("demo", Ownership(), Floor(), 12))

@@ -89,7 +89,7 @@ def test_none_stops_another(context: CheckContext) -> None:
 
 
 @pytest.mark.parametrize("broker", ["fails", "hangs"])
-def test_no_broker(broker: str, context: CheckContext) -> None:
+def test_without_a_broker_the_machine_is_still_examined(broker: str, context: CheckContext) -> None:
     """Without a broker what needs one is not tried, and the machine is looked at all the same."""
     never = threading.Event()
 
@@ -110,7 +110,7 @@ def test_no_broker(broker: str, context: CheckContext) -> None:
     ]
 
 
-def test_all_in_time(context: CheckContext) -> None:
+def test_the_end_comes_in_time_however_many_hang(context: CheckContext) -> None:
     """However many hang, the end comes when it was promised."""
     never = threading.Event()
     checks = [_check(f"{n}", Scope.CLUSTER, _hangs(never), 5) for n in range(20)]
@@ -128,13 +128,13 @@ def test_all_in_time(context: CheckContext) -> None:
     assert max(waited) <= took, "a row tells of more time than there was"
 
 
-def test_page() -> None:
+def test_the_page_is_what_the_table_says() -> None:
     """docs/doctor.md is what the table says."""
     page = Path(__file__).resolve().parents[2] / "docs" / "doctor.md"
     assert page.read_text(encoding="utf-8") == doctor_page(), "python -m fairlead.doctor.page"
 
 
-def test_table() -> None:
+def test_each_check_has_a_name_and_an_explanation() -> None:
     """Each check has a name of its own and is explained; the cluster's begin with the broker."""
     names = [check.name for check in CHECKS]
     assert len(set(names)) == len(names)

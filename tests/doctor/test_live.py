@@ -22,9 +22,9 @@ from fairlead.wire.encode import encode, encode_generation, encode_tick
 from fairlead.wire.raw import Partitions
 from fairlead.wire.topics import TopicNames
 from tests.answers.schema import assert_answers
-from tests.awaiting import await_seen
 from tests.fixtures.kafka import FEW_PARTITIONS
-from tests.topics.deletion import delete_topics
+from tests.kit.awaiting import await_seen
+from tests.kit.kafka_topics import delete_topics
 
 BEFORE = {
     "broker": Status.OK,
@@ -116,7 +116,9 @@ def _answers(context: CheckContext) -> list[Answer]:
     return [each.answer for each in examine_all(context, checks) if each.check == "topics"]
 
 
-def test_set_otherwise(topics: TopicNames, bootstrap: str, tmp_path: Path) -> None:
+def test_a_wrong_topic_fails_and_a_costly_one_warns(
+    topics: TopicNames, bootstrap: str, tmp_path: Path
+) -> None:
     """What makes decisions wrong fails, what only costs is a warning; each says how to mend it."""
     changes = {
         "heartbeats": {"message.timestamp.type": "CreateTime"},
@@ -161,7 +163,9 @@ def test_deleted_while_looked_at(topics: TopicNames, bootstrap: str, tmp_path: P
 
 
 @pytest.mark.parametrize("broker", ["closed", "silent"])
-def test_no_broker(broker: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+def test_without_brokers_it_ends_in_time_with_3(
+    broker: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
     """With brokers that are gone, or take connections and say nothing, it ends in time, with 3."""
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))

@@ -67,7 +67,9 @@ def _evidence(
         ({"ticks": _evidence({0: 500})}, Status.WARN, "1 of 2 shards"),
     ],
 )
-def test_engine(told: dict[str, Any], status: Status, words: str) -> None:
+def test_the_newest_tick_says_whether_an_engine_runs(
+    told: dict[str, Any], status: Status, words: str
+) -> None:
     """The newest tick says whether an engine runs, which, and whether every shard has its pulse."""
     (answer,) = liveness.engine(_context(**_fresh(told)))
     assert answer.status is status
@@ -100,14 +102,16 @@ READ_MS = _now_ms()
         ((90_000,), Status.FAIL, "90.00 s ahead"),
     ],
 )
-def test_skew(late: tuple[int, ...], status: Status, words: str) -> None:
+def test_the_quickest_arrival_tells_the_skew_of_clocks(
+    late: tuple[int, ...], status: Status, words: str
+) -> None:
     """The quickest arrival tells how far apart the clocks are."""
     (answer,) = liveness.clock(_context(ticks=_evidence({0: 10, 1: 10}, arrivals=late)))
     assert answer.status is status
     assert words in answer.says
 
 
-def test_no_arrival() -> None:
+def test_without_an_arrival_only_a_future_date_proves_skew() -> None:
     """Without an arrival only a date in the future proves anything; nothing is written to know."""
     (answer,) = liveness.clock(_context(ticks=_evidence({0: 5_000})))
     assert answer.status is Status.UNKNOWN
@@ -116,7 +120,7 @@ def test_no_arrival() -> None:
     assert "behind the brokers" in answer.says
 
 
-def test_brokers_apart() -> None:
+def test_brokers_with_different_clocks_are_a_failure() -> None:
     """Brokers whose clocks differ by more than the margin are a failure of their own."""
     told = _evidence({0: 100, 1: 8_000}, arrivals=(5,))
     apart, _ = liveness.clock(_context(ticks=told))
@@ -148,7 +152,9 @@ def _life(verdict: BridgeVerdict, cluster: str = "main") -> BridgeLiveness:
         (["look_ups_fail"], False, Status.FAIL, "cannot read the topics"),
     ],
 )
-def test_bridge(lives: list[BridgeVerdict], *, silent: bool, status: Status, words: str) -> None:
+def test_a_problem_of_a_bridge_is_a_failure(
+    lives: list[BridgeVerdict], *, silent: bool, status: Status, words: str
+) -> None:
     """What is wrong with the bridges, as `group check --all` finds it, is a failure here."""
     silence = BridgeSilence(NOW_MS - 30_000, None, ("orders",), NOW_MS) if silent else None
     found = Bridges(tuple(map(_life, lives)), silence, frozenset({"main"}))
@@ -185,14 +191,14 @@ class Rights:
         return {"authorized_operations": ["DESCRIBE"]}
 
 
-def test_permissions() -> None:
+def test_every_needed_right_is_there() -> None:
     """Every right that the engine needs is there."""
     (answer,) = _permissions(_topics())
     assert answer.status is Status.OK
     assert "11 topics" in answer.says
 
 
-def test_denied() -> None:
+def test_a_missing_right_is_a_failure_named_with_its_topic() -> None:
     """A right that the engine lacks is a failure, named with its topic; others' are a warning."""
     denied, bridge, commands = _permissions(
         _topics(control=["READ", "DESCRIBE"], routes=["READ", "DESCRIBE_CONFIGS"])
@@ -205,13 +211,13 @@ def test_denied() -> None:
     assert "commands that change rules, offsets and routes" in commands.says
 
 
-def test_not_told() -> None:
+def test_rights_that_brokers_do_not_tell_are_unknown() -> None:
     """Brokers that tell no rights leave it unknown."""
     (answer,) = _permissions({"control": {"name": "fairlead.control"}})
     assert answer.status is Status.UNKNOWN
 
 
-def test_may_not_make() -> None:
+def test_missing_topics_that_may_not_be_made_are_named() -> None:
     """Topics that are missing, and may not be made, are told."""
     described = _topics()
     del described["rejects"]

@@ -78,7 +78,7 @@ def _context(
 
 
 @pytest.mark.parametrize("number", [1, 2, 3])
-def test_a_fenced_broker(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_broker_out_of_service_is_named(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     """Whichever of three is out of service: the cluster answers, and this one is named."""
     there, gone = broker.broker(_context(Admin(number), monkeypatch))
     others = ", ".join(str(each) for each in PLACES if each != number)
@@ -88,7 +88,7 @@ def test_a_fenced_broker(number: int, monkeypatch: pytest.MonkeyPatch) -> None:
     assert gone.says.startswith(f"broker {number} at {PLACES[number]} is gone or silent: ")
 
 
-def test_a_frozen_broker(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_frozen_broker_is_found_by_a_connection(monkeypatch: pytest.MonkeyPatch) -> None:
     """One that the others still count in is found out by a connection to it."""
     there, gone = broker.broker(_context(Admin(), monkeypatch, silent=[1]))
     assert "nodes 2, 3," in there.says
@@ -139,7 +139,9 @@ def _described(*in_sync: Sequence[int]) -> dict[str, dict[str, Any]]:
 @pytest.mark.parametrize(
     "fenced, why", [((3,), "broker 3 is gone or silent"), ((), "broker 3 is behind")]
 )
-def test_copies(fenced: tuple[int, ...], why: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_copies_out_of_sync_are_a_warning(
+    fenced: tuple[int, ...], why: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """Copies that are not in sync are a warning that names whose they are, and no ok beside it."""
     configs = {"fairlead.routes": {"min.insync.replicas": "2"}}
     monkeypatch.setattr(topics, "configs_of", lambda _admin, _names: configs)

@@ -19,7 +19,7 @@ from fairlead.doctor import Answer, CheckContext, Status, endpoints, machine
 from fairlead.doctor.checkpoint import checkpoint, checkpoint_topics
 from fairlead.doctor.context import SeenTick, TickEvidence
 from fairlead.settings import Problem, load_settings
-from tests.awaiting import ended
+from tests.kit.awaiting import ended
 
 
 def _context(**overrides: Any) -> CheckContext:
@@ -32,7 +32,9 @@ def _only(answers: Iterator[Answer]) -> Answer:
     return answer
 
 
-def test_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_the_java_is_named_with_its_version(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """The Java that is used is named with its version; none is a failure that says what to do."""
     answer = _only(machine.java(_context()))
     assert answer.status is Status.OK
@@ -44,7 +46,7 @@ def test_java(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert "JDK" in answer.remedy
 
 
-def test_heap() -> None:
+def test_a_heap_beyond_the_memory_is_a_failure() -> None:
     """A heap that cannot fit into the memory is a failure."""
     assert _only(machine.heap(_context())).status is Status.OK
     answer = _only(machine.heap(_context(engine__java_heap="9000g")))
@@ -52,7 +54,9 @@ def test_heap() -> None:
     assert "engine.java_heap" in answer.remedy
 
 
-def test_jars(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_only_the_jars_of_the_engine_must_be_there(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
     """Without its jars the engine cannot run; those of the broker are only for trying out."""
     assert {answer.status for answer in machine.jars(_context())} == {Status.OK}
     monkeypatch.setenv("FAIRLEAD_CACHE", str(tmp_path))
@@ -62,7 +66,7 @@ def test_jars(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     assert _only(machine.archive(_context())).status in (Status.WARN, Status.UNKNOWN)
 
 
-def test_packages(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_installed_packages_fit(monkeypatch: pytest.MonkeyPatch) -> None:
     """The packages that are installed here fit, which takes no other process to find out."""
     monkeypatch.setattr("subprocess.Popen", None)
     assert _only(machine.packages(_context())).status is Status.OK
@@ -100,7 +104,7 @@ def _nothing_to_import(name: str) -> None:
     raise ImportError(name)
 
 
-def test_settings() -> None:
+def test_a_warning_about_settings_has_place_and_remedy() -> None:
     """What the settings leave to think of is told with its place and remedy."""
     assert _only(machine.settings(_context())).status is Status.OK
     doubt = Problem("group.orders.mode", "mine.toml", "two owners", "leave it", 3)
@@ -144,7 +148,7 @@ def served() -> Iterator[Callable[[int, bytes], int]]:
         (404, b"", Status.FAIL, "another program"),
     ],
 )
-def test_ports(
+def test_a_stranger_at_a_port_is_a_failure(
     status: int, body: bytes, wanted: Status, words: str, served: Callable[[int, bytes], int]
 ) -> None:
     """Who answers at a port is asked whether it is ready; a stranger there is a failure."""
@@ -167,7 +171,7 @@ def test_ports(
     ],
     ids=["young", "too long", "of an older engine", "stalled"],
 )
-def test_a_start(
+def test_a_start_becomes_a_failure_only_when_it_lasts(
     served: Callable[[int, bytes], int], told: dict[str, Any], wanted: Status, words: str
 ) -> None:
     """Who has just started is not ready yet, which is no failure until it lasts."""
@@ -192,7 +196,9 @@ def test_free_and_mute_ports() -> None:
     assert _only(endpoints.engine_port(_context(metrics__port=0))).status is Status.UNKNOWN
 
 
-def test_serve(served: Callable[[int, bytes], int]) -> None:
+def test_an_ill_view_is_a_failure_and_a_missing_one_is_not(
+    served: Callable[[int, bytes], int],
+) -> None:
     """Commands do without the view, so that nobody answers is no failure; one that is ill is."""
     assert _only(endpoints.serve(_context(serve__url=""))).status is Status.OK
     assert _only(endpoints.serve(_context(serve__url="http://127.0.0.1:1"))).status is Status.WARN
@@ -201,7 +207,7 @@ def test_serve(served: Callable[[int, bytes], int]) -> None:
         assert _only(endpoints.serve(_context(serve__url=url))).status is wanted
 
 
-def test_checkpoint(tmp_path: Path) -> None:
+def test_the_process_of_a_checkpoint_is_named_without_a_lock(tmp_path: Path) -> None:
     """Who has the folder is told by the kernel, with its process; no lock is taken for it."""
     folder = tmp_path / "state"
     context = _context(engine__checkpoint=str(folder), metrics__port=0)
@@ -250,7 +256,7 @@ def _ticks(context: CheckContext, appended_ms: int | None) -> None:
     )
 
 
-def test_jvm_that_stayed(tmp_path: Path) -> None:
+def test_a_jvm_without_its_driver_keeps_its_lock(tmp_path: Path) -> None:
     """A JVM whose driver was killed still has its lock, and keeps the next driver out."""
     tmp_path.chmod(0o700)
     (tmp_path / "jvm.lock").touch()
@@ -261,7 +267,7 @@ def test_jvm_that_stayed(tmp_path: Path) -> None:
     assert f"kill {os.getpid()}" in answer.remedy
 
 
-def test_open_checkpoint(tmp_path: Path) -> None:
+def test_a_checkpoint_that_others_can_read_is_reported(tmp_path: Path) -> None:
     """A folder that others may look into is told."""
     tmp_path.chmod(0o755)
     first, *_ = checkpoint(_context(engine__checkpoint=str(tmp_path)))
@@ -269,7 +275,7 @@ def test_open_checkpoint(tmp_path: Path) -> None:
     assert first.remedy == f"chmod 0700 {tmp_path}"
 
 
-def test_damaged_checkpoint(tmp_path: Path) -> None:
+def test_a_damaged_checkpoint_is_a_failure_with_its_remedy(tmp_path: Path) -> None:
     """A checkpoint that a start would refuse is a failure, with the remedy of the refusal."""
     (tmp_path / "query" / "state").mkdir(parents=True)
     (tmp_path / "query" / "state" / "1.delta").touch()

@@ -2,18 +2,18 @@
 
 import pytest
 
-from tests.core.world import GROUP
-from tests.engine.client import Client
-from tests.engine.lives import compare_of
-from tests.engine.world import World
-from tests.planning.live import rule, set_rules
+from tests.kit.client import Client
+from tests.kit.group_world import GROUP
+from tests.kit.live_group import rule, set_rules
+from tests.kit.replays import compare_of
+from tests.kit.world import World
 
 PAUSE = rule("pause", True)  # noqa: FBT003 - the rule's value
 
 
 @pytest.fixture(scope="module")
 def world() -> World:
-    """A group of which one client restarts, one waits for a pause to end, and one is doubled."""
+    """One client of a group restarts, one waits for a pause to end, and one is doubled."""
     world = World(queues={"orders": 6})
     world.topics.tick(1)
     for client_id in ("c1", "c2", "c3"):
@@ -59,7 +59,7 @@ def test_nobody_else_moved(world: World) -> None:
     assert dropped <= {("rules_changed",), ("settled",), ("route_changed", "offsets_known")}
 
 
-def test_counts(world: World) -> None:
+def test_what_came_of_a_restart_is_counted(world: World) -> None:
     """What came of the restart, and what came too late of the former life, is counted."""
     assert world.counts["events/member/awaited"] == 1
     assert world.counts["events/member/returned"] == 1
@@ -68,13 +68,13 @@ def test_counts(world: World) -> None:
     assert world.counts["alarms/duplicate_client_id"] >= 1
 
 
-def test_phases(world: World) -> None:
+def test_each_way_to_wait_shows_in_a_phase(world: World) -> None:
     """Each way to wait was seen in the phase of a decision."""
     phases = {decision["state"]["phase"] for decision in world.decisions}
     assert phases >= {"settling", "waiting_for_clients", "paused", "stable"}
 
 
-def test_replayed(world: World) -> None:
+def test_a_recorded_wait_replays_to_the_same_bytes(world: World) -> None:
     """The recorded log gives the same bytes again, over the start of another driver."""
     comparison = compare_of(world)
     assert str(comparison.difference) == "None"

@@ -41,7 +41,9 @@ def _align(blocks: str, written: str, *, shared: bool = False) -> Matched | Mism
         ("aa! a", "aaa", 0, 0),
     ],
 )
-def test_allowed(blocks: str, written: str, resent: int, unwritten: int) -> None:
+def test_the_cheapest_reading_is_found(
+    blocks: str, written: str, resent: int, unwritten: int
+) -> None:
     """The cheapest reading is found, with what it takes for resent and for unwritten."""
     assert _align(blocks, written) == Matched(resent, unwritten)
 
@@ -59,7 +61,7 @@ def test_allowed(blocks: str, written: str, resent: int, unwritten: int) -> None
         ("ab cd", "abxabcd", 2, 0, 1),
     ],
 )
-def test_where_others_write(
+def test_what_others_write_fits_no_expectation(
     blocks: str, written: str, resent: int, unwritten: int, others: int
 ) -> None:
     """What does not fit is of others; all that is expected must be there all the same."""
@@ -95,6 +97,8 @@ def test_readings_of_a_long_log() -> None:
         ("", "a", 0, 0, 0),
     ],
 )
-def test_refused(blocks: str, written: str, at: int, block: int, record: int) -> None:
+def test_the_first_record_that_fits_no_reading_is_named(
+    blocks: str, written: str, at: int, block: int, record: int
+) -> None:
     """The first record that fits no reading is named, with what the longest reading expected."""
     assert _align(blocks, written) == Mismatch(at, block, record)

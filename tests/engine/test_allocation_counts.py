@@ -2,7 +2,7 @@
 
 from fairlead.core.allocation import Allocation, AllocationError, AllocationRequest
 from strategies.registry import STRATEGIES
-from tests.engine.world import World
+from tests.kit.world import World
 
 SECONDS = 70
 
@@ -36,7 +36,7 @@ def _settled() -> World:
     return world
 
 
-def test_each_attempt() -> None:
+def test_a_topic_that_keeps_failing_counts_each_time() -> None:
     """A topic that fails again and again counts each time, though the alarm is raised once."""
     world, strategy = _settled(), Fails("orders")
     world.strategies = {"AVG": strategy}
@@ -46,7 +46,7 @@ def test_each_attempt() -> None:
     assert world.counts["alarms/allocation_failed"] == 1
 
 
-def test_other_decisions() -> None:
+def test_a_decision_without_an_attempt_counts_nothing() -> None:
     """A decision without an attempt counts nothing, though it names the topic that failed."""
     world, strategy = _settled(), Fails("orders")
     world.strategies = {"AVG": strategy}

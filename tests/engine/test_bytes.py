@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from fairlead.engine.errors import HigherGenerationError
 from fairlead.engine.shard import run_shard
-from tests.engine.topics import NAMES, Topics
-from tests.engine.world import World, context_of
+from tests.kit.memory_topics import NAMES, Topics
+from tests.kit.world import World, context_of
 
 SUFFIXES = ("heartbeats", "releases", "control", "routes", "offsets")
 nonsense = st.none() | st.binary(max_size=40) | st.sampled_from([b"{}", b"[]", b"null", b'{"v":1}'])
@@ -44,7 +44,9 @@ def _letters(topics: Topics) -> tuple[int, int]:
 
 
 @given(st.lists(st.tuples(st.sampled_from(SUFFIXES), nonsense, nonsense), max_size=8))
-def test_nonsense(rows: list[tuple[str, bytes | None, bytes | None]]) -> None:
+def test_each_row_of_nonsense_gets_one_letter(
+    rows: list[tuple[str, bytes | None, bytes | None]],
+) -> None:
     """Whatever bytes stand in the topics, each refused row gets one letter and the rest goes on."""
     topics = Topics()
     topics.tick(1)
@@ -56,7 +58,7 @@ def test_nonsense(rows: list[tuple[str, bytes | None, bytes | None]]) -> None:
 
 @given(st.integers(0, 10**6))
 @settings(max_examples=60)
-def test_spoilt_records(seed: int) -> None:
+def test_spoilt_records_stop_nobody(seed: int) -> None:
     """Valid records with some bytes changed, dropped or moved to other topics stop nobody."""
     chance = Random(seed)
     topics = Topics()

@@ -3,11 +3,10 @@
 import pytest
 
 from fairlead.core.recovery import remembered
-from tests.engine.client import Client
-from tests.engine.lives import replayed
-from tests.engine.test_state_of_the_gone import state_of
-from tests.engine.test_state_share import SHARE, begun
-from tests.engine.world import World
+from tests.kit.client import Client
+from tests.kit.replays import replayed
+from tests.kit.shared_world import SHARE, begun
+from tests.kit.world import World, state_of
 
 
 def claim(world: World, client: Client, part: int, generation: int = 99) -> None:

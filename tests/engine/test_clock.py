@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairlead.engine.clock import ShardClock
-from tests.engine.world import World
+from tests.kit.world import World
 
 LIMIT_MS = 2_000
 
@@ -26,7 +26,7 @@ def _read(*append_times: int) -> list[int]:
         ([5_000, 0, 5_000], [0, 0, 2_000]),
     ],
 )
-def test_running_sum(append_times: list[int], clocks: list[int]) -> None:
+def test_the_clock_is_a_sum_of_limited_steps(append_times: list[int], clocks: list[int]) -> None:
     """The clock is the sum of the steps between records, each at least 0 and at most the limit."""
     assert _read(*append_times) == clocks
 

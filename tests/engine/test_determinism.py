@@ -13,9 +13,9 @@ from fairlead.codec.stored import StoredShard
 from fairlead.engine.context import ShardResult
 from fairlead.engine.shard import run_shard
 from fairlead.wire.raw import OutgoingRecord, RawRecord
-from tests.engine.topics import PARTITIONS
-from tests.engine.world import World, context_of
-from tests.hash_seeds import printed_under
+from tests.kit.hash_seeds import printed_under
+from tests.kit.memory_topics import PARTITIONS
+from tests.kit.world import World, context_of
 
 GROUPS = ("orders", "a", "group-1", "%RETRY%orders")
 
@@ -83,8 +83,8 @@ def _cut(rows: Sequence[RawRecord], ends: Sequence[int]) -> list[list[RawRecord]
 
 @given(data=st.data())
 @settings(max_examples=25)
-def test_order_and_chunking(world: World, data: st.DataObject) -> None:
-    """However Spark orders and chunks the rows of its batches, every batch gives the same bytes."""
+def test_order_and_chunking_do_not_change_the_bytes(world: World, data: st.DataObject) -> None:
+    """However Spark orders and cuts the rows, every batch gives the same bytes (rule H16)."""
     shard = data.draw(st.integers(0, PARTITIONS.shards - 1))
     rows = sorted(world.topics.rows_of(shard), key=lambda row: (row.append_ms, row.offset))
     ends = data.draw(st.lists(st.integers(0, len(rows)), max_size=6))
@@ -113,7 +113,7 @@ def fingerprint() -> str:
 
 
 @pytest.mark.parametrize("seed", ["1", "31337"])
-def test_hash_seed(seed: str) -> None:
+def test_another_hash_seed_stores_and_writes_the_same(seed: str) -> None:
     """Processes with different hash seeds store and write the same bytes."""
     script = "from tests.engine.test_determinism import fingerprint; print(fingerprint())"
     assert printed_under(seed, script).decode().strip() == fingerprint()

@@ -2,7 +2,7 @@
 
 import pytest
 
-from tests.engine.world import World
+from tests.kit.world import World
 
 
 def _settled() -> World:
@@ -38,7 +38,7 @@ def _expired(world: World) -> list[str]:
 
 @pytest.mark.parametrize("seconds", [60, 600])
 @pytest.mark.parametrize("lost", [False, True])
-def test_engine_down(seconds: int, lost: bool) -> None:  # noqa: FBT001 - a parameter of pytest
+def test_while_no_engine_runs_nobody_living_expires(seconds: int, lost: bool) -> None:  # noqa: FBT001 - a parameter of pytest
     """However long no engine runs, with its state kept or lost, nobody expires who lives."""
     world = _settled()
     owners = world.owners("orders")
@@ -65,7 +65,7 @@ def test_who_died_meanwhile_is_found() -> None:
     assert world.owners("orders") == dict.fromkeys(range(4), "b")
 
 
-def test_a_slow_engine() -> None:
+def test_a_slow_engine_expires_nobody() -> None:
     """A batch that comes a minute late reads a minute of heartbeats, and expires nobody."""
     world = _settled()
     _away(world, 60, ticks=True)

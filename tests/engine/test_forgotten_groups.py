@@ -1,19 +1,10 @@
 """Groups that are forgotten, and made again under their name."""
 
-from fairlead.engine.context import ShardContext
-from tests.engine.world import World, with_rules
-
-
-class Forgetful(World):
-    """A world whose driver forgets a group without members after five seconds."""
-
-    def context(self, shard: int) -> ShardContext:
-        """Return the driver's context with the short memory."""
-        return with_rules(super().context(shard), evict_after_ms=5_000)
+from tests.kit.world import Forgetful
 
 
 def test_epochs_are_not_used_again() -> None:
-    """A group that is made again after it was forgotten counts on from where it was."""
+    """A group that is made again after it was forgotten counts on from where it was (rule H5)."""
     world = Forgetful()
     first = world.join("a")
     world.pass_seconds(3)

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 
 from fairlead.engine.context import ShardContext
-from tests.engine.lives import replayed
-from tests.engine.topics import NAMES, shard_of
-from tests.engine.world import World, with_rules
+from tests.kit.memory_topics import NAMES, shard_of
+from tests.kit.replays import replayed
+from tests.kit.world import World, with_rules
 
 
 @dataclass(slots=True)

@@ -121,14 +121,14 @@ def test_a_newer_one_replaces(older: GroupRecord, newer: GroupRecord) -> None:
         (_absent("orders"), _absent("payments")),
     ],
 )
-def test_others_do_not(one: GroupRecord, other: GroupRecord) -> None:
+def test_records_of_different_things_both_wait(one: GroupRecord, other: GroupRecord) -> None:
     """Records that speak of different things wait both, in their order."""
     held = hold(_lines(one, other))
     assert [line.row.offset for line in held.lines] == [0, 1]
     assert (held.superseded, held.given_up) == (0, 0)
 
 
-def test_the_cap(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_above_the_cap_the_oldest_rows_are_given_up(monkeypatch: pytest.MonkeyPatch) -> None:
     """Above the cap the oldest rows of what is repeated anyway are given up first."""
     monkeypatch.setattr(quarantine_rows, "HELD_ROWS_MAX", 3)
     held = hold(

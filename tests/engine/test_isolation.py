@@ -15,8 +15,8 @@ from fairlead.core.state import GroupState
 from fairlead.core.step import StepResult, step
 from fairlead.engine import group_step
 from strategies.registry import STRATEGIES
-from tests.engine.topics import NAMES
-from tests.engine.world import World
+from tests.kit.memory_topics import NAMES
+from tests.kit.world import World
 
 Faulty = Callable[[GroupState | None, Sequence[Arrival], Moment], bool]
 
@@ -146,7 +146,7 @@ def test_a_group_in_quarantine_is_as_before(monkeypatch: pytest.MonkeyPatch) -> 
 
 
 def test_nobody_lapses_in_quarantine(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Members that heartbeat through a long quarantine are all alive when it ends."""
+    """Members that heartbeat through a long quarantine are all alive when it ends (rule H20)."""
     world = _settled()
     owners = world.owners("orders")
     _break(monkeypatch, _is_orders)
@@ -192,7 +192,7 @@ def test_rows_wait_and_are_applied(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_it_is_tried_again_at_each_trigger_period(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Each failed try is told, a trigger period after the one before."""
+    """The engine reports each failed try, a trigger period after the one before."""
     world = _settled()
     _break(monkeypatch, _is_orders)
     world.pass_seconds(62)
@@ -226,7 +226,7 @@ def test_a_new_driver_tries_again(monkeypatch: pytest.MonkeyPatch) -> None:
     assert set(world.owners("orders").values()) == {"orders-1", "orders-2"}
 
 
-def test_poison(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_poisoned_record_is_refused_alone(monkeypatch: pytest.MonkeyPatch) -> None:
     """Records on which a step fails are refused one by one; their group goes on in that batch."""
     world = _settled()
 
@@ -279,7 +279,7 @@ def test_poisoned_heartbeats_count_for_the_lease(monkeypatch: pytest.MonkeyPatch
     assert world.counts["groups/quarantined"] == 0
 
 
-def test_too_much_poison(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_group_with_too_much_poison_is_set_aside(monkeypatch: pytest.MonkeyPatch) -> None:
     """A group that fails on more than a few records is set aside, and no record is refused."""
     world = _settled()
 
@@ -311,8 +311,8 @@ def test_a_group_that_never_had_a_state(monkeypatch: pytest.MonkeyPatch) -> None
     assert len(set(world.owners("orders").values())) == 4
 
 
-def test_a_forsaken_group(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A group without state of which nobody speaks any more is forgotten, and that is told."""
+def test_a_forsaken_group_is_forgotten(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The engine forgets a silent group without state, and reports that."""
     world = World()
     world.topics.tick(1)
     _break(monkeypatch, _is_orders)

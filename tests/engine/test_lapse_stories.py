@@ -7,8 +7,8 @@ log cannot run ahead of what was read.
 
 from random import Random
 
-from tests.engine.topics import PARTITIONS, shard_of
-from tests.engine.world import World
+from tests.kit.memory_topics import PARTITIONS, shard_of
+from tests.kit.world import World
 
 GROUP = "orders"
 

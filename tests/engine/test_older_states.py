@@ -4,8 +4,8 @@ from random import Random
 
 import pytest
 
-from tests.engine.lives import replayed
-from tests.engine.world import World
+from tests.kit.replays import replayed
+from tests.kit.world import World
 
 
 def _put_back_from_before_its_group() -> World:

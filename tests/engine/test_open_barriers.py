@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from fairlead.core.recovery import remembered
-from tests.engine.client import Client
-from tests.engine.lives import replayed
-from tests.engine.test_ways_around_the_budget import held_open
-from tests.engine.world import World
+from tests.kit.client import Client
+from tests.kit.replays import replayed
+from tests.kit.shared_world import held_open
+from tests.kit.world import World
 
 
 def _say(world: World, client: Client, suffix: str, record: dict[str, Any]) -> None:

@@ -11,10 +11,10 @@ from fairlead.codec.shard import open_shard
 from fairlead.core.rules.group_rules import GroupRules
 from fairlead.core.rules.quota import Quota
 from fairlead.engine.context import ShardContext
-from tests.engine.client import Client
-from tests.engine.lives import replayed
-from tests.engine.topics import PARTITIONS, START_MS, shard_of
-from tests.engine.world import World, settle_two, with_rules
+from tests.kit.client import Client
+from tests.kit.memory_topics import PARTITIONS, START_MS, shard_of
+from tests.kit.replays import replayed
+from tests.kit.world import World, settle_two, with_rules
 
 SMALL = Quota(members=5, records_per_second=20)
 

@@ -16,9 +16,9 @@ from fairlead.core.state import GroupState
 from fairlead.core.step import StepResult, step
 from fairlead.engine import group_step
 from fairlead.engine.shard import run_shard
-from tests.engine.client import Client
-from tests.engine.topics import NAMES, Topics
-from tests.engine.world import World, context_of
+from tests.kit.client import Client
+from tests.kit.memory_topics import NAMES, Topics
+from tests.kit.world import World, context_of
 
 HEARTBEATS, CONTROL = NAMES.name("heartbeats"), NAMES.name("control")
 
@@ -62,7 +62,7 @@ def _live(client: Client) -> None:
     client.beat()
 
 
-def test_everybody_alive() -> None:
+def test_after_a_loss_everybody_keeps_its_queues() -> None:
     """After the loss everybody keeps what it has, and nothing is moved."""
     world = _settled()
     owners = world.owners("orders")
@@ -79,7 +79,7 @@ def test_everybody_alive() -> None:
     assert world.decisions[-1]["state"]["phase"] == "stable"
 
 
-def test_one_dead() -> None:
+def test_a_dead_clients_queues_go_on_at_its_progress() -> None:
     """The queues of a client that died with the checkpoint go on where its progress ended."""
     world = _settled()
     dead = world.clients[0]
@@ -93,7 +93,7 @@ def test_one_dead() -> None:
 
 
 def test_nothing_is_granted_while_one_is_silent() -> None:
-    """A client that keeps a long lease and is heard only before the marker keeps its queues."""
+    """A client with a long lease, heard only before the marker, keeps its queues (rule H18)."""
     world = _settled("a", lease_ms=120_000)
     world.join("b")
     silent = world.clients[0]
@@ -112,7 +112,7 @@ def test_nothing_is_granted_while_one_is_silent() -> None:
     assert _commands(world, 2) == []
 
 
-def test_where_it_begins() -> None:
+def test_a_native_group_is_taken_over_at_its_commit() -> None:
     """What stands before the window is not read; each decision says where its state began."""
     world = _settled()
     world.lose_state(window_ms=2_000)
@@ -176,7 +176,7 @@ def test_a_start_inside_a_recovery() -> None:
     assert world.decisions[-1]["cut"]["origin"]["generation"] == 2
 
 
-def test_lost_again() -> None:
+def test_a_state_lost_in_recovery_is_rebuilt() -> None:
     """A state that is lost while it recovers is rebuilt all the same."""
     world = _settled()
     owners = world.owners("orders")
@@ -189,7 +189,7 @@ def test_lost_again() -> None:
     assert world.decisions[-1]["state"]["phase"] == "stable"
 
 
-def test_who_joins_meanwhile() -> None:
+def test_a_client_that_joins_in_recovery_gets_its_share_later() -> None:
     """A client that joins while the group recovers gets its share when that is over."""
     world = _settled("a")
     world.lose_state()
@@ -236,7 +236,7 @@ def test_the_marker_waits_for_control() -> None:
     assert stored is not None
 
 
-def test_lost_input() -> None:
+def test_a_driver_behind_lost_input_recovers() -> None:
     """A driver that begins behind records that are gone waits as if the state were lost."""
     world = _settled()
     owners = world.owners("orders")
@@ -321,7 +321,7 @@ def test_a_group_that_was_never_stepped(monkeypatch: pytest.MonkeyPatch) -> None
 
 
 def test_a_quarantine_that_gave_records_up() -> None:
-    """A group that lost records while it was set aside grants nothing until all have claimed."""
+    """A group that lost records in quarantine waits until all have claimed (rule H20)."""
     world = _settled("a")
     stored = world.stored[0]
     assert stored is not None
@@ -341,7 +341,7 @@ def test_a_quarantine_that_gave_records_up() -> None:
 
 
 def test_leaving_with_everything_kept(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A group whose records were all kept goes on from its state at once; nobody has lapsed."""
+    """A group that kept all its records goes on at once; nobody has lapsed (rule H20)."""
     world = _settled()
     owners = world.owners("orders")
     broken = [True]

@@ -19,7 +19,8 @@ from fairlead.replay.output_log import WrittenInMemory, survey
 from fairlead.replay.recorded_log import Recording
 from fairlead.replay.shard_replay import ReplayError, cuts_of, replay_shard
 from fairlead.wire.raw import RawRecord
-from tests.engine.lives import (
+from tests.kit.memory_topics import NAMES, PARTITIONS
+from tests.kit.replays import (
     DECISIONS,
     compare_of,
     decisions_of,
@@ -28,8 +29,7 @@ from tests.engine.lives import (
     recording_of,
     written_of,
 )
-from tests.engine.topics import NAMES, PARTITIONS
-from tests.engine.world import World, context_of
+from tests.kit.world import World, context_of
 
 REJECTS = NAMES.name("rejects")
 
@@ -48,7 +48,7 @@ def world() -> World:
     return world
 
 
-def test_byte_for_byte(world: World) -> None:
+def test_everything_written_replays_byte_for_byte(world: World) -> None:
     """Everything that three drivers wrote over two deaths comes out of the loop again."""
     comparison = compare_of(world)
     assert str(comparison.difference) == "None"
@@ -163,7 +163,7 @@ def test_a_difference_is_named(
     assert f"{difference.topic}, partition {difference.partition}" in str(difference)
 
 
-def test_a_changed_decision(world: World) -> None:
+def test_a_changed_decision_is_named_with_its_cut(world: World) -> None:
     """A decision that was changed is named with its cut."""
     written = sorted(written_of(world))
     at = next(at for at, record in enumerate(written) if record.topic == DECISIONS) + 7
@@ -175,7 +175,7 @@ def test_a_changed_decision(world: World) -> None:
     assert (difference.cut.shard, difference.cut.step) == (cut["shard"], cut["step"])
 
 
-def test_a_lost_end(world: World) -> None:
+def test_a_lost_end_is_a_difference_without_an_offset(world: World) -> None:
     """Records that the job wrote last and that were lost are a difference without an offset."""
     written = sorted(written_of(world))
     last = max(
@@ -189,7 +189,7 @@ def test_a_lost_end(world: World) -> None:
     assert difference.expected == (written[last].key, written[last].value)
 
 
-def test_a_forged_reject(world: World) -> None:
+def test_a_forged_or_missing_reject_is_a_difference(world: World) -> None:
     """A dead letter that no row explains is a difference, and so is one that is missing."""
     written = written_of(world)
     letters = [record for record in written if record.topic == REJECTS]
@@ -206,8 +206,8 @@ def test_a_forged_reject(world: World) -> None:
     "suffix, key",
     [("assignments", b"[]"), ("assignments", b"{"), ("decisions", b"\xff"), ("assignments", None)],
 )
-def test_a_foreign_record(world: World, suffix: str, key: bytes | None) -> None:
-    """A record that names no group, or a group that was told nothing, is a difference."""
+def test_a_record_for_nobody_is_a_difference(world: World, suffix: str, key: bytes | None) -> None:
+    """A record that names no group, or a group without an assignment, is a difference."""
     stranger = Written(NAMES.name(suffix), 0, 99_999, key, b"{}")
     difference = compare_of(world, [*written_of(world), stranger]).difference
     assert difference is not None
@@ -215,7 +215,7 @@ def test_a_foreign_record(world: World, suffix: str, key: bytes | None) -> None:
     assert difference.expected is None
 
 
-def test_requests_of_others(world: World) -> None:
+def test_requests_of_others_accuse_no_engine(world: World) -> None:
     """Members, producers and operators ask bridges as well: what they write accuses no engine."""
     written = written_of(world)
     requests = NAMES.name("requests")
@@ -254,14 +254,14 @@ def test_a_generation_that_others_write(world: World) -> None:
     assert (after.overlapping, after.generations) == (before.overlapping, before.generations)
 
 
-def test_a_missing_decision(world: World) -> None:
+def test_without_a_decision_the_next_state_is_unknown(world: World) -> None:
     """Without the decision of a step the state before the next one is unknown, and that is said."""
     cuts = [cut for cut in cuts_of(decisions_of(world)) if cut.shard == 0 and cut.step != 5]
     with pytest.raises(ReplayError, match="no decision of step 5 was recorded"):
         list(replay_shard(recording_of(world), cuts, context_of))
 
 
-def test_a_missing_row(world: World) -> None:
+def test_a_recording_that_lacks_a_read_row_is_refused(world: World) -> None:
     """A recording that lacks a row which was read is refused."""
     rows = [row for log in world.topics.rows.values() for row in log]
     lacking = [row for row in rows if (row.topic, row.offset) != (NAMES.name("heartbeats"), 20)]
@@ -269,7 +269,7 @@ def test_a_missing_row(world: World) -> None:
         compare(Recording.of(lacking), written_of(world), context_of)
 
 
-def test_contradicting_decisions(world: World) -> None:
+def test_two_decisions_of_one_cut_are_refused(world: World) -> None:
     """Two decisions of one cut that name different positions are refused."""
     one = orjson.loads(decisions_of(world)[0])
     one["cut"]["positions"] = {}
@@ -277,7 +277,7 @@ def test_contradicting_decisions(world: World) -> None:
         cuts_of([*decisions_of(world), orjson.dumps(one)])
 
 
-def test_lineage(world: World) -> None:
+def test_of_a_step_of_two_generations_the_second_is_kept(world: World) -> None:
     """A step that two generations wrote is kept from the second, and the first was interrupted."""
     cuts = [cut for cut in cuts_of(decisions_of(world)) if cut.shard == 0]
     replayed = list(replay_shard(recording_of(world), cuts, context_of))
@@ -352,7 +352,7 @@ def test_no_decisions_at_all() -> None:
     assert (comparison.same, comparison.cuts, comparison.records) == (True, 0, 1)
 
 
-def test_rows_between_cuts() -> None:
+def test_rows_are_read_from_cut_to_cut() -> None:
     """Rows are taken from the begin of each partition to its end, and those never read last."""
     rows = [
         RawRecord("t.heartbeats", 0, offset, 0, append_time_is_log=True, key=None, value=None)

@@ -5,13 +5,13 @@ from random import Random
 import pytest
 
 from fairlead.replay.shard_replay import cuts_of
-from tests.engine.lives import compare_of, decisions_of, live
-from tests.engine.topics import PARTITIONS
-from tests.engine.world import World
+from tests.kit.memory_topics import PARTITIONS
+from tests.kit.replays import compare_of, decisions_of, live
+from tests.kit.world import World
 
 
 @pytest.mark.parametrize("window_ms", [603_000, 4_000])
-def test_across_a_loss(window_ms: int) -> None:
+def test_a_lost_and_rebuilt_state_replays(window_ms: int) -> None:
     """A state that was lost and rebuilt, and one that was put back after, come out of the loop."""
     world = World()
     chance = Random(window_ms)

@@ -9,8 +9,8 @@ from fairlead.codec.shard import open_shard
 from fairlead.engine.context import ShardContext, ShardResult
 from fairlead.engine.seals import seal_of
 from fairlead.engine.shard import run_shard
-from tests.engine.topics import NAMES, Topics
-from tests.engine.world import World, context_of
+from tests.kit.memory_topics import NAMES, Topics
+from tests.kit.world import World, context_of
 
 SECRETS = ("0a" * 32, "0b" * 32)
 FORGED = 1_000_000

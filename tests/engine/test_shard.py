@@ -15,8 +15,8 @@ from fairlead.engine.context import ShardResult
 from fairlead.engine.errors import AppendTimeMissingError, HigherGenerationError
 from fairlead.engine.shard import run_shard
 from strategies.registry import STRATEGIES
-from tests.engine.topics import NAMES, START_MS, Topics, shard_of
-from tests.engine.world import World, context_of, with_rules
+from tests.kit.memory_topics import NAMES, START_MS, Topics, shard_of
+from tests.kit.world import World, context_of, with_rules
 
 HEARTBEATS = NAMES.name("heartbeats")
 
@@ -109,7 +109,7 @@ def test_due_without_a_record() -> None:
 
 
 def test_a_backlog_lapses_nobody() -> None:
-    """Rows that piled up for minutes are dated one by one, so whoever heartbeat is alive."""
+    """Each row of a backlog has its own date, so members that heartbeat stay alive (rule H9)."""
     world = _settled()
     for second in range(200):
         world.topics.now_ms += 1_000
@@ -137,7 +137,7 @@ def test_rows_are_read_once() -> None:
     assert (twice.stored, twice.records) == (once.stored, once.records)
 
 
-def test_refused_rows() -> None:
+def test_a_refused_row_has_its_reason_and_the_rest_goes_on() -> None:
     """A record that is not what the protocol says is refused with its reason; the rest goes on."""
     topics = Topics()
     topics.tick(1)
@@ -159,7 +159,7 @@ def test_refused_rows() -> None:
     assert result.counts["events/heartbeat/applied"] == 1
 
 
-def test_the_wrong_partition() -> None:
+def test_a_record_in_the_wrong_partition_is_refused() -> None:
     """A record in another partition than its group's is refused, and its sender told."""
     world = World()
     client = world.join("c")
@@ -182,7 +182,7 @@ def test_one_shard_speaks_for_all() -> None:
 
 
 def test_a_refused_heartbeat_counts_for_the_lease() -> None:
-    """A member whose heartbeats became unreadable heartbeats all the same, and lives."""
+    """A member whose heartbeats became unreadable heartbeats all the same, and lives (rule H10)."""
     world = _settled()
     client = world.clients[0]
     client.gone = True
@@ -340,7 +340,7 @@ def test_offsets_of_other_shards() -> None:
     assert open_shard(result.stored).header.positions[NAMES.name("offsets")] == {0: 1}
 
 
-def test_foreign_topics() -> None:
+def test_rows_of_other_topics_are_left_alone() -> None:
     """Rows of topics that a shard does not read are left alone."""
     topics = Topics()
     topics.append("generations", 0, b"driver", b"{}")

@@ -4,25 +4,14 @@ from random import Random
 
 import pytest
 
-from fairlead.codec.group import decode_group
-from fairlead.codec.shard import open_shard
 from fairlead.core.rules.group_rules import GroupRules
 from fairlead.core.rules.quota import Quota
-from fairlead.core.state import GroupState
 from fairlead.engine.context import ShardContext
-from tests.engine.client import Client
-from tests.engine.lives import replayed
-from tests.engine.test_state_share import SHARE, Shared, begun, crowd, fat, near
-from tests.engine.topics import START_MS, shard_of
-from tests.engine.world import World, with_rules
-
-
-def state_of(world: World, group: str = "orders") -> GroupState:
-    """Return what a world's engine remembers of a group."""
-    stored = world.stored[shard_of(group)]
-    assert stored is not None
-    slot = open_shard(stored).slots[group]
-    return decode_group(slot.body, slot.liveness, group)
+from tests.kit.client import Client
+from tests.kit.memory_topics import START_MS
+from tests.kit.replays import replayed
+from tests.kit.shared_world import SHARE, Shared, begun, crowd, fat, near, part_of
+from tests.kit.world import World, state_of, with_rules
 
 
 def come_and_go(world: World, rounds: int, *, group: str = "orders") -> None:
@@ -33,13 +22,6 @@ def come_and_go(world: World, rounds: int, *, group: str = "orders") -> None:
         client.leave()
         if number % 50 == 49:
             world.pass_seconds(1)
-
-
-def part_of(world: World) -> int:
-    """Return what a group of the shard of orders may grow to; 0: there is room."""
-    stored = world.stored[shard_of("orders")]
-    assert stored is not None
-    return open_shard(stored).header.group_bytes
 
 
 def test_who_is_gone_is_forgotten() -> None:

@@ -1,88 +1,18 @@
 """What may be kept of all groups together, and how fast large heartbeats may fill it."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
 from random import Random
-from typing import Any
 
 import pytest
 
-from fairlead.codec.shard import open_shard
-from fairlead.core.rules.group_rules import GroupRules
-from fairlead.core.rules.quota import BUILT_IN, Quota
+from fairlead.core.rules.quota import Quota
 from fairlead.engine.admission import LETTERS_PER_SECOND
-from fairlead.engine.context import ShardContext
-from tests.engine.client import Client
-from tests.engine.lives import replayed
-from tests.engine.topics import PARTITIONS, START_MS, shard_of
-from tests.engine.world import World, settle_two, with_rules
-
-SHARE = 60_000
-LONG = 20_000
+from tests.kit.client import Client
+from tests.kit.memory_topics import PARTITIONS, shard_of
+from tests.kit.replays import replayed
+from tests.kit.shared_world import LONG, SHARE, Shared, begun, crowd, fat, near
 
 
-@dataclass(slots=True)
-class Shared(World):
-    """A world whose shards may hold so many bytes each; a group by itself may have them all."""
-
-    quota: Quota = BUILT_IN
-    heartbeat_bytes_per_second: int = 0
-
-    def context(self, shard: int) -> ShardContext:
-        """Return the driver's context with that quota."""
-        return with_rules(
-            World.context(self, shard),
-            defaults=GroupRules(quota=self.quota),
-            state_bytes=SHARE * PARTITIONS.shards,
-            heartbeat_bytes_per_second=self.heartbeat_bytes_per_second,
-        )
-
-    def kept(self, group: str) -> int:
-        """Return how many bytes of a group are stored."""
-        stored = self.stored[shard_of(group)]
-        assert stored is not None
-        slot = open_shard(stored).slots.get(group)
-        return 0 if slot is None else len(slot.body)
-
-    def kept_of_all(self, shard: int) -> int:
-        """Return how many bytes are stored of all groups of a shard."""
-        stored = self.stored[shard]
-        assert stored is not None
-        return sum(len(slot.body) for slot in open_shard(stored).slots.values())
-
-
-def begun(**fields: Any) -> Shared:
-    """Return a world with one group of two members that has settled."""
-    world = Shared(**fields)
-    settle_two(world)
-    return world
-
-
-def fat(letter: str = "x", tags: int = 80) -> Mapping[str, Any]:
-    """Return what a member says that subscribes to so many tags of 240 letters: about 20 KB."""
-    said = {"topic": "orders", "expression_type": "tag", "expression": "", "sub_version": START_MS}
-    return {"subscriptions": [{**said, "tags": [f"{n:03d}{letter * 237}" for n in range(tags)]}]}
-
-
-def near(group: str, number: int) -> list[str]:
-    """Return names of so many groups of the same shard."""
-    names = (f"near-{each:04d}" for each in range(10_000))
-    same = (name for name in names if shard_of(name) == shard_of(group))
-    return [next(same) for _ in range(number)]
-
-
-def crowd(world: World, groups: list[str], *, lease_ms: int = 60_000) -> None:
-    """In each of these groups three members say as much as they like, one after another."""
-    for member in range(3):
-        for group in groups:
-            said = {**fat(), "lease_ms": lease_ms}
-            Client(world.topics, group, f"fat-{member}").beat(**said)
-        world.topics.now_ms += 1_000
-        world.topics.tick(world.generation)
-        world.run_all()
-
-
-def test_a_full_shard() -> None:
+def test_a_full_shard_still_takes_a_small_member() -> None:
     """Groups that took all the room grow no further; a small one still takes a member."""
     world = begun()
     groups = near("orders", 6)

@@ -1,8 +1,8 @@
 """A client that restarts in a full shard, and alone reads a topic of its group."""
 
-from tests.engine.lives import replayed
-from tests.engine.test_state_of_the_gone import part_of, state_of
-from tests.engine.test_state_share import Shared, crowd, near
+from tests.kit.replays import replayed
+from tests.kit.shared_world import Shared, crowd, near, part_of
+from tests.kit.world import state_of
 
 
 def test_who_restarts_gets_its_topic_back_in_a_full_shard() -> None:

@@ -9,9 +9,9 @@ from typing import Any
 import orjson
 import pytest
 
-from tests.engine.lives import replayed
-from tests.engine.topics import BOUNDS_END, NAMES, bounds, shard_of
-from tests.engine.world import World
+from tests.kit.memory_topics import BOUNDS_END, NAMES, bounds, shard_of
+from tests.kit.replays import replayed
+from tests.kit.world import World
 
 ODD = "1" * 16
 """The digest of a member that holds what nobody has granted."""

@@ -1,4 +1,4 @@
-"""What members are told of waiting goes through whole shards: into state, topics and replays."""
+"""Notices of waiting go through whole shards: into state, topics and replays."""
 
 from random import Random
 from typing import Any
@@ -7,9 +7,9 @@ import orjson
 import pytest
 
 from fairlead.codec.shard import open_shard
-from tests.engine.lives import compare_of, kill
-from tests.engine.topics import shard_of
-from tests.engine.world import World
+from tests.kit.memory_topics import shard_of
+from tests.kit.replays import compare_of, kill
+from tests.kit.world import World
 
 RUN = "3c6d7a52-51c9-4c56-8a4a-3b1f3e0c9d11"
 
@@ -32,8 +32,8 @@ def _told(world: World) -> list[tuple[str | None, str]]:
 
 
 @pytest.mark.parametrize("seed", [1, 2])
-def test_a_life(seed: int) -> None:
-    """No bridge, no topic, a new engine, the topic: each is told and replayed, in any cut."""
+def test_each_reason_to_wait_is_given_and_replayed(seed: int) -> None:
+    """No bridge, no topic, a new engine, the topic: each has its notice, in any cut."""
     world, chance = World(), Random(seed)
     world.topics.tick(1)
     _sign(world)
@@ -60,7 +60,7 @@ def test_a_life(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", [1, 2])
 def test_a_life_under_rules(seed: int) -> None:
-    """Drained, not designated, a new engine, named too: each is told and replayed, in any cut."""
+    """Drained, not designated, a new engine, named too: each has its notice, in any cut."""
     world, chance = World(), Random(seed)
     world.topics.tick(1)
     world.join("c1")
@@ -100,7 +100,7 @@ def test_signs_are_remembered() -> None:
     assert world.counts["records_read/offsets"] == 21
 
 
-def test_of_one_shard() -> None:
+def test_an_absent_topic_concerns_its_own_shard() -> None:
     """That a topic is absent concerns the group that asked, in its own shard alone."""
     world = World()
     world.topics.tick(1)

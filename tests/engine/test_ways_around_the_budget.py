@@ -4,25 +4,11 @@ from collections.abc import Mapping
 from typing import Any
 
 from fairlead.engine.admission import LARGE_BYTES
-from tests.engine.client import Client
-from tests.engine.lives import replayed
-from tests.engine.test_state_of_the_gone import part_of, state_of
-from tests.engine.test_state_share import SHARE, Shared, begun, crowd, fat, near
-from tests.engine.topics import START_MS, shard_of
-from tests.engine.world import World
-
-
-def held_open(**fields: Any) -> Shared:
-    """Return a world whose barrier waits for its first member, for longer than anybody lives."""
-    world = begun(**fields)
-    world.pass_seconds(30)
-    world.generation += 1
-    world.topics.tick(world.generation)
-    world.clients[1].claim(world.generation)
-    world.clients[0].generation = world.generation - 1
-    world.pass_seconds(62)
-    assert state_of(world).barrier is not None
-    return world
+from tests.kit.client import Client
+from tests.kit.memory_topics import START_MS, shard_of
+from tests.kit.replays import replayed
+from tests.kit.shared_world import SHARE, Shared, begun, crowd, fat, held_open, near, part_of
+from tests.kit.world import World, state_of
 
 
 def subscribed(*topics: str) -> Mapping[str, Any]:
@@ -38,7 +24,7 @@ def asked(world: World, group: str, topic: str) -> int:
 
 
 def told(world: World, client_id: str) -> list[str | None]:
-    """Return the reasons to wait that a client was told, in order; None: nothing keeps it."""
+    """Return the reasons to wait in a client's notices, in order; None: nothing keeps it."""
     notices = [each for each in world.kinds("assignments") if each["kind"] == "notice"]
     return [
         each["reason"]

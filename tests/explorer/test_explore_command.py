@@ -30,7 +30,7 @@ def test_a_world_that_holds(capsys: pytest.CaptureFixture[str]) -> None:
 def test_a_violation_is_told_and_done_again(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """A violation ends with 1, its run is told step by step, and --replay does it again."""
+    """A violation ends with 1 and lists its run step by step; --replay does it again."""
     add_of = Draft.add_of
     monkeypatch.setattr(Draft, "add_of", lambda *each: _ungated(add_of(*each)))
     assert run("--clients", "2", "-o", "jsonl") == ExitCode.VERDICT_NEGATIVE
@@ -53,7 +53,7 @@ def _ungated(add: object) -> object:
     return replace(add, after=())  # type: ignore[type-var]  # the add of a draft
 
 
-def test_given_up() -> None:
+def test_an_abandoned_search_proves_nothing() -> None:
     """A search that is given up proves nothing, and says so by its exit code."""
     assert run("--clients", "2", "--moves", "2", "--states-max", "20") == ExitCode.VERDICT_NEGATIVE
 
@@ -67,7 +67,9 @@ def test_given_up() -> None:
         (["--replay", "nowhere.json"], "cannot be read"),
     ],
 )
-def test_refused(arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_option_that_makes_no_sense_is_refused(
+    arguments: list[str], says: str, capsys: pytest.CaptureFixture[str]
+) -> None:
     """What makes no sense is refused with the option and the remedy."""
     assert run(*arguments) == ExitCode.USAGE
     assert says in capsys.readouterr().err

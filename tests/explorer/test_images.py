@@ -27,7 +27,7 @@ def test_fields_of_a_group() -> None:
     assert names(GroupState) >= group_image.SAME_IN_ALL | group_image.SETTLED.keys()
 
 
-def test_times_left() -> None:
+def test_every_field_of_a_time_is_set_to_one_value() -> None:
     """Every field of a session or a group that is named as a time is set to one value."""
     left = {name for name in names(Memory) if name.endswith("_ms")} - memory_image.SETTLED.keys()
     # No answer is late here, so neither is ever due.

@@ -16,7 +16,7 @@ from fairlead.core import apply
 from fairlead.core.handover import forced_handover
 from fairlead.core.handover.chain import Resolved, overtake
 from fairlead.core.state import Grant, QueueState
-from tests.hash_seeds import printed_under
+from tests.kit.hash_seeds import printed_under
 
 step = importlib.import_module("fairlead.core.step")
 
@@ -32,7 +32,7 @@ def held(
 
 
 @pytest.mark.parametrize("world", ROWS[Rows.SMALL], ids=lambda world: world.name)
-def test_small(world: WorldBounds) -> None:
+def test_small_worlds_keep_every_promise(world: WorldBounds) -> None:
     """No order of events in a small world breaks a promise, and all lead to a settled group."""
     searched = held(world)
     assert searched.ends > 1
@@ -42,7 +42,7 @@ def test_small(world: WorldBounds) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(3600)
 @pytest.mark.parametrize("world", ROWS[Rows.REQUIRED], ids=lambda world: world.name)
-def test_required(world: WorldBounds) -> None:
+def test_the_required_worlds_keep_every_promise(world: WorldBounds) -> None:
     """The worlds that must be searched before a release keep every promise."""
     held(world)
 
@@ -50,7 +50,7 @@ def test_required(world: WorldBounds) -> None:
 @pytest.mark.slow
 @pytest.mark.timeout(7200)
 @pytest.mark.parametrize("world", ROWS[Rows.LONG], ids=lambda world: world.name)
-def test_long(world: WorldBounds) -> None:
+def test_larger_worlds_keep_every_promise(world: WorldBounds) -> None:
     """Larger worlds keep every promise too."""
     held(world)
 
@@ -152,7 +152,7 @@ LOSSY = WorldBounds(clients=2, lost=1)
     ],
     ids=["eager unmarked", "forced unmarked", "eager beside ordered", "not healed"],
 )
-def test_what_is_excused(
+def test_only_the_mark_of_the_engine_excuses_two_owners(
     world: WorldBounds,
     part: tuple[object, str],
     broken: object,

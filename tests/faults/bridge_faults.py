@@ -4,9 +4,9 @@ import time
 from typing import Final
 
 from fairlead.core.model import MessageQueue
-from tests.awaiting import LONGEST_SECONDS
 from tests.faults.stage import PATIENT, QUEUES, QUICK, RATE, Stage
 from tests.faults.trial import Phase
+from tests.kit.awaiting import LONGEST_SECONDS
 
 GROWN: Final = QUEUES + 6
 _SHARED_SECONDS_MAX: Final = 60.0

@@ -46,7 +46,7 @@ def told_to_go(stage: Stage, chance: random.Random) -> None:
 def restarted_in_grace(stage: Stage, chance: random.Random) -> None:
     """With a restart grace, a client id that comes back finds its queues, and nobody else's move.
 
-    It is told to go first, and killed then.
+    It is asked to go first, and killed then.
     """
     quick = stage.quick
     with stage.trial("restarted in grace") as trial:

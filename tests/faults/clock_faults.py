@@ -37,7 +37,7 @@ def restarted_under(stage: Stage, clocks: Clocks, who: str, chance: random.Rando
 
 
 def set_clock(stage: Stage, clocks: Clocks, who: str, seconds: int) -> None:
-    """A clock is set under load: nobody is taken for dead by it, and no queue moves."""
+    """A clock is set under load: nobody lapses, and no queue moves."""
     with stage.trial(f"clock of {who} set to {seconds:+d} s") as trial:
         with stage.phase(trial, "set", owners=set()):
             clocks.set(who, seconds)

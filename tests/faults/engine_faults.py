@@ -16,7 +16,7 @@ from fairlead.errors import ExitCode
 from tests.faults.stage import JOIN_STARTS_MAX, LEASE_SECONDS, RATE, Stage
 from tests.faults.standstill import Standstill, thread_states
 from tests.faults.trial import Trial
-from tests.streaming.processes import copy_checkpoint
+from tests.kit.engine_process import copy_checkpoint
 
 KILLED: Final = ("all", "driver", "jvm")
 """Which process of the engine is killed: driver and JVM at once, or one of them."""
@@ -60,7 +60,7 @@ def joined_without_one(stage: Stage, chance: random.Random) -> None:
 
 
 def stood_still(stage: Stage, chance: random.Random) -> None:
-    """SIGSTOP of driver, JVM and workers for one and a half leases: nobody is taken for dead."""
+    """SIGSTOP of driver, JVM and workers for one and a half leases: nobody lapses."""
     with stage.trial("engine stood still") as trial:
         with (
             stage.phase(trial, "stood still", owners=set()),

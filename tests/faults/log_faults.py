@@ -8,7 +8,7 @@ import orjson
 
 from fairlead.wire.partition import partition_of_group
 from tests.faults.stage import LEASE_SECONDS, MARGIN_SECONDS, QUICK, SHARDS, Stage
-from tests.streaming.log import Log, body_of
+from tests.kit.kafka_log import Log, body_of
 
 if TYPE_CHECKING:
     from kafka.consumer.fetcher import ConsumerRecord

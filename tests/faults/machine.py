@@ -13,9 +13,9 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Final
 
-from tests.awaiting import ended
 from tests.faults.trial import FaultLog, Lapse, Trial
 from tests.faults.troop import TroopPlan
+from tests.kit.awaiting import ended
 
 TAKEN_SHARE_MAX: Final = 0.4
 """Of all cores together, between two looks."""

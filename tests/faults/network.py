@@ -17,8 +17,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Final
 
-from tests.awaiting import SECONDS
 from tests.faults.fault_packages import Iptables, ensure_iptables
+from tests.kit.awaiting import SECONDS
 
 __all__ = ["Loss", "losing", "own_network"]
 

@@ -1,4 +1,4 @@
-"""What the engine's own mark excuses: work beside an owner who was told not to wait for it.
+"""What the engine's own mark excuses: work beside an owner that did not have to wait.
 
 Nothing else does: a grant that is not marked unsafe makes two owners of two who work at once.
 """

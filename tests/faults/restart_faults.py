@@ -17,7 +17,7 @@ GRACE_MS: Final = 60_000
 
 
 def rolled(stage: Stage, together: int, *, grace: bool) -> int:
-    """Every client is told to go and started again under its client id, so many at once.
+    """Stop every client and start it again under its client id, so many at once.
 
     Its queues go to others and its share comes back: both moves are needed, unless the group waits
     for who restarts. Nothing else may move.

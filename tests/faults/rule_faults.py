@@ -1,7 +1,7 @@
 """What operators ask for: to hand over without waiting, to settle, to begin elsewhere.
 
-And who does not answer: a client that keeps what it was told to drop, and one that never
-acknowledges a new engine.
+Two clients do not answer: one keeps what it is to drop, the other never acknowledges a new
+engine.
 """
 
 import random
@@ -18,7 +18,7 @@ from tests.faults.stage import (
     RATE,
     Stage,
 )
-from tests.streaming.log import Log, body_of
+from tests.kit.kafka_log import Log, body_of
 
 if TYPE_CHECKING:
     from fairlead_proof.demo.floor import Floor

@@ -37,7 +37,7 @@ from tests.faults.machine import absences, excuse, watched
 from tests.faults.tail import Tail
 from tests.faults.trial import FaultLog, Lapse, Phase, Trial
 from tests.faults.troop import Troop, TroopPlan
-from tests.streaming.log import Log
+from tests.kit.kafka_log import Log
 
 logger = logging.getLogger(__name__)
 

@@ -7,7 +7,7 @@ from kafka import KafkaConsumer, TopicPartition
 
 from fairlead.kafka.topic_content import TopicContent
 from fairlead.wire.raw import RawRecord, raw_record
-from tests.topics.reading import Polled, read_to_ends
+from tests.kit.topic_reading import Polled, read_to_ends
 
 
 class Tail:

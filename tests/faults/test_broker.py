@@ -24,6 +24,6 @@ pytestmark = [pytest.mark.system, pytest.mark.broker, pytest.mark.spark]
     ],
     ids=lambda fault: fault.__name__,
 )
-def test_broker(stage: "Stage", fault: "Fault", turn: int) -> None:
+def test_an_outage_ends_only_shorter_leases(stage: "Stage", fault: "Fault", turn: int) -> None:
     """An outage ends the leases that are shorter, and touches nobody whose lease is longer."""
     fault(stage, random.Random(turn))

@@ -31,6 +31,8 @@ pytestmark = [pytest.mark.system, pytest.mark.broker, pytest.mark.spark]
     ],
     ids=lambda fault: fault.__name__,
 )
-def test_clients(stage: "Stage", fault: "Fault", turn: int) -> None:
+def test_a_fault_of_a_client_costs_its_own_queues_only(
+    stage: "Stage", fault: "Fault", turn: int
+) -> None:
     """What is done to a client costs its own queues only, and nobody a message."""
     fault(stage, random.Random(turn))

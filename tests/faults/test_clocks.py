@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from fairlead.java import find_java
-from tests.awaiting import LONGEST_SECONDS, SECONDS
 from tests.faults import clock_faults
 from tests.faults.clock_faults import HOUR, TEN_MINUTES
 from tests.faults.clocks import WHO, Clocks, ahead_by, shifted_clocks
 from tests.faults.fault_packages import ensure_faketime
+from tests.kit.awaiting import LONGEST_SECONDS, SECONDS
 
 if TYPE_CHECKING:
     from tests.faults.conftest import Stages
@@ -77,18 +77,20 @@ def test_only_the_clock_is_shifted(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seconds", [TEN_MINUTES, -TEN_MINUTES, HOUR])
 @pytest.mark.parametrize("who", ["jvm", "driver", "broker"])
-def test_wrong(stage: "Stage", clocks: Clocks, who: str, seconds: int) -> None:
+def test_a_wrong_clock_disturbs_nobody(
+    stage: "Stage", clocks: Clocks, who: str, seconds: int
+) -> None:
     """A clock is set, is wrong while clients die and join, and is set right: nobody notices."""
     clock_faults.skewed(stage, clocks, who, seconds, random.Random(seconds))
 
 
 @pytest.mark.parametrize("who", ["jvm", "driver"])
-def test_started_behind(stage: "Stage", clocks: Clocks, who: str) -> None:
+def test_an_engine_behind_its_own_records_goes_on(stage: "Stage", clocks: Clocks, who: str) -> None:
     """An engine that starts with a clock behind its own records goes on where they end."""
     clock_faults.restarted_under(stage, clocks, who, random.Random(1))
 
 
-def test_verified(stage: "Stage") -> None:
+def test_the_records_break_no_invariant(stage: "Stage") -> None:
     """After all of it the records break no invariant."""
     judgement = stage.verify()
     found = [finding.text for ruling in judgement.rulings for finding in ruling.findings]

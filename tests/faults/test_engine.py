@@ -24,7 +24,7 @@ pytestmark = [pytest.mark.system, pytest.mark.broker, pytest.mark.spark]
         pytest.param("all", marks=pytest.mark.slow),
     ],
 )
-def test_killed(stage: "Stage", what: str, turn: int) -> None:
+def test_a_killed_engine_goes_on_where_it_was(stage: "Stage", what: str, turn: int) -> None:
     """An engine killed at any moment is taken up where it was, and takes nobody for dead."""
     engine_faults.killed(stage, random.Random(turn), what)
 
@@ -49,6 +49,8 @@ def test_down_for_a_minute(stage: "Stage") -> None:
     ],
     ids=lambda fault: fault.__name__,
 )
-def test_engines(stage: "Stage", fault: "Fault", turn: int) -> None:
+def test_faults_of_the_engine_cost_no_owner_and_no_message(
+    stage: "Stage", fault: "Fault", turn: int
+) -> None:
     """Whatever is done to the engine, every queue has one owner and nobody loses a message."""
     fault(stage, random.Random(turn))

@@ -17,7 +17,7 @@ from tests.faults.judgement import Evidence, Judgement, judge, read_lives
 from tests.faults.machine import excuse
 from tests.faults.trial import FaultLog, Freeze, Lapse, Life, Phase, Trial
 from tests.faults.troop import TroopPlan
-from tests.wire.wire_records import example
+from tests.kit.wire_records import example
 
 QUEUE = MessageQueue("orders", "main", 0)
 FIRST, SECOND = Epoch(1, 1), Epoch(1, 2)
@@ -129,7 +129,7 @@ def play(tmp_path: Path) -> Play:
     return Play(tmp_path)
 
 
-def test_sound(play: Play) -> None:
+def test_a_clean_move_has_no_faults(play: Play) -> None:
     """A clean move has no faults."""
     play.hand_over()
     assert play.judge().faults == ()
@@ -198,7 +198,9 @@ def _overlap(play: Play) -> None:
     ],
     ids=lambda value: value.__name__ if callable(value) else None,
 )
-def test_forged(play: Play, forge: Callable[[Play], None], words: list[str]) -> None:
+def test_a_forged_fault_is_found_alone(
+    play: Play, forge: Callable[[Play], None], words: list[str]
+) -> None:
     """What must not be is found, and nothing else with it."""
     forge(play)
     faults = play.judge().faults
@@ -220,7 +222,7 @@ def _freeze(play: Play, *after: int) -> None:
     play.ended_ns = play.b.held(QUEUE, MESSAGES)
 
 
-def test_frozen(play: Play) -> None:
+def test_a_client_that_stood_still_was_no_owner(play: Play) -> None:
     """A client that stood still and then stopped was no owner, and what it reported not is read."""
     _freeze(play)
     judgement = play.judge()
@@ -234,7 +236,7 @@ def test_frozen_and_went_on(play: Play) -> None:
     assert any(fault.startswith("two owners") for fault in play.judge().faults)
 
 
-def test_killed_too_late(play: Play) -> None:
+def test_a_killed_client_works_until_its_death_is_certain(play: Play) -> None:
     """A killed client's work ends when its death is certain: whoever starts sooner is a second."""
     play.work(play.a, 0, 1, 2)
     started_ns = play.b.start(QUEUE, SECOND, 3)
@@ -245,7 +247,7 @@ def test_killed_too_late(play: Play) -> None:
     assert fault.startswith("two owners")
 
 
-def test_no_owner(play: Play) -> None:
+def test_a_queue_without_work_at_the_end_is_a_fault(play: Play) -> None:
     """A queue that nobody works on when a phase is over is a fault."""
     play.work(play.a, 0, 1, 2, 3, 4, 5)
     play.a.stop(QUEUE, FIRST, 6)
@@ -280,8 +282,8 @@ def test_host_makes_no_second_owner(play: Play) -> None:
     assert any(fault.startswith("two owners") for fault in play.judge().faults)
 
 
-def test_marked_unsafe(play: Play) -> None:
-    """Who works beside an owner that was told not to wait is excused, and named."""
+def test_an_unsafe_grant_is_excused_and_named(play: Play) -> None:
+    """Work beside an owner that did not have to wait is excused, and named."""
     play.granted(0, 2, unsafe=True)
     play.unsafe = {"g"}
     _work_beside(play)
@@ -308,7 +310,9 @@ def test_beside_without_a_mark(play: Play) -> None:
 
 
 @pytest.mark.parametrize("start, faults", [(1, ()), (2, ("was reset to 1, and b started at 2",))])
-def test_reset(play: Play, start: int, faults: tuple[str, ...]) -> None:
+def test_what_a_reset_lets_be_read_again_is_no_repetition(
+    play: Play, start: int, faults: tuple[str, ...]
+) -> None:
     """What is read again because an operator asked for it is no repetition; its start must fit."""
     play.granted(7, 1)
     play.work(play.a, 0, 1, 2)

@@ -30,14 +30,14 @@ def test_more_than_it_may(taken: list[int], found: list[tuple[int, int]]) -> Non
     assert told == [(since * SECOND_NS, until * SECOND_NS) for since, until in found]
 
 
-def test_late_look() -> None:
+def test_a_late_look_counts_nothing() -> None:
     """Nothing was counted, for nothing ran: the look itself came too late."""
     first, second = looks(0)
     late = Look(second.t_ns + 2 * SECOND_NS, second.taken, second.whole + 1)
     assert absences([first, late]) == [(first.t_ns, late.t_ns)]
 
 
-def test_real_machine() -> None:
+def test_the_kernel_counts_what_happened_since() -> None:
     """The kernel's counts are read, and what was before does not count."""
     with watched() as found:
         deadline = time.monotonic() + 10 * LOOK_SECONDS

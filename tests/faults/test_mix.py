@@ -47,7 +47,7 @@ _SEED: Final = "FAULTS_SEED"
 @pytest.mark.broker
 @pytest.mark.spark
 @pytest.mark.timeout(3_600)
-def test_mix(stage: "Stage") -> None:
+def test_any_mix_of_faults_costs_no_owner_and_no_message(stage: "Stage") -> None:
     """Whatever follows whatever, every queue has one owner and nobody loses a message."""
     seed = int(os.environ.get(_SEED) or random.SystemRandom().randrange(2**32))
     chance = random.Random(seed)

@@ -41,7 +41,7 @@ def test_packets_are_lost(apart: "Stage", share: float, tmp_path: Path) -> None:
     packets_lost(apart, share, tmp_path, random.Random(share))
 
 
-def test_verified(apart: "Stage") -> None:
+def test_the_records_break_no_invariant(apart: "Stage") -> None:
     """After all of it the records break no invariant."""
     judgement = apart.verify()
     found = [finding.text for ruling in judgement.rulings for finding in ruling.findings]

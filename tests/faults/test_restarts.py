@@ -29,7 +29,7 @@ def forty(stages: "Stages", tmp_path_factory: pytest.TempPathFactory) -> "Iterat
 
 
 @pytest.mark.parametrize("together, grace", [(5, False), (1, False), (5, True)])
-def test_rolling(forty: "Stage", together: int, grace: bool) -> None:  # noqa: FBT001 - a parameter
+def test_a_rolling_restart_moves_no_other_queue(forty: "Stage", together: int, grace: bool) -> None:  # noqa: FBT001 - a parameter
     """No queue has two owners, no message is missed or read twice, and no other queue moves."""
     from tests.faults.restart_faults import CLIENTS, QUEUES_EACH, rolled
 
@@ -37,7 +37,7 @@ def test_rolling(forty: "Stage", together: int, grace: bool) -> None:  # noqa: F
     assert started >= CLIENTS * QUEUES_EACH
 
 
-def test_verified(forty: "Stage") -> None:
+def test_the_records_break_no_invariant(forty: "Stage") -> None:
     """After all of it the records break no invariant."""
     judgement = forty.verify()
     found = [finding.text for ruling in judgement.rulings for finding in ruling.findings]

@@ -30,6 +30,8 @@ pytestmark = [pytest.mark.system, pytest.mark.broker, pytest.mark.spark]
     ],
     ids=lambda fault: fault.__name__,
 )
-def test_rules(stage: "Stage", fault: "Fault", turn: int) -> None:
+def test_rules_grant_and_repeat_only_what_was_asked_for(
+    stage: "Stage", fault: "Fault", turn: int
+) -> None:
     """Who is granted beside whom, and what is read again, is what an operator asked for."""
     fault(stage, random.Random(turn))

@@ -10,8 +10,8 @@ from collections.abc import Iterator
 import pytest
 from fairlead_proof.local.processes import processor_seconds
 
-from tests.awaiting import SECONDS, child_process
 from tests.faults.standstill import Standstill, thread_states
+from tests.kit.awaiting import SECONDS, child_process
 
 BUSY = """
 import subprocess, sys, threading
@@ -26,7 +26,7 @@ run()
 
 @pytest.fixture
 def busy() -> Iterator[int]:
-    """A process with two threads and a child, all of which never rest."""
+    """A process with two threads and a child, and none of them rests."""
     with child_process(
         [sys.executable, "-c", BUSY], stdout=subprocess.PIPE, start_new_session=True
     ) as process:
@@ -36,7 +36,7 @@ def busy() -> Iterator[int]:
         os.killpg(process.pid, signal.SIGKILL)
 
 
-def test_stands_still(busy: int) -> None:
+def test_a_standstill_stops_every_thread(busy: int) -> None:
     """Every thread is stopped, and no processor time passes until they go on."""
     with Standstill(busy) as still:
         assert len(still.pids) == 2
@@ -51,8 +51,8 @@ def test_stands_still(busy: int) -> None:
         time.sleep(0.01)
 
 
-def test_went_on(busy: int) -> None:
-    """A process that somebody else lets go on is no standstill, and that is told."""
+def test_a_process_that_was_let_go_is_no_standstill(busy: int) -> None:
+    """A process that somebody else lets go on is no standstill: the error says so."""
     with Standstill(busy) as still:
         os.kill(busy, signal.SIGCONT)
         with pytest.raises(AssertionError, match="went on by itself"):
@@ -79,7 +79,7 @@ def test_with_a_dead_child() -> None:
         process.communicate(b"\n", timeout=SECONDS)
 
 
-def test_gone() -> None:
+def test_a_process_that_is_gone_stands_still_no_more() -> None:
     """Nobody stands still who is not there."""
     with child_process([sys.executable, "-c", ""]) as process:
         process.wait()

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 pytestmark = [pytest.mark.system, pytest.mark.broker, pytest.mark.spark]
 
 
-def test_verified(stage: "Stage") -> None:
+def test_the_records_break_no_invariant(stage: "Stage") -> None:
     """After all that was done to it, the records of the system break no invariant."""
     client_faults.told_to_go(stage, random.Random(1))
     judgement = stage.verify()

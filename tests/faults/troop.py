@@ -18,9 +18,9 @@ from fairlead.core.model import MessageQueue
 from fairlead.errors import ExitCode
 from fairlead.verify.history import Held
 from fairlead.wire.decision_records import DecisionRecord
-from tests.awaiting import LONGEST_SECONDS
 from tests.faults.standstill import Standstill
 from tests.faults.trial import FaultLog, Freeze, Lapse, Life
+from tests.kit.awaiting import LONGEST_SECONDS
 
 PATIENCE_SECONDS: Final = LONGEST_SECONDS
 _LOOK_SECONDS: Final = 1.0

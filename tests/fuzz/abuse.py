@@ -17,7 +17,7 @@ from kafka import KafkaProducer
 
 from fairlead.settings import Settings
 from fairlead.wire.partition import partition_of_group
-from tests.streaming.log import SHARDS, Log, body_of
+from tests.kit.kafka_log import SHARDS, Log, body_of
 
 GROUPS: Final = 300
 GROUPS_PER_SECOND: Final = 4

@@ -29,7 +29,6 @@ from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import Settings, load_settings
 from fairlead.wire.partition import partition_of_group
 from streaming.checkpoint import Checkpoint
-from tests.bridges.kafka.ledger import running
 from tests.fixtures.kafka import FEW_PARTITIONS
 from tests.fuzz.abuse import (
     GROUPS,
@@ -41,11 +40,12 @@ from tests.fuzz.abuse import (
     longest_batch,
 )
 from tests.fuzz.mutations import KINDS, MUTATIONS, broken_records
-from tests.serve.test_process import serving
-from tests.streaming.log import Log
+from tests.kit.bridge import running
+from tests.kit.job import job
+from tests.kit.kafka_log import Log
+from tests.kit.scrape import Scrape, await_metric
+from tests.kit.serve_process import serving
 from tests.streaming.replayed import Place, compare_with_replay
-from tests.streaming.running import job
-from tests.streaming.scrape import Scrape, await_metric
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -169,7 +169,7 @@ def _read(scraped: Scrape, suffix: str) -> float:
 
 
 def _accounted(scraped: Scrape, suffix: str) -> float:
-    """Return of how many records of a topic it is told what became of them."""
+    """Return for how many records of a topic the engine says what became of them."""
     return sum(
         sample.value
         for family in scraped._families  # noqa: SLF001 - all label sets of one family
@@ -223,7 +223,7 @@ def _assert_bounded(settings: Settings, log: Log, scraped: Scrape) -> None:
 
 
 def _system(bootstrap: str, folder: Path) -> tuple[Settings, dict[str, Any]]:
-    """Return the settings of a system on topics of its own, and what its clients are told."""
+    """Return the settings of a system on topics of its own, and those of its clients."""
     prefix = f"fuzz-{time.time_ns():x}."
     settings = load_settings(
         overrides={
@@ -267,7 +267,9 @@ def rounds(request: pytest.FixtureRequest) -> int:
     ],
     indirect=True,
 )
-def test_fuzz(spark: "SparkSession", bootstrap: str, tmp_path: Path, rounds: int) -> None:
+def test_hostile_records_of_every_kind_are_survived(
+    spark: "SparkSession", bootstrap: str, tmp_path: Path, rounds: int
+) -> None:
     """Every kind through every mutation, before and across a restart of the engine."""
     sys.stdout.write(f"seed {SEED}: repeat with make fuzz FUZZ_SEED={SEED} FUZZ_ROUNDS={ROUNDS}\n")
     settings, place = _system(bootstrap, tmp_path)

@@ -2,8 +2,8 @@
 
 from fairlead.core.handover.chain import Phase, phase_of
 from fairlead.core.state import QueueState
-from tests.core.world import queue_of
 from tests.handover.story import Client, Story
+from tests.kit.group_world import queue_of
 
 __all__ = [
     "a_beside_b",

@@ -15,8 +15,8 @@ from fairlead.core.allocation import Allocation, AllocationRequest
 from fairlead.core.model import MessageQueue, Position
 from fairlead.core.outputs import Assignment, Decision, Notice
 from strategies.registry import STRATEGIES
-from tests.core.world import GROUP, World, queue_of
 from tests.handover.story_client import Client
+from tests.kit.group_world import GROUP, GroupWorld, queue_of
 
 __all__ = ["BrokenError", "Client", "Pointed", "Story"]
 
@@ -58,7 +58,7 @@ class Story:
     cap: int | None = None
     life: str = "one"
     """Which life of its topic there is: the identity that its route tells."""
-    world: World = field(init=False)
+    world: GroupWorld = field(init=False)
     told: list[Assignment | Notice] = field(default_factory=list)
     decisions: list[Decision] = field(default_factory=list)
     released: list[records.Release] = field(default_factory=list)
@@ -73,7 +73,7 @@ class Story:
 
     def __post_init__(self) -> None:
         """Begin with the topic's route and bounds in the log, and nobody there."""
-        self.world = World(strategies={**STRATEGIES, Pointed.name: Pointed()})
+        self.world = GroupWorld(strategies={**STRATEGIES, Pointed.name: Pointed()})
         if self.cap is not None:
             self.world.chain_cap = self.cap
         self.points({})
@@ -140,7 +140,7 @@ class Story:
     def another_engine(self) -> "Story":
         """Return a second engine, which has the state of this one and writes beside it.
 
-        It is a story of its own that nobody lives in: what it tells is told to the clients of this
+        It is a story of its own that nobody lives in: its words go to the clients of this
         one when they read it.
         """
         other = Story(self.queues)

@@ -13,7 +13,7 @@ from fairlead_proof.sim.wire_shim import claim, event_of, progress, released
 
 from fairlead.core import model, records
 from fairlead.core.model import Epoch, MemberKey, Position
-from tests.core.world import GROUP, key_of, queue_of
+from tests.kit.group_world import GROUP, key_of, queue_of
 
 if TYPE_CHECKING:
     from tests.handover.story import Story
@@ -112,7 +112,7 @@ class Client:
         self.places["told"] += number
 
     def learns_late(self) -> None:
-        """Not read the newest generations until it is told to learn."""
+        """Not read the newest generations until the story lets it learn."""
         self.late = True
 
     def learns(self) -> None:

@@ -29,7 +29,7 @@ def test_one_decision_moves_a_queue() -> None:
 
 
 def test_ce1_the_third_client_waits_for_the_second() -> None:
-    """The target flaps from A to B and back: A's new add waits for B, which may have started."""
+    """The target flaps from A to B and back: A waits for B, which may have started (rule H6)."""
     story, a, b = gated_b()
     story.moves(0, "a")
     assert phase(story) is Phase.BLOCKED
@@ -48,7 +48,7 @@ def test_ce1_the_third_client_waits_for_the_second() -> None:
 
 
 def test_ce1_with_room_for_three() -> None:
-    """With a longer chain A's new add names B and A, and needs no wait for either answer."""
+    """A longer chain: A's new add names B and A, and waits for no answer (rule H1)."""
     story, a, b = gated_b(cap=3)
     story.moves(0, "a")
     assert gates(story) == ["a", "b"]
@@ -81,7 +81,7 @@ def test_ce2_an_answer_of_the_second_does_not_free_the_first() -> None:
 
 
 def test_ce2_with_room_for_three() -> None:
-    """C's list names B and A; B's "never" opens nothing while A may be working."""
+    """C's list names B and A; B's "never" opens nothing while A may be working (rule H2)."""
     story, a, b = gated_b(cap=3)
     c = story.joins("c")
     story.engine()
@@ -99,7 +99,7 @@ def test_ce2_with_room_for_three() -> None:
 
 
 def test_ce3_a_lapse_of_the_gated_one_frees_nobody_else() -> None:
-    """B dies while it is gated: A has not read its drop, so C waits for A."""
+    """B dies while it is gated: A has not read its drop, so C waits for A (rule H6)."""
     story, a, b = gated_b()
     story.deaths = True
     c = story.joins("c")
@@ -172,7 +172,7 @@ def test_ce17_a_drop_of_what_never_started_is_answered() -> None:
 
 
 def test_ce17_a_release_that_the_successor_never_reads_is_granted() -> None:
-    """B follows the releases from after A's: the engine's second add opens its gate."""
+    """B follows the releases from after A's: the engine's second add opens its gate (rule H4)."""
     story, a, b = gated_b()
     a.reads()
     a.processes(6)
@@ -201,7 +201,7 @@ def test_a_grant_that_comes_after_the_start_changes_nothing() -> None:
 
 @pytest.mark.parametrize("offset", [None, 4])
 def test_a_release_that_is_read_again_ends_no_later_tenure(offset: int | None) -> None:
-    """A releases, gets the queue again, and its old release is read twice more."""
+    """A releases, gets the queue again, and its old release is read twice more (rule H3)."""
     story, a, b = gated_b()
     if offset:
         a.processes(offset)

@@ -7,9 +7,9 @@ The rows about clocks (CE10 and CE11) are played with the real clock of a shard,
 from fairlead_client.model import Process
 
 from fairlead.core.outputs import Assignment
-from tests.core.world import key_of
 from tests.handover.beginnings import gated_b, gates, has_passed, holders, owned_by_a
 from tests.handover.story import Story
+from tests.kit.group_world import key_of
 
 
 def test_ce7_an_add_that_nobody_has_read_dies_with_its_generation() -> None:
@@ -50,7 +50,7 @@ def test_ce7b_a_holder_that_was_not_heard_yet_is_waited_for() -> None:
 
 
 def test_ce7c_of_two_claims_the_newer_works() -> None:
-    """A claims while it drains; B opens its gate by A's release, and claims too: B's counts."""
+    """A, draining, and B, started by A's release, both claim: B's claim counts (rule H15)."""
     story, a, b = gated_b()
     a.reads()
     story.restarts(marked=False)
@@ -95,7 +95,7 @@ def test_ce7c_of_two_claims_the_newer_works_though_a_release_is_missing() -> Non
 
 
 def test_ce7d_epochs_of_a_new_driver_are_new() -> None:
-    """The group's state is lost: its epochs begin under the new generation, and are taken."""
+    """The group's state is lost: epochs begin under the new generation, and count (rule H5)."""
     story, a = owned_by_a()
     before = a.starts[0][1]
     a.leaves()
@@ -180,7 +180,7 @@ def test_ce9_a_late_acknowledgement_revives_nobody() -> None:
 
 
 def test_ce12_a_refused_heartbeat_counts_for_its_lease() -> None:
-    """A heartbeats what this engine does not take; it works on, and nobody takes its queue."""
+    """The engine refuses A's heartbeats: A works on, and keeps its queue (rule H10)."""
     story, a = owned_by_a()
     b = story.joins("b")
     story.engine()
@@ -233,7 +233,7 @@ def test_ce13_a_gate_of_before_opens_nothing_after() -> None:
 
 
 def test_ce14_a_batch_run_again_under_a_new_driver_contradicts_nothing() -> None:
-    """The add to A was lost with its batch: A claims what it runs, so B, the target now, waits."""
+    """A's add was lost with its batch: A claims what it runs, so B waits (rule H16)."""
     story = Story()
     a, b = story.joins("a"), story.joins("b")
     story.world.run()
@@ -258,7 +258,7 @@ def test_ce14_a_batch_run_again_under_a_new_driver_contradicts_nothing() -> None
 
 
 def test_ce15_after_a_lapse_the_successor_starts_at_the_known_progress() -> None:
-    """A dies with messages unprocessed: B starts where A was, not at the end of the queue."""
+    """A dies with unprocessed messages: B starts where A was, not at the end (rule H7)."""
     story, a, b = gated_b()
     story.deaths = True
     a.processes(4)
@@ -271,7 +271,7 @@ def test_ce15_after_a_lapse_the_successor_starts_at_the_known_progress() -> None
 
 
 def test_ce16_a_leave_read_before_its_release_frees_nothing() -> None:
-    """A's leave is read first: B is gated, and starts at A's release."""
+    """A's leave is read first: B is gated, and starts at A's release (rule H11)."""
     story, a = owned_by_a()
     b = story.joins("b")
     story.engine()

@@ -4,7 +4,7 @@ from tests.handover.beginnings import gated_b, owned_by_a, start_of
 
 
 def test_a_lost_add_is_healed() -> None:
-    """B's only record is lost: its digest differs, and it is written again."""
+    """B's only record is lost: its digest differs, and it is written again (rule H17)."""
     story, a, b = gated_b()
     b.loses()
     a.reads()
@@ -19,7 +19,7 @@ def test_a_lost_add_is_healed() -> None:
 
 
 def test_a_lost_drop_is_healed() -> None:
-    """A's drop is lost: A works on until it is told again, and B waits."""
+    """A's drop is lost: A works on until the engine repeats it, and B waits."""
     story, a, b = gated_b()
     a.loses()
     story.time(16_000)

@@ -33,7 +33,7 @@ def _is_handed(story: Story, queue: int, a: Client, b: Client) -> None:
 
 @pytest.mark.parametrize("unread", TOPICS)
 def test_one_decision_is_enough(unread: str) -> None:
-    """Whichever topic is read further, B has A's queues after one decision, from A's positions."""
+    """One decision gives B the queues of A at A's positions, in either reading order (rule H11)."""
     story, a, b, _ = _three()
     a.processes(3, 0)
     a.processes(5, 1)

@@ -1,4 +1,4 @@
-"""A topic that is deleted and made anew while the engine's state is lost, told as stories."""
+"""A topic is deleted and created again while the engine's state is lost: stories."""
 
 import pytest
 
@@ -77,7 +77,7 @@ def test_what_was_stopped_in_a_former_life_is_no_start() -> None:
 
 
 def test_an_owner_of_a_former_life_is_dropped_and_its_release_is_no_start() -> None:
-    """A works on what is gone while the state is lost, and is given the new life as in a move."""
+    """A works on a former identity during a loss, and moves to the new one (rule H28)."""
     story = Story()
     a = story.joins("a", commits=False)
     story.engine()
@@ -95,7 +95,7 @@ def test_an_owner_of_a_former_life_is_dropped_and_its_release_is_no_start() -> N
 
 
 def test_an_owner_of_the_present_life_goes_on_after_a_loss() -> None:
-    """The topic was made anew before the loss; A has followed, and is left where it is."""
+    """The topic was created again before the loss; A has followed, and stays where it is."""
     story, a = owned_by_a()
     a.processes(50)
     story.made_anew("two")
@@ -112,7 +112,7 @@ def test_an_owner_of_the_present_life_goes_on_after_a_loss() -> None:
 
 @pytest.mark.parametrize("named, offset", [(True, 0), (False, 50)])
 def test_a_commit_of_a_former_life_is_no_start(offset: int, *, named: bool) -> None:
-    """All that is left of A is what it committed too late; one that names no life counts in any."""
+    """A committed too late for its identity; a commit that names none always counts (rule H28)."""
     story, a = owned_by_a()
     a.processes(50)
     story.made_anew("two")

@@ -4,8 +4,8 @@ from fairlead.core.model import Position
 from tests.handover.beginnings import follow_reset, gated_b, owned_by_a, start_of, value
 
 
-def test_a_reset_backwards() -> None:
-    """The holder is dropped and gets the queue again from the reset, after its own release."""
+def test_a_reset_backwards_repeats_from_there() -> None:
+    """The holder releases, and gets the queue again from the reset (rule H25)."""
     story, a = owned_by_a()
     a.processes(9)
     reset = story.resets_to(2)
@@ -20,7 +20,7 @@ def test_a_reset_backwards() -> None:
     assert story.committed[0].position == (reset, 2)
 
 
-def test_a_reset_forwards() -> None:
+def test_a_reset_forwards_skips_to_there() -> None:
     """Messages between are skipped because an operator said so."""
     story, a = owned_by_a()
     a.processes(3)
@@ -30,7 +30,7 @@ def test_a_reset_forwards() -> None:
 
 
 def test_a_late_release_of_an_older_era_loses_by_itself() -> None:
-    """B is gated with the reset's position; A's release is read, and is smaller as a pair."""
+    """B is gated with the reset's position; A's release is smaller as a pair (rule H25)."""
     story, a, b = gated_b()
     a.processes(40)
     reset = story.resets_to(5)
@@ -44,7 +44,7 @@ def test_a_late_release_of_an_older_era_loses_by_itself() -> None:
 
 
 def test_a_reset_read_again_is_applied_once() -> None:
-    """The record comes again, as control is read again after a rollback: nothing happens."""
+    """After a rollback the engine reads the reset again: nothing happens (rule H25)."""
     story, a = owned_by_a()
     story.resets_to(2)
     record = story.world.waiting[-1]

@@ -25,7 +25,7 @@ def test_an_older_state_grants_nothing_beside_what_runs() -> None:
 
 
 def test_a_member_that_has_not_acknowledged_is_waited_for() -> None:
-    """B's acknowledgement is on its way: nothing is granted to A meanwhile."""
+    """B's acknowledgement is on its way: nothing is granted to A meanwhile (rule H14)."""
     story, a, b = gated_b()
     a.reads()
     a.stops()

@@ -5,7 +5,6 @@ from itertools import pairwise
 from fairlead_client.model import Process
 
 from fairlead.core.model import Position
-from tests.core.world import key_of
 from tests.handover.beginnings import (
     eager_a_beside_b,
     gated_b,
@@ -15,10 +14,11 @@ from tests.handover.beginnings import (
     value,
 )
 from tests.handover.story import Story
+from tests.kit.group_world import key_of
 
 
 def test_of_two_processes_with_one_id_the_greater_stays() -> None:
-    """The older one is told and leaves; the newer takes over, and they never share the queue."""
+    """The older one gets a notice and leaves; the newer takes over; they never share."""
     story, a = owned_by_a()
     newer = story.joins("a", process=Process(9_000, "process-newer"), life=10)
     story.engine()
@@ -121,7 +121,7 @@ def test_a_mute_member_keeps_its_queue_and_is_an_alarm() -> None:
 
 
 def test_a_mute_member_is_passed_where_the_rule_says_so() -> None:
-    """B is granted the queue beside A, which is marked unsafe until A releases."""
+    """B is granted the queue beside A, which is marked unsafe until A releases (rule H26)."""
     story, a, b = gated_b()
     story.world.rule("on_mute", "force")
     story.time(20_000)
@@ -144,7 +144,7 @@ def test_a_mute_member_is_passed_where_the_rule_says_so() -> None:
 
 
 def test_the_successor_of_a_forced_one_proves_nothing_about_the_mute() -> None:
-    """B was granted past A and releases: A's mark stays, for A may still be working."""
+    """B was granted past A and releases: A's mark stays, for A may still be working (rule H26)."""
     story, a, b = gated_b()
     story.world.rule("on_mute", "force")
     story.unsafe = True
@@ -166,7 +166,7 @@ def test_the_successor_of_a_forced_one_proves_nothing_about_the_mute() -> None:
 
 
 def test_healing_of_a_mute_member_backs_off() -> None:
-    """A never reads what it is told again: each time it is told half as often."""
+    """A never reads its healed record: the engine writes it half as often each time."""
     story, a, b = gated_b()
     story.world.rule("on_mute", "force")
     story.unsafe = True
@@ -185,7 +185,7 @@ def test_healing_of_a_mute_member_backs_off() -> None:
 
 
 def test_a_mute_member_holds_a_barrier_until_it_is_forced() -> None:
-    """A never acknowledges the new driver; with force it counts as lapsed, and all is marked."""
+    """A never acknowledges: with force the barrier ends, and all is marked (rule H27)."""
     story, a = owned_by_a(queues=2)
     b = story.joins("b")
     story.points({1: "b"})

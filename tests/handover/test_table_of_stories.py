@@ -12,10 +12,10 @@ def _named() -> list[tuple[str, str]]:
     text = (ROOT / "docs" / "handover.md").read_text(encoding="utf-8")
     found = []
     for row in text.splitlines():
-        if row.count("|") != 4:
+        if row.count("|") != 5:
             continue
         file = ""
-        for cell in re.findall(r"`([^`]+)`", row.split("|")[3]):
+        for cell in re.findall(r"`([^`]+)`", row.split("|")[4]):
             path, _, name = cell.rpartition("::") if "::" in cell else ("", "", cell)
             if cell.endswith((".py", ".txt")):
                 path, name = cell, ""

@@ -45,8 +45,8 @@ def _live(story: Story, order: tuple[bool, ...], owners: list[str]) -> None:
 
 @pytest.mark.parametrize("greater_first", [False, True])
 @pytest.mark.parametrize("restart", [None, 0, 2])
-def test_one_owner(greater_first: bool, restart: int | None) -> None:  # noqa: FBT001 - two cases
-    """In every order of turns, also over a driver's start, the greater owns in the end for good."""
+def test_of_twins_the_greater_owns_in_the_end(greater_first: bool, restart: int | None) -> None:  # noqa: FBT001 - two cases
+    """In every order, also over a driver's start, the greater owns in the end (rule H12)."""
     processes = (GREATER, LESSER) if greater_first else (LESSER, GREATER)
     for order in product((False, True), repeat=4):
         story, *twins = _twins(*processes)
@@ -103,7 +103,7 @@ def test_frozen_twin_comes_back() -> None:
 
 
 def test_restarted_where_the_clock_is_behind() -> None:
-    """The greater is dead: the lesser, started in its place, outlives it and is told nothing."""
+    """The greater is dead: the lesser, started in its place, outlives it without a notice."""
     story = Story(queues=1)
     dead = story.joins("a", process=GREATER)
     story.engine()

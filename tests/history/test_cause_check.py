@@ -9,9 +9,9 @@ import pytest
 from fairlead.history.cause_check import CauseChecks, place_of
 from fairlead.wire.decision_records import DecisionRecord
 from fairlead.wire.raw import RawRecord
-from tests.engine.topics import NAMES, PARTITIONS
-from tests.history.lives import GROUP, moving_life, timed_rows
-from tests.history.made import audits
+from tests.kit.decision_bodies import audits
+from tests.kit.memory_topics import NAMES, PARTITIONS
+from tests.kit.moving_world import GROUP, moving_life, timed_rows
 
 CHECKS = CauseChecks(GROUP, NAMES, PARTITIONS.shards)
 
@@ -40,7 +40,7 @@ def causes(
     }
 
 
-def test_true_causes(
+def test_the_record_of_a_true_cause_is_the_event(
     rows: dict[tuple[str, int, int], RawRecord],
     causes: dict[str, tuple[dict[str, Any], DecisionRecord]],
 ) -> None:
@@ -76,7 +76,7 @@ Damage = Callable[[dict[str, Any]], object]
         ("client_joined", lambda cause: cause.update(kind="decision_asked"), "asks for no dec"),
     ],
 )
-def test_forged_causes(
+def test_a_forged_cause_does_not_agree_with_its_record(
     rows: dict[tuple[str, int, int], RawRecord],
     causes: dict[str, tuple[dict[str, Any], DecisionRecord]],
     kind: str,
@@ -94,7 +94,7 @@ def test_forged_causes(
     assert told in check.text
 
 
-def test_other_records(
+def test_a_record_that_was_not_read_is_not_the_event(
     rows: dict[tuple[str, int, int], RawRecord],
     causes: dict[str, tuple[dict[str, Any], DecisionRecord]],
 ) -> None:
@@ -119,7 +119,9 @@ def _first_decision(rows: dict[tuple[str, int, int], RawRecord]) -> bytes:
     return rows[NAMES.name("decisions"), 0, 0].value or b""
 
 
-def test_missing_records(causes: dict[str, tuple[dict[str, Any], DecisionRecord]]) -> None:
+def test_a_missing_record_proves_nothing_unless_it_never_was(
+    causes: dict[str, tuple[dict[str, Any], DecisionRecord]],
+) -> None:
     """A record that is gone proves nothing; one that was never there contradicts its cause."""
     cause, audit = causes["released"]
     assert CHECKS.check(cause, audit.cut, "retention").status == "retention"

@@ -11,9 +11,9 @@ from fairlead.cli.main import app
 from fairlead.errors import ExitCode, FairleadError, NothingProvedError, UsageError, VerdictError
 from fairlead.wire.raw import RawRecord
 from tests.answers.schema import assert_answers
-from tests.engine.topics import shard_of
-from tests.engine.world import World
-from tests.history.lives import GROUP, moving_life, recorded, timed_rows
+from tests.kit.memory_topics import shard_of
+from tests.kit.moving_world import GROUP, moving_life, recorded, timed_rows
+from tests.kit.world import World
 
 STORIES = Path(__file__).parent / "stories"
 QUEUES = ("--queue", "orders/main/2", "--queue", "5")
@@ -55,14 +55,14 @@ def _told(*words: str | Path) -> Any:
         ("moves_of_a_client", ["moves", GROUP, "--since", "20s", "--client", "c3"]),
     ],
 )
-def test_story(folder: Path, story: str, words: list[str]) -> None:
+def test_a_story_reads_as_its_page(folder: Path, story: str, words: list[str]) -> None:
     """What a person reads is what was read and found good: tests/history/stories has it."""
     text, error = _run(*words, "--dump", folder)
     assert error is None
     assert text == (STORIES / f"{story}.txt").read_text(encoding="utf-8")
 
 
-def test_story_for_programs(folder: Path) -> None:
+def test_programs_get_every_cause_with_its_record(folder: Path) -> None:
     """Programs get owner, position and every cause with the state of its record."""
     two, five = _told("explain", GROUP, *QUEUES, "--dump", folder)
     assert (two["owner"], two["state"], two["successor"]) == ("c3", "held", None)
@@ -105,7 +105,7 @@ def _forged(
             rows[place] = [row._replace(value=(row.value or b"").replace(old, new)) for row in log]
 
 
-def test_forged(life: World, tmp_path: Path) -> None:
+def test_a_forged_record_ends_the_command_with_1(life: World, tmp_path: Path) -> None:
     """A record that is another event than the decision says ends the command with 1."""
     rows = timed_rows(life)
     _forged(rows, "control", b'"by":"alice"', b'"by":"mallory"')
@@ -117,7 +117,7 @@ def test_forged(life: World, tmp_path: Path) -> None:
     assert "1 record is not what the decisions say, such as t.control/0@1" in error.message
 
 
-def test_records_gone(life: World, tmp_path: Path) -> None:
+def test_records_gone_are_no_contradiction(life: World, tmp_path: Path) -> None:
     """What topics do not keep any more is told as gone, and is no contradiction."""
     rows = timed_rows(life)
     end = max(row.append_ms for row in rows["heartbeats", 0])
@@ -131,7 +131,7 @@ def test_records_gone(life: World, tmp_path: Path) -> None:
     assert "the log no longer has its last heartbeat" in text
 
 
-def test_decisions_gone(life: World, tmp_path: Path) -> None:
+def test_without_decisions_assignments_name_the_owner(life: World, tmp_path: Path) -> None:
     """Without decisions the owner is told by assignments, and `moves` proves nothing."""
     rows = timed_rows(life)
     rows["decisions", 0] = []
@@ -162,7 +162,9 @@ def test_decisions_gone(life: World, tmp_path: Path) -> None:
         ),
     ],
 )
-def test_refused(folder: Path, words: list[str], message: str, remedy: str) -> None:
+def test_a_missing_name_is_refused_with_what_there_is(
+    folder: Path, words: list[str], message: str, remedy: str
+) -> None:
     """A name that is not there is refused with what there is, a time that is none with examples."""
     _, error = _run(*words, "--dump", folder)
     assert isinstance(error, UsageError)
@@ -185,7 +187,7 @@ def test_number_of_two_topics(tmp_path: Path) -> None:
     assert story["queue"] == ["payments", "main", 2]
 
 
-def test_under_way(tmp_path: Path) -> None:
+def test_a_queue_in_handover_is_draining_at_its_holder(tmp_path: Path) -> None:
     """A queue in a handover is draining at its holder; its successor and the wait are told."""
     world = World(queues={"orders": 2})
     world.topics.tick(1)
@@ -204,7 +206,7 @@ def test_under_way(tmp_path: Path) -> None:
     assert "still waits" in text
 
 
-def test_nobody(tmp_path: Path) -> None:
+def test_a_queue_without_an_owner_has_a_reason(tmp_path: Path) -> None:
     """A queue without an owner is told with the reason."""
     world = World(queues={"orders": 2})
     world.topics.tick(1)
@@ -262,7 +264,7 @@ def test_an_owner_that_is_dead(tmp_path: Path) -> None:
     assert "waits " not in text
 
 
-def test_many_resets(tmp_path: Path) -> None:
+def test_resets_of_many_queues_are_one_headline(tmp_path: Path) -> None:
     """What one person orders of many queues is one headline; a queue's story has its own."""
     world = World(queues={"orders": 6})
     world.topics.tick(1)

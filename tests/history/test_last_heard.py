@@ -4,7 +4,7 @@ import orjson
 
 from fairlead.history.last_heard import LastHeard, Patience, last_heard
 from fairlead.wire.raw import RawRecord
-from tests.history.made import START_MS
+from tests.kit.decision_bodies import START_MS
 
 TOPIC = "t.heartbeats"
 
@@ -32,7 +32,7 @@ ROWS = [
 ]
 
 
-def test_clock() -> None:
+def test_the_last_heartbeat_before_the_cut_counts() -> None:
     """The last heartbeat before the cut counts; the clock moves two ticks at most at once."""
     found = last_heard(ROWS, "orders", {"c1", "c2"}, 7, 1_000)
     assert found == {"c1": LastHeard((TOPIC, 0, 1), START_MS + 1_000, 20_000, 5_000)}
@@ -40,7 +40,7 @@ def test_clock() -> None:
     assert last_heard(ROWS, "orders", {"c2"}, 8, 1_000) == {}
 
 
-def test_another_life() -> None:
+def test_of_one_client_id_the_silent_incarnation_counts() -> None:
     """Of a client id that heartbeats again, the life that fell silent counts."""
     rows = [
         _row(number, number, "orders", kind="heartbeat", client_id="c1", incarnation=life)
@@ -50,7 +50,7 @@ def test_another_life() -> None:
     assert last_heard(rows[15:], "orders", {"c1"}, 17, 1_000, lease_ms=10_000)["c1"].place[2] == 16
 
 
-def test_words() -> None:
+def test_the_greater_of_two_leases_counts() -> None:
     """The greater of the two leases counts; rules that were changed since are told as such."""
     heard = LastHeard((TOPIC, 0, 1), START_MS + 1_000, 20_000, 23_500)
     said = "its last heartbeat was appended at 10:13:21.000 (t.heartbeats/0@1), 23.5 s before"

@@ -3,7 +3,7 @@
 from fairlead.core.model import MessageQueue
 from fairlead.history.grant_history import grant_history
 from fairlead.history.moves import DecidedMoves, chosen_moves, decided_moves, moves_by_trigger
-from tests.history.made import START_MS, audits, decision
+from tests.kit.decision_bodies import START_MS, audits, decision
 
 JOINED = {"kind": "client_joined", "client_id": "c2", "at": ["t.heartbeats", 0, 8]}
 LEFT = {"kind": "client_left", "client_id": "c1", "at": ["t.heartbeats", 0, 9]}
@@ -35,7 +35,7 @@ def _told(decided: DecidedMoves) -> list[tuple[object, ...]]:
     return [(row["queue"], row["kind"], row["from"], row["to"]) for row in rows]
 
 
-def test_handover() -> None:
+def test_a_handover_is_one_move_with_its_time() -> None:
     """A handover is one move of the decision that began it, with the time that it took."""
     first, handed = _moves(FIRST, HANDED, OPENED)
     assert len(first.moves) == 4
@@ -55,7 +55,7 @@ def test_handover() -> None:
     assert (row["position"], row["why"], row["epoch"]) == ([0, 7], "progress", [1, 2])
 
 
-def test_nobody_between() -> None:
+def test_a_queue_between_owners_comes_from_the_last_one() -> None:
     """A queue that nobody gets is left without an owner, and comes from who had it last."""
     dropped = decision(2, [("dropped", 0, "c1", (1, 1))], [LEFT])
     ended = decision(2, [("resolved", 0, "c1", (1, 1))], [RELEASED], new=False)
@@ -71,7 +71,7 @@ def test_nobody_between() -> None:
     assert sum(each.queues_moved for each in decided) == 2
 
 
-def test_windows() -> None:
+def test_a_window_knows_the_owners_before_it() -> None:
     """From a time on, a move tells who had the queue before, and owners that stand count."""
     (handed,) = decided_moves(
         grant_history(audits(HANDED, OPENED)),
@@ -83,7 +83,7 @@ def test_windows() -> None:
     assert _moves(FIRST, HANDED, since_ms=START_MS + 3_000) == []
 
 
-def test_filters() -> None:
+def test_filters_leave_only_their_moves() -> None:
     """Of some queues and clients only their moves are left; a decision without any is left out."""
     decided = _moves(FIRST, HANDED)
     queue = MessageQueue("orders", "main", 3)
@@ -92,7 +92,7 @@ def test_filters() -> None:
     assert chosen_moves(decided, {queue}, {"c9"}) == []
 
 
-def test_triggers() -> None:
+def test_moves_count_under_their_trigger() -> None:
     """Moves count under what led to them, not under the release that came of it."""
     left = decision(
         3, [("resolved", 0, "c1", (1, 1)), ("granted", 0, "c2", (1, 3))], [RELEASED, LEFT]

@@ -16,9 +16,9 @@ from fairlead.wire.errors import WireError
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.reasons import Reason
 from tests.answers.schema import assert_command
-from tests.engine.topics import NAMES, START_MS, shard_of
-from tests.engine.world import World
-from tests.history.lives import GROUP, recorded, timed_rows
+from tests.kit.memory_topics import NAMES, START_MS, shard_of
+from tests.kit.moving_world import GROUP, recorded, timed_rows
+from tests.kit.world import World
 
 ESCAPES = b'{"v":1,"kind":"leave","group":"orders","x":"\x1b[2J\xff"}'
 
@@ -56,7 +56,7 @@ def _rows(*words: str | Path) -> list[dict[str, Any]]:
     return found
 
 
-def test_rows(folder: Path) -> None:
+def test_a_reject_is_a_row_with_every_field(folder: Path) -> None:
     """Programs get every field, the group from the key or else from the excerpt."""
     rows = _rows("--dump", folder)
     told = {(row["group"], row["reason"]) for row in rows}
@@ -79,7 +79,7 @@ def test_rows(folder: Path) -> None:
     assert (null["size"], null["excerpt"], null["excerpt_cut"]) == (None, None, False)
 
 
-def test_text(folder: Path) -> None:
+def test_a_reject_is_printed_with_when_why_and_where(folder: Path) -> None:
     """A person reads when, why, where, what to do, and the begin of the record, all printable."""
     text = _run("--dump", folder)
     assert all(one.isprintable() or one == "\n" for one in text)
@@ -90,7 +90,7 @@ def test_text(folder: Path) -> None:
     assert "its value is null" in text
 
 
-def test_which(folder: Path) -> None:
+def test_the_newest_rejects_can_be_chosen(folder: Path) -> None:
     """The newest ones are shown, of some groups and for some reasons, or it is said: none."""
     everything = _rows("--dump", folder)
     assert _rows("--dump", folder, "-n", "2") == everything[-2:]
@@ -101,7 +101,7 @@ def test_which(folder: Path) -> None:
     assert text == f"no such record was refused in the recording {folder}\n"
 
 
-def test_nothing_to_follow(folder: Path) -> None:
+def test_a_recording_cannot_be_followed(folder: Path) -> None:
     """A recording cannot be followed, and one JSON document cannot go on."""
     with pytest.raises(UsageError, match="a recording does not grow"):
         _run("--dump", folder, "--follow")
@@ -122,7 +122,9 @@ def test_nothing_to_follow(folder: Path) -> None:
         ("control", None, None),
     ],
 )
-def test_group(suffix: str, key: bytes | None, wanted: str | None) -> None:
+def test_the_key_of_each_topic_names_the_group(
+    suffix: str, key: bytes | None, wanted: str | None
+) -> None:
     """Each topic's key tells the group in its own way."""
     error = WireError(Reason.NOT_JSON, None, "what", "how")
     refused = RawRecord(NAMES.name(suffix), 0, 4, START_MS, True, key, b"{")  # noqa: FBT003
@@ -136,7 +138,7 @@ def test_group(suffix: str, key: bytes | None, wanted: str | None) -> None:
     assert (None if in_base64 is None else b64decode(in_base64)) == key
 
 
-def test_no_reject() -> None:
+def test_what_is_no_reject_is_named() -> None:
     """What is no record of rejects is told as none."""
     for value in (None, b"{", b"{}", b'{"kind":"decision"}', b"[]"):
         row = RawRecord(NAMES.name("rejects"), 0, 0, START_MS, False, None, value)  # noqa: FBT003

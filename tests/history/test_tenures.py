@@ -8,7 +8,7 @@ from fairlead.history.history_model import (
     begins_by_release,
     current_owner,
 )
-from tests.history.made import START_MS, audits, decision
+from tests.kit.decision_bodies import START_MS, audits, decision
 
 QUEUE = MessageQueue("orders", "main", 0)
 FIRST, SECOND = (1, 1), (1, 2)
@@ -23,7 +23,7 @@ MOVED = decision(2, [("dropped", 0, "c1", FIRST), ("gated", 0, "c2", SECOND)])
 OPENED = decision(2, [("resolved", 0, "c1", FIRST), ("granted", 0, "c2", SECOND)], new=False)
 
 
-def test_handover() -> None:
+def test_a_grant_drains_until_its_successor_is_let_in() -> None:
     """A grant is draining while its successor is gated, and over when that one is let in."""
     first, second = _known(GIVEN, MOVED)
     assert [first.state, second.state] == ["draining", "gated"]
@@ -49,7 +49,7 @@ def test_first_decision_of_a_window() -> None:
     assert newest.state == "held"
 
 
-def test_nobody() -> None:
+def test_a_queue_given_up_is_nobodys() -> None:
     """A queue that was given up, or whose holder is dead, is nobody's."""
     given_up = decision(2, [("dropped", 0, "c1", FIRST)])
     assert current_owner(_known(GIVEN, given_up), None).state == "draining"
@@ -71,7 +71,7 @@ def test_gated_behind_the_dead() -> None:
     assert (known[1].granted, known[1].opened is None) == (None, False)
 
 
-def test_what_assignments_say() -> None:
+def test_without_a_decision_the_assignment_names_the_owner() -> None:
     """Where the decision of a grant is gone, the newest assignment record tells the owner."""
     told = ("c3", Epoch(1, 9), "held")
     assert current_owner(_known(GIVEN), told) == CurrentOwner("held", "c3", Epoch(1, 9))
@@ -80,7 +80,7 @@ def test_what_assignments_say() -> None:
     assert current_owner(_known(GIVEN, MOVED, OPENED), older).owner == "c2"
 
 
-def test_unsafe_grant() -> None:
+def test_an_unsafe_grant_leaves_the_other_open() -> None:
     """A grant that was made although somebody may be working leaves that grant open."""
     eager = decision(2, [("dropped", 0, "c1", FIRST), ("granted", 0, "c2", SECOND)])
     eager["moves"][1]["unsafe"] = True
@@ -88,7 +88,7 @@ def test_unsafe_grant() -> None:
     assert [first.state, second.state, second.unsafe] == ["draining", "held", True]
 
 
-def test_written_again() -> None:
+def test_a_repeated_add_makes_no_other_grant() -> None:
     """An add that is said again, or a decision that is read twice, makes no other grant."""
     again = decision(3, [("granted", 0, "c1", FIRST)])
     (only,) = _known(GIVEN, again, GIVEN)
@@ -96,7 +96,7 @@ def test_written_again() -> None:
     assert only.given.row.offset == 0
 
 
-def test_began_by_release() -> None:
+def test_a_later_position_than_the_release_began_by_it() -> None:
     """Who tells a later position than the release when it is let in had begun by the release."""
     place = ("t.releases", 0, 1)
     _, second = _known(GIVEN, MOVED, OPENED)
@@ -113,7 +113,7 @@ def test_began_by_release() -> None:
     assert begins_by_release(second, None)
 
 
-def test_superseded() -> None:
+def test_decisions_of_a_superseded_engine_move_nothing() -> None:
     """What an engine wrote after another one had decided moves nothing: clients refuse it."""
     passed = decision(2, [], [{"kind": "generation_passed"}], new=False, epoch=[2, 1])
     passed["cut"]["generation"] = 2
@@ -121,7 +121,7 @@ def test_superseded() -> None:
     assert (only.client_id, only.state) == ("c1", "held")
 
 
-def test_preludes() -> None:
+def test_a_decision_is_told_with_those_it_follows() -> None:
     """A decision that only follows others up is told with those that moved nothing before it."""
     changed = decision(2, [], [{"kind": "route_changed", "topic": "orders"}], new=False)
     told = decision(3, [("granted", 1, "c1", (1, 3))], [{"kind": "offsets_known"}])

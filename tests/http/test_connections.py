@@ -23,7 +23,7 @@ from fairlead.http.endpoint import engine_application
 from fairlead.http.server import HttpServer, start_server
 from fairlead.settings import HttpSettings, MetricsSettings, load_settings
 from streaming.health import Health
-from tests.awaiting import await_seen
+from tests.kit.awaiting import await_seen
 
 CALLERS = 1_500
 HALF = b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nX-Half"
@@ -100,7 +100,7 @@ def many_files() -> Iterator[None]:
 
 
 @pytest.mark.usefixtures("many_files")
-def test_half_sent_requests() -> None:
+def test_half_sent_requests_hold_no_scrape_up() -> None:
     """While 1,500 half-sent requests hang, scrapes go on, on a few threads, and few stay open."""
     threads = threading.active_count()
     with _engine(request_ms=60_000) as server, contextlib.ExitStack() as hanging:
@@ -129,7 +129,7 @@ def _is_open(caller: socket.socket) -> bool:
 
 
 @pytest.mark.parametrize("half", [b"", HALF], ids=["nothing", "head"])
-def test_slow_request(half: bytes) -> None:
+def test_a_slow_request_is_cut_off(half: bytes) -> None:
     """A request that is not whole in time is cut off, also one that goes on byte by byte."""
     with _engine(request_ms=500) as server, _caller(server, half) as caller:
         begun = time.monotonic()
@@ -153,7 +153,7 @@ def _drip(caller: socket.socket) -> None:
             raise OSError("closed")
 
 
-def test_unread_answer() -> None:
+def test_a_client_that_reads_no_answer_is_cut_off() -> None:
     """Whoever does not read an answer is cut off, so that it takes no place for ever."""
     told = threading.Event()
 
@@ -178,7 +178,7 @@ def test_unread_answer() -> None:
         assert told.wait(20)
 
 
-def test_unread_last_answer() -> None:
+def test_an_unread_last_answer_is_cut_off() -> None:
     """Whoever does not read the end of the last answer is cut off, however little it is."""
 
     async def page(request: Request) -> Response:
@@ -205,7 +205,7 @@ def _has_answered(state: ServerState, count: int) -> bool:
     return state.total_requests >= count
 
 
-def test_kept_connection() -> None:
+def test_a_kept_connection_serves_one_request_after_another() -> None:
     """A connection serves one request after another, and the time of each begins anew."""
     with _engine(request_ms=1_000) as server, _caller(server) as caller:
         for _ in range(4):
@@ -214,7 +214,7 @@ def test_kept_connection() -> None:
             time.sleep(0.4)
 
 
-def test_long_head() -> None:
+def test_a_head_without_an_end_is_refused() -> None:
     """A head without an end is refused; one within the bound is not."""
     with _engine(head_bytes=1_024) as server:
         with _caller(server, HALF + b"x" * 2_000) as caller:
@@ -274,7 +274,7 @@ def test_long_head_in_one_read() -> None:
     ],
     ids=["half", "whole", "chunk", "chunks", "expecting"],
 )
-def test_body(body: bytes) -> None:
+def test_a_request_with_a_body_is_refused(body: bytes) -> None:
     """A request with a body is refused and its connection closed; one before it is answered."""
     asked = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\n" + body
     with _engine() as server, _caller(server, WHOLE + asked + WHOLE) as caller:
@@ -286,7 +286,7 @@ def test_body(body: bytes) -> None:
     assert b"Transfer-Encoding" in refused
 
 
-def test_no_body() -> None:
+def test_a_length_of_0_is_no_body() -> None:
     """A length of 0 is no body, and the connection serves what follows."""
     asked = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 00\r\n\r\n"
     last = b"GET /healthz HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n"
@@ -321,7 +321,7 @@ def test_two_ends_of_a_body() -> None:
 
 
 def test_all_are_answered() -> None:
-    """Where every connection is being answered, one more is told so with 503."""
+    """Where every connection is busy, one more gets 503."""
 
     async def stream(request: Request) -> StreamingResponse:
         del request
@@ -354,7 +354,7 @@ def test_all_are_answered() -> None:
     ],
     ids=["byte", "letter", "part", "digits"],
 )
-def test_unreadable_accept(accept: bytes) -> None:
+def test_an_unreadable_accept_header_gets_the_plain_format(accept: bytes) -> None:
     """A scrape that wants a version which is no number gets the plain format."""
     asked = b"GET /metrics HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nAccept: "
     with _engine() as server, _caller(server, asked + accept + b"\r\n\r\n") as caller:
@@ -364,7 +364,7 @@ def test_unreadable_accept(accept: bytes) -> None:
     assert b"fairlead_one_total 0.0" in answer
 
 
-def test_foreign_name() -> None:
+def test_a_foreign_host_name_gets_no_numbers() -> None:
     """A request for a name of somebody else gets no numbers, but the setting that allows it."""
     asked = b"GET /metrics HTTP/1.1\r\nHost: evil.example\r\nConnection: close\r\n\r\n"
     with _engine() as server, _caller(server, asked) as caller:

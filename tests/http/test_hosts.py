@@ -12,7 +12,7 @@ NAMES = ("fairlead.example.com", "*.svc.cluster.local")
 
 @pytest.mark.parametrize("bound", [*LOOPBACK, "0.0.0.0", "10.0.0.7", "metrics.example.com"])  # noqa: S104 - compared, not bound
 @pytest.mark.parametrize("allowed", [(), NAMES])
-def test_own_names(bound: str, allowed: tuple[str, ...]) -> None:
+def test_addresses_and_own_names_are_allowed(bound: str, allowed: tuple[str, ...]) -> None:
     """Addresses, as probes and Prometheus ask for, and the server's own names are always right."""
     own = ["127.0.0.1:9464", "10.1.2.3:9464", "[::1]:9464", "localhost", "LOCALHOST:9464"]
     own += [socket.gethostname(), f"{socket.gethostname()}.:9464", "localhost."]
@@ -35,13 +35,13 @@ def test_own_names(bound: str, allowed: tuple[str, ...]) -> None:
         "127.0.0.1:evil.example",
     ],
 )
-def test_foreign_names(asked: str, bound: str) -> None:
+def test_on_loopback_no_foreign_name_is_allowed(asked: str, bound: str) -> None:
     """On loopback no name of somebody else is right, whatever it begins with."""
     assert not is_allowed_host(asked, bound, ())
     assert not is_allowed_host(asked, bound, NAMES)
 
 
-def test_allowed_names() -> None:
+def test_the_names_of_the_settings_are_allowed() -> None:
     """Names of the settings are right, and where there are any, no others beyond loopback."""
     for bound in ("127.0.0.1", "10.0.0.7"):
         assert is_allowed_host("fairlead.example.com:80", bound, NAMES)

@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import ClassVar
 
 from fairlead.jars import Jar
-from tests.awaiting import ended
+from tests.kit.awaiting import ended
 
 _POM = """<project><modelVersion>4.0.0</modelVersion>
 <groupId>{0}</groupId><artifactId>{1}</artifactId><version>{2}</version></project>"""

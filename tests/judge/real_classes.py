@@ -28,7 +28,7 @@ _LINES: Final[Mapping[RocketMQ, str]] = {
 _SECONDS_MAX: Final = 240
 _OPTIONS: Final = (
     "-XX:TieredStopAtLevel=1",
-    # A code is told by the place that threw; a hot place would throw without its trace.
+    # The place that threw tells the code; a hot place would throw without its trace.
     "-XX:-OmitStackTraceInFastThrow",
     # The hash ring of 4.9 takes the bytes of a text in the platform's charset.
     "-Dfile.encoding=UTF-8",

@@ -173,7 +173,7 @@ def test_a_planted_difference_is_found(trial: Trial, plant: Callable[[Case], Non
     assert json.dumps(trial.cases[at]) in str(found)
 
 
-def test_characters_come_through(tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_ids_come_back_unit_by_unit(tmp_path_factory: pytest.TempPathFactory) -> None:
     """Ids come back unit by unit, halves of surrogate pairs too, in the order of their units."""
     ids = ["\U0001f600", "\ue000", "\uffff", "\ud800", "\udfff", '\x00\t"\\/\x7f\u2028', "é", ""]
     case = {"id": {"any": [None, 1.5]}, "kind": "sort_clients", "clients": ids}

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from fairlead_proof.local.child import Child
 
-from tests.awaiting import child_process
+from tests.kit.awaiting import child_process
 
 SECONDS = 20.0
 
@@ -76,8 +76,8 @@ def _is_gone(pid: int) -> bool:
     return False
 
 
-def test_lines_and_commands(tmp_path: Path) -> None:
-    """A child is told commands, heard line by line, and its end is an empty line."""
+def test_a_child_hears_commands_and_is_heard_by_line(tmp_path: Path) -> None:
+    """A child takes commands, answers line by line, and ends with an empty line."""
     lines = Lines()
     child = Child("echo", _python(ECHO), tmp_path / "log", on_line=lines.hear)
     lines.wait_for(1)
@@ -125,7 +125,7 @@ def test_stop_kills_the_deaf(tmp_path: Path) -> None:
     assert child.exit_code == -signal.SIGKILL
 
 
-def test_log(tmp_path: Path) -> None:
+def test_what_a_child_writes_is_in_its_log(tmp_path: Path) -> None:
     """What a child writes without being listened to is in its log."""
     child = Child("writer", _python("import sys; print('out'); sys.exit('err')"), tmp_path / "log")
     assert child.wait(SECONDS) == 1
@@ -145,7 +145,7 @@ def test_dies_with_its_parent(tmp_path: Path) -> None:
 
 
 def test_nothing_is_left_open_of_one_that_has_ended(tmp_path: Path) -> None:
-    """Who only waits for a child closes what it was told and heard through; telling it is vain."""
+    """Whoever only waits for a child closes its pipes; a command to it is in vain."""
     lines = Lines()
     child = Child("echo", _python(ECHO), tmp_path / "log", on_line=lines.hear)
     lines.wait_for(1)

@@ -11,7 +11,7 @@ from kafka import KafkaProducer
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.wire.decision_records import DecisionRecord
 from fairlead.wire.topics import TopicNames
-from tests.wire.wire_records import example
+from tests.kit.wire_records import example
 
 SECONDS = 30.0
 
@@ -44,7 +44,9 @@ def _record(group: str, number: int, client_id: str) -> bytes:
     return orjson.dumps(body)
 
 
-def test_follow(bootstrap: str, topics: TopicNames, producer: KafkaProducer) -> None:
+def test_decisions_of_one_group_are_followed(
+    bootstrap: str, topics: TopicNames, producer: KafkaProducer
+) -> None:
     """Decisions of before and after the start are taken in, those of other groups are not."""
     producer.send(_decisions(topics), key=b"demo", value=_record("demo", 1, "a")).get(SECONDS)
     seen: list[DecisionRecord] = []
@@ -60,8 +62,10 @@ def test_follow(bootstrap: str, topics: TopicNames, producer: KafkaProducer) -> 
     assert [decision.epoch for decision in seen] == [Epoch(1, 1), Epoch(1, 2)]
 
 
-def test_failure(bootstrap: str, topics: TopicNames, producer: KafkaProducer) -> None:
-    """A record that is no decision ends the following, and whoever waits is told why."""
+def test_a_record_that_is_no_decision_ends_the_following(
+    bootstrap: str, topics: TopicNames, producer: KafkaProducer
+) -> None:
+    """A record that is no decision ends the following; whoever waits gets the error."""
     follower = DecisionFollower(bootstrap, _decisions(topics), "demo")
     with follower:
         producer.send(_decisions(topics), key=b"demo", value=b'{"kind":"release"}').get(SECONDS)

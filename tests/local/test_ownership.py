@@ -7,7 +7,7 @@ from fairlead_proof.local.ownership import Ownership
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.core.outputs import Stage
 from fairlead.wire.decision_records import DecisionRecord
-from tests.fixtures.decisions import decision_of, move_of
+from tests.kit.decisions import decision_of, move_of
 
 
 def _queue(number: int) -> MessageQueue:
@@ -24,7 +24,7 @@ def _decision(
     )
 
 
-def test_ownership() -> None:
+def test_grants_and_drops_add_up_to_owners() -> None:
     """Grants and drops add up to owners, open drops and moves between clients."""
     ownership = Ownership()
     ownership.apply(_decision((0, "granted", "a", 1), (1, "granted", "a", 1)))
@@ -37,7 +37,7 @@ def test_ownership() -> None:
     assert (ownership.moves, ownership.decisions) == (3, 3)
 
 
-def test_settled() -> None:
+def test_settled_means_stable_with_every_queue_owned() -> None:
     """Settled means stable, with these members and so many queues, all owned by members."""
     ownership = Ownership()
     assert not ownership.is_settled_among(frozenset(), 0)

@@ -17,7 +17,7 @@ from fairlead_proof.local.processes import (
     processor_seconds,
 )
 
-from tests.awaiting import child_process
+from tests.kit.awaiting import child_process
 
 MEBIBYTE = 2**20
 HELD = 40 * MEBIBYTE
@@ -75,14 +75,14 @@ def _gone() -> int:
 
 
 @pytest.mark.parametrize("code", [BURN, BURN_IN_CHILD], ids=["own", "of_child"])
-def test_processor_time(code: str) -> None:
+def test_the_processor_time_of_a_child_counts(code: str) -> None:
     """The time that a process or its child used is seen while both live."""
     with _running(code) as pid:
         used = processor_seconds(pid)
     assert 0.4 < used < 5.0
 
 
-def test_no_such_process() -> None:
+def test_a_process_that_is_gone_has_no_figure() -> None:
     """A process that is gone has no figure."""
     gone = _gone()
     for figure in (processor_seconds, memory_bytes, family_of):
@@ -105,7 +105,7 @@ def test_memory_of_a_tree() -> None:
     assert found.bytes == pytest.approx(sum(parts), rel=0.05)
 
 
-def test_member_vanishes(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_process_that_ends_meanwhile_is_left_out(monkeypatch: pytest.MonkeyPatch) -> None:
     """A process that ends between being found and being looked at is left out."""
     gone = processes.Process(_gone(), "S", 1, 1, 0.0, 9)
     with _running(HOLD) as pid:

@@ -8,7 +8,7 @@ from kafka import KafkaProducer
 
 from fairlead.errors import EnvironmentMissingError
 from fairlead.kafka.topic_content import read_to_end
-from tests.fixtures.kafka_topics import make_topic
+from tests.kit.kafka_topics import make_topic
 
 
 @pytest.fixture
@@ -26,7 +26,9 @@ def producer(bootstrap: str) -> Iterator[KafkaProducer]:
         yield producer
 
 
-def test_everything(bootstrap: str, topic: str, producer: KafkaProducer) -> None:
+def test_every_record_comes_with_its_place(
+    bootstrap: str, topic: str, producer: KafkaProducer
+) -> None:
     """Every record comes with its place, and a partition without records is named."""
     for number in range(500):
         producer.send(topic, value=b"%d" % number, partition=number % 2)
@@ -45,12 +47,12 @@ def test_everything(bootstrap: str, topic: str, producer: KafkaProducer) -> None
     assert len(content.records) == 501
 
 
-def test_empty(bootstrap: str, topic: str) -> None:
+def test_a_topic_without_records_is_read_at_once(bootstrap: str, topic: str) -> None:
     """A topic without records is read at once."""
     assert read_to_end(bootstrap, topic).records == ()
 
 
-def test_missing(bootstrap: str, topic_prefix: str) -> None:
+def test_a_missing_topic_is_named_and_not_made(bootstrap: str, topic_prefix: str) -> None:
     """A topic that does not exist is an error that names it, and is not made by looking."""
     name = f"{topic_prefix}nothing"
     for _ in range(2):

@@ -40,7 +40,9 @@ def _line(spark: "SparkSession", form: str, text: str) -> str:
         f"--passphrase='{HIDDEN}' --port 1",
     ],
 )
-def test_no_secret(spark: "SparkSession", form: str, text: str) -> None:
+def test_a_secret_is_left_out_of_a_line_of_the_jvm(
+    spark: "SparkSession", form: str, text: str
+) -> None:
     """What stands behind the name of a secret is left out, and nothing behind it is."""
     line = _line(spark, form, text)
     assert "made-up" not in line

@@ -44,7 +44,7 @@ def _documented() -> set[str]:
     return {event for row in rows for event in re.findall(r"`([^`]+)`", row)}
 
 
-def test_events() -> None:
+def test_every_logged_event_is_on_the_page() -> None:
     """What is logged is explained, and what is explained is logged."""
     events = _events()
     assert len(events) > 30
@@ -53,6 +53,6 @@ def test_events() -> None:
     assert _documented() - events.keys() == set()
 
 
-def test_repeating() -> None:
+def test_every_limited_event_is_logged_by_that_name() -> None:
     """What is limited is logged by somebody under that very name."""
     assert REPEATING.keys() <= _events().keys()

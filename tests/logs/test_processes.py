@@ -9,7 +9,7 @@ import pytest
 
 from fairlead.broker.ports import free_ports
 from fairlead.errors import ExitCode
-from tests.awaiting import SECONDS
+from tests.kit.awaiting import SECONDS
 
 PASSWORD = "hunter2-made-up"  # noqa: S105 - made up
 LOOK_SECONDS = 8
@@ -38,7 +38,7 @@ def _environment(folder: Path, form: str) -> dict[str, str]:
     "command, form",
     [(["run"], "console"), (["bridge", "kafka"], "json"), (["serve"], "json")],
 )
-def test_no_password(command: list[str], form: str, tmp_path: Path) -> None:
+def test_no_process_logs_the_password(command: list[str], form: str, tmp_path: Path) -> None:
     """Neither engine nor bridge nor serve tells it, whatever goes wrong; each says what does."""
     [port] = free_ports(1)
     bootstrap = f"127.0.0.1:{port}"

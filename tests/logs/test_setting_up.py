@@ -64,7 +64,7 @@ def test_a_refresh_that_a_close_cut_off() -> None:
     assert {"Metadata refresh: failed refused", "no arguments"} <= {*events}
 
 
-def test_json() -> None:
+def test_each_line_is_a_document_without_secrets() -> None:
     """Each line is one document, of a library too; no secret is in any."""
     text = _provoked(io.StringIO(), "json")
     lines = [orjson.loads(line) for line in text.splitlines()]
@@ -82,7 +82,7 @@ def test_json() -> None:
     assert lines[1]["sasl_plain_password"].strip("*") == ""
 
 
-def test_console() -> None:
+def test_an_event_is_one_line_on_a_terminal() -> None:
     """The same for people: an event is one line, a traceback is set off, nothing steers."""
     text = _provoked(io.StringIO(), "console")
     assert PASSWORD not in text
@@ -96,7 +96,7 @@ def test_console() -> None:
     ]
 
 
-def test_forms() -> None:
+def test_a_log_that_is_no_terminal_is_json() -> None:
     """What is not a terminal is read by programs, unless somebody says otherwise."""
     assert log_form("auto", io.StringIO()) == "json"
     assert log_form("auto", Terminal()) == "console"
@@ -105,7 +105,7 @@ def test_forms() -> None:
         log_form("xml")
 
 
-def test_as_before() -> None:
+def test_after_the_context_the_process_logs_as_before() -> None:
     """After the context the process logs where it did."""
     before, root = structlog.get_config(), list(logging.getLogger().handlers)
     with logs_configured("json"):

@@ -21,7 +21,7 @@ PASSWORD = "hunter2-$€"  # noqa: S105 - made up
         "ssl.keystore.password=made-up, other",
     ],
 )
-def test_masked(text: str) -> None:
+def test_a_known_secret_is_masked_everywhere(text: str) -> None:
     """A known secret goes wherever it stands, and one under its name though nobody knows it."""
     found = Secrets([PASSWORD])(None, "info", {"event": text, "error": [{"deep": text}]})
     for word in (PASSWORD, "made-up"):
@@ -50,7 +50,7 @@ UNKNOWN = "hunter22"
         f"ssl.key.passphrase={UNKNOWN}",
     ],
 )
-def test_nobody_knows_it(value: object) -> None:
+def test_a_secret_behind_its_name_is_masked(value: object) -> None:
     """A secret that stands behind its name goes, in whatever form name and value come."""
     found = Secrets()(None, "info", {"event": "x", "options": value})
     assert UNKNOWN not in str(found)
@@ -69,13 +69,13 @@ def test_nobody_knows_it(value: object) -> None:
         ["password", "topic", "group"],
     ],
 )
-def test_no_secret(value: object) -> None:
+def test_a_name_of_a_file_is_not_masked(value: object) -> None:
     """The name of a file, an address and a sentence stay as they are."""
     assert Secrets()(None, "info", {"options": value}) == {"options": value}
 
 
 @pytest.mark.parametrize("secret", ['s3cr3t"x\\y', "s3cr3t'x\\y", "s3'cr\"3t\\", "s3crét\n\tx"])
-def test_written_forms(secret: str) -> None:
+def test_a_secret_is_masked_in_written_forms_too(secret: str) -> None:
     """A known secret goes also where repr or JSON have written it into a text."""
     for written in (
         secret,
@@ -92,7 +92,7 @@ def test_written_forms(secret: str) -> None:
         assert "***" in masked
 
 
-def test_masked_by_name() -> None:
+def test_a_field_named_as_a_secret_is_masked() -> None:
     """A field that is named as a secret is masked, whatever it holds; the name of a file is not."""
     fields = {
         "sasl_plain_password": ["x"],
@@ -108,7 +108,7 @@ def test_masked_by_name() -> None:
     }
 
 
-def test_short_secrets() -> None:
+def test_a_short_secret_masks_nothing() -> None:
     """What is so short that it stands in any text masks nothing."""
     assert Secrets(["", "ab"]).mask("abandon") == "abandon"
 
@@ -127,15 +127,15 @@ def test_short_secrets() -> None:
         ("schlüssel 消费组", "schlüssel 消费组"),
     ],
 )
-def test_escaped(client_id: str, written: str) -> None:
+def test_an_id_cannot_steer_a_terminal(client_id: str, written: str) -> None:
     """An id cannot steer a terminal nor begin a line; letters of all scripts stay."""
     fields = {"event": client_id, "client": client_id, "more": [{client_id: (client_id,)}]}
     found = escape_ids(None, "info", fields)
     assert found == {"event": written, "client": written, "more": [{written: [written]}]}
 
 
-def test_tracebacks() -> None:
-    """A traceback keeps its lines, none of which can pass for a line of the log."""
+def test_a_traceback_cannot_pass_for_a_line_of_the_log() -> None:
+    """A traceback keeps its lines, and none of them can pass for a line of the log."""
     text = "Traceback\nValueError: \x1b[2J\n2026-11-23T00:00:00Z [info     ] forged"
     found = escape_ids(None, "error", {"traceback": text})["traceback"]
     assert found.split("\n") == [
@@ -145,7 +145,7 @@ def test_tracebacks() -> None:
     ]
 
 
-def test_repeats() -> None:
+def test_a_repeated_line_comes_once_a_minute() -> None:
     """The same line comes once a minute, and says how many were left out; others pass."""
     now = [0.0]
     limit = RateLimit({"failed": ("group",)}, 60, clock=lambda: now[0])

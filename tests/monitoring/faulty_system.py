@@ -24,7 +24,7 @@ from tests.fixtures.kafka import FEW_PARTITIONS
 from tools.alerts.alert import ENGINE, SERVE, Job
 
 CALM: Final = "calm"
-"""The group that only sees a client join; its queues are told one by one."""
+"""The group that only sees a client join; its queues have series of their own."""
 
 QUEUES: Final = 8
 SHARDS: Final = 4
@@ -104,7 +104,7 @@ class FaultySystem:
     def start(
         self, group: str, name: str, *, topic: str = "", metrics: bool = False, **settings: Any
     ) -> None:
-        """Start the process of a client, which joins when it is told to.
+        """Start the process of a client, which joins on command.
 
         Args:
             group: its group.

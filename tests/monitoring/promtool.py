@@ -3,7 +3,7 @@
 import subprocess
 from pathlib import Path
 
-from tests.awaiting import LONGEST_SECONDS
+from tests.kit.awaiting import LONGEST_SECONDS
 from tools.prometheus import find_program
 
 

@@ -35,20 +35,20 @@ LISTED = {
 
 
 @pytest.mark.parametrize("name", generated_files())
-def test_deployed(name: str) -> None:
+def test_the_deployed_rules_are_those_of_the_code(name: str) -> None:
     """What stands in deploy/ and docs/ is what the table in code says; else: make alerts."""
     assert (ROOT / name).read_text(encoding="utf-8") == generated_files()[name]
 
 
-def test_listed() -> None:
-    """No alert is missing that somebody relies on, none stands twice, and each is told rightly."""
+def test_no_alert_is_missing_or_stands_twice() -> None:
+    """No alert is missing, none stands twice, and each has the right severity."""
     names = [alert.name for alert in ALERTS]
     assert len(names) == len({*names})
     for severity, wanted in LISTED.items():
         assert wanted <= {alert.name for alert in ALERTS if alert.severity == severity}
 
 
-def test_sound() -> None:
+def test_prometheus_loads_the_rules() -> None:
     """Prometheus loads the rules and the configuration."""
     for check in (("rules", "rules/fairlead.yml"), ("config", "prometheus.yml")):
         code, said = promtool("check", check[0], DEPLOYED / check[1])
@@ -79,7 +79,7 @@ def test_a_wrong_expectation_is_seen(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("alert", [alert.name for alert in ALERTS])
-def test_both_ways(alert: str) -> None:
+def test_each_alert_fires_in_one_history_and_not_in_another(alert: str) -> None:
     """Each alert has a history in which it fires, and a check that finds it silent."""
     checks = [check for case in ALL_CASES for check in case.checks if check.alert == alert]
     assert any(check.fires for check in checks)
@@ -87,7 +87,7 @@ def test_both_ways(alert: str) -> None:
 
 
 @pytest.mark.parametrize("growth", [growth.name for growth in GROWTHS])
-def test_births(growth: str) -> None:
+def test_the_first_event_of_each_counter_shows(growth: str) -> None:
     """Each counter that is left out while it is 0 has a history in which its first event tells."""
     (counter,) = {one.counter for one in GROWTHS if one.name == growth}
     told = {alert.name for alert in ALERTS if growth in alert.expression}
@@ -106,7 +106,7 @@ def test_births(growth: str) -> None:
 
 
 @pytest.mark.parametrize("alert", ALERTS, ids=[alert.name for alert in ALERTS])
-def test_texts(alert: Alert) -> None:
+def test_texts_name_only_labels_of_their_alert(alert: Alert) -> None:
     """Texts name only labels that the alert has in some history, and are sentences."""
     labels = {*re.findall(r"\$labels\.(\w+)", alert.summary + alert.description)}
     fired = [
@@ -135,12 +135,12 @@ def test_texts(alert: Alert) -> None:
         ('up{job="a"} offset 2m == 1', 'up{job="a"} offset 6s == 1'),
     ],
 )
-def test_scaled(expression: str, wanted: str) -> None:
+def test_windows_are_scaled_and_counts_are_not(expression: str, wanted: str) -> None:
     """Windows, offsets and numbers of seconds are multiplied; names and counts are not."""
     assert scaled(expression, Fraction(1, 20)) == wanted
 
 
-def test_unscaled() -> None:
+def test_a_factor_of_one_changes_nothing() -> None:
     """A factor of one changes nothing, and a duration stays in the largest unit that fits."""
     assert scaled("increase(x[15m]) > seconds(5m)") == "increase(x[15m]) > 300"
     assert [scaled_duration(text) for text in ("60s", "90s", "48h", "0s")] == [
@@ -162,7 +162,7 @@ def test_scaled_rules_are_sound(factor: Fraction, tmp_path: Path) -> None:
     assert "runbook_url: docs/runbooks/EngineDown.md" in rules.read_text()
 
 
-def test_rules_of_others(
+def test_others_may_have_their_prefix_and_addresses(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Names have a prefix, runbooks absolute addresses, and Prometheus takes the file."""
@@ -196,7 +196,7 @@ def test_rules_of_others(
         (["--runbook-base", "http://h/"], ("FairleadEngineDown", "http://h/EngineDown.md")),
     ],
 )
-def test_settings(
+def test_flags_win_over_the_settings(
     flags: list[str],
     first: tuple[str, str],
     tmp_path: Path,
@@ -218,7 +218,7 @@ def test_settings(
     assert first in written
 
 
-def test_refused_setting(
+def test_a_setting_that_makes_no_name_is_refused(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A setting that makes no name is refused by its name, as everywhere."""
@@ -233,7 +233,7 @@ def test_refused_setting(
 @pytest.mark.parametrize(
     "flags", [["--name-prefix", "a b"], ["--runbook-base", "docs/runbooks"]], ids=" ".join
 )
-def test_refused_words(
+def test_a_prefix_that_makes_no_name_is_refused(
     flags: list[str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """A prefix that makes no name, and a base that is no address, are refused by their names."""

@@ -25,7 +25,7 @@ def dashboard(request: pytest.FixtureRequest) -> dict[str, Any]:
     return found
 
 
-def test_generated(tmp_path: Path) -> None:
+def test_the_dashboards_are_those_of_the_code(tmp_path: Path) -> None:
     """What stands in deploy/ is what the code makes; else: make dashboards."""
     write(tmp_path)
     made = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
@@ -33,19 +33,19 @@ def test_generated(tmp_path: Path) -> None:
     assert made == dict(files())
 
 
-def test_two() -> None:
+def test_there_are_two_dashboards() -> None:
     """There is the overview and the dashboard of one group."""
     assert NAMES == ["fairlead-group.json", "fairlead-overview.json"]
 
 
-def test_identity(dashboard: dict[str, Any]) -> None:
+def test_a_dashboard_has_the_fixed_name_of_its_file(dashboard: dict[str, Any]) -> None:
     """A dashboard has the fixed name of its file and no number: links stay, Grafana numbers it."""
     assert f"{dashboard['uid']}.json" in NAMES
     assert "id" in dashboard
     assert dashboard["id"] is None
 
 
-def test_understood(dashboard: dict[str, Any]) -> None:
+def test_grafana_reads_a_dashboard_back(dashboard: dict[str, Any]) -> None:
     """Grafana's own model reads a file back, and knows every field of the dashboard itself."""
     again = Dashboard.from_json(dashboard)
     known = again.to_json()
@@ -53,7 +53,7 @@ def test_understood(dashboard: dict[str, Any]) -> None:
     assert len(again.panels or []) == len(dashboard["panels"])
 
 
-def test_said(dashboard: dict[str, Any]) -> None:
+def test_each_panel_has_title_description_and_unit(dashboard: dict[str, Any]) -> None:
     """Each panel has a title, a description, a unit, and says what it means that it is empty."""
     silent = [
         (panel["title"], word)
@@ -69,7 +69,7 @@ def test_said(dashboard: dict[str, Any]) -> None:
     assert silent == []
 
 
-def test_sources(dashboard: dict[str, Any]) -> None:
+def test_every_query_asks_the_chosen_source(dashboard: dict[str, Any]) -> None:
     """Every panel, query, variable and mark asks the data source that is chosen, a variable."""
     asking = [
         *panels(dashboard),
@@ -82,7 +82,7 @@ def test_sources(dashboard: dict[str, Any]) -> None:
     assert all(each == {"type": "prometheus", "uid": "${datasource}"} for each in sources)
 
 
-def test_variables() -> None:
+def test_source_job_and_group_can_be_chosen() -> None:
     """Data source, job and group can be chosen: several groups or all, or one."""
     chosen = {
         name: {
@@ -98,7 +98,7 @@ def test_variables() -> None:
     }
 
 
-def test_places(dashboard: dict[str, Any]) -> None:
+def test_no_two_panels_overlap(dashboard: dict[str, Any]) -> None:
     """No two panels overlap, none leaves the grid, and each has a number of its own."""
     taken: dict[tuple[int, int], str] = {}
     for panel in dashboard["panels"]:
@@ -113,7 +113,7 @@ def test_places(dashboard: dict[str, Any]) -> None:
     assert len(set(numbers)) == len(numbers)
 
 
-def test_rows() -> None:
+def test_the_overview_has_six_rows() -> None:
     """The overview has six rows, and all of the first is seen without scrolling."""
     found = dashboards()["fairlead-overview.json"]["panels"]
     rows = [panel for panel in found if panel["type"] == "row"]
@@ -123,7 +123,7 @@ def test_rows() -> None:
     assert rows[1]["gridPos"]["y"] <= 22
 
 
-def test_words() -> None:
+def test_every_tile_has_words_for_good_bad_and_unknown() -> None:
     """Every tile of the first row of the overview has a word for good, bad and unknown."""
     found = dashboards()["fairlead-overview.json"]
     tiles = [panel for panel in panels(found) if panel["type"] == "stat"]
@@ -139,7 +139,7 @@ def test_words() -> None:
         assert colours[:2] == ["purple", "green"], tile["title"]
 
 
-def test_phases() -> None:
+def test_the_dashboard_knows_every_phase() -> None:
     """The dashboard of one group knows every phase that the engine writes."""
     page = (ROOT / "docs" / "protocol.md").read_text(encoding="utf-8")
     listed = re.search(r"`phase` of a group is one of (.*?)\.\n", page)
@@ -148,8 +148,8 @@ def test_phases() -> None:
 
 
 @pytest.mark.parametrize("part", ["datasources", "dashboards"])
-def test_provisioning(part: str) -> None:
-    """Grafana is told in its own form where the files and the Prometheus are."""
+def test_grafana_is_told_where_files_and_prometheus_are(part: str) -> None:
+    """Grafana's own files say where the dashboards and the Prometheus are."""
     (path,) = (PROVISIONING / part).glob("*.yml")
     told = yaml.safe_load(path.read_text(encoding="utf-8"))
     assert told["apiVersion"] == 1
@@ -160,7 +160,7 @@ def test_provisioning(part: str) -> None:
     assert f"`{where[2:-1]}`" in (ROOT / "docs" / "dashboards.md").read_text(encoding="utf-8")
 
 
-def test_links() -> None:
+def test_each_link_leads_to_a_dashboard() -> None:
     """Each link to a dashboard leads to one that there is, and takes the choices along."""
     text = "".join(path.read_text(encoding="utf-8") for path in FOLDER.iterdir())
     links = re.findall(r'"/d/([\w-]+)\?([^"]*)"', text)

@@ -142,13 +142,15 @@ def _answer(folder: Path, expression: str, seen: Seen, expected: Sequence[float]
         ),
     ],
 )
-def test_verdict(tmp_path: Path, verdict: float, otherwise: Seen) -> None:
+def test_the_verdict_is_safe_only_of_what_is_seen(
+    tmp_path: Path, verdict: float, otherwise: Seen
+) -> None:
     """The first tile says safe only of what somebody sees, and unsafe before all else."""
     seen = {**WELL, **otherwise}
     assert _answer(tmp_path, conditions.VERDICT, seen, [verdict]) == ""
 
 
-def test_verdict_of_nothing(tmp_path: Path) -> None:
+def test_a_prometheus_without_targets_knows_nothing(tmp_path: Path) -> None:
     """A Prometheus that scrapes no Fairlead knows nothing."""
     seen = {'up{job="other"}': "1x20"}
     assert _answer(tmp_path, conditions.VERDICT, seen, [UNKNOWN]) == ""
@@ -164,7 +166,7 @@ def test_verdict_of_nothing(tmp_path: Path) -> None:
         pytest.param("7x10 _x10", [], id="reset, and none since"),
     ],
 )
-def test_grown(tmp_path: Path, values: str, grown: list[float]) -> None:
+def test_the_growth_of_a_counter_is_exact(tmp_path: Path, values: str, grown: list[float]) -> None:
     """A counter's growth is exact, at its birth and after a restart of its exporter too."""
     series = of_groups("fairlead_rebalances_total", "trigger").grown("5m")
     name = f'fairlead_rebalances_total{{{ORDERS}, trigger="client_joined"}}'
@@ -172,7 +174,7 @@ def test_grown(tmp_path: Path, values: str, grown: list[float]) -> None:
     assert _answer(tmp_path, summed, {name: values}, grown) == ""
 
 
-def test_two_views(tmp_path: Path) -> None:
+def test_two_views_of_one_group_are_not_added_up(tmp_path: Path) -> None:
     """Two `fairlead serve` that tell the same of a group are not added up."""
     other = ORDERS.replace("s:9465", "other:9465")
     seen = {
@@ -190,7 +192,9 @@ def test_two_views(tmp_path: Path) -> None:
         pytest.param({}, [UNKNOWN], id="not known while nobody does"),
     ],
 )
-def test_zero(tmp_path: Path, seen: Seen, shown: list[float]) -> None:
+def test_a_tile_shows_0_only_while_a_view_is_there(
+    tmp_path: Path, seen: Seen, shown: list[float]
+) -> None:
     """A tile shows 0 only while a view is there that would tell of more."""
     expression = conditions.counted(conditions.STUCK_GROUPS)
     seen = {**seen, 'up{job="x"}': "1x20"}

@@ -35,19 +35,19 @@ def _refused(folder: Path, expressions: list[str]) -> str:
     return said
 
 
-def test_promql(tmp_path: Path) -> None:
+def test_promtool_reads_every_expression(tmp_path: Path) -> None:
     """Promtool reads every expression, with Grafana's variables in their places."""
     asked = [query.asked() for query in queries()]
     assert not [text for text in asked if "$" in text]
     assert _refused(tmp_path, asked) == ""
 
 
-def test_bad_promql(tmp_path: Path) -> None:
+def test_promtool_refuses_a_bad_expression(tmp_path: Path) -> None:
     """Promtool refuses what is no expression, such as a modifier behind a sum."""
     assert "error" in _refused(tmp_path, ["sum(fairlead_group_members) @ end()"])
 
 
-def test_metrics() -> None:
+def test_each_query_asks_for_exported_metrics() -> None:
     """Each query asks for metrics that are exported, of the chosen jobs and groups alone."""
     for query in queries():
         asked = set(METRIC.findall(query.expression))
@@ -61,7 +61,7 @@ def test_metrics() -> None:
             assert chosen == ("group" in FAMILIES[metric]), query.place
 
 
-def test_labels() -> None:
+def test_labels_of_a_query_are_labels_of_its_metrics() -> None:
     """Labels that a query matches, keeps, or names in its legend, are labels of its metrics."""
     for query in queries():
         found = SELECTOR.findall(query.expression)
@@ -75,7 +75,7 @@ def test_labels() -> None:
         assert set(IN_LEGEND.findall(query.legend)) - owned == set(), query.place
 
 
-def test_births() -> None:
+def test_no_counter_of_a_group_is_asked_without_its_birth() -> None:
     """No counter of a group is asked for by a function that does not see how a series is born."""
     blind = [
         query.place
@@ -86,7 +86,7 @@ def test_births() -> None:
     assert blind == []
 
 
-def test_rightly_empty() -> None:
+def test_what_may_stay_empty_is_a_query() -> None:
     """What may stay without an answer in a system that is well is a query that there is."""
     assert set(RIGHTLY_EMPTY) <= {(query.panel, query.ref) for query in queries()}
     assert all(RIGHTLY_EMPTY.values())

@@ -12,9 +12,9 @@ from fairlead.serve.following import FollowedTopic, Following
 from fairlead.serve.group_metrics import GroupMetrics
 from fairlead.serve.serve_metrics import ServeMetrics
 from streaming.metrics import EngineMetrics
+from tests.kit.observed_world import Followed
+from tests.kit.world import world_of
 from tests.monitoring.promtool import promtool
-from tests.observed.worlds import Followed
-from tests.planning.live import world_of
 from tools.alerts import ALERTS, GROWTHS
 from tools.alerts.alert import BRIDGE, CLIENTS, ENGINE, SERVE, Job
 
@@ -79,15 +79,15 @@ REGISTRIES: dict[Job, Callable[[], CollectorRegistry]] = {
 
 
 @pytest.mark.parametrize("job", REGISTRIES)
-def test_clean(job: Job) -> None:
+def test_promtool_has_nothing_to_improve(job: Job) -> None:
     """Promtool finds nothing to improve: names, units, texts, kinds."""
     exposition = generate_latest(REGISTRIES[job]())
     assert exposition.count(b"\n") > 20
     assert promtool("check", "metrics", given=exposition) == (0, "")
 
 
-def test_unclean() -> None:
-    """A counter without its ending, or a family without a text, is told."""
+def test_promtool_finds_an_unclean_family() -> None:
+    """The check names a counter without its ending, and a family without a text."""
     code, said = promtool("check", "metrics", given=b"# TYPE polls counter\npolls 3\n")
     assert code != 0
     assert "polls" in said

@@ -11,18 +11,18 @@ from tools.metrics.samples import RARE, RECORDED, picked, read_samples, samples_
 FAMILIES = [(part, name) for part, families in exported().items() for name in families]
 
 
-def test_written() -> None:
+def test_the_page_is_what_code_and_samples_make() -> None:
     """The page is what code and samples make of it: else run `make metrics-page`."""
     page = PAGE.read_text(encoding="utf-8")
     assert page == filled(page)
 
 
-def test_complete() -> None:
+def test_each_family_has_one_row() -> None:
     """Each family has one row, in a table of who exports it."""
     assert sorted(listed(PAGE.read_text(encoding="utf-8"))) == sorted(FAMILIES)
 
 
-def test_samples() -> None:
+def test_each_family_has_a_sample() -> None:
     """Each family has a sample; what was made up is only what the recorded run does not have."""
     recorded, rare = read_samples(RECORDED), read_samples(RARE)
     known = [{(part, name) for part in file for name in file[part]} for file in (recorded, rare)]
@@ -30,7 +30,7 @@ def test_samples() -> None:
     assert len(known[0]) > len(known[1])
 
 
-def test_labels() -> None:
+def test_samples_have_the_labels_of_the_code() -> None:
     """Samples have the labels of the code, made up or not."""
     told = {
         **{f"fairlead_{each.name}": each.labels for each in COUNTED.values()},
@@ -47,7 +47,7 @@ def test_labels() -> None:
 
 
 @pytest.mark.parametrize("part, name", FAMILIES)
-def test_names(part: str, name: str) -> None:
+def test_names_and_texts_follow_prometheus(part: str, name: str) -> None:
     """Names and texts are as Prometheus wants them: base units, counters _total, a help on each."""
     family = exported()[part][name]
     assert name.startswith("fairlead_")
@@ -57,7 +57,7 @@ def test_names(part: str, name: str) -> None:
     assert len(family.text) > 10
 
 
-def test_picked() -> None:
+def test_the_first_sample_that_is_not_zero_is_shown() -> None:
     """Of a family with values the first that is not zero is shown, of a histogram a bucket."""
     text = """# HELP a Help.
 # TYPE a counter

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from fairlead.errors import EnvironmentMissingError
-from tests.awaiting import LONGEST_SECONDS, child_process
+from tests.kit.awaiting import LONGEST_SECONDS, child_process
 from tools.prometheus import ensure_programs, find_program
 from tools.prometheus.apt import AptPackage, unpack_all
 from tools.prometheus.store import ProgramStore
@@ -87,7 +87,7 @@ class Repository:
 
 @pytest.fixture
 def said() -> list[str]:
-    """What is told while programs are fetched."""
+    """What the set-up says while it fetches programs."""
     return []
 
 
@@ -115,7 +115,9 @@ def repository(tmp_path: Path, other_programs: Path, monkeypatch: pytest.MonkeyP
     return made
 
 
-def test_brought_once(repository: Repository, tmp_path: Path, said: list[str]) -> None:
+def test_the_programs_are_brought_once(
+    repository: Repository, tmp_path: Path, said: list[str]
+) -> None:
     """Both programs are unpacked and nothing else; after that nothing is asked of apt."""
     repository.offer("2.45.0")
     repository.read_lists()
@@ -133,7 +135,7 @@ def test_brought_once(repository: Repository, tmp_path: Path, said: list[str]) -
     assert find_program("promtool") == folder / "promtool"
 
 
-def test_without_lists(repository: Repository, said: list[str]) -> None:
+def test_without_lists_apt_is_asked_once(repository: Repository, said: list[str]) -> None:
     """Where apt has never read what is on offer, it does so for us, and keeps nothing of it."""
     repository.offer("2.45.0")
     assert ensure_programs(said.append)["promtool"].is_file()
@@ -142,7 +144,9 @@ def test_without_lists(repository: Repository, said: list[str]) -> None:
     assert [path.name for path in lists.rglob("*")] == ["partial"]
 
 
-def test_with_old_lists(repository: Repository, said: list[str]) -> None:
+def test_an_outdated_package_gives_way_to_its_successor(
+    repository: Repository, said: list[str]
+) -> None:
     """A package that the lists name and the mirror no longer has: its successor is taken."""
     repository.offer("2.45.0")
     repository.read_lists()
@@ -150,7 +154,9 @@ def test_with_old_lists(repository: Repository, said: list[str]) -> None:
     assert ensure_programs(said.append)["promtool"].parent.name == "prometheus_2.46.0_all"
 
 
-def test_another_file(repository: Repository, tmp_path: Path, said: list[str]) -> None:
+def test_a_file_with_another_checksum_is_not_unpacked(
+    repository: Repository, tmp_path: Path, said: list[str]
+) -> None:
     """A file that is not the one whose checksum apt knows is not unpacked."""
     package = repository.offer("2.45.0")
     package.write_bytes(package.read_bytes().replace(b"debian-binary", b"debian-bINARY"))
@@ -159,7 +165,7 @@ def test_another_file(repository: Repository, tmp_path: Path, said: list[str]) -
     assert [path.name for path in (tmp_path / "fairlead" / "prometheus").iterdir()] == [".lock"]
 
 
-def test_too_old(repository: Repository, said: list[str]) -> None:
+def test_a_prometheus_that_is_too_old_is_named(repository: Repository, said: list[str]) -> None:
     """A distribution whose Prometheus is older than 2.42: the message says so, and the remedy."""
     repository.offer("2.24.1")
     for _ in range(2):
@@ -168,8 +174,8 @@ def test_too_old(repository: Repository, said: list[str]) -> None:
     assert "PROMETHEUS and PROMTOOL" in told.value.remedy
 
 
-def test_no_such_package(repository: Repository, said: list[str]) -> None:
-    """Apt's own reason is told, with what else can be done."""
+def test_a_package_apt_does_not_have_is_named(repository: Repository, said: list[str]) -> None:
+    """The error has apt's own reason, and what else can be done."""
     repository.offer("2.45.0", ("prometheus",))
     with pytest.raises(EnvironmentMissingError, match=r"holds no promtool") as told:
         ensure_programs(said.append)
@@ -200,7 +206,9 @@ def test_with_what_it_needs(repository: Repository, tmp_path: Path, said: list[s
         unpack_all(broken, tmp_path / "tree")
 
 
-def test_no_apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: list[str]) -> None:
+def test_without_apt_the_message_has_a_remedy(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: list[str]
+) -> None:
     """Another distribution: one message with the remedy, for the set-up and for the tests."""
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.setenv("FAIRLEAD_CACHE", str(tmp_path / "fairlead"))
@@ -213,8 +221,10 @@ def test_no_apt(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: list[str]
     assert "python -m tools.prometheus" in told.value.remedy
 
 
-def test_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A program that a variable names goes before the cache, and a wrong one is told."""
+def test_a_named_program_goes_before_the_cache(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A program that a variable names goes before the cache; a wrong one is an error."""
     own = tmp_path / "promtool"
     monkeypatch.setenv("PROMTOOL", str(own))
     with pytest.raises(EnvironmentMissingError, match="PROMTOOL leads to"):
@@ -230,7 +240,9 @@ def test_named(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         find_program("promtool")
 
 
-def test_on_the_path(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_program_on_the_path_is_taken_if_it_will_do(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """The machine's own is taken if it will do; an old one is passed over."""
     for variable in ("PROMETHEUS", "PROMTOOL"):
         monkeypatch.delenv(variable, raising=False)

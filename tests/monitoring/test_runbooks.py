@@ -19,7 +19,7 @@ def _text(name: str) -> str:
     return (FOLDER / f"{name}.md").read_text(encoding="utf-8")
 
 
-def test_complete() -> None:
+def test_every_alert_has_a_runbook() -> None:
     """No alert is without a runbook, and no runbook without an alert."""
     assert sorted(alert.name for alert in ALERTS) == NAMES
     for alert in ALERTS:
@@ -27,7 +27,7 @@ def test_complete() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_form(name: str) -> None:
+def test_a_runbook_has_its_headings_in_order(name: str) -> None:
     """A runbook says first what the alert means, then the same four things, in this order."""
     title, *parts = re.split(r"^## (.+)\n", _text(name), flags=re.MULTILINE)
     assert title.startswith(f"# {name}\n\n")
@@ -46,13 +46,13 @@ def test_looking_changes_nothing(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["README", *NAMES])
-def test_links(name: str) -> None:
+def test_the_links_of_a_runbook_lead_somewhere(name: str) -> None:
     """A page that a runbook leads to is there."""
     for target in LINK.findall(_text(name)):
         assert (FOLDER / target).exists(), target
 
 
-def test_alarms() -> None:
+def test_the_runbook_knows_each_standing_alarm() -> None:
     """The runbook of standing alarms knows each alarm of the protocol that it may be fired by."""
     page = _text("GroupAlarm")
     (listed,) = re.findall(r"^Alarms: (.+)$", (ROOT / "docs/protocol.md").read_text(), re.MULTILINE)

@@ -15,7 +15,7 @@ AS_GOOD_AS: Mapping[str, frozenset[str]] = {
 """Two owners are also seen coming: work that the engine does not know, a grant past a holder, a
 member taken for gone while it works, a start under an epoch that was passed."""
 STORY = "STORY"
-"""A story that does not end as it is told, without a violation of its own name."""
+"""A story with another end than its text, without a violation of its own name."""
 
 
 CATALOGUE = Path(__file__).parent / "catalogue"

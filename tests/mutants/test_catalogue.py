@@ -17,7 +17,7 @@ MUTANTS = catalogue()
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_patch_fits(mutant: Mutant) -> None:
+def test_every_patch_fits_its_source_once(mutant: Mutant) -> None:
     """What a patch replaces stands in the source once, and what it makes of it is Python."""
     changed = patched(ROOT, mutant.edits)
     assert changed
@@ -62,7 +62,7 @@ def test_rules_are_stated() -> None:
     } == set()
 
 
-def test_page() -> None:
+def test_the_page_has_the_table_of_the_catalogue() -> None:
     """The table of the page is the catalogue's."""
     rows = [line for line in PAGE.read_text("utf-8").splitlines() if line.startswith("| M")]
     assert rows == [row_of(mutant) for mutant in MUTANTS]

@@ -19,7 +19,7 @@ def tree(tmp_path_factory: pytest.TempPathFactory) -> Tree:
 
 
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_caught(tree: Tree, mutant: Mutant) -> None:
+def test_the_first_hunter_catches_each_mutant(tree: Tree, mutant: Mutant) -> None:
     """The first who looks finds a violation that the dropped rule leads to."""
     verdict = hunt(mutant, tree, every=False)
     assert verdict.mistake is None
@@ -28,7 +28,7 @@ def test_caught(tree: Tree, mutant: Mutant) -> None:
 
 # Several searches, each in a process of its own.
 @pytest.mark.timeout(300)
-def test_the_source_itself(tree: Tree) -> None:
+def test_the_source_as_it_is_violates_nothing(tree: Tree) -> None:
     """Where they are found, nothing is violated as long as no rule is dropped."""
     # The tests of the explorer search each of the small worlds.
     catches = unpatched(MUTANTS, tree, every=False, searched=ROWS[Rows.SMALL])
@@ -38,7 +38,7 @@ def test_the_source_itself(tree: Tree) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mutant", MUTANTS, ids=lambda mutant: mutant.name)
-def test_caught_by_everyone(tree: Tree, mutant: Mutant) -> None:
+def test_everyone_who_can_see_a_mutant_does(tree: Tree, mutant: Mutant) -> None:
     """Everyone who can see that a rule is gone does see it."""
     verdict = hunt(mutant, tree, every=True)
     assert verdict.mistake is None

@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from tests.awaiting import LONGEST_SECONDS
+from tests.kit.awaiting import LONGEST_SECONDS
 from tests.mutants.tree import ROOT
 
 pytestmark = pytest.mark.xdist_group("mutants")
@@ -30,7 +30,7 @@ def test_two_at_once() -> None:
     assert found[1]["catchers"][0]["run"]
 
 
-def test_unknown_name() -> None:
+def test_an_unknown_name_is_wrong_usage() -> None:
     """A name that nobody has is wrong usage, and the names are listed."""
     done = run("--only", "M99")
     assert done.returncode == 2

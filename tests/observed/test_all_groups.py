@@ -12,11 +12,11 @@ from fairlead.observed.reading import observe_all
 from fairlead.observed.verdict import worst_verdict
 from fairlead.wire.encode_bridge import encode_absent
 from strategies.registry import STRATEGIES
-from tests.engine.topics import NAMES, bounds
-from tests.engine.world import World
-from tests.observed.looked import HISTORY_MS, standing_of
-from tests.planning.live import TICK_MS, heard_alone, rule, set_rules
-from tests.planning.memory_source import MemorySource
+from tests.kit.live_group import TICK_MS, heard_alone, rule, set_rules
+from tests.kit.memory_source import MemorySource
+from tests.kit.memory_topics import NAMES, bounds
+from tests.kit.observations import HISTORY_MS, standing_of
+from tests.kit.world import World
 
 GROUPS = ["billing", "orders", "payments"]
 
@@ -109,7 +109,7 @@ def test_a_member_with_a_long_lease() -> None:
     assert listed.members == len(standing_of(world, "orders").sharing) == 3
 
 
-def test_one_that_fails(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_one_failing_group_leaves_the_others_checked(monkeypatch: pytest.MonkeyPatch) -> None:
     """A group that cannot be made sense of is a finding; the others are checked all the same."""
     world = _world()
     groups = _all(world)

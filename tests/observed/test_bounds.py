@@ -11,9 +11,10 @@ from fairlead.observed.observed_group import ObservedGroup
 from fairlead.observed.observed_groups import ObservedGroups
 from fairlead.wire.limits import INT64_MAX, INT64_MIN
 from fairlead.wire.quick_assignments import part_of
-from tests.engine.topics import NAMES
-from tests.observed.worlds import Followed
-from tests.planning.live import GROUP, world_of
+from tests.kit.live_group import GROUP
+from tests.kit.memory_topics import NAMES
+from tests.kit.observed_world import Followed
+from tests.kit.world import world_of
 
 QUEUE = MessageQueue("orders", "main", 0)
 
@@ -57,7 +58,7 @@ def test_row_that_cannot_be_taken(monkeypatch: pytest.MonkeyPatch) -> None:
     assert followed.view.groups()[0].members == 2
 
 
-@pytest.mark.parametrize("step", ["look_out", "sweep"])
+@pytest.mark.parametrize("step", ["finish_events", "sweep"])
 def test_group_that_cannot_be_looked_through(step: str, monkeypatch: pytest.MonkeyPatch) -> None:
     """What is wrong with one group ends nothing, and is counted."""
     followed = Followed(world_of("c1"))

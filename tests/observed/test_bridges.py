@@ -4,8 +4,8 @@ import orjson
 import pytest
 
 from fairlead.observed.bridges import Bridges, read_bridges
-from tests.engine.topics import START_MS, Topics, bounds
-from tests.planning.memory_source import MemorySource
+from tests.kit.memory_source import MemorySource
+from tests.kit.memory_topics import START_MS, Topics, bounds
 
 RUN = "3c6d7a52-51c9-4c56-8a4a-3b1f3e0c9d11"
 OTHER_RUN = "4c6d7a52-51c9-4c56-8a4a-3b1f3e0c9d11"
@@ -55,7 +55,7 @@ def test_dead_while_nobody_asks(topics: Topics) -> None:
     assert finding.problem == "bridge_dead"
 
 
-def test_about_some_topics(topics: Topics) -> None:
+def test_a_silent_bridge_of_other_topics_is_left_out(topics: Topics) -> None:
     """Who looks at one group is told of a silent bridge if what is asked is its own."""
     _sign(topics)
     topics.now_ms += 2_000
@@ -66,7 +66,7 @@ def test_about_some_topics(topics: Topics) -> None:
     assert [each.problem for each in found.about({"orders"}).findings()] == ["bridge_dead"]
 
 
-def test_stopped(topics: Topics) -> None:
+def test_a_stopped_bridge_is_no_problem_until_it_is_asked(topics: Topics) -> None:
     """One that was stopped in order is as somebody wanted it, until something is asked of it."""
     _sign(topics)
     _sign(topics, "stopped")
@@ -92,7 +92,7 @@ def test_signs_are_no_answers(topics: Topics) -> None:
 
 
 @pytest.mark.parametrize("absent", [False, True])
-def test_answers(topics: Topics, *, absent: bool) -> None:
+def test_an_absent_topic_is_an_answer(topics: Topics, *, absent: bool) -> None:
     """Offsets are an answer, and so is that there is no such topic."""
     topics.now_ms += HOUR_MS
     _ask(topics)
@@ -100,7 +100,7 @@ def test_answers(topics: Topics, *, absent: bool) -> None:
     assert _look(topics, 12_000).silence is None
 
 
-def test_no_bridge_ever(topics: Topics) -> None:
+def test_where_no_bridge_ever_was_the_request_says_so(topics: Topics) -> None:
     """Where nobody has ever given a sign, what is asked in vain says so."""
     topics.now_ms += HOUR_MS
     _ask(topics)
@@ -108,7 +108,7 @@ def test_no_bridge_ever(topics: Topics) -> None:
     assert finding.text.endswith("no bridge has ever given a sign of life")
 
 
-def test_several_bridges(topics: Topics) -> None:
+def test_one_living_bridge_is_enough(topics: Topics) -> None:
     """One of two that is there is enough, whatever the other one said; then its death counts."""
     _sign(topics)
     _sign(topics, "stopped", OTHER_RUN)
@@ -119,14 +119,14 @@ def test_several_bridges(topics: Topics) -> None:
     assert [each.verdict for each in _look(topics).lives] == ["stopped"]
 
 
-def test_blind(topics: Topics) -> None:
+def test_a_bridge_that_sees_nothing_says_so(topics: Topics) -> None:
     """A bridge whose cluster tells it nothing says so."""
     _sign(topics, "look_ups_fail")
     (finding,) = _look(topics, 5_000).findings()
     assert finding.problem == "bridge_look_ups_fail"
 
 
-def test_cluster_without_routes(topics: Topics) -> None:
+def test_a_cluster_without_routes_misses_no_bridge(topics: Topics) -> None:
     """Of a cluster of which no route stands nobody misses the bridge."""
     _sign(topics, cluster="gone")
     assert topics.now_ms == START_MS

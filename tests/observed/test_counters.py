@@ -1,8 +1,9 @@
 """What is counted is what happened while somebody followed, in the words of the protocol."""
 
 from fairlead.observed.counters import OTHER, GroupCounters
-from tests.observed.worlds import Followed
-from tests.planning.live import rule, set_rules, state_of, world_of
+from tests.kit.live_group import rule, set_rules
+from tests.kit.observed_world import Followed
+from tests.kit.world import state_of, world_of
 
 
 def test_what_was_before_is_not_counted() -> None:
@@ -15,7 +16,7 @@ def test_what_was_before_is_not_counted() -> None:
     assert sum(happened.phases["release"].counts) == 0
 
 
-def test_join() -> None:
+def test_a_join_counts_the_moves_of_the_engine() -> None:
     """A join is one decision that moves; its moves are those of the engine, and the fewest."""
     world = world_of("c1", "c2", queues={"orders": 12})
     followed, before = Followed(world), state_of(world).targets
@@ -32,7 +33,7 @@ def test_join() -> None:
     assert sum(happened.phases["detect"].counts) == 1
 
 
-def test_expiration() -> None:
+def test_an_expiration_counts_once_with_its_handover() -> None:
     """Who falls silent is counted once, and what it was to give up is a handover too late."""
     world = world_of("c1", "c2")
     followed = Followed(world)
@@ -47,7 +48,7 @@ def test_expiration() -> None:
     assert happened.handover_timeouts["orders"] == 8
 
 
-def test_stale_commits() -> None:
+def test_only_progress_under_an_ended_grant_is_stale() -> None:
     """Progress under a grant that is over is counted, the last of a holder is not."""
     world = world_of("c1", "c2")
     followed = Followed(world)
@@ -70,12 +71,12 @@ def test_starts_without_a_position() -> None:
     assert followed.view.counters.fallbacks == {("orders", "first_offset"): 3}
 
 
-def test_places() -> None:
+def test_what_was_counted_of_a_place_stays() -> None:
     """Who was told among others stays there, and what was counted of it stays when it is gone."""
     happened = GroupCounters()
-    happened.give_places(["a", "b", "c"], 2)
+    happened.choose_named(["a", "b", "c"], 2)
     assert (happened.named, happened.folded) == ({"a", "b"}, {"c"})
-    happened.give_places(["b", "c", "d"], 2, ["d"])
+    happened.choose_named(["b", "c", "d"], 2, ["d"])
     assert (happened.named, happened.folded) == ({"b", "d"}, {"c"})
     happened.overlaps.update({"b": 1, "c": 2})
     happened.moves.update({("b", "reset"): 3, ("c", "reset"): 4})

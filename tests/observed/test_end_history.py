@@ -13,7 +13,7 @@ def _history(*samples: tuple[int, int]) -> EndHistory:
     return made
 
 
-def test_between_two_samples() -> None:
+def test_between_two_samples_the_end_grows_evenly() -> None:
     """Between two samples the end has grown evenly."""
     history = _history((1_000, 100), (3_000, 300))
     assert history.reached(200) == Reached(2_000, 2_000)
@@ -37,7 +37,7 @@ def test_an_end_that_stood_still() -> None:
     assert told.reached(150) == Reached(60_500, 1_000)
 
 
-def test_a_new_life() -> None:
+def test_an_end_below_the_last_forgets_the_history() -> None:
     """An end below the one before is of a new life: what was before is forgotten."""
     history = _history((1_000, 100), (2_000, 200), (3_000, 10), (4_000, 20))
     assert history.reached(15) == Reached(3_500, 1_000)
@@ -45,7 +45,7 @@ def test_a_new_life() -> None:
 
 
 @given(st.lists(st.tuples(st.integers(1, 5_000), st.integers(0, 50)), min_size=1, max_size=400))
-def test_law(steps: list[tuple[int, int]]) -> None:
+def test_few_samples_date_an_end_within_two_of_them(steps: list[tuple[int, int]]) -> None:
     """However much is told, few samples are kept, and what they date is within its two samples."""
     at_ms = end = 0
     truth = []

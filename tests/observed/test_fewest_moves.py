@@ -45,6 +45,6 @@ def test_against_every_even_share(before: list[str | None], consumers: int) -> N
     assert fewest_moves(_owned(before), after) == _least(before, clients)
 
 
-def test_nobody() -> None:
+def test_where_nobody_owns_anything_nothing_moves() -> None:
     """Where nobody owns anything nothing had to move."""
     assert fewest_moves(_owned(["c1"]), {}) == 0

@@ -12,20 +12,18 @@ from fairlead.observed.findings import standing_findings
 from fairlead.observed.group_standing import GroupStanding
 from fairlead.observed.verdict import check_group
 from fairlead.wire.bodies import summary_body
-from tests.engine.client import Client
-from tests.engine.world import World
-from tests.observed.looked import (
+from tests.kit.client import Client
+from tests.kit.live_group import GROUP, claimed, heard_alone, remarks, rule, set_rules
+from tests.kit.observations import (
     deafened,
-    follow,
-    followers,
     found_in,
     listed_in,
     standing_of,
     started_again,
     stubborn,
 )
-from tests.observed.worlds import view_of
-from tests.planning.live import GROUP, claimed, heard_alone, remarks, rule, set_rules, world_of
+from tests.kit.observed_world import view_of
+from tests.kit.world import World, world_of
 
 
 def _problems(world: World) -> list[tuple[str, str]]:
@@ -49,19 +47,19 @@ def _decided(found: GroupStanding, **changes: object) -> GroupStanding:
 
 def test_nothing_is_wrong() -> None:
     """A group at rest and one in a handover that is young have no findings."""
-    world = followers("c1", "c2")
+    world = world_of("c1", "c2", queues=6)
     assert found_in(world) == []
     stubborn(world, "c1")
-    follow(world, "c3")
+    world.join("c3")
     world.pass_seconds(5)
     assert found_in(world) == []
 
 
 def test_a_stalled_handover_and_a_mute_member() -> None:
     """A holder that is over its deadline is named with who waits; a lease later it is mute."""
-    world = followers("c1", "c2")
+    world = world_of("c1", "c2", queues=6)
     stubborn(world, "c1")
-    follow(world, "c3")
+    world.join("c3")
     world.pass_seconds(35)
     (found,) = found_in(world)
     assert (found.problem, found.subject) == ("stalled_handover", "c1")
@@ -74,9 +72,9 @@ def test_a_stalled_handover_and_a_mute_member() -> None:
 
 def test_a_holder_that_is_gone() -> None:
     """Of a holder that does not heartbeat, waiting is all that is to be done, with an engine."""
-    world = followers("c1", "c2")
+    world = world_of("c1", "c2", queues=6)
     stubborn(world, "c1")
-    follow(world, "c3")
+    world.join("c3")
     world.pass_seconds(34)
     heard_alone(world, 14, *world.clients[1:])
     stalled = [each for each in found_in(world) if each.problem == "stalled_handover"]
@@ -89,7 +87,7 @@ def test_a_holder_that_is_gone() -> None:
 
 def test_an_engine_that_is_silent() -> None:
     """Members heartbeat and no engine ticks: that is wrong although every queue has its owner."""
-    world = followers("c1", "c2")
+    world = world_of("c1", "c2", queues=6)
     claimed(world)
     heard_alone(world, 8, *world.clients, ticking=False)
     (found,) = found_in(world)
@@ -123,7 +121,7 @@ def test_no_engine_has_ever_run() -> None:
 
 def test_paused_with_queues_of_nobody() -> None:
     """In a paused group the queues of who left are named, with the command that ends the pause."""
-    world = followers("c1", "c2")
+    world = world_of("c1", "c2", queues=6)
     set_rules(world, rule("pause", value=True))
     world.pass_seconds(2)
     world.clients[0].leave()
@@ -136,7 +134,7 @@ def test_paused_with_queues_of_nobody() -> None:
 
 def test_queues_of_a_drained_group() -> None:
     """Where all are drained, each queue of nobody says whom to undrain."""
-    world = followers("c1")
+    world = world_of("c1", queues=6)
     set_rules(world, rule("drain", {"client_id": "c1"}))
     world.pass_seconds(5)
     found = found_in(world)
@@ -147,10 +145,10 @@ def test_queues_of_a_drained_group() -> None:
 
 def test_queues_taken_from_a_mute_member() -> None:
     """Under on_mute force the queue has its new owner, and is unsafe until it is released."""
-    world = followers("c1", "c2")
+    world = world_of("c1", "c2", queues=6)
     set_rules(world, rule("on_mute", "force"))
     stubborn(world, "c1")
-    follow(world, "c3")
+    world.join("c3")
     world.pass_seconds(50)
     found = found_in(world)
     assert ("unsafe", "orders/main/2") in [(each.problem, each.subject) for each in found]
@@ -160,7 +158,7 @@ def test_queues_taken_from_a_mute_member() -> None:
 @pytest.mark.parametrize("phase", ["recovering", "quarantined", "barrier"])
 def test_phases_in_which_nothing_is_decided(phase: str) -> None:
     """A group that is recovering or in quarantine says so, and one whose barrier does not end."""
-    world = followers("c1")
+    world = world_of("c1", queues=6)
     found = standing_of(world)
     assert found.newest is not None
     found = _decided(found, state=summary_body(replace(found.newest.state, phase=phase)))
@@ -172,16 +170,16 @@ def test_phases_in_which_nothing_is_decided(phase: str) -> None:
 
 def test_a_member_that_reads_nothing() -> None:
     """Who heartbeats and has not read what it was told for longer than a lease is named."""
-    world = followers("c1", "c2")
+    world = world_of("c1", "c2", queues=6)
     deafened(world, "c1")
-    follow(world, "c3")
+    world.join("c3")
     world.pass_seconds(16)
     assert ("not_followed", "c1") in _problems(world)
 
 
 def test_a_topic_that_cannot_be_allocated() -> None:
     """A topic that keeps what it has is named with the reason of the strategy."""
-    world = followers("c1")
+    world = world_of("c1", queues=6)
     failures = [{"topic": "orders", "message": "two owners", "code": "bad_result"}]
     found = _decided(standing_of(world), failures=failures, alarms=["allocation_failed"])
     (finding,) = standing_findings(found)
@@ -191,7 +189,7 @@ def test_a_topic_that_cannot_be_allocated() -> None:
 
 def test_a_topic_without_a_route() -> None:
     """A topic that no bridge tells is named itself."""
-    world = followers("c1")
+    world = world_of("c1", queues=6)
     (client,) = world.clients
     client.subscribed = (*client.subscribed, "unheard")
     client.beat()
@@ -204,7 +202,7 @@ def test_a_retry_topic_that_nothing_has_failed_for() -> None:
     one, two = world.clients
     one.subscribed = two.subscribed = ("orders", "%RETRY%orders")
     world.pass_seconds(4)
-    follow(world, "c3").subscribed = ("orders", "%RETRY%orders")
+    world.join("c3").subscribed = ("orders", "%RETRY%orders")
     two.subscribed = ("orders",)
     world.pass_seconds(8)
     verdict = check_group(standing_of(world))
@@ -236,7 +234,7 @@ def test_a_retry_topic_that_is_made_on_subscription() -> None:
 
 def test_queues_that_are_held_have_somebody() -> None:
     """What nobody may own by a rule that no engine has read is still held by who was told so."""
-    world = followers("c1", "c2")
+    world = world_of("c1", "c2", queues=6)
     world.generation += 1
     for client_id in ("c1", "c2"):
         set_rules(world, rule("drain", {"client_id": client_id}))
@@ -245,7 +243,7 @@ def test_queues_that_are_held_have_somebody() -> None:
 
 def test_a_silent_member_whose_queues_nobody_takes() -> None:
     """An engine that ticks and does not take the queues of who is gone is found by that."""
-    world = followers("c1", "c2")
+    world = world_of("c1", "c2", queues=6)
     silent, *others = world.clients
     heard_alone(world, 16, *others)
     assert "silent_member" not in [problem for problem, _ in _problems(world)]
@@ -259,8 +257,8 @@ def test_a_silent_member_whose_queues_nobody_takes() -> None:
 
 def test_a_member_that_no_engine_answers() -> None:
     """An engine that ticks and decides nothing is found by who has joined and is told nothing."""
-    world = followers("c1")
-    held, joining = world.clients[0], follow(world, "c2")
+    world = world_of("c1", queues=6)
+    held, joining = world.clients[0], world.join("c2")
     heard_alone(world, 10, held, joining)
     verdict = check_group(standing_of(world))
     assert verdict.word == "safe"
@@ -283,8 +281,8 @@ def test_a_member_that_no_engine_answers() -> None:
 
 def test_a_member_that_froze_has_just_come_back() -> None:
     """Who was silent for longer than its lease is counted from when it is heard again."""
-    world = followers("c1")
-    held, joining = world.clients[0], follow(world, "c2")
+    world = world_of("c1", queues=6)
+    held, joining = world.clients[0], world.join("c2")
     heard_alone(world, 30, held)
     heard_alone(world, 5, held, joining)
     assert "unanswered" not in [problem for problem, _ in _problems(world)]
@@ -293,7 +291,7 @@ def test_a_member_that_froze_has_just_come_back() -> None:
 
 def test_a_client_that_is_started_again_and_again() -> None:
     """Two processes that end each other are never seen together; their number tells, for a time."""
-    world = followers("c1", "c2")
+    world = world_of("c1", "c2", queues=6)
     for start in range(4):
         started_again(world, "c9", start, address=f"10.0.0.{start % 2}")
     (found,) = [each for each in found_in(world) if each.problem == "restarting"]
@@ -320,7 +318,7 @@ def test_members_with_different_topics() -> None:
 
 def test_a_table_says_once_what_is_said_of_many() -> None:
     """Findings that differ in their queues alone are one row; others stand by themselves."""
-    world = followers("c1")
+    world = world_of("c1", queues=6)
     set_rules(world, rule("drain", {"client_id": "c1"}))
     world.pass_seconds(5)
     found = found_in(world)

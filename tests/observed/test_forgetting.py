@@ -5,9 +5,9 @@ from fairlead.observed.counters import OTHER, GroupCounters
 from fairlead.observed.events import GroupEvents
 from fairlead.observed.group_decisions import GroupDecisions
 from fairlead.observed.positions import PositionReport
-from tests.engine.test_forgotten_groups import Forgetful
-from tests.observed.worlds import DAY_MS, Followed, view_of
-from tests.planning.live import GROUP, world_of
+from tests.kit.live_group import GROUP
+from tests.kit.observed_world import DAY_MS, Followed, view_of
+from tests.kit.world import Forgetful, world_of
 
 GONE = MessageQueue("gone", "main", 0)
 
@@ -25,9 +25,9 @@ def test_topics_that_nobody_has() -> None:
 def test_group_called_as_all_others() -> None:
     """A group with the name of all that have no place never has one, nor takes their counts."""
     happened = GroupCounters()
-    happened.give_places([OTHER, "a"], 5, [OTHER])
+    happened.choose_named([OTHER, "a"], 5, [OTHER])
     assert happened.named == {"a"}
-    assert happened.place_of(OTHER) == OTHER
+    assert happened.label_of(OTHER) == OTHER
     happened.folded.clear()
     happened.expirations[OTHER] = 3
     happened.forget(OTHER)

@@ -13,8 +13,8 @@ from fairlead.control.queue_place import QueuePlace
 from fairlead.core.model import MessageQueue, Position
 from fairlead.errors import UsageError
 from fairlead.observed.group_offsets import GroupOffsets
-from tests.engine.topics import Topics, bounds, shard_of
-from tests.planning.memory_source import MemorySource
+from tests.kit.memory_source import MemorySource
+from tests.kit.memory_topics import Topics, bounds, shard_of
 
 QUEUE = MessageQueue("orders", "main", 0)
 IDENTITY = "identity-of-orders"

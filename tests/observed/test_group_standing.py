@@ -5,17 +5,10 @@ import pytest
 from fairlead.core.model import MessageQueue
 from fairlead.observed.live_group import UnknownGroupError
 from fairlead.observed.member_standing import MemberStanding
-from tests.engine.topics import bounds
-from tests.engine.world import World
-from tests.observed.looked import (
-    clients_of,
-    follow,
-    followers,
-    orders_of,
-    standing_of,
-    stubborn,
-)
-from tests.planning.live import GROUP, rule, set_rules
+from tests.kit.live_group import GROUP, rule, set_rules
+from tests.kit.memory_topics import bounds
+from tests.kit.observations import clients_of, orders_of, standing_of, stubborn
+from tests.kit.world import World, world_of
 
 
 def _member(world: World, client_id: str) -> MemberStanding:
@@ -23,9 +16,9 @@ def _member(world: World, client_id: str) -> MemberStanding:
     return found
 
 
-def test_at_rest() -> None:
+def test_a_group_at_rest_has_each_queue_at_its_target() -> None:
     """Each queue has one owner who is its target; everybody follows, and nobody is idle."""
-    world = followers("c1", "c2")
+    world = world_of("c1", "c2", queues=6)
     found = standing_of(world)
     assert [clients_of(found, number) for number in range(6)] == [
         *([(["c1"], [], [])] * 3),
@@ -42,9 +35,9 @@ def test_at_rest() -> None:
 
 def test_three_sets_of_a_handover() -> None:
     """A queue on its way has its holder, its successor that waits for it, and its target."""
-    world = followers("c1", "c2")
+    world = world_of("c1", "c2", queues=6)
     stubborn(world, "c1")
-    follow(world, "c3")
+    world.join("c3")
     world.pass_seconds(2)
     found = standing_of(world)
     queue = orders_of(found, 2)
@@ -60,8 +53,8 @@ def test_three_sets_of_a_handover() -> None:
 
 def test_what_was_released_is_not_draining() -> None:
     """A drain whose release stands in the log is over, although its record still says it."""
-    world = followers("c1", "c2")
-    follow(world, "c3")
+    world = world_of("c1", "c2", queues=6)
+    world.join("c3")
     world.pass_seconds(4)
     found = standing_of(world)
     assert [clients_of(found, number)[0] for number in range(6)] == [
@@ -74,7 +67,7 @@ def test_what_was_released_is_not_draining() -> None:
 
 def test_who_has_nothing_and_why() -> None:
     """A member beyond the number of queues, a drained one and one that is not designated say so."""
-    world = followers("c1", "c2", "c3", queues=2)
+    world = world_of("c1", "c2", "c3", queues=2)
     third = _member(world, "c3")
     assert (third.role, third.held) == ("idle", 0)
     assert third.why == "3 members share 2 queues: there is none left"
@@ -89,7 +82,7 @@ def test_who_has_nothing_and_why() -> None:
 
 def test_a_member_that_is_silent() -> None:
     """Who does not heartbeat keeps its queues, marked, until the engine takes them."""
-    world = followers("c1", "c2")
+    world = world_of("c1", "c2", queues=6)
     world.clients[0].gone = True
     world.pass_seconds(6)
     silent = _member(world, "c1")
@@ -104,15 +97,15 @@ def test_a_member_that_is_silent() -> None:
 
 def test_who_has_not_followed() -> None:
     """A member that has not read its newest record is named, with both epochs."""
-    world = followers("c1", "c2")
-    follow(world, "c3")
+    world = world_of("c1", "c2", queues=6)
+    world.join("c3")
     world.run_all()
     assert {line.split()[0] for line in standing_of(world).behind} >= {"c1", "c2"}
 
 
 def test_a_group_without_members() -> None:
     """When all have left, the group still stands where it was, with its lag as bridges told it."""
-    world = followers("c1", "c2")
+    world = world_of("c1", "c2", queues=6)
     for client in world.clients:
         client.leave()
     world.pass_seconds(4)
@@ -127,7 +120,7 @@ def test_a_group_without_members() -> None:
 
 def test_a_group_that_is_not_there() -> None:
     """A name of which no record is has the names that there are."""
-    world = followers("c1")
+    world = world_of("c1", queues=6)
     with pytest.raises(UnknownGroupError) as raised:
         standing_of(world, "oders")
     assert GROUP in raised.value.known
@@ -135,7 +128,7 @@ def test_a_group_that_is_not_there() -> None:
 
 def test_a_queue_without_a_position() -> None:
     """A queue that the route has gained is there before anybody has a position in it."""
-    world = followers("c1")
+    world = world_of("c1", queues=6)
     world.queues["orders"] = 7
     world.topics.route("orders", 7)
     found = standing_of(world)
@@ -143,11 +136,11 @@ def test_a_queue_without_a_position() -> None:
     assert orders_of(found, 6).readable
 
 
-def test_since_when() -> None:
+def test_a_queue_keeps_the_time_of_its_grant() -> None:
     """A queue that did not move keeps the time of its grant over later decisions."""
-    world = followers("c1", "c2")
+    world = world_of("c1", "c2", queues=6)
     before = orders_of(standing_of(world), 0).newest
-    follow(world, "c3")
+    world.join("c3")
     world.pass_seconds(4)
     after, moved = (orders_of(standing_of(world), number).newest for number in (0, 5))
     assert before is not None
@@ -161,7 +154,7 @@ def test_since_when() -> None:
 
 def test_a_bridge_tells_of_a_queue_that_nobody_shares() -> None:
     """A queue in which the group has a commit, of a topic that nobody subscribes to, is shown."""
-    world = followers("c1")
+    world = world_of("c1", queues=6)
     world.topics.append("offsets", 0, b'["old","orders"]', bounds(GROUP, "old", 1))
     found = [each for each in standing_of(world).queues if each.queue.topic == "old"]
     assert [each.queue for each in found] == [MessageQueue("old", "main", 0)]

@@ -7,10 +7,10 @@ from fairlead.observed.reading import read_live_group
 from fairlead.planning.changes import Changes, Join, records_of
 from fairlead.planning.plan import plan
 from strategies.registry import STRATEGIES
-from tests.engine.topics import bounds
-from tests.engine.world import World
-from tests.planning.live import GROUP, TICK_MS, after_of, world_of
-from tests.planning.memory_source import MemorySource
+from tests.kit.live_group import GROUP, TICK_MS, after_of
+from tests.kit.memory_source import MemorySource
+from tests.kit.memory_topics import bounds
+from tests.kit.world import World, world_of
 
 
 def _last(world: World, group: str = GROUP) -> LastTopics | None:
@@ -71,7 +71,7 @@ def test_engine_and_clients_are_dead() -> None:
     assert len(after_of(plan(live.planned, records_of(live.planned, joined)))) == 17
 
 
-def test_commits_alone() -> None:
+def test_commits_of_a_group_without_decisions_count() -> None:
     """What a bridge told of a group's commits counts where no decision is left; of others not."""
     world = world_of("c1")
     told = bounds("bills", "orders", 2)

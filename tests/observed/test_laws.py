@@ -7,11 +7,11 @@ import pytest
 
 from fairlead.observed.observed_groups import ObservedGroups
 from fairlead.wire.raw import RawRecord
-from tests.engine.lives import GROUPS, kill, live
-from tests.engine.topics import NAMES, START_MS
-from tests.engine.world import World
-from tests.observed.worlds import Reader, empty_view
-from tests.planning.live import owners_of, state_of
+from tests.kit.live_group import owners_of
+from tests.kit.memory_topics import NAMES, START_MS
+from tests.kit.observed_world import Reader, empty_view
+from tests.kit.replays import GROUPS, kill, live
+from tests.kit.world import World, state_of
 
 
 def _life(seed: int) -> World:
@@ -52,7 +52,7 @@ def _mixed(rows: list[RawRecord], chance: Random) -> list[RawRecord]:
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_one_by_one(seed: int) -> None:
+def test_rows_taken_one_by_one_make_the_same_view(seed: int) -> None:
     """Rows that are taken one by one make the same view as rows that are taken at once."""
     rows = Reader(_life(seed)).rows()
     at_once, one_by_one = empty_view(), empty_view()
@@ -63,7 +63,7 @@ def test_one_by_one(seed: int) -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_order_of_topics(seed: int) -> None:
+def test_the_order_of_topics_does_not_matter(seed: int) -> None:
     """The order in which topics and partitions are read does not matter in the end."""
     rows = Reader(_life(seed)).rows()
     view, other = empty_view(), empty_view()
@@ -103,7 +103,7 @@ def test_owners_of_a_life(seed: int) -> None:
         None,
     ],
 )
-def test_rubbish(value: bytes | None) -> None:
+def test_rubbish_changes_nothing(value: bytes | None) -> None:
     """What is no record changes nothing, on whatever topic it stands."""
     world = World()
     world.join("c1")

@@ -9,22 +9,20 @@ from fairlead.control.native_handback import release_rule
 from fairlead.core.model import MessageQueue, Position
 from fairlead.core.publishing.utc_words import utc_words
 from fairlead.observed.verdict import check_group
-from tests.engine.client import Client
-from tests.engine.lives import GROUPS, kill, live
-from tests.engine.topics import START_MS, shard_of
-from tests.engine.world import World
-from tests.observed.looked import (
+from tests.kit.client import Client
+from tests.kit.live_group import GROUP, heard_alone, rule, set_rules
+from tests.kit.memory_topics import START_MS, shard_of
+from tests.kit.observations import (
     deafened,
-    follow,
-    followers,
     found_in,
     listed_in,
     standing_of,
     started_again,
     stubborn,
 )
-from tests.observed.worlds import view_of
-from tests.planning.live import GROUP, heard_alone, rule, set_rules
+from tests.kit.observed_world import view_of
+from tests.kit.replays import GROUPS, kill, live
+from tests.kit.world import World, world_of
 
 
 def _agree(world: World, group: str) -> tuple[str, ...]:
@@ -33,9 +31,9 @@ def _agree(world: World, group: str) -> tuple[str, ...]:
     return found
 
 
-def test_forged_ticks() -> None:
+def test_forged_ticks_make_no_dead_engine_live() -> None:
     """Ticks of a generation that nobody claimed make no dead engine look alive, wherever."""
-    world = followers("c1", "c2")
+    world = world_of("c1", "c2", queues=6)
     world.topics.append("generations", 0, b"driver", {"kind": "generation", "driver": "driver"})
     assert _agree(world, GROUP) == ()
     for _ in range(8):
@@ -57,12 +55,12 @@ def _phases(world: World) -> set[str]:
 def test_members_that_await_a_decision() -> None:
     """Members that no decision has placed make the phase unknown, whatever was decided before."""
     world = World(queues={"orders": 6})
-    follow(world, "c1")
+    world.join("c1")
     assert _phases(world) == {"unknown"}
     assert "unassigned" in _agree(world, GROUP)
     world.pass_seconds(8)
     assert _phases(world) == {"stable"}
-    follow(world, "c2")
+    world.join("c2")
     assert _phases(world) == {"unknown"}
     world.pass_seconds(8)
     for client in world.clients:
@@ -71,7 +69,7 @@ def test_members_that_await_a_decision() -> None:
     world.pass_seconds(3)
     assert _phases(world) == {"empty"}
     world.clients.clear()
-    follow(world, "c3")
+    world.join("c3")
     heard_alone(world, 20, *world.clients, ticking=False)
     assert _phases(world) == {"unknown"}
     said = standing_of(world).to_json()
@@ -97,7 +95,7 @@ def _all_gone(world: World) -> None:
 
 def _slow(world: World) -> None:
     stubborn(world, "c1")
-    follow(world, "c3")
+    world.join("c3")
     world.pass_seconds(35)
 
 
@@ -114,7 +112,7 @@ def _forced(world: World) -> None:
 
 def _deaf(world: World) -> None:
     deafened(world, "c1")
-    follow(world, "c3")
+    world.join("c3")
     world.pass_seconds(20)
 
 
@@ -156,7 +154,7 @@ def _stuck(world: World) -> None:
 
 
 def _unanswered(world: World) -> None:
-    joining = follow(world, "c9")
+    joining = world.join("c9")
     heard_alone(world, 20, *world.clients[:2], joining)
 
 
@@ -185,9 +183,11 @@ def _again_and_again(world: World) -> None:
         (_again_and_again, {"restarting"}),
     ],
 )
-def test_each_problem(happens: Callable[[World], None], expected: set[str]) -> None:
+def test_list_and_check_agree_on_each_problem(
+    happens: Callable[[World], None], expected: set[str]
+) -> None:
     """Whatever befalls a group, the list has the words of the check, in its order."""
-    world = followers("c1", "c2")
+    world = world_of("c1", "c2", queues=6)
     happens(world)
     assert set(_agree(world, "orders")) >= expected
     if not expected:
@@ -196,7 +196,7 @@ def test_each_problem(happens: Callable[[World], None], expected: set[str]) -> N
 
 # In the last one an engine dies while a client waits for a queue, which the next engine gives away.
 @pytest.mark.parametrize("seed", [*range(6), 146])
-def test_any_life(seed: int) -> None:
+def test_list_and_check_agree_in_any_history(seed: int) -> None:
     """In lives in which clients and drivers come, leave and die both say the same at each look."""
     world, chance, said = World(), Random(seed), set[str]()
     for second in range(0, 36, 3):
@@ -208,9 +208,9 @@ def test_any_life(seed: int) -> None:
     assert said
 
 
-def test_released() -> None:
+def test_no_reader_misses_the_members_of_a_released_group() -> None:
     """No reader misses the members of a group that was handed back, or tells their lag."""
-    world = followers("c1", "c2")
+    world = world_of("c1", "c2", queues=6)
     _all_gone(world)
     assert "offline" in _agree(world, GROUP)
     said = "released to the native group orders: back to what we know"
@@ -235,14 +235,14 @@ def test_released() -> None:
 @pytest.mark.parametrize("paused", [False, True])
 def test_a_client_of_a_released_group(*, elsewhere: bool, paused: bool) -> None:
     """Its queues have nobody because native consumers read them, and no rule is to be unset."""
-    world = followers("c1")
+    world = world_of("c1", queues=6)
     _all_gone(world)
     value = release_rule(GROUP, elsewhere=elsewhere).value
     world.topics.rule(GROUP, "designated", value, by="alice", because="released to the native g")
     if paused:
         world.topics.rule(GROUP, "pause", value=True)
     world.pass_seconds(3)
-    follow(world, "c2")
+    world.join("c2")
     world.pass_seconds(8)
     problem = "paused_unassigned" if paused else "unassigned"
     assert _agree(world, GROUP) == (problem,)
@@ -258,7 +258,7 @@ def test_a_client_of_a_released_group(*, elsewhere: bool, paused: bool) -> None:
 @pytest.mark.parametrize("elsewhere", [False, True])
 def test_lag_of_a_released_group(*, elsewhere: bool) -> None:
     """Native commits are the truth of a released group, whatever resets and clients told before."""
-    world = followers("c1")
+    world = world_of("c1", queues=6)
     queue = MessageQueue("orders", "main", 0)
     reset = {"kind": "reset", "group": GROUP, "queue": [*queue], "offset": 3, "by": "alice"}
     world.topics.append("control", shard_of(GROUP), b"reset", reset)

@@ -13,8 +13,7 @@ from fairlead.planning.changes import Changes, Join, RouteSize, records_of
 from fairlead.planning.group_file import group_json, read_group
 from fairlead.planning.plan import plan
 from strategies.registry import STRATEGIES
-from tests.engine.topics import route, shard_of
-from tests.planning.live import (
+from tests.kit.live_group import (
     GROUP,
     TICK_MS,
     after_of,
@@ -26,11 +25,11 @@ from tests.planning.live import (
     remarks,
     rule,
     set_rules,
-    state_of,
     worked,
-    world_of,
 )
-from tests.planning.memory_source import MemorySource
+from tests.kit.memory_source import MemorySource
+from tests.kit.memory_topics import route, shard_of
+from tests.kit.world import state_of, world_of
 
 
 def test_group_at_rest() -> None:
@@ -49,7 +48,7 @@ def test_group_at_rest() -> None:
     assert (live.passing, remarks(world)) == ((), ())
 
 
-def test_kept_for_later() -> None:
+def test_a_group_written_down_gives_the_same_plans() -> None:
     """A live group that is written down and read again gives the same plans, rules of all too."""
     world = world_of("c1", "c2", "c3")
     world.topics.rule("*", "designated", {"only": ["c1", "c2", "c9"]})
@@ -69,7 +68,7 @@ def test_kept_for_later() -> None:
     assert {member.client_id for member in found.members if member.after} == {"c1", "c9"}
 
 
-def test_handover() -> None:
+def test_a_dropped_queue_is_planned_from_its_destination() -> None:
     """A queue that was dropped and not released is planned from where it goes to, and is told."""
     world = world_of("c1", "c2")
     world.join("c3", subscribed=tuple(world.queues))
@@ -88,7 +87,7 @@ def test_handover() -> None:
     assert f"{len(moving)} queues are moving" in remarks(world)[-1]
 
 
-def test_released_and_orphaned() -> None:
+def test_a_queue_given_up_by_all_is_on_no_way() -> None:
     """A queue that was given up and belongs to nobody is on no way."""
     world = world_of("c1", "c2")
     world.topics.rule(GROUP, "designated", {"only": ["c7"]})
@@ -98,7 +97,7 @@ def test_released_and_orphaned() -> None:
     assert len(plan(live.planned, ()).orphans) == 17
 
 
-def test_a_paused_group() -> None:
+def test_in_a_paused_group_nothing_is_on_its_way() -> None:
     """While it is paused nothing is on its way: what nobody has the plan gives to somebody."""
     world = world_of("c1", "c2")
     set_rules(world, rule("pause", value=True))
@@ -113,7 +112,7 @@ def test_a_paused_group() -> None:
     assert len(after_of(plan(live.planned, ()))) == 17
 
 
-def test_dead_member() -> None:
+def test_a_silent_member_is_planned_without() -> None:
     """A member without heartbeats is planned without, before and after the engine says so."""
     world = world_of("c1", "c2", "c3")
     heard_alone(world, 16, world.clients[0], world.clients[2])
@@ -134,7 +133,7 @@ def test_dead_member() -> None:
     assert remarks(world) == ()
 
 
-def test_longer_lease() -> None:
+def test_a_member_with_a_longer_lease_is_looked_for_further_back() -> None:
     """A member that keeps a longer lease than the rule is looked for in older heartbeats."""
     world = world_of("c1", "c2")
     patient = world.join("c3", subscribed=("orders",), lease_ms=60_000)
@@ -151,7 +150,7 @@ def test_longer_lease() -> None:
     assert state_of(world).targets == live.planned.owners
 
 
-def test_refused_heartbeats() -> None:
+def test_a_refused_heartbeat_counts_for_its_member() -> None:
     """A heartbeat whose content is refused counts for its member, as in the engine."""
     world = world_of("c1", "c2")
     for _ in range(40):
@@ -179,7 +178,7 @@ def test_leaver_that_drains_for_long() -> None:
     assert live.planned.owners == state_of(world).targets
 
 
-def test_restarted_client() -> None:
+def test_queues_of_a_former_incarnation_go_to_the_new_one() -> None:
     """The queues of a client's former life are on their way to its new one."""
     world = world_of("c1", "c2")
     world.clients[0].gone = True
@@ -196,7 +195,7 @@ def test_restarted_client() -> None:
     assert "c1 was started again: the queues of its former process are moving" in said
 
 
-def test_engine_is_out() -> None:
+def test_a_plan_without_an_engine_says_so() -> None:
     """A plan says that no engine runs, and what then holds."""
     world = world_of("c1", "c2")
     claimed(world)
@@ -226,7 +225,7 @@ def test_nothing_is_left_of_heartbeats() -> None:
     assert len(after_of(found)) == 12
 
 
-def test_unknown_group() -> None:
+def test_an_unknown_group_is_named_with_those_there_are() -> None:
     """A group of which nothing is known is told with those that are there."""
     world = world_of("c1")
     with pytest.raises(UnknownGroupError) as unknown:
@@ -243,7 +242,7 @@ def test_group_of_rules_alone() -> None:
     assert (found.strategy.after, len(after_of(found))) == ("STICKY", 5)
 
 
-def test_refused_rule() -> None:
+def test_a_refused_rule_is_reported_with_the_one_that_holds() -> None:
     """A rule that the engine refuses is told, and the one that holds."""
     world = world_of("c1")
     world.topics.rule(GROUP, "slots", "group")
@@ -263,7 +262,7 @@ def test_refused_rule() -> None:
     assert len(remarks(world)) == 1
 
 
-def test_unknown_route() -> None:
+def test_a_topic_without_a_route_is_left_out_and_reported() -> None:
     """A topic that no bridge has told of yet is left out, and told."""
     world = world_of("c1")
     world.join("c2", subscribed=("orders", "bills"))
@@ -292,7 +291,7 @@ def _rests(state: GroupState, queue: MessageQueue) -> bool:
 
 
 @pytest.mark.parametrize("seed", range(12))
-def test_any_life(seed: int) -> None:
+def test_the_group_read_is_the_one_of_the_engine(seed: int) -> None:
     """Whatever happened, the group that is read is the one that the engine has."""
     chance = Random(seed)
     world = world_of("c1", "c2", "c3")

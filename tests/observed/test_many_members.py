@@ -8,11 +8,11 @@ import pytest
 from fairlead.core.rules.group_rules import GroupRules
 from fairlead.observed.members import HeardMember, Members
 from fairlead.observed.memory_share import GROUP_BYTES, MemoryShare
-from tests.engine.client import Client
-from tests.engine.topics import START_MS, shard_of
-from tests.engine.world import World
-from tests.observed.worlds import Reader, empty_view
-from tests.planning.live import GROUP, heard_alone, rule, set_rules, world_of
+from tests.kit.client import Client
+from tests.kit.live_group import GROUP, heard_alone, rule, set_rules
+from tests.kit.memory_topics import START_MS, shard_of
+from tests.kit.observed_world import Reader, empty_view
+from tests.kit.world import World, world_of
 
 QUOTA = {"members": 10, "state_bytes": 100_000}
 KEPT = 4
@@ -68,7 +68,7 @@ def test_what_is_no_value_is_not_kept(field: str) -> None:
     assert {key.client_id for key in group.members().heard} == {"c1"}
 
 
-def test_invented_clients() -> None:
+def test_invented_clients_are_bounded() -> None:
     """They are bounded, and those at work are none of them, whoever came first."""
     group = Bounded("c1", "c2")
     for number in range(200):
@@ -109,7 +109,7 @@ def test_room_is_made() -> None:
     assert {key.client_id for key in group.members().heard} == {"c1", "honest"}
 
 
-def test_many_groups() -> None:
+def test_many_groups_together_are_bounded() -> None:
     """Of groups together no more is kept than there is room for, and a small one has its place."""
     share = MemoryShare(most=100_000)
     crowds = [Members(share) for _ in range(3)]

@@ -2,11 +2,12 @@
 
 import pytest
 
-from tests.observed.worlds import summary_of, view_of
-from tests.planning.live import GROUP, heard_alone, rule, set_rules, world_of
+from tests.kit.live_group import GROUP, heard_alone, rule, set_rules
+from tests.kit.observed_world import summary_of, view_of
+from tests.kit.world import world_of
 
 
-def test_at_rest() -> None:
+def test_a_group_at_rest_has_converged() -> None:
     """A group at rest has converged; nobody is idle, nothing is unassigned or on its way."""
     found = summary_of(world_of("c1", "c2", "c3"))
     assert (found.members, found.members_idle, found.queues) == (3, 0, 17)
@@ -20,13 +21,13 @@ def test_at_rest() -> None:
     )
 
 
-def test_members_without_queues() -> None:
+def test_members_without_queues_are_idle() -> None:
     """Members beyond the number of queues are idle; the skew counts them."""
     found = summary_of(world_of("c1", "c2", "c3", queues={"orders": 2}))
     assert (found.members, found.members_idle, found.skew) == (3, 1, 1)
 
 
-def test_drained() -> None:
+def test_a_drained_member_is_not_idle() -> None:
     """A drained member is a member, and not idle: nobody would have it own a queue."""
     world = world_of("c1", "c2", "c3")
     set_rules(world, rule("drain", {"client_id": "c2"}))
@@ -35,7 +36,7 @@ def test_drained() -> None:
     assert (found.members, found.members_idle, found.unassigned) == (3, 0, 0)
 
 
-def test_silent_member() -> None:
+def test_a_silent_member_counts_until_lease_and_margin() -> None:
     """A member is one until lease and margin are over on the clock of the log."""
     world = world_of("c1", "c2")
     heard_alone(world, 9, world.clients[0])
@@ -52,14 +53,14 @@ def test_outage_of_the_log() -> None:
     assert summary_of(world).members == 2
 
 
-def test_leaving_member() -> None:
+def test_a_leaving_member_counts_no_more() -> None:
     """Who leaves is a member no more, although it still heartbeats."""
     world = world_of("c1", "c2")
     world.clients[1].leave()
     assert summary_of(world).members == 1
 
 
-def test_convergence() -> None:
+def test_a_differing_member_keeps_a_group_from_converging() -> None:
     """A group has not converged while a member says that it holds something else."""
     world = world_of("c1", "c2")
     world.clients[0].beat(digest="0123456789abcdef")
@@ -69,7 +70,7 @@ def test_convergence() -> None:
     assert summary_of(world).converged
 
 
-def test_disagreement() -> None:
+def test_members_that_disagree_are_reported() -> None:
     """Members that differ in what a group agrees on are told of."""
     world = world_of("c1", "c2")
     assert not view_of(world).figures()[0].disagree
@@ -78,7 +79,7 @@ def test_disagreement() -> None:
 
 
 @pytest.mark.parametrize("after_s", [0, 600])
-def test_group_without_members(after_s: int) -> None:
+def test_a_group_without_members_is_still_shown(after_s: int) -> None:
     """A group whose clients are all gone is still shown, without members."""
     world = world_of("c1", "c2")
     for client in world.clients:

@@ -1,7 +1,8 @@
 """The view of groups is what the engine has in its state, and rubbish changes nothing of it."""
 
-from tests.observed.worlds import view_of
-from tests.planning.live import owners_of, state_of, world_of
+from tests.kit.live_group import owners_of
+from tests.kit.observed_world import view_of
+from tests.kit.world import state_of, world_of
 
 
 def test_group_at_rest() -> None:
@@ -19,7 +20,7 @@ def test_group_at_rest() -> None:
     assert [each.group for each in view.groups()] == ["orders"]
 
 
-def test_handover() -> None:
+def test_in_a_handover_the_successor_is_the_owner() -> None:
     """A queue that was dropped and not released has its successor for owner, and waits."""
     world = world_of("c1", "c2")
     world.join("c3", subscribed=tuple(world.queues))

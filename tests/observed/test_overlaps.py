@@ -6,10 +6,10 @@ import orjson
 
 from fairlead.core.model import MessageQueue
 from fairlead.wire.raw import RawRecord
-from tests.engine.topics import NAMES
-from tests.engine.world import World
-from tests.observed.worlds import Followed
-from tests.planning.live import GROUP, heard_alone, rule, set_rules, world_of
+from tests.kit.live_group import GROUP, heard_alone, rule, set_rules
+from tests.kit.memory_topics import NAMES
+from tests.kit.observed_world import Followed
+from tests.kit.world import World, world_of
 
 QUEUE = MessageQueue("orders", "main", 0)
 
@@ -52,31 +52,31 @@ def _counted(world: World, seconds: int) -> int:
     return followed.view.counters.overlaps[GROUP]
 
 
-def test_two_owners() -> None:
+def test_two_owners_are_an_overlap_counted_once() -> None:
     """Two live members that were told to hold one queue are an overlap, counted once."""
     assert _counted(world_of("c1", "c2", queues={"orders": 4}), 9) == 1
 
 
-def test_not_sure_yet() -> None:
+def test_a_set_read_too_early_is_no_overlap() -> None:
     """The sets stand in two partitions: for a moment the one that is read first means nothing."""
     assert _counted(world_of("c1", "c2", queues={"orders": 4}), 3) == 0
 
 
-def test_old_gate() -> None:
+def test_a_gated_member_that_never_started_is_no_owner() -> None:
     """Who was told to wait for a queue, and has not been heard to start, does not work on it."""
     followed = Followed(world_of("c1", "c2", queues={"orders": 4}))
     _tell_both(followed, first="gated")
     assert _also(followed) == 0
 
 
-def test_eager_group() -> None:
+def test_in_an_eager_group_two_owners_are_no_overlap() -> None:
     """In an eager group two may work on a queue: that is what was asked for."""
     world = world_of("c1", "c2", queues={"orders": 4})
     set_rules(world, rule("mode", "eager"))
     assert _counted(world, 9) == 0
 
 
-def test_one_is_dead() -> None:
+def test_a_silent_member_owns_nothing() -> None:
     """Who has fallen silent owns nothing, whatever it was told."""
     world = world_of("c1", "c2", queues={"orders": 4})
     followed = Followed(world)
@@ -103,7 +103,7 @@ def test_joins_and_leaves_overlap_nowhere() -> None:
     assert not followed.view.counters.handover_timeouts
 
 
-def test_forgotten_group() -> None:
+def test_a_forgotten_group_goes_after_the_history() -> None:
     """A group of which nothing is left is forgotten after the length of the history."""
     world = world_of("c1")
     world.clients[0].leave()

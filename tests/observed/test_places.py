@@ -8,10 +8,10 @@ from fairlead.core.model import MessageQueue, Position
 from fairlead.observed.positions import GroupPositions, QueuePosition
 from fairlead.observed.reading import observe_group
 from strategies.registry import STRATEGIES
-from tests.engine.topics import Topics, shard_of
-from tests.engine.world import World
-from tests.planning.live import TICK_MS
-from tests.planning.memory_source import MemorySource
+from tests.kit.live_group import TICK_MS
+from tests.kit.memory_source import MemorySource
+from tests.kit.memory_topics import Topics, shard_of
+from tests.kit.world import World
 
 QUEUE = MessageQueue("orders", "main", 0)
 LIFE, FORMER = "life-2", "life-1"
@@ -45,7 +45,7 @@ def test_how_long_messages_wait() -> None:
     assert (place.lag_ms, place.lag_at_least) == (9_334, False)
 
 
-def test_at_least() -> None:
+def test_a_lag_in_seconds_is_at_least_the_true_one() -> None:
     """Where the end was beyond the position all the time, messages may have waited longer."""
     topics = Topics()
     _progress(topics, 5, 100)
@@ -53,7 +53,7 @@ def test_at_least() -> None:
     assert (place.lag, place.lag_ms, place.lag_at_least) == (95, 3_000, True)
 
 
-def test_nothing_waits() -> None:
+def test_at_the_end_nothing_waits() -> None:
     """A group at the end has no lag, in messages and in seconds."""
     topics = Topics()
     _progress(topics, 100, 100)
@@ -71,7 +71,7 @@ def test_an_end_that_was_told_before_the_position() -> None:
     assert (place.end_is_older, place.lag, place.lag_ms) == (True, None, None)
 
 
-def test_an_operators_reset() -> None:
+def test_a_reset_of_an_operator_wins() -> None:
     """It wins over what was told before, also where it goes back."""
     topics = Topics()
     _progress(topics, 100, 152)
@@ -110,7 +110,7 @@ def test_records_of_others_and_no_records() -> None:
     assert _measured(topics).queues == {}
 
 
-def test_of_a_world() -> None:
+def test_of_two_equal_positions_the_release_is_named() -> None:
     """A release moves the position; of two who tell the same one, it is named."""
     world = World(queues={"orders": 1})
     client = world.join("c1")

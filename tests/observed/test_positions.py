@@ -5,10 +5,10 @@ import pytest
 
 from fairlead.core.model import MessageQueue, Position
 from fairlead.observed.observed_groups import ObservedGroups
-from tests.engine.topics import START_MS, shard_of
-from tests.engine.world import World
-from tests.observed.worlds import DAY_MS, Followed, Reader, empty_view
-from tests.planning.live import GROUP, heard_alone, world_of
+from tests.kit.live_group import GROUP, heard_alone
+from tests.kit.memory_topics import START_MS, shard_of
+from tests.kit.observed_world import DAY_MS, Followed, Reader, empty_view
+from tests.kit.world import World, world_of
 
 QUEUE = MessageQueue("orders", "main", 0)
 
@@ -39,7 +39,7 @@ def _lag(view: ObservedGroups) -> tuple[int | None, int | None, bool]:
     return place.lag, place.lag_ms, place.lag_at_least
 
 
-def test_caught_up() -> None:
+def test_a_group_that_caught_up_has_no_lag() -> None:
     """Nothing left is a lag of 0, however long ago that was told."""
     world = _world()
     _told(world, 500, 500)
@@ -49,7 +49,7 @@ def test_caught_up() -> None:
     assert _lag(view) == (0, 0.0, False)
 
 
-def test_behind() -> None:
+def test_the_lag_in_seconds_is_the_age_of_the_end() -> None:
     """A client that is behind since a while is so by when the end was where it is."""
     followed = Followed(_world())
     for second in range(20):
@@ -63,7 +63,7 @@ def test_behind() -> None:
     assert not at_least
 
 
-def test_quiet_for_long() -> None:
+def test_a_queue_that_was_quiet_is_behind_since_now() -> None:
     """A queue that was quiet for an hour and gets messages now is behind since now."""
     world = _world()
     followed = Followed(world)
@@ -111,7 +111,7 @@ def test_offsets_that_were_asked_for() -> None:
     assert waited_ms == 40_000
 
 
-def test_offline_group() -> None:
+def test_an_offline_group_falls_behind() -> None:
     """A group whose clients are gone is behind, and further with each message."""
     followed = Followed(_world())
     _told(followed.world, 500, 500)
@@ -186,7 +186,7 @@ def test_reset_of_an_offline_group(identity: str | None) -> None:
 
 
 @pytest.mark.parametrize("end", [500, 501])
-def test_offline_for_long(end: int) -> None:
+def test_an_offline_group_is_shown_while_it_has_lag(end: int) -> None:
     """A group is told of for as long as it has something left to read."""
     followed = Followed(_world())
     view = followed.view

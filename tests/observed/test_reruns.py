@@ -12,10 +12,10 @@ from fairlead.wire.partition import partition_of_group
 from fairlead.wire.quick_assignments import part_of
 from fairlead.wire.quick_decisions import Part, read_part
 from fairlead.wire.raw import RawRecord
-from tests.engine.topics import NAMES, PARTITIONS
-from tests.engine.world import World
-from tests.observed.worlds import Followed, Reader
-from tests.planning.live import GROUP, world_of
+from tests.kit.live_group import GROUP
+from tests.kit.memory_topics import NAMES, PARTITIONS
+from tests.kit.observed_world import Followed, Reader
+from tests.kit.world import World, world_of
 
 _SHARD = partition_of_group(GROUP, PARTITIONS.shards)
 

@@ -2,9 +2,9 @@
 
 from fairlead.observed.finding import Finding
 from fairlead.observed.findings import standing_findings
-from tests.engine.world import World
-from tests.observed.looked import found_in, standing_of
-from tests.planning.live import GROUP, world_of
+from tests.kit.live_group import GROUP
+from tests.kit.observations import found_in, standing_of
+from tests.kit.world import World, world_of
 
 _STRANGER = {
     "process": {
@@ -32,7 +32,7 @@ def test_nothing_is_wrong() -> None:
     assert _found(world) == []
 
 
-def test_who_disagrees() -> None:
+def test_each_value_that_members_disagree_on_is_listed() -> None:
     """Each value is listed with who has it, and who was told that the group keeps another."""
     world = world_of("c1", "c2")
     world.pass_seconds(8)
@@ -55,7 +55,7 @@ def test_times_that_are_counted_from_each_start() -> None:
     assert _found(world) == []
 
 
-def test_a_broadcasting_member() -> None:
+def test_a_broadcasting_member_among_sharing_ones_is_odd() -> None:
     """One that reads everything itself is odd among those that share, and owns nothing."""
     world = world_of("c1", "c2")
     world.pass_seconds(8)
@@ -76,7 +76,7 @@ def test_a_client_id_of_two_processes() -> None:
     assert [each.subject for each in found] == [first.client_id]
 
 
-def test_two_owners() -> None:
+def test_both_owners_of_one_queue_are_named() -> None:
     """Two living members that were told to hold one queue are both named."""
     world = world_of("c1", "c2")
     world.pass_seconds(8)

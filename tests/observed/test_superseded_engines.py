@@ -15,12 +15,12 @@ from fairlead.observed.reading import observe_all, read_standing
 from fairlead.wire.decision_records import DecisionReader
 from fairlead.wire.raw import OutgoingRecord
 from strategies.registry import STRATEGIES
-from tests.engine.topics import NAMES
-from tests.engine.world import World
-from tests.observed.looked import followers, listed_in, standing_of
-from tests.observed.worlds import view_of
-from tests.planning.live import GROUP, TICK_MS
-from tests.planning.memory_source import MemorySource
+from tests.kit.live_group import GROUP, TICK_MS
+from tests.kit.memory_source import MemorySource
+from tests.kit.memory_topics import NAMES
+from tests.kit.observations import listed_in, standing_of
+from tests.kit.observed_world import view_of
+from tests.kit.world import World, world_of
 
 DECISIONS = NAMES.name("decisions")
 OLD, NEW = 7, 8
@@ -161,9 +161,11 @@ def _interleaved(*order: str) -> Callable[[World], None]:
     ],
     ids=["whole", "epoch", "onon", "nono", "onno", "noon"],
 )
-def test_readers_agree(write: Callable[[World], None], epoch: tuple[int, int]) -> None:
+def test_every_reader_believes_the_newer_engine(
+    write: Callable[[World], None], epoch: tuple[int, int]
+) -> None:
     """Whoever asks, and of whatever: the newer engine's decision is the group's newest."""
-    world = followers("c1", "c2")
+    world = world_of("c1", "c2", queues=6)
     write(world)
     seen = _seen(world)
     assert set(seen.phases.values()) == {"stable"}
@@ -174,7 +176,7 @@ def test_readers_agree(write: Callable[[World], None], epoch: tuple[int, int]) -
 
 def test_window_that_hides_the_newer_engine() -> None:
     """A reader of the last minutes alone sees that an older engine wrote them, and reads on."""
-    world = followers("c1", "c2")
+    world = world_of("c1", "c2", queues=6)
     generation = _newest(world)["cut"]["generation"]
     for _ in range(OLD):
         world.topics.append("generations", 0, b"driver", {"kind": "generation"})
@@ -202,7 +204,7 @@ def test_window_that_hides_the_newer_engine() -> None:
 @pytest.mark.parametrize("generation", [[8], "8", 8.0, None])
 def test_generation_that_is_no_number(generation: object) -> None:
     """A record whose generation cannot be compared is passed over, and stops no reader."""
-    world = followers("c1", "c2")
+    world = world_of("c1", "c2", queues=6)
     before = _seen(world)
     body = _newest(world)
     _write(world, {**body, "cut": {**body["cut"], "generation": generation}})

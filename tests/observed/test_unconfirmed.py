@@ -6,9 +6,9 @@ from fairlead.core.model import MessageQueue, Position
 from fairlead.observed.observed_groups import ObservedGroups
 from fairlead.observed.positions import PositionReport
 from fairlead.observed.unconfirmed import Unconfirmed
-from tests.engine.world import World
-from tests.observed.worlds import DAY_MS, Reader, empty_view
-from tests.planning.live import GROUP, world_of
+from tests.kit.live_group import GROUP
+from tests.kit.observed_world import DAY_MS, Reader, empty_view
+from tests.kit.world import World, world_of
 
 SENDER = {"client_id": "ghost", "incarnation": "90ab7d52-11c9-4c56-8a4a-3b1f3e0c9d03"}
 GROUPS, QUEUES = 20, 100

@@ -7,7 +7,7 @@ import zipfile
 from pathlib import Path
 from typing import Final
 
-from tests.awaiting import LONGEST_SECONDS
+from tests.kit.awaiting import LONGEST_SECONDS
 
 ROOT: Final = Path(__file__).resolve().parents[2]
 PROJECTS: Final = (ROOT, ROOT / "client")

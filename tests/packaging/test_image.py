@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from fairlead.broker.ports import free_ports
-from tests.awaiting import LONGEST_SECONDS, ended, run_talking
+from tests.kit.awaiting import LONGEST_SECONDS, ended, run_talking
 
 ROOT = Path(__file__).resolve().parents[2]
 DOCKERFILE = (ROOT / "Dockerfile").read_text(encoding="utf-8")
@@ -40,14 +40,14 @@ def _health(port: int, serve_port: int) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_user() -> None:
+def test_the_image_runs_as_a_user_that_is_not_root() -> None:
     """The image runs as a numbered user that is not root, and builds as one."""
     users = [text for name, text in INSTRUCTIONS if name == "USER"]
     assert users == ["fairlead", "10001:10001"]
     assert ("USER", "10001:10001") in _last_stage()
 
 
-def test_same_steps() -> None:
+def test_the_image_is_made_by_its_steps_alone() -> None:
     """What the image is made of is made by deploy/image-steps alone."""
     runs = [text for name, text in INSTRUCTIONS if name == "RUN"]
     assert runs[-1] == "deploy/image-steps /opt/fairlead"
@@ -55,13 +55,13 @@ def test_same_steps() -> None:
     assert runs[0].startswith("useradd")
 
 
-def test_no_secret() -> None:
+def test_the_recipe_of_the_image_has_no_secret() -> None:
     """Nothing in the image's recipe is a secret or asks for one."""
     steps = "\n".join(f"{name} {text}" for name, text in INSTRUCTIONS)
     assert re.findall(r"(?im)password|secret|token|^ARG", steps) == []
 
 
-def test_context_exists() -> None:
+def test_everything_the_build_needs_is_in_its_context() -> None:
     """Everything that .dockerignore lets in is there, and all of the build's needs are let in."""
     allowed = re.findall(
         r"^!(.*)$", (ROOT / ".dockerignore").read_text(encoding="utf-8"), re.MULTILINE
@@ -71,7 +71,7 @@ def test_context_exists() -> None:
     assert not {"tests", ".git", ".venv"} & set(allowed)
 
 
-def test_health_of_nobody() -> None:
+def test_a_health_check_without_a_server_says_so() -> None:
     """Where nothing answers the health check says so; tests/streaming asks what does."""
     engine_port, serve_port = free_ports(2)
     silent = _health(engine_port, serve_port)
@@ -104,7 +104,7 @@ def test_health_of_a_view(status: int, code: int) -> None:
     assert "9 records behind the topics" in (found.stderr if code else found.stdout)
 
 
-def test_both_ports() -> None:
+def test_the_image_listens_on_both_ports() -> None:
     """The image listens where another container can reach it, on the ports that it exposes."""
     last = DOCKERFILE.rpartition("\nFROM ")[2]
     for name, port in (("METRICS", 9464), ("SERVE", 9465)):
@@ -115,7 +115,7 @@ def test_both_ports() -> None:
 
 @pytest.mark.slow
 @pytest.mark.timeout(1200)
-def test_steps() -> None:
+def test_the_steps_work_without_rights() -> None:
     """The image's steps work in an empty environment, as a user without rights."""
     done = run_talking([str(ROOT / "deploy" / "try-image-steps")])
     assert done.returncode == 0, (done.stdout + done.stderr).decode()

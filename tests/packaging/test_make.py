@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.awaiting import LONGEST_SECONDS
+from tests.kit.awaiting import LONGEST_SECONDS
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -24,7 +24,7 @@ def _run(*command: str) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_old_python(tmp_path: Path) -> None:
+def test_an_old_python_is_named_with_a_remedy(tmp_path: Path) -> None:
     """A Python that does not fit is named with its version and the remedy."""
     old = _script(tmp_path / "python3", 'case "$2" in *platform*) echo 3.9.18;; *) exit 1;; esac')
     done = _run("deploy/find-python", "--check", old)
@@ -33,7 +33,7 @@ def test_old_python(tmp_path: Path) -> None:
     assert "make setup PYTHON=" in done.stderr
 
 
-def test_no_python() -> None:
+def test_a_missing_python_is_named() -> None:
     """Where no Python fits, the set-up says so instead of failing somewhere later."""
     done = _run("deploy/find-python", "--check", "")
     assert done.returncode == 3
@@ -65,7 +65,7 @@ def test_python_is_searched(tmp_path: Path) -> None:
         ("what is this", "is Java ?; 17 or later is needed"),
     ],
 )
-def test_old_java(banner: str, wanted: str, tmp_path: Path) -> None:
+def test_an_old_java_is_named_with_a_remedy(banner: str, wanted: str, tmp_path: Path) -> None:
     """A Java that is too old is named with its version and the remedy."""
     old = _script(tmp_path / "java", f"echo '{banner}' >&2")
     done = _run("deploy/check-java", old)
@@ -75,21 +75,21 @@ def test_old_java(banner: str, wanted: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("major", [17, 21, 25])
-def test_java(major: int, tmp_path: Path) -> None:
+def test_java_17_and_later_are_accepted(major: int, tmp_path: Path) -> None:
     """Java 17 and later is accepted without a word."""
     new = _script(tmp_path / "java", f"echo 'openjdk version \"{major}.0.1\" 2026-01-01' >&2")
     done = _run("deploy/check-java", new)
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_no_java(tmp_path: Path) -> None:
+def test_a_missing_java_is_named_with_a_remedy(tmp_path: Path) -> None:
     """A Java that is not there is named with the remedy."""
     done = _run("deploy/check-java", str(tmp_path / "java"))
     assert done.returncode == 3
     assert "does not run" in done.stderr
 
 
-def test_help() -> None:
+def test_make_alone_lists_the_targets() -> None:
     """Make without a target lists the targets of the README."""
     done = _run("make")
     assert done.returncode == 0

@@ -8,7 +8,7 @@ import pytest
 
 import fairlead
 from fairlead.settings import load_settings
-from tests.awaiting import LONGEST_SECONDS
+from tests.kit.awaiting import LONGEST_SECONDS
 from tests.packaging.installed import build_wheel, install, unpack
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -32,22 +32,22 @@ def _names(unpacked: Path) -> set[str]:
     return {path.name for path in unpacked.iterdir() if not path.name.endswith(".dist-info")}
 
 
-def test_engine_names(engine: Path) -> None:
+def test_the_engine_installs_its_packages_alone(engine: Path) -> None:
     """The engine installs its four packages and nothing else at the top."""
     assert _names(engine) == {"fairlead", "strategies", "streaming", "sinks"}
 
 
-def test_client_names(tmp_path: Path) -> None:
+def test_the_client_installs_one_package(tmp_path: Path) -> None:
     """The client installs one package."""
     assert _names(_build(ROOT / "client", tmp_path)) == {"fairlead_client"}
 
 
-def test_proof_names(tmp_path: Path) -> None:
+def test_the_proof_installs_one_package(tmp_path: Path) -> None:
     """The proof installs one package."""
     assert _names(_build(ROOT / "proof", tmp_path)) == {"fairlead_proof"}
 
 
-def test_one_release(tmp_path: Path) -> None:
+def test_the_distributions_ask_for_their_own_release(tmp_path: Path) -> None:
     """Each distribution asks for the others of its own release: they share rooms."""
     version = fairlead.__version__
     for project in ("", "client", "proof"):
@@ -61,7 +61,7 @@ def test_one_release(tmp_path: Path) -> None:
         assert bool(ours) == (project != "client")
 
 
-def test_everything_travels(engine: Path) -> None:
+def test_every_file_of_the_rooms_is_in_the_wheel(engine: Path) -> None:
     """Every file of the rooms is in the wheel, data files and type marker included."""
     rooms = ("fairlead", "strategies", "streaming", "sinks")
     kept = {
@@ -75,7 +75,7 @@ def test_everything_travels(engine: Path) -> None:
     assert kept - packed == set()
 
 
-def test_settings_travel(engine: Path, tmp_path: Path) -> None:
+def test_the_wheel_has_the_defaults_and_profiles(engine: Path, tmp_path: Path) -> None:
     """Away from the checkout, the wheel finds the same defaults and profiles in itself."""
     program = (
         f"import sys; sys.path.insert(0, {str(engine)!r})\n"
@@ -95,7 +95,7 @@ def test_settings_travel(engine: Path, tmp_path: Path) -> None:
     assert settings == load_settings(profile="rocketmq").model_dump_json()
 
 
-def test_without_the_proof(tmp_path: Path) -> None:
+def test_an_engine_without_the_proof_names_what_it_needs(tmp_path: Path) -> None:
     """An engine alone names its makers' tools, and says what they need when they are asked for."""
     python = install(tmp_path)
 

@@ -1,6 +1,6 @@
 """The consumers of our side do what the client library's own session does.
 
-A session stands behind each of them: it is told the same, and must start the same queues under the
+A session stands behind each of them: it hears the same, and must start the same queues under the
 same epochs at the same offsets, and release them where the consumer does.
 """
 
@@ -208,13 +208,13 @@ def _live(world: ShadowedWorld, history: Sequence[Event], to_ms: int) -> None:
 
 
 @pytest.mark.parametrize("pitfall", PITFALLS, ids=lambda pitfall: pitfall.name)
-def test_in_every_story(pitfall: Pitfall) -> None:
+def test_in_every_story_both_act_alike(pitfall: Pitfall) -> None:
     """In every life of a story both start the same queues at the same offsets, and release them."""
     _live(ShadowedWorld(pitfall.scene), pitfall.history, pitfall.to_ms)
 
 
 @pytest.mark.parametrize("seed", range(20))
-def test_in_random_histories(seed: int) -> None:
+def test_in_random_histories_both_act_alike(seed: int) -> None:
     """The same where members come, leave, die and stand still, and read late what is written."""
     chance = Random(seed)
     scene, events = drawn_scene(chance), drawn_events(chance)

@@ -20,14 +20,14 @@ def test_all_are_counted_in_one_table() -> None:
 
 
 def test_one_is_told_with_its_picture() -> None:
-    """With a name the whole story is told."""
+    """With a name the command tells the whole story."""
     ran = RUNNER.invoke(app, ["proof", "pitfalls", "late-by-a-tick"])
     assert ran.exit_code == 0, ran.output
     assert "c1 stops q3" in ran.stdout
     assert "111#" in ran.stdout
 
 
-def test_as_json() -> None:
+def test_programs_get_a_story_as_json() -> None:
     """Programs get the counts and both courses of the story that they name."""
     ran = RUNNER.invoke(app, ["proof", "pitfalls", "one-id-twice", "-o", "json"])
     (document,) = orjson.loads(ran.stdout)

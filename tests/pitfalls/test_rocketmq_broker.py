@@ -34,7 +34,7 @@ def test_a_new_connection_is_told_to_all_and_a_known_one_to_nobody() -> None:
 
 
 def test_the_scan_tells_nobody() -> None:
-    """A connection silent for longer than 120 s is forgotten without a word; a close is told."""
+    """The broker forgets a connection after 120 s of silence; it announces a close."""
     broker, told = _broker()
     broker.heartbeat("x", "c1", 0)
     broker.heartbeat("y", "c2", 100_000)

@@ -55,8 +55,8 @@ ALL = pytest.mark.parametrize("pitfall", PITFALLS, ids=lambda pitfall: pitfall.n
 
 
 @ALL
-def test_golden(pitfall: Pitfall) -> None:
-    """A story is told as its golden text says, to the last line of both courses."""
+def test_a_story_is_its_golden_text(pitfall: Pitfall) -> None:
+    """A story reads as its golden text, to the last line of both courses."""
     golden = GOLDEN / f"{pitfall.name.replace('-', '_')}.txt"
     told = text_of(run_of(pitfall.name))
     if os.environ.get("REWRITE_GOLDEN"):
@@ -82,7 +82,7 @@ def test_rocketmq_has_exactly_these_queues_twice_and_without_owner(pitfall: Pitf
 
 
 @ALL
-def test_ours_has_none(pitfall: Pitfall) -> None:
+def test_our_side_of_a_story_has_no_fault(pitfall: Pitfall) -> None:
     """No queue has two owners or is left unread; the dead are waited for by lease and margin."""
     tally = run_of(pitfall.name).sides[OURS].tally
     assert tally.twice == ()
@@ -106,7 +106,7 @@ def test_changes_that_are_gathered_move_each_queue_once(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PER_CLIENT)
-def test_balance(name: str) -> None:
+def test_the_balance_of_a_story_is_as_written(name: str) -> None:
     """Where only the balance is bad, the clients have as many queues as written here."""
     sides = run_of(name).sides
     assert (sides[ROCKETMQ].per_client, sides[OURS].per_client) == PER_CLIENT[name]
@@ -133,7 +133,7 @@ def test_ours_would_be_seen_to_have_two_owners() -> None:
 
 
 def test_what_was_not_sent_is_read_again() -> None:
-    """A2's [OF2, OF1) is read again on each queue, and what it had in hand when it dropped them."""
+    """On each queue the next owner reads again from OF2 to OF1, and what A2 had in hand."""
     pitfall = pitfall_named("offset-on-its-way")
     run = run_of(pitfall.name).sides[ROCKETMQ]
     lines = {

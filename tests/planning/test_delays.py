@@ -4,7 +4,7 @@ import pytest
 
 from fairlead.planning.changes import Changes, Join
 from fairlead.planning.holdings import holdings_of
-from tests.planning.live import (
+from tests.kit.live_group import (
     after_of,
     heard_alone,
     look,
@@ -13,9 +13,8 @@ from tests.planning.live import (
     remarks,
     rule,
     set_rules,
-    state_of,
-    world_of,
 )
+from tests.kit.world import state_of, world_of
 
 GRACE = rule("timing", {"restart_grace_ms": 60_000})
 PAUSE = rule("pause", True)  # noqa: FBT003 - the rule's value

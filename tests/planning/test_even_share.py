@@ -72,7 +72,7 @@ def least_moves(group: PlannedGroup) -> int:
 
 
 @pytest.mark.parametrize("seed", range(150))
-def test_least(seed: int) -> None:
+def test_an_even_share_is_the_least(seed: int) -> None:
     """It is the least, whatever members subscribe and whoever is pinned or banned."""
     group = group_of(Random(seed))
     found = even_share(group, ())

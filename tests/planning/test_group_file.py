@@ -68,7 +68,7 @@ def test_documents_that_cannot_be(wrong: dict[str, Any], path: str) -> None:
         read_group({**GROUP, **wrong})
 
 
-def test_kept() -> None:
+def test_a_group_written_down_is_read_the_same() -> None:
     """A group that is written down and read again is the same."""
     zoned = {"client_id": "c", "zone": "east", "capacity": 2, "topics": ["bills"]}
     group = {
@@ -118,8 +118,8 @@ class Hasty:
         return Noted({topic: {} for topic in request.queues})
 
 
-def test_own_strategy() -> None:
-    """A group may have a strategy of one's own, and what that notes is told."""
+def test_a_group_file_may_have_a_strategy_of_ones_own() -> None:
+    """A group may have a strategy of one's own, and the plan has its notes."""
     group = {**GROUP, "strategy": "HASTY"}
     with pytest.raises(BadGroupError, match="strategy: there is no strategy 'HASTY'"):
         read_group(group)
@@ -128,7 +128,7 @@ def test_own_strategy() -> None:
     assert found.remarks == ("HASTY: cut short",)
 
 
-def test_documented_group() -> None:
+def test_the_document_of_the_page_is_a_group() -> None:
     """The document of docs/planning.md is one."""
     group = json.loads(PAGE.partition("```json\n")[2].partition("```")[0])
     assert set(read_group(group).members) == {"a", "b"}

@@ -7,9 +7,8 @@ from fairlead.observed.reading import read_live_group
 from fairlead.planning.changes import Changes, Join, RouteSize, records_of
 from fairlead.planning.plan import Plan, plan
 from strategies.registry import STRATEGIES
-from tests.engine.client import Client
-from tests.engine.world import World
-from tests.planning.live import (
+from tests.kit.client import Client
+from tests.kit.live_group import (
     GROUP,
     TICK_MS,
     after_of,
@@ -20,11 +19,10 @@ from tests.planning.live import (
     remarks,
     rule,
     set_rules,
-    state_of,
     worked,
-    world_of,
 )
-from tests.planning.memory_source import MemorySource
+from tests.kit.memory_source import MemorySource
+from tests.kit.world import World, state_of, world_of
 
 STICKY = rule("strategy", {"name": "STICKY"})
 FIRST, SECOND = ["orders", "main", 0], ["orders", "main", 1]
@@ -85,14 +83,14 @@ def decided(world: World, found: Plan) -> None:
     assert owners_of(state) == after_of(found)
 
 
-def test_join(ruled: World) -> None:
+def test_a_planned_join_is_what_comes(ruled: World) -> None:
     """Who would get what if a client joined is who gets it when it joins."""
     found = planned(ruled, Changes(joins=(Join("c9"),)))
     ruled.join("c9", subscribed=tuple(ruled.queues))
     decided(ruled, found)
 
 
-def test_leave(ruled: World) -> None:
+def test_a_planned_leave_is_what_comes(ruled: World) -> None:
     """What a leave would move is what it moves."""
     found = planned(ruled, Changes(leaves=("c2",)))
     leaver = ruled.clients[1]
@@ -112,7 +110,7 @@ def test_leave(ruled: World) -> None:
     assert found.moves == len(dropped)
 
 
-def test_growth(ruled: World) -> None:
+def test_a_planned_growth_is_what_comes(ruled: World) -> None:
     """What a route that grows would bring is what it brings."""
     found = planned(ruled, Changes(routes=(RouteSize("orders", None, 20),)))
     ruled.topics.route("orders", 20)
@@ -120,7 +118,7 @@ def test_growth(ruled: World) -> None:
     decided(ruled, found)
 
 
-def test_rules(ruled: World) -> None:
+def test_planned_rules_are_what_comes(ruled: World) -> None:
     """What another strategy and other rules would move is what they move."""
     rules = (
         rule("strategy", {"name": "STICKY", "options": {"zone_first": True}}),
@@ -136,7 +134,7 @@ def test_rules(ruled: World) -> None:
     decided(ruled, found)
 
 
-def test_all_at_once(ruled: World) -> None:
+def test_several_planned_changes_count_in_one_decision(ruled: World) -> None:
     """Several changes count in one decision, as they do when they are read in one batch."""
     changes = Changes(
         joins=(Join("c9", topics=("payments",), capacity=3), Join("c8")),
@@ -162,7 +160,7 @@ def test_all_at_once(ruled: World) -> None:
     assert after_of(found) == wanted
 
 
-def test_measured_weights() -> None:
+def test_planned_weights_are_those_of_the_engine() -> None:
     """Queues weigh what their owners told of late, as in the engine, and that is said."""
     world = world_of("c1", "c2", queues={"orders": 6})
     world.topics.rule(GROUP, "strategy", {"name": "STICKY", "options": {}})

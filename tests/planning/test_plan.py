@@ -51,7 +51,7 @@ def spreads(found: dict[str, Any], by: str = "by_queues") -> tuple[float, float]
     return (skew["before"]["skew"], skew["after"]["skew"])
 
 
-def test_join_and_leave(tmp_path: Path) -> None:
+def test_members_of_before_and_after_are_shown(tmp_path: Path) -> None:
     """Members of before and after are shown; the queues of the one who leaves move."""
     found = planned(tmp_path, "--join", "c", "--leave", "a")
     assert counts(found) == {"a": (3, 0), "b": (3, 3), "c": (0, 3)}
@@ -60,7 +60,7 @@ def test_join_and_leave(tmp_path: Path) -> None:
     assert spreads(found) == (0, 0)
 
 
-def test_route(tmp_path: Path) -> None:
+def test_new_queues_are_no_moves(tmp_path: Path) -> None:
     """New queues are gained, and are no moves."""
     found = planned(tmp_path, "--route", "orders=8", "--strategy", "AVG_BY_CIRCLE")
     assert counts(found) == {"a": (3, 4), "b": (3, 4)}
@@ -68,7 +68,7 @@ def test_route(tmp_path: Path) -> None:
     assert found["queues_change"] == {"before": 6, "after": 8}
 
 
-def test_shrunk_route(tmp_path: Path) -> None:
+def test_queues_that_are_gone_are_no_moves(tmp_path: Path) -> None:
     """Queues that cannot be read any more are gone, and are no moves."""
     found = planned(tmp_path, "--route", "orders/main=4")
     assert counts(found) == {"a": (3, 2), "b": (3, 2)}
@@ -76,7 +76,7 @@ def test_shrunk_route(tmp_path: Path) -> None:
     assert found["queues_dropped"] == 1
 
 
-def test_new_topic(tmp_path: Path) -> None:
+def test_a_joining_client_may_bring_a_topic(tmp_path: Path) -> None:
     """A client that joins may bring a topic of its own, with queues on two brokers."""
     join = ["--join", "c,zone=east,capacity=2,topics=bills+orders"]
     found = planned(tmp_path, *join, "--route", "bills/x=2", "--route", "bills/y=1")
@@ -84,7 +84,7 @@ def test_new_topic(tmp_path: Path) -> None:
     assert found["member_plans"][2]["capacity"] == 2
 
 
-def test_owners_of_now(tmp_path: Path) -> None:
+def test_an_owner_of_now_can_be_given(tmp_path: Path) -> None:
     """Who owns what now can be said; what nobody owns now is no move."""
     owned = {"b": [["orders", "main", number] for number in range(4)]}
     found = planned(tmp_path, group={**GROUP, "owned": owned})
@@ -92,7 +92,7 @@ def test_owners_of_now(tmp_path: Path) -> None:
     assert found["queues_dropped"] == found["queues_dropped_anyway"] == 3
 
 
-def test_failure_keeps(tmp_path: Path) -> None:
+def test_a_topic_that_cannot_be_allocated_keeps_its_owners(tmp_path: Path) -> None:
     """A topic that cannot be allocated keeps what it has."""
     found = planned(tmp_path, "--strategy", "MACHINE_ROOM_NEARBY", "--options", '{"room":"zone"}')
     assert (found["queues_dropped"], [each["topic"] for each in found["failures"]]) == (
@@ -103,7 +103,7 @@ def test_failure_keeps(tmp_path: Path) -> None:
     assert found["alarms"] == ["allocation_failed"]
 
 
-def test_everybody_leaves(tmp_path: Path) -> None:
+def test_when_everybody_leaves_no_share_is_uneven(tmp_path: Path) -> None:
     """When nobody is left every queue belongs to nobody, and no share is even or uneven."""
     found = planned(tmp_path, "--leave", "a", "--leave", "b")
     assert (
@@ -114,7 +114,7 @@ def test_everybody_leaves(tmp_path: Path) -> None:
     assert found["imbalance"]["by_queues"]["after"]["ratio"] is None
 
 
-def test_designated(tmp_path: Path) -> None:
+def test_a_client_that_may_not_consume_makes_no_share_uneven(tmp_path: Path) -> None:
     """Who may not consume owns nothing, and makes no share uneven."""
     rules = [{"rule": "designated", "value": {"only": ["b", "c"]}}]
     found = planned(tmp_path, "--join", "c", group={**GROUP, "rules": rules})
@@ -130,8 +130,8 @@ def test_nobody_is_designated(tmp_path: Path) -> None:
     assert (len(found["unassigned_list"]), found["alarms"]) == (6, ["designation_empty"])
 
 
-def test_even_share(tmp_path: Path) -> None:
-    """What an even share asks for is told beside what the strategy moves."""
+def test_the_even_share_stands_beside_the_moves(tmp_path: Path) -> None:
+    """The moves of an even share stand beside those of the strategy."""
     group = {
         "members": ["a", "b", "c"],
         "topics": {"orders": {"main": 12}},
@@ -169,7 +169,7 @@ def test_even_share_in_two_parts(tmp_path: Path) -> None:
     )
 
 
-def test_weights(tmp_path: Path) -> None:
+def test_loads_are_weight_over_capacity(tmp_path: Path) -> None:
     """Skew by load is weight / capacity, before and after by the scales of after."""
     weights = {"weights": [[["orders", "main", 0], 5]], "capacity": {"b": 2}}
     flags = ["--strategy", "STICKY", "--options", json.dumps(weights)]
@@ -183,7 +183,7 @@ def test_weights(tmp_path: Path) -> None:
     assert "an even share by capacity, weights aside, is" in text
 
 
-def test_zones(tmp_path: Path) -> None:
+def test_zones_count_as_in_the_engine(tmp_path: Path) -> None:
     """Zones of queues and members count as in the engine."""
     east = {"client_id": "a", "zone": "east"}
     group = {
@@ -195,7 +195,7 @@ def test_zones(tmp_path: Path) -> None:
     assert found["member_plans"][0]["after"] == [["orders", "main", 1], ["orders", "main", 2]]
 
 
-def test_options_replace(tmp_path: Path) -> None:
+def test_options_are_replaced_whole(tmp_path: Path) -> None:
     """Options are the whole of them; another strategy begins without any."""
     group = {**GROUP, "strategy": "STICKY", "options": {"capacity": {"a": 2}}}
     assert counts(planned(tmp_path, group=group))["a"] == (4, 4)
@@ -216,13 +216,15 @@ RULE_FLAGS = [
 
 
 @pytest.mark.parametrize("flags, owned", RULE_FLAGS, ids=lambda given: " ".join(given)[:40])
-def test_rules(flags: list[str], owned: dict[str, tuple[int, int]], tmp_path: Path) -> None:
+def test_rules_are_changed_by_flags(
+    flags: list[str], owned: dict[str, tuple[int, int]], tmp_path: Path
+) -> None:
     """Rules are changed by the flags of `fairlead group set`."""
     assert counts(planned(tmp_path, *flags)) == owned
 
 
-def test_strangers(tmp_path: Path) -> None:
-    """Rules for queues and clients that the group would not have are told."""
+def test_rules_for_strangers_are_reported(tmp_path: Path) -> None:
+    """The plan names rules for queues and clients that the group would not have."""
     strange = ["--pin", "orders/mian/0=a", "--pin", "orders/main/7=c", "--drain", "x"]
     found = planned(tmp_path, *strange, "--route", "orders=8", "--ban", "orders/main/0=y")
     assert found["notes"] == [
@@ -234,7 +236,7 @@ def test_strangers(tmp_path: Path) -> None:
 
 
 def test_a_pin_in_vain(tmp_path: Path) -> None:
-    """A pin to a member that does not read the topic is told: it does nothing."""
+    """The plan names a pin to a member that does not read the topic: it does nothing."""
     members = ["a", {"client_id": "b", "topics": ["bills"]}]
     topics = {"orders": {"main": 6}, "bills": {"main": 2}}
     group = {**GROUP, "members": members, "topics": topics, "strategy": "STICKY"}
@@ -243,7 +245,7 @@ def test_a_pin_in_vain(tmp_path: Path) -> None:
     assert remark.startswith("the rule pin of orders/main/0: b does not subscribe to orders")
 
 
-def test_unset(tmp_path: Path) -> None:
+def test_an_unset_rule_gives_back_what_it_kept_away(tmp_path: Path) -> None:
     """A rule can be taken away, and what it kept away comes back."""
     rules = [
         {"rule": "designated", "value": {"only": ["b"]}},
@@ -261,14 +263,14 @@ def test_unset(tmp_path: Path) -> None:
     assert found["member_plans"][0]["after"][0] == ["orders", "main", 0]
 
 
-def test_rule_without_effect(tmp_path: Path) -> None:
+def test_a_rule_without_effect_raises_the_alarm(tmp_path: Path) -> None:
     """A rule that the strategy does not take raises the alarm that the engine would raise."""
     found = planned(tmp_path, "--weight", "orders/main/0=9")
     assert (found["queues_dropped"], found["alarms"]) == (0, ["rule_without_effect"])
     assert found["imbalance"]["by_load"]["after"]["most"] == 11
 
 
-def test_table(tmp_path: Path) -> None:
+def test_the_table_names_gains_losses_and_costs(tmp_path: Path) -> None:
     """The table names what each member gains and loses, and the lines below what it costs."""
     lines = shown(tmp_path, "--strategy", "AVG_BY_CIRCLE", "--join", "c").splitlines()
     assert lines[0] == "orders: AVG → AVG_BY_CIRCLE, 2 → 3 members, 6 queues"
@@ -287,7 +289,7 @@ def test_table(tmp_path: Path) -> None:
     ]
 
 
-def test_long_names(tmp_path: Path) -> None:
+def test_no_id_is_cut_off(tmp_path: Path) -> None:
     """No id is cut off, and long lists of queues are ranges that go on in the next line."""
     topic, broker, client = "t" * 90, "b" * 90, "c" * 200
     group = {"members": ["a"], "topics": {topic: {broker: 64}}}
@@ -299,7 +301,7 @@ def test_long_names(tmp_path: Path) -> None:
     assert "− x/main/1,3,5,7" in circle
 
 
-def test_lines(tmp_path: Path) -> None:
+def test_a_plan_is_one_document(tmp_path: Path) -> None:
     """A plan is one document, on one line if that is asked for."""
     text = shown(tmp_path, "--join", "c", "-o", "jsonl")
     assert json.loads(text) == planned(tmp_path, "--join", "c")
@@ -335,8 +337,8 @@ def test_lines(tmp_path: Path) -> None:
         (["--unset", "pin=orders"], "--pin: 'orders' is no queue"),
     ],
 )
-def test_mistakes(tmp_path: Path, flags: list[str], said: str) -> None:
-    """A mistake is told by its flag."""
+def test_a_mistake_is_named_by_its_flag(tmp_path: Path, flags: list[str], said: str) -> None:
+    """The error of a mistake names its flag."""
     path = tmp_path / "group.json"
     path.write_text(json.dumps(GROUP))
     ended = RUN.invoke(app, ["plan", "--file", str(path), *flags])
@@ -352,7 +354,7 @@ def test_no_change_moves_nothing() -> None:
 PAGE = (Path(__file__).resolve().parents[2] / "docs" / "planning.md").read_text(encoding="utf-8")
 
 
-def test_documented_table(tmp_path: Path) -> None:
+def test_the_table_of_the_page_is_what_the_command_shows(tmp_path: Path) -> None:
     """The table of docs/planning.md is what the command shows."""
     members = [f"10.0.0.{number}@4121" for number in (1, 2, 3)]
     group = {"group": "orders", "members": members, "topics": {"orders": {"main": 32}}}

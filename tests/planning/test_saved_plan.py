@@ -21,10 +21,10 @@ from fairlead.planning.saved_plan import (
     read_saved_plan,
 )
 from fairlead.wire.decision_records import DecisionRecord, MoveRecord
-from tests.engine.world import World
-from tests.fixtures.decisions import decision_of, move_of
-from tests.planning.live import GROUP, look, planned, rule, set_rules, world_of
-from tests.planning.memory_source import MemorySource
+from tests.kit.decisions import decision_of, move_of
+from tests.kit.live_group import GROUP, look, planned, rule, set_rules
+from tests.kit.memory_source import MemorySource
+from tests.kit.world import World, world_of
 
 STICKY = rule("strategy", {"name": "STICKY"})
 PIN = rule("pin", {"queue": ["orders", "main", 0], "client_id": "c2"})
@@ -44,12 +44,12 @@ def saved_of(world: World, changes: Changes) -> SavedPlan:
 
 
 def without_authors(changes: Changes) -> Changes:
-    """Return changes of which nobody says who asked: a plan does not keep it."""
+    """Return changes without who asked for them: a plan does not keep it."""
     rules = [RuleSet(each.group, each.rule, each.subject, each.value) for each in changes.rules]
     return Changes(changes.joins, changes.leaves, changes.routes, tuple(rules))
 
 
-def test_round_trip() -> None:
+def test_a_saved_plan_is_read_as_written() -> None:
     """A saved plan is read as it was written, and its file still is the group alone."""
     world = world_of("c1", "c2", "c3")
     saved = saved_of(world, CHANGES)
@@ -83,7 +83,7 @@ def test_round_trip() -> None:
     ],
 )
 def test_a_file_that_is_no_plan(path: tuple[Any, ...], value: object, told: str) -> None:
-    """What is wrong with a file is told by the field."""
+    """The error of a wrong file names the field."""
     world = world_of("c1", "c2", "c3")
     document = plan_json(look(world).planned, saved_of(world, CHANGES))
     wrong = orjson.loads(orjson.dumps(copy.deepcopy(document)))
@@ -95,8 +95,8 @@ def test_a_file_that_is_no_plan(path: tuple[Any, ...], value: object, told: str)
         read_saved_plan(wrong)
 
 
-def test_a_missing_field() -> None:
-    """A plan of which a field is missing is refused by its name."""
+def test_a_plan_without_a_field_is_refused() -> None:
+    """A plan without a field is refused, and the error names the field."""
     world = world_of("c1", "c2")
     document = plan_json(look(world).planned, saved_of(world, CHANGES))
     del document["plan"]["moves"]
@@ -104,8 +104,8 @@ def test_a_missing_field() -> None:
         read_saved_plan(document)
 
 
-def test_the_newest_epoch() -> None:
-    """The epoch is of the newest decision of that group; what came after is told in order."""
+def test_the_epoch_is_that_of_the_newest_decision() -> None:
+    """The epoch is of the newest decision of that group; what came after follows in order."""
     world = world_of("c1", "c2")
     source = MemorySource(world.topics)
     before = newest_epoch(source, GROUP)
@@ -124,7 +124,7 @@ def test_the_newest_epoch() -> None:
     assert len(everything) > len(found)
 
 
-def test_as_planned() -> None:
+def test_the_engine_does_what_was_planned() -> None:
     """What the engine does on a plan's rules is what was planned, and follows on its epoch."""
     world = world_of("c1", "c2", "c3")
     rules = (STICKY, PIN)
@@ -142,7 +142,7 @@ def test_as_planned() -> None:
 
 
 def test_somebody_joins_meanwhile() -> None:
-    """A join in the same decision, and one before it, are told; and so is what moves otherwise."""
+    """The outcome names a join in the same decision and one before, and other moves."""
     world = world_of("c1", "c2", "c3")
     saved = saved_of(world, Changes(rules=(STICKY, PIN)))
     source = MemorySource(world.topics)
@@ -195,7 +195,7 @@ def moved(stage: Any, client_id: str, number: int = 5) -> MoveRecord:
         ),
     ],
 )
-def test_verdicts(decisions: list[DecisionRecord], verdict: str) -> None:
+def test_a_move_is_as_planned_or_not(decisions: list[DecisionRecord], verdict: str) -> None:
     """A planned move is as planned if its queue leaves its holder, and goes to nobody else."""
     (row,) = outcomes_of([PlannedMove(QUEUE, "a", "b")], decisions)
     assert row.verdict == verdict
@@ -203,7 +203,7 @@ def test_verdicts(decisions: list[DecisionRecord], verdict: str) -> None:
     assert row.to_json()["planned"] == {"from": "a", "to": "b"}
 
 
-def test_not_planned() -> None:
-    """A queue that moves and was not planned to is told."""
+def test_a_move_that_was_not_planned_is_reported() -> None:
+    """The outcome names a queue that moves without being planned to."""
     (row,) = outcomes_of([], [decided(moved("dropped", "a", 3), moved("gated", "b"))])
     assert (row.verdict, row.moved) == ("not_planned", PlannedMove(QUEUE, "a", "b"))

@@ -13,9 +13,9 @@ from fairlead.errors import ExitCode, RefusedError
 from fairlead.planning.unread_queues import left_unread
 from fairlead.settings import load_settings
 from strategies.registry import STRATEGIES
-from tests.engine.world import World
-from tests.planning.live import GROUP, look, rule, set_rules, world_of
-from tests.planning.memory_source import MemorySource
+from tests.kit.live_group import GROUP, look, rule, set_rules
+from tests.kit.memory_source import MemorySource
+from tests.kit.world import World, world_of
 
 
 def _drains(*client_ids: str) -> list[RuleSet]:
@@ -31,7 +31,7 @@ def _refused(world: World, *client_ids: str) -> str:
 
 
 @pytest.mark.parametrize("paused", [False, True])
-def test_the_last_client(*, paused: bool) -> None:
+def test_the_last_client_cannot_be_drained(*, paused: bool) -> None:
     """One of two may be drained; both of them, or the one that is left, may not."""
     world = world_of("c1", "c2", queues={"orders": 26})
     if paused:

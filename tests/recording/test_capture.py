@@ -13,9 +13,8 @@ from fairlead.recording.capture import Capture, capture, driver_settings
 from fairlead.settings import Settings
 from fairlead.wire.topics import ALL_TOPICS, TopicNames
 from strategies.registry import STRATEGIES
-from tests.cli.command import Command
-from tests.fixtures.kafka_topics import make_topic
-from tests.topics.deletion import delete_topics
+from tests.kit.command import Command
+from tests.kit.kafka_topics import delete_topics, make_topic
 
 
 def test_a_topic_that_only_clients_need_may_be_missing(settings: Settings, tmp_path: Path) -> None:

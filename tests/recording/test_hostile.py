@@ -15,8 +15,8 @@ from typer.testing import CliRunner
 from fairlead.cli.main import app
 from fairlead.recording import RecordingError, open_recording
 from fairlead.recording.folder import LINE_BYTES_MAX
-from tests.engine.world import World
-from tests.recording.worlds import rows_of, settings_of, write_recording
+from tests.kit.recordings import rows_of, settings_of, write_recording
+from tests.kit.world import World
 
 NAME = "heartbeats-0.jsonl.gz"
 
@@ -81,7 +81,7 @@ STRANGE: dict[Callable[[Path], None], str] = {
 
 @pytest.mark.parametrize("name", [NAME, "manifest.json"])
 @pytest.mark.parametrize("make", STRANGE, ids=lambda make: make.__name__)
-def test_no_file(
+def test_what_is_no_regular_file_is_refused(
     folder: Path, name: str, make: Callable[[Path], None], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """What is no regular file is refused by its name, and neither waited for nor followed."""
@@ -93,7 +93,7 @@ def test_no_file(
 
 
 @pytest.mark.parametrize("words", COMMANDS, ids=" ".join)
-def test_every_command(folder: Path, words: tuple[str, ...]) -> None:
+def test_every_command_refuses_a_hostile_recording(folder: Path, words: tuple[str, ...]) -> None:
     """Every command that reads a recording refuses it so: they have one reader."""
     for name in ("heartbeats-0", "assignments-0", "decisions-0", "rejects-0"):
         _fifo(folder / f"{name}.jsonl.gz")
@@ -160,7 +160,7 @@ def test_settings_of_the_manifest(folder: Path, name: str, value: object) -> Non
         open_recording(folder)
 
 
-def test_partition_far_away(folder: Path) -> None:
+def test_an_enormous_partition_number_costs_nothing(folder: Path) -> None:
     """A partition with an enormous number costs nothing to refuse."""
 
     def edit(document: dict[str, Any]) -> None:
@@ -189,7 +189,7 @@ def test_bomb_of_one_line(folder: Path) -> None:
         list(open_recording(folder).rows("heartbeats", 0))
 
 
-def test_bomb_of_lines(folder: Path) -> None:
+def test_a_bomb_of_lines_is_not_read_to_its_end(folder: Path) -> None:
     """Nor are lines read without an end that are many thousand times the size of their file."""
     line = b'{"offset":%d,"append_ms":1,"key":null,"value":"' + b" " * 2**19 + b'"}\n'
     with gzip.open(folder / NAME, "wb", 9) as stream:

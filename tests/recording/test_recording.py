@@ -13,7 +13,7 @@ from fairlead.recording import RecordingError, RecordingFolder, RecordingWriter,
 from fairlead.recording.lines import line_of, record_of
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import INPUT_TOPICS, OUTPUT_TOPICS
-from tests.recording.worlds import write_recording
+from tests.kit.recordings import write_recording
 
 SETTINGS = DriverSettings(1_000, True, 600_000, 2, ("AVG", "MINE"))  # noqa: FBT003
 
@@ -41,15 +41,15 @@ def _recording(folder: Path) -> RecordingFolder:
 
 
 @pytest.mark.parametrize("row", ROWS, ids=lambda row: f"offset-{row.offset}")
-def test_line(row: RawRecord) -> None:
+def test_any_bytes_come_back_from_a_line(row: RawRecord) -> None:
     """Any bytes come back from a line as they were, one line for a record."""
     line = line_of(row, [("trace", b"\xfe")])
     assert line.count(b"\n") == 1
     assert record_of(line, row.topic, row.partition) == row
 
 
-def test_round_trip(tmp_path: Path) -> None:
-    """Rows and manifest are read back as they were written; gaps are told."""
+def test_rows_and_manifest_are_read_back(tmp_path: Path) -> None:
+    """Rows and manifest are read back as they were written, with their gaps."""
     recording = open_recording(_recording(tmp_path).folder)
     assert list(recording.rows("heartbeats", 0)) == ROWS
     assert list(recording.rows("releases", 0)) == []
@@ -60,7 +60,7 @@ def test_round_trip(tmp_path: Path) -> None:
     assert recording.gaps() == ["t.heartbeats/0"]
 
 
-def test_equal_bytes(tmp_path: Path) -> None:
+def test_the_same_rows_make_the_same_files(tmp_path: Path) -> None:
     """The same rows make the same files, byte for byte."""
     one, other = _recording(tmp_path / "one"), _recording(tmp_path / "other")
     for path in sorted(one.folder.iterdir()):
@@ -98,7 +98,9 @@ def _rewrite(path: Path, edit: Callable[[list[bytes]], list[bytes]]) -> None:
         (lambda path: _rewrite(path, lambda lines: [b"{}\n", *lines]), "line 1 is no record"),
     ],
 )
-def test_damage(tmp_path: Path, damage: Callable[[Path], object], told: str) -> None:
+def test_a_damaged_file_is_refused_and_named(
+    tmp_path: Path, damage: Callable[[Path], object], told: str
+) -> None:
     """A file that is missing, cut off, changed or too short is refused, and named."""
     recording = _recording(tmp_path)
     damage(recording.folder / "heartbeats-0.jsonl.gz")
@@ -118,7 +120,9 @@ def test_damage(tmp_path: Path, damage: Callable[[Path], object], told: str) -> 
         (b'{"kind":"fairlead recording","v":1}', "it is unreadable"),
     ],
 )
-def test_manifest(tmp_path: Path, content: bytes | None, told: str) -> None:
+def test_a_folder_without_a_manifest_is_refused(
+    tmp_path: Path, content: bytes | None, told: str
+) -> None:
     """A folder without a manifest that can be read is no recording."""
     recording = _recording(tmp_path)
     path = recording.folder / "manifest.json"
@@ -129,7 +133,7 @@ def test_manifest(tmp_path: Path, content: bytes | None, told: str) -> None:
         open_recording(recording.folder)
 
 
-def test_topics_missing(tmp_path: Path) -> None:
+def test_a_manifest_without_a_topic_is_refused(tmp_path: Path) -> None:
     """A manifest that lacks a topic is refused with its name."""
     recording = _recording(tmp_path)
     path = recording.folder / "manifest.json"
@@ -148,7 +152,7 @@ def test_topics_missing(tmp_path: Path) -> None:
         ("releases", ("0", "1"), "it has 1 partitions of heartbeats and 2 of releases"),
     ],
 )
-def test_partitions_missing(
+def test_a_manifest_without_a_partition_is_refused(
     tmp_path: Path, suffix: str, numbers: tuple[str, ...], told: str
 ) -> None:
     """A manifest that leaves a partition out, or shards that do not agree, are refused."""
@@ -164,7 +168,7 @@ def test_partitions_missing(
     assert raised.value.remedy
 
 
-def test_no_folder(tmp_path: Path) -> None:
+def test_a_file_in_the_place_of_a_folder_is_refused(tmp_path: Path) -> None:
     """A file in the place of a folder is refused, and so is a folder that holds something."""
     path = tmp_path / "file"
     path.write_bytes(b"")

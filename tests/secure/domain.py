@@ -86,7 +86,7 @@ class Domain:
         return self.broker.security(self.user(role))
 
     def client(self, role: Role = Role.CLIENT) -> Mapping[str, Any]:
-        """Return what every client or producer is told: where the topics are, and who it is."""
+        """Return the settings of every client or producer: where the topics are, and who it is."""
         return {
             "bootstrap": self.broker.secure,
             "prefix": self.names.prefix,

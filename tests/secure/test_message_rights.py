@@ -33,8 +33,8 @@ from fairlead.bridges.kafka.topic_maker import TopicMaker
 from fairlead.core.model import MessageQueue
 from fairlead.kafka.acls import Role
 from fairlead.serve.offset_poller import PolledTopics
-from tests.awaiting import await_seen
 from tests.fixtures.secure_kafka import Right, SecureKafka
+from tests.kit.awaiting import await_seen
 from tests.secure.domain import Domain, domain_of
 
 pytestmark = pytest.mark.broker
@@ -92,7 +92,7 @@ def _queues(domain: Domain) -> tuple[Queue, Queue]:
 
 
 def _pulled(source: KafkaSource, queue: Queue, others: tuple[Queue, ...]) -> PullResult:
-    """Pull several queues until something is told of one."""
+    """Pull several queues until one has a report."""
     source.follow((queue, *others))
     found: dict[Queue, PullResult] = {}
 

@@ -40,8 +40,8 @@ from fairlead.settings import Settings
 from fairlead.wire.raw import OutgoingRecord
 from fairlead.wire.topics import ALL_TOPICS
 from streaming.cluster import prepare_topics
-from tests.awaiting import SECONDS, await_seen, ended
 from tests.fixtures.secure_kafka import Right, SecureKafka
+from tests.kit.awaiting import SECONDS, await_seen, ended
 from tests.secure.domain import Domain, domain_of
 
 pytestmark = pytest.mark.broker
@@ -192,7 +192,7 @@ def _client_settings(domain: Domain) -> ClientSettings:
 
 @contextlib.contextmanager
 def _route_reader(domain: Domain) -> Iterator[None]:
-    """Read routes, as clients do that broadcast or are told of queues that change."""
+    """Read routes, as clients do that broadcast or listen for changed queues."""
     reader = RouteReader(_client_settings(domain), "rights", lambda _topic, _route: None)
     reader.start()
     yield

@@ -27,8 +27,8 @@ from kafka import KafkaConsumer, TopicPartition
 
 from fairlead.broker.ports import free_ports
 from fairlead.kafka.acls import Role
-from tests.awaiting import LONGEST_SECONDS, await_seen, child_process
 from tests.fixtures.secure_kafka import SecureKafka
+from tests.kit.awaiting import LONGEST_SECONDS, await_seen, child_process
 from tests.secure.domain import Domain, domain_of
 
 # An engine, a bridge and a view start side by side in it; no single wait is longer than 120 s.

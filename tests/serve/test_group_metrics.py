@@ -11,9 +11,8 @@ from fairlead.observed.snapshot import Snapshot
 from fairlead.serve.folded_groups import folded
 from fairlead.serve.group_families import COUNTERS, GAUGES, HISTOGRAMS
 from fairlead.serve.group_metrics import GroupMetrics
-from tests.engine.world import World
-from tests.observed.worlds import Followed, view_of
-from tests.planning.live import world_of
+from tests.kit.observed_world import Followed, view_of
+from tests.kit.world import World, world_of
 
 Told = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
@@ -68,7 +67,7 @@ def test_what_cannot_be_taken_in_is_counted(monkeypatch: pytest.MonkeyPatch) -> 
     def fail(_: ObservedGroup) -> bool:
         raise OverflowError("too large")
 
-    monkeypatch.setattr(ObservedGroup, "look_out", fail)
+    monkeypatch.setattr(ObservedGroup, "finish_events", fail)
     followed.world.join("c2")
     followed.pass_seconds(3)
     told = _told(followed.view.snapshot(10))
@@ -91,7 +90,7 @@ def test_what_happens_is_counted() -> None:
 
 
 def test_queues_of_one_group() -> None:
-    """Single queues are told of the groups that are named, and of no other."""
+    """Only the named groups have series of single queues."""
     world = _three_groups()
     told = _told(view_of(world).snapshot(10, ["group-2"]))
     named = {dict(labels).get("group") for _, labels in told if "queue_id" in dict(labels)}
@@ -103,7 +102,7 @@ def test_queues_of_one_group() -> None:
 
 
 def test_groups_without_a_place() -> None:
-    """Groups beyond the limit are told together, and who has a place keeps it."""
+    """Groups beyond the limit share a series; a group with a place keeps it."""
     world = _three_groups()
     followed = Followed(world)
     told = _told(followed.view.snapshot(2))
@@ -147,7 +146,7 @@ def _three_groups() -> World:
 
 
 def test_before_the_first_snapshot() -> None:
-    """Nothing is told of groups before the topics have been read."""
+    """No group has a series before the topics have been read."""
     assert not _told(None)
 
 

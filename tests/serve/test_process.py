@@ -3,93 +3,30 @@
 import contextlib
 import http.client
 import json
-import os
 import signal
 import socket
 import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 import pytest
 from kafka import KafkaConsumer, KafkaProducer, OffsetAndMetadata, TopicPartition
 
 from fairlead.broker.ports import free_ports
 from fairlead.wire.topics import TopicNames
-from tests.awaiting import await_seen
-from tests.fixtures.kafka_topics import make_topic
+from tests.kit.awaiting import await_seen
+from tests.kit.decision_bodies import CLIENT, encoded_decision
+from tests.kit.kafka_topics import make_topic
+from tests.kit.serve_process import WAIT_S, Served, serving
 
-WAIT_S = 60.0
-CLIENT = "10.0.0.7@4121#1"
 QUEUE = ["orders", "main", 2]
 
 ROUTE = b"""{"v":1,"kind":"route","topic":"","identity":"W3XrV0pUSt2Qh0nHkS5ZtQ",
  "order_topic_conf":null,"brokers":[{"broker_name":"main","cluster":"main","perm":6,
  "read_queue_nums":2,"write_queue_nums":2,"addresses":{"0":"127.0.0.1:9092"},"leaders":null,
  "zones":null}]}"""
-
-
-def decision(number: int, moves: list[dict[str, Any]]) -> bytes:
-    """Return a decision of the group orders."""
-    places = {"fairlead.heartbeats": {"0": number}}
-    body = {
-        "v": 1, "kind": "decision", "group": "orders", "epoch": [3, number],
-        "previous_epoch": [3, number - 1], "part": 0, "parts": 1, "triggers": ["client_joined"],
-        "cause": [{"kind": "client_joined", "client_id": CLIENT}], "strategy": "AVG",
-        "members": [CLIENT], "moves": moves, "failures": [], "alarms": [], "clock_ms": 1,
-        "state": {"phase": "stable", "queues": 1, "unassigned": 0, "in_handover": 0, "pending": 0},
-        "at_ms": 1_781_000_000_000,
-        "cut": {"generation": 3, "shard": 0, "step": number, "begin": places, "positions": places},
-    }  # fmt: skip
-    return json.dumps(body).encode()
-
-
-class Served:
-    """A serve process, and its answers."""
-
-    def __init__(self, port: int, process: "subprocess.Popen[bytes]") -> None:
-        self.port = port
-        self.process = process
-
-    def get(self, path: str, **headers: str) -> tuple[int, bytes]:
-        """Return status and body."""
-        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port)) as connection:
-            connection.request("GET", path, headers=headers)
-            answer = connection.getresponse()
-            return answer.status, answer.read()
-
-    def wait(self, path: str, status: int) -> Any:
-        """Return the JSON of a path as soon as it has this status."""
-        deadline = time.monotonic() + WAIT_S
-        found: tuple[int, bytes] = (0, b"")
-        while time.monotonic() < deadline:
-            assert self.process.poll() is None, "it ended"
-            with contextlib.suppress(OSError):
-                found = self.get(path)
-                if found[0] == status:
-                    return json.loads(found[1])
-        raise AssertionError(found)
-
-
-@contextlib.contextmanager
-def serving(folder: Path, bootstrap: str, prefix: str, *settings: str) -> Iterator[Served]:
-    """Run it while the context is open, under variables of the environment such as ``A=b``."""
-    port = free_ports(1)[0]
-    command = [
-        sys.executable, "-m", "fairlead", "serve", "--port", str(port), "--bootstrap", bootstrap,
-        "--topic-prefix", prefix,
-    ]  # fmt: skip
-    with (folder / "serve.log").open("wb") as log:
-        environment = {**os.environ, **dict(each.split("=") for each in settings)}
-        process = subprocess.Popen(command, stderr=log, env=environment)
-        try:
-            yield Served(port, process)
-        finally:
-            process.kill()
-            process.wait()
 
 
 @pytest.mark.broker
@@ -100,7 +37,7 @@ def test_groups_are_told_over_http(bootstrap: str, topics: TopicNames, tmp_path:
         contextlib.closing(KafkaProducer(bootstrap_servers=bootstrap)) as producer,
         serving(tmp_path, bootstrap, topics.prefix) as served,
     ):
-        producer.send(topics.name("decisions"), key=b"orders", value=decision(1, [granted]))
+        producer.send(topics.name("decisions"), key=b"orders", value=encoded_decision(1, [granted]))
         producer.flush()
         served.wait("/readyz", 200)
         served.wait("/api/v1/groups/orders", 200)
@@ -114,7 +51,7 @@ def test_groups_are_told_over_http(bootstrap: str, topics: TopicNames, tmp_path:
             stream.request("GET", "/api/v1/groups/orders/events")
             events = stream.getresponse()
             assert events.readline().startswith(b": connected")
-            producer.send(topics.name("decisions"), key=b"orders", value=decision(2, []))
+            producer.send(topics.name("decisions"), key=b"orders", value=encoded_decision(2, []))
             producer.flush()
             lines = [events.readline() for _ in range(4)]
         assert_probes_beside_streams(served)
@@ -131,7 +68,7 @@ def test_groups_are_told_over_http(bootstrap: str, topics: TopicNames, tmp_path:
 
 
 def assert_probes_beside_streams(served: Served) -> None:
-    """As many streams as connections are asked for: the surplus is told so, a probe is answered."""
+    """More streams than connections: the surplus is refused, a probe is answered."""
     await_seen(
         lambda: served.get("/metrics")[1],
         lambda text: b"\nfairlead_sse_clients 0.0\n" in text,
@@ -172,7 +109,7 @@ def test_without_a_cluster_it_says_so_and_lives(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("asked", [signal.SIGTERM, signal.SIGINT], ids=lambda each: each.name)
-def test_last_line(asked: signal.Signals, tmp_path: Path) -> None:
+def test_the_last_line_of_the_log_is_the_end(asked: signal.Signals, tmp_path: Path) -> None:
     """Whoever asks it to end finds as the last line of its log that it did."""
     with serving(tmp_path, "127.0.0.1:1", "fairlead.", "FAIRLEAD__LOG__FORM=json") as served:
         served.wait("/healthz", 200)
@@ -208,7 +145,7 @@ def test_lag_of_a_group_without_members_is_asked_for(
         consumer.commit({place: OffsetAndMetadata(1, "", -1)})
     queues = [{"queue": [source, "main", n], "stage": "granted"} for n in range(2)]
     granted = [{**queue, "client_id": CLIENT, "epoch": [3, 1]} for queue in queues]
-    made = json.loads(decision(1, granted))
+    made = json.loads(encoded_decision(1, granted))
     route = json.loads(ROUTE)
     with (
         contextlib.closing(KafkaProducer(bootstrap_servers=bootstrap)) as producer,

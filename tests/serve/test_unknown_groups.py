@@ -17,8 +17,8 @@ from fairlead.serve.shared_view import SharedView
 from fairlead.settings import ServeSettings, load_settings
 from fairlead.wire.raw import RawRecord
 from strategies.registry import STRATEGIES
-from tests.engine.topics import NAMES, PARTITIONS
-from tests.serve.test_process import decision
+from tests.kit.decision_bodies import encoded_decision
+from tests.kit.memory_topics import NAMES, PARTITIONS
 
 GROUPS = 2_000
 CALLERS = 60
@@ -32,7 +32,7 @@ def _held(settings: ServeSettings) -> SharedView:
     """Return the view of many groups, whose names are as long as they may be."""
     held = SharedView(settings, 1_000, STRATEGIES)
     held.begin(NAMES, PARTITIONS)
-    made = json.loads(decision(1, []))
+    made = json.loads(encoded_decision(1, []))
     now_ms = time.time_ns() // 1_000_000
     names = ("orders", *(f"{number:06}".rjust(120, "|") for number in range(GROUPS)))
     held.apply(
@@ -85,8 +85,8 @@ def _answer(caller: socket.socket) -> tuple[int, bytes]:
     ["%7C" * 4_800, "%7C" * 121, "%C3%B6rders", "orders%20eu"],
     ids=["longest", "longer", "letter", "space"],
 )
-def test_impossible_name(server: HttpServer, name: str) -> None:
-    """A name that no group may have is near to none, and what a name may be is told."""
+def test_an_impossible_name_is_near_to_none(server: HttpServer, name: str) -> None:
+    """A name that no group may have is near to none; the answer says what a name may be."""
     for path in ("", "/decisions", "/events"):
         status, body = _answer(_asking(server, f"/api/v1/groups/{name}{path}"))
         assert status == 404
@@ -95,8 +95,8 @@ def test_impossible_name(server: HttpServer, name: str) -> None:
         assert "nearest" not in told["remedy"]
 
 
-def test_possible_name(server: HttpServer) -> None:
-    """One that a group may have is told with the nearest."""
+def test_a_possible_name_has_the_nearest(server: HttpServer) -> None:
+    """The answer to one that a group may have has the nearest."""
     status, body = _answer(_asking(server, "/api/v1/groups/oders"))
     assert status == 404
     assert "nearest are orders, " in json.loads(body)["remedy"]

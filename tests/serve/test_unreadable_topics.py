@@ -8,9 +8,10 @@ import orjson
 from kafka import TopicPartition
 
 from fairlead.wire.topics import ALL_TOPICS
-from tests.fixtures.codecs import produce_in_each
-from tests.fixtures.unreadable import old_topics
-from tests.serve.test_process import decision, serving
+from tests.kit.codecs import produce_in_each
+from tests.kit.decision_bodies import encoded_decision
+from tests.kit.serve_process import serving
+from tests.kit.unreadable import old_topics
 
 if TYPE_CHECKING:
     from fairlead.broker import EmbeddedKafka
@@ -27,7 +28,7 @@ def test_it_passes_over_what_nobody_can_read(
         spoiled = old.spoil([(suffix, 0) for suffix in ALL_TOPICS])
         old.set_right()
         decisions = TopicPartition(old.names.name("decisions"), 0)
-        produce_in_each(kafka.bootstrap, [decisions], None, decision(1, []), b"orders")
+        produce_in_each(kafka.bootstrap, [decisions], None, encoded_decision(1, []), b"orders")
         others = [place for place in spoiled if place != decisions]
         produce_in_each(kafka.bootstrap, others, None, b"behind", b"orders")
         with serving(tmp_path, kafka.bootstrap, topic_prefix) as served:

@@ -42,6 +42,6 @@ def test_no_other_defaults() -> None:
 
 
 @pytest.mark.parametrize("profile", PROFILES)
-def test_profile(profile: str) -> None:
+def test_each_profile_loads_and_changes_something(profile: str) -> None:
     """Each profile loads, and changes something."""
     assert load_settings(profile=profile) != load_settings()

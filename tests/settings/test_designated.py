@@ -21,7 +21,7 @@ def _settings(text: str, folder: Path) -> Settings:
     return load_settings(files=[given])
 
 
-def test_written_out(tmp_path: Path) -> None:
+def test_a_rule_is_published_with_its_defaults(tmp_path: Path) -> None:
     """The rule is published with what was left out of conf/."""
     wanted = wanted_rules(_settings(TABLE + 'only = ["192.168.0.6", "app-*"]', tmp_path))
     value = {"only": ["192.168.0.6", "app-*"], "topics": None, "if_nobody": "nobody"}
@@ -29,7 +29,7 @@ def test_written_out(tmp_path: Path) -> None:
     assert {rule for group, rule in wanted if group == "orders"} == {"designated"}
 
 
-def test_whole(tmp_path: Path) -> None:
+def test_everything_a_rule_may_say_can_be_in_conf(tmp_path: Path) -> None:
     """Everything that the rule may say can be said in conf/."""
     text = TABLE + 'only = ["a"]\ntopics = ["orders"]\nif_nobody = "all"'
     settings = _settings(text, tmp_path)
@@ -38,7 +38,7 @@ def test_whole(tmp_path: Path) -> None:
     assert settings.rules("orders") == settings.group_defaults
 
 
-def test_removed(tmp_path: Path) -> None:
+def test_a_rule_no_longer_in_conf_is_removed_once(tmp_path: Path) -> None:
     """A rule that conf/ set and names no longer is removed; the same once more writes nothing."""
     wanted = wanted_rules(_settings(TABLE + 'only = ["a"]', tmp_path))
     in_force = {(0, rule): RuleInForce(value, AUTHOR) for rule, value in wanted.items()}
@@ -62,7 +62,9 @@ def test_removed(tmp_path: Path) -> None:
         ('topics = ["orders"]', "designated", "only, topics, if_nobody"),
     ],
 )
-def test_refused(text: str, key: str, remedy: str, tmp_path: Path) -> None:
+def test_what_the_engine_would_reject_is_refused_by_its_key(
+    text: str, key: str, remedy: str, tmp_path: Path
+) -> None:
     """What the engine would reject is refused by its key, with what is allowed."""
     settings = _settings(TABLE + text, tmp_path)
     with pytest.raises(UsageError) as refused:
@@ -74,7 +76,7 @@ def test_refused(text: str, key: str, remedy: str, tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "text", ["[group_defaults.designated]\nonly = ['a']", "[group.orders]\ndesignated = ['a']"]
 )
-def test_no_such_place(text: str, tmp_path: Path) -> None:
+def test_a_designation_is_a_table_of_one_group(text: str, tmp_path: Path) -> None:
     """It is a table, and of a single group."""
     with pytest.raises(SettingsError, match="designated"):
         _settings(text, tmp_path)

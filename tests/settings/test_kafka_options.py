@@ -52,7 +52,7 @@ def whole(tmp_path: Path) -> KafkaSettings:
     return load_settings(overrides={"kafka.bootstrap": "a:1,b:2", **overrides}).kafka
 
 
-def test_translated(whole: KafkaSettings) -> None:
+def test_every_option_reaches_both_libraries(whole: KafkaSettings) -> None:
     """Every option of the block that is for a library reaches both, by the names of the list."""
     keys = {known.dotted.removesuffix("_file") for known in known_keys() if known.key[0] == "kafka"}
     assert {each.key for each in TRANSLATIONS} == keys - NOT_FOR_LIBRARIES
@@ -62,7 +62,7 @@ def test_translated(whole: KafkaSettings) -> None:
     assert {*java_options(whole)} == {name for each in TRANSLATIONS for name in each.java}
 
 
-def test_kafka_python(whole: KafkaSettings) -> None:
+def test_the_python_library_knows_each_option(whole: KafkaSettings) -> None:
     """The Python library knows each option that it is told, in each of its clients."""
     options = client_options(whole, "test")
     assert options["bootstrap_servers"] == ["a:1", "b:2"]
@@ -76,14 +76,14 @@ def test_kafka_python(whole: KafkaSettings) -> None:
     assert len(set(setup.values())) == 1
 
 
-def test_clients_library(whole: KafkaSettings) -> None:
+def test_the_library_of_an_application_takes_the_same_options(whole: KafkaSettings) -> None:
     """An application's own client takes the same options as they are."""
     options = application_options(whole)
     assert set(options) <= KAFKA_OPTIONS
     Consumer(bootstrap="a:1", group="g", topics=["t"], kafka=options)
 
 
-def test_java(whole: KafkaSettings, spark: "SparkSession") -> None:
+def test_the_java_library_knows_each_option(whole: KafkaSettings, spark: "SparkSession") -> None:
     """Spark's Kafka library knows each option that it is told, and takes its value."""
     jvm = spark.sparkContext._jvm  # noqa: SLF001 - pyspark has no public way to its JVM
     assert jvm is not None
@@ -109,7 +109,7 @@ def test_java(whole: KafkaSettings, spark: "SparkSession") -> None:
     }  # fmt: skip
 
 
-def test_waits_of_spark() -> None:
+def test_a_connection_waits_no_longer_than_an_answer() -> None:
     """A connection may take no longer than an answer; the sink alone asks often who leads."""
     settings = load_settings()
     told = spark_options(settings.kafka, settings.engine)
@@ -128,7 +128,7 @@ def test_waits_of_spark() -> None:
     assert "kafka.metadata.max.age.ms" not in told
 
 
-def test_first_servers() -> None:
+def test_a_first_answer_may_take_four_servers() -> None:
     """A first answer is waited for as long as four servers may take, not for 30 s."""
     assert library_options(load_settings().kafka)["bootstrap_timeout_ms"] == 8_000
     for name in ("request_timeout_ms", "socket_connection_setup_timeout_ms"):
@@ -136,7 +136,7 @@ def test_first_servers() -> None:
         assert library_options(kafka)["bootstrap_timeout_ms"] == 36_000
 
 
-def test_by_default() -> None:
+def test_both_libraries_give_up_a_silent_broker_after_2_seconds() -> None:
     """Without anything of the user's, both libraries give up a silent broker after 2 s."""
     kafka = load_settings().kafka
     assert application_options(kafka) == {
@@ -164,7 +164,7 @@ def test_no_secret_is_shown(whole: KafkaSettings) -> None:
     assert "********" in shown
 
 
-def test_told(whole: KafkaSettings) -> None:
+def test_each_option_is_shown_once_with_its_setting(whole: KafkaSettings) -> None:
     """A person sees each option of each library once, with the setting that it is from."""
     told = effective_options(whole)
     assert len({(each.library, each.option) for each in told}) == len(told)
@@ -179,7 +179,7 @@ def test_told(whole: KafkaSettings) -> None:
 @pytest.mark.parametrize(
     "content, words", [(None, "is unreadable"), (b"\n", "is empty"), (b"\xff", "no UTF-8")]
 )
-def test_password_file(content: bytes | None, words: str, tmp_path: Path) -> None:
+def test_a_wrong_password_file_is_named(content: bytes | None, words: str, tmp_path: Path) -> None:
     """A password file that is not there, is empty or is no text is named, with what is wrong."""
     path = tmp_path / "password"
     if content is not None:
@@ -221,7 +221,9 @@ def test_password_file(content: bytes | None, words: str, tmp_path: Path) -> Non
         ("socks5_proxy", "only one", "kafka.security"),
     ],
 )
-def test_refused(option: str, reason: str, remedy: str, tmp_path: Path) -> None:
+def test_an_option_that_is_not_listed_is_refused(
+    option: str, reason: str, remedy: str, tmp_path: Path
+) -> None:
     """An option that is not on the list is refused with the reason, wherever in the block it is."""
     refusal = refusal_of(option)
     assert refusal is not None

@@ -39,12 +39,14 @@ from fairlead.settings.suggestions import nearest_key, suggestion_for
         ("kafka.security.colour", 1, None),
     ],
 )
-def test_nearest(path: str, value: Any, nearest: str | None) -> None:
+def test_the_nearest_names_come_from_the_same_table_first(
+    path: str, value: Any, nearest: str | None
+) -> None:
     """What is like it in its own table comes first, then the same name elsewhere."""
     assert nearest_key(path.split("."), value) == nearest
 
 
-def test_everything_there_is() -> None:
+def test_without_a_near_key_all_of_the_table_are_named() -> None:
     """Where nothing is like it, the keys of its table are told, or the tables."""
     assert (
         suggestion_for(["metrics", "colour"], 1) == "nothing is like it; [metrics] knows host, port"
@@ -53,7 +55,7 @@ def test_everything_there_is() -> None:
 
 
 @pytest.mark.parametrize("known", known_keys(), ids=lambda known: known.dotted)
-def test_one_letter_less(known: Any) -> None:
+def test_a_key_with_one_letter_less_is_found(known: Any) -> None:
     """Every key is found again by a name with one letter less, in its own table."""
     key = [name if name != ANY_GROUP else "orders" for name in known.key]
     if len(key[-1]) > 3:

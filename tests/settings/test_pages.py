@@ -16,7 +16,7 @@ REMEDY = "run: python -m fairlead.settings.pages"
 
 
 @pytest.mark.parametrize("path", list(written_pages()), ids=lambda path: path.name)
-def test_written(path: Path) -> None:
+def test_the_written_pages_are_what_the_models_say(path: Path) -> None:
     """conf/default.toml and docs/configuration.md are what the models say."""
     assert path.read_text(encoding="utf-8") == written_pages()[path], REMEDY
 
@@ -43,7 +43,7 @@ def test_every_key_is_known() -> None:
     assert keys(load_settings().model_dump()) == listed
 
 
-def test_units() -> None:
+def test_a_number_has_its_unit_in_its_name() -> None:
     """A number has its unit in its name, or is a count of what its name says."""
     counted = (
         r".*(partitions|factor|groups|per_trigger|per_second|members|topics|queues|port"
@@ -55,7 +55,7 @@ def test_units() -> None:
     assert [name for name in bare if not re.match(counted, name)] == []
 
 
-def test_page_rows() -> None:
+def test_the_page_has_a_row_for_each_setting() -> None:
     """The page has a row for each setting, with the variable that sets it and its default."""
     page = configuration_page()
     for known in known_keys():
@@ -91,7 +91,7 @@ def test_examples_can_be_used(tmp_path: Path) -> None:
         ("group", ("group",)),
     ],
 )
-def test_path_of(dotted: str, path: tuple[str, ...]) -> None:
+def test_a_dotted_key_may_name_a_group_with_dots(dotted: str, path: tuple[str, ...]) -> None:
     """The name of a group in a dotted key may have dots itself."""
     assert path_of(dotted) == path
 

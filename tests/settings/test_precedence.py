@@ -14,7 +14,7 @@ def _file(folder: Path, name: str, text: str) -> Path:
     return path
 
 
-def test_defaults() -> None:
+def test_the_defaults_are_in_force_by_themselves() -> None:
     """Without anything of the user's, conf/default.toml is in force."""
     settings = load_settings()
     assert settings.kafka.bootstrap_servers == ["localhost:9092"]
@@ -24,7 +24,7 @@ def test_defaults() -> None:
     assert settings.client.heartbeat_ms == 3_000
 
 
-def test_rocketmq_profile() -> None:
+def test_the_rocketmq_profile_has_its_times() -> None:
     """The rocketmq profile has RocketMQ's heartbeat, expiry and trigger; a client can take them."""
     settings = load_settings(profile="rocketmq")
     rules = settings.group_defaults
@@ -35,12 +35,12 @@ def test_rocketmq_profile() -> None:
     assert rules.trigger_ms == 20_000
 
 
-def test_profile_over_defaults() -> None:
+def test_a_profile_wins_over_the_defaults() -> None:
     """A profile changes what it names and leaves the rest."""
     assert load_settings(profile="rocketmq").metrics == load_settings().metrics
 
 
-def test_file_over_profile(tmp_path: Path) -> None:
+def test_a_file_wins_over_a_profile(tmp_path: Path) -> None:
     """A file wins over a profile, and a later file over an earlier one."""
     first = _file(
         tmp_path, "first.toml", "[group_defaults]\nlease_ms = 200000\ntrigger_ms = 5000\n"
@@ -50,7 +50,7 @@ def test_file_over_profile(tmp_path: Path) -> None:
     assert (rules.lease_ms, rules.trigger_ms, rules.margin_ms) == (300_000, 5_000, 3_000)
 
 
-def test_environment_over_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_environment_wins_over_a_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """The environment wins over a file."""
     path = _file(tmp_path, "mine.toml", '[kafka]\nbootstrap = "file:1"\ntopic_prefix = "file."\n')
     monkeypatch.setenv("FAIRLEAD__KAFKA__BOOTSTRAP", "environment:1")
@@ -58,19 +58,19 @@ def test_environment_over_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert (kafka.bootstrap, kafka.topic_prefix) == ("environment:1", "file.")
 
 
-def test_override_over_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_flag_wins_over_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     """A flag wins over the environment."""
     monkeypatch.setenv("FAIRLEAD__KAFKA__BOOTSTRAP", "environment:1")
     settings = load_settings(overrides={"kafka.bootstrap": "flag:1,flag:2"})
     assert settings.kafka.bootstrap_servers == ["flag:1", "flag:2"]
 
 
-def test_absent_override() -> None:
+def test_an_absent_flag_changes_nothing() -> None:
     """A flag that was not given changes nothing."""
     assert load_settings(overrides={"kafka.bootstrap": None}) == load_settings()
 
 
-def test_environment_types(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_text_of_the_environment_becomes_the_type(monkeypatch: pytest.MonkeyPatch) -> None:
     """The environment's text becomes the type of the setting, however deep it stands."""
     monkeypatch.setenv("FAIRLEAD__ENGINE__TICK_MS", "500")
     monkeypatch.setenv("FAIRLEAD__KAFKA__SECURITY__SSL_CHECK_HOSTNAME", "false")
@@ -81,7 +81,7 @@ def test_environment_types(monkeypatch: pytest.MonkeyPatch) -> None:
     assert settings.group_defaults.drain_deadline_ms == "never"
 
 
-def test_environment_lists(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_list_in_the_environment_is_json(monkeypatch: pytest.MonkeyPatch) -> None:
     """A list is JSON in the environment, as docs/configuration.md says."""
     monkeypatch.setenv("FAIRLEAD__SERVE__QUEUE_SERIES", '["orders", "payments"]')
     assert load_settings().serve.queue_series == ("orders", "payments")
@@ -97,13 +97,13 @@ def test_group_of_its_own(tmp_path: Path) -> None:
     assert settings.rules("payments") == settings.group_defaults
 
 
-def test_spark_passthrough(tmp_path: Path) -> None:
+def test_settings_of_spark_pass_through(tmp_path: Path) -> None:
     """Spark's own settings pass through with their dotted names."""
     path = _file(tmp_path, "spark.toml", '[engine.spark]\n"spark.memory.fraction" = 0.5\n')
     assert load_settings(files=[path]).engine.spark == {"spark.memory.fraction": 0.5}
 
 
-def test_password(tmp_path: Path) -> None:
+def test_the_password_comes_from_its_file(tmp_path: Path) -> None:
     """The password comes from its file, without the line end, and is not printed."""
     path = _file(tmp_path, "password", "s3cret \n")
     settings = load_settings(
@@ -120,6 +120,6 @@ def test_password(tmp_path: Path) -> None:
     assert "s3cret" not in repr(password) + repr(settings)
 
 
-def test_no_password() -> None:
+def test_without_a_password_file_there_is_no_password() -> None:
     """Without a password file there is no password."""
     assert load_settings().kafka.security.password() is None

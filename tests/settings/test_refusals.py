@@ -42,7 +42,9 @@ def _refused(text: str, folder: Path) -> dict[str, Problem]:
          "kafka.security.sasl_plain_password_file"),
     ],
 )  # fmt: skip
-def test_unknown_key(text: str, key: str, nearest: str, tmp_path: Path) -> None:
+def test_an_unknown_key_is_refused_with_the_nearest(
+    text: str, key: str, nearest: str, tmp_path: Path
+) -> None:
     """An unknown key is refused with the nearest key that exists."""
     problems = _refused(text, tmp_path)
     assert set(problems) == {key}
@@ -78,7 +80,9 @@ def test_unknown_key(text: str, key: str, nearest: str, tmp_path: Path) -> None:
          "topics.assignments_compaction_lag_ms", "600,000"),
     ],
 )  # fmt: skip
-def test_bad_value(text: str, key: str, wanted: str, tmp_path: Path) -> None:
+def test_a_bad_value_is_named_once_with_what_fits(
+    text: str, key: str, wanted: str, tmp_path: Path
+) -> None:
     """A value that does not fit is named once, with what would fit."""
     problems = _refused(text, tmp_path)
     assert set(problems) == {key}
@@ -121,7 +125,9 @@ def test_every_setting_refuses_in_our_own_words(known: KnownKey, value: Any) -> 
         ('[kafka.security]\nssl_keyfile = "a.pem"', "kafka.security.ssl_certfile", "ssl_certfile"),
     ],
 )
-def test_contradiction(text: str, key: str, wanted: str, tmp_path: Path) -> None:
+def test_a_contradiction_is_refused_with_the_bound(
+    text: str, key: str, wanted: str, tmp_path: Path
+) -> None:
     """Values that are wrong beside each other are refused, with the bound."""
     problems = _refused(text, tmp_path)
     assert set(problems) == {key}
@@ -144,7 +150,7 @@ def test_bounds_are_allowed(text: str, tmp_path: Path) -> None:
     assert rules.items() >= tomllib.loads(text)["group_defaults"].items()
 
 
-def test_sasl_is_whole(tmp_path: Path) -> None:
+def test_sasl_names_everything_it_lacks(tmp_path: Path) -> None:
     """SASL names everything that it lacks, at once."""
     problems = _refused('[kafka.security]\nsecurity_protocol = "SASL_SSL"', tmp_path)
     assert set(problems) == {
@@ -160,7 +166,7 @@ def test_every_problem_at_once(tmp_path: Path) -> None:
     assert set(problems) == {"kafka.bootstrp", "engine.tick_ms", "grop"}
 
 
-def test_unknown_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_unknown_variable_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """A variable with our prefix that sets nothing is refused, also in an unknown section."""
     monkeypatch.setenv("FAIRLEAD__KAFKA__BOOTSTRP", "a:1")
     monkeypatch.setenv("FAIRLEAD__KAFFKA__BOOTSTRAP", "a:1")
@@ -185,7 +191,7 @@ def test_variable_below_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
     }
 
 
-def test_line(tmp_path: Path) -> None:
+def test_a_mistake_in_a_file_has_its_line(tmp_path: Path) -> None:
     """A mistake in a file is told with its line, also one between two values."""
     text = '# mine\n[group."a.b"]\nmode = "eager"\nlease_ms = 8999\n[engine]\n\ntick_ms = 0\n'
     problems = _refused(text.replace("[engine]\n\ntick_ms = 0\n", ""), tmp_path)
@@ -195,7 +201,7 @@ def test_line(tmp_path: Path) -> None:
     assert str(problem).startswith(f"engine.tick_ms ({tmp_path / 'mine.toml'}:7): ")
 
 
-def test_spark_names(tmp_path: Path) -> None:
+def test_names_that_spark_ignores_are_refused(tmp_path: Path) -> None:
     """What Spark would ignore among its settings is refused: Kafka's have a block of their own."""
     problems = _refused('[engine.spark]\n"kafka.security.protocol" = "SSL"', tmp_path)
     assert "[kafka]" in problems["engine.spark.kafka.security.protocol"].remedy
@@ -213,21 +219,23 @@ def test_every_source_at_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("name", ["GROUP__ORDERS__LEASE_MS", "ENGINE__SPARK__X", "GROUP"])
-def test_file_only(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_table_of_free_names_is_for_files_only(
+    name: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A table with free, case-sensitive names cannot be set in the environment."""
     monkeypatch.setenv(f"FAIRLEAD__{name}", "{}")
     with pytest.raises(SettingsError, match=f"FAIRLEAD__{name}.*in a file"):
         load_settings()
 
 
-def test_bad_json_variable(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_section_in_the_environment_is_json(monkeypatch: pytest.MonkeyPatch) -> None:
     """A whole section in the environment is JSON, or refused."""
     monkeypatch.setenv("FAIRLEAD__METRICS", '{"port": ')
     with pytest.raises(SettingsError, match=r"metrics.*as JSON"):
         load_settings()
 
 
-def test_unknown_profile() -> None:
+def test_an_unknown_profile_is_refused_with_those_there_are() -> None:
     """An unknown profile is answered with those that exist."""
     with pytest.raises(SettingsError, match=r"no profile 'rabbit'; one of: rocketmq"):
         load_settings(profile="rabbit")
@@ -241,7 +249,9 @@ def test_unknown_profile() -> None:
         (b'a = "\xff"', "is not UTF-8"),
     ],
 )
-def test_unreadable_file(content: bytes | None, wanted: str, tmp_path: Path) -> None:
+def test_an_unreadable_file_is_named_with_the_reason(
+    content: bytes | None, wanted: str, tmp_path: Path
+) -> None:
     """A file that is missing, no TOML or no text is named with the reason."""
     path = tmp_path / "mine.toml"
     if content is not None:
@@ -251,7 +261,7 @@ def test_unreadable_file(content: bytes | None, wanted: str, tmp_path: Path) -> 
     assert [problem.source for problem in refusal.value.problems] == [str(path)]
 
 
-def test_lines_and_code(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_error_has_its_lines_and_exit_code(monkeypatch: pytest.MonkeyPatch) -> None:
     """The error has the exit code of usage, and a line for the problem and one for the remedy."""
     monkeypatch.setenv("FAIRLEAD__KAFKA__BOOTSTRP", "a:1")
     with pytest.raises(SettingsError) as refusal:

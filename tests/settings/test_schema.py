@@ -20,7 +20,7 @@ def _errors(text: str) -> list[str]:
     return [error.message for error in found]
 
 
-def test_valid() -> None:
+def test_the_schema_is_valid() -> None:
     """It is JSON Schema 2020-12."""
     Draft202012Validator.check_schema(SCHEMA)
     assert SCHEMA["$schema"] == "https://json-schema.org/draft/2020-12/schema"
@@ -29,7 +29,7 @@ def test_valid() -> None:
 @pytest.mark.parametrize(
     "path", sorted(conf_directory().glob("*.toml")), ids=lambda path: path.stem
 )
-def test_conf(path: Path) -> None:
+def test_the_defaults_and_profiles_fit_the_schema(path: Path) -> None:
     """The defaults and every profile fit; a file may leave out anything."""
     assert _errors(path.read_text(encoding="utf-8")) == []
     assert _errors("") == []
@@ -49,7 +49,7 @@ def test_conf(path: Path) -> None:
         "[grop]",
     ],
 )
-def test_refused(text: str, tmp_path: Path) -> None:
+def test_the_schema_refuses_what_the_loader_refuses(text: str, tmp_path: Path) -> None:
     """What the loader refuses for itself, an editor marks."""
     assert _errors(text)
     path = tmp_path / "mine.toml"
@@ -58,7 +58,7 @@ def test_refused(text: str, tmp_path: Path) -> None:
         load_settings(files=[path])
 
 
-def test_completes() -> None:
+def test_each_key_of_the_schema_has_meaning_and_default() -> None:
     """An editor finds each key with its meaning, and with its default where it has one."""
     defaults = tomllib.loads((conf_directory() / "default.toml").read_text(encoding="utf-8"))
     for known in known_keys():

@@ -18,7 +18,7 @@ LOGIN = {
 }
 
 
-def test_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_password_of_the_environment_is_shown_nowhere(monkeypatch: pytest.MonkeyPatch) -> None:
     """A password in the environment logs in, and nothing that holds it shows it."""
     monkeypatch.setenv(VARIABLE, CANARY)
     settings = load_settings(overrides=LOGIN)
@@ -74,7 +74,7 @@ def test_section_in_the_environment(monkeypatch: pytest.MonkeyPatch) -> None:
     assert CANARY not in str(error.value)
 
 
-def test_twice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+def test_a_secret_given_twice_is_refused(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """A secret in the environment and in a file is refused: which one is meant does not show."""
     monkeypatch.setenv(VARIABLE, CANARY)
     overrides = {**LOGIN, "kafka.security.sasl_plain_password_file": str(tmp_path / "x")}
@@ -82,7 +82,7 @@ def test_twice(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
         load_settings(overrides=overrides)
 
 
-def test_empty(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_empty_secret_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     """An empty secret is refused: libraries would log in without one."""
     monkeypatch.setenv(VARIABLE, "")
     with pytest.raises(SettingsError, match="it is empty"):

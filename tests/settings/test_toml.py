@@ -21,14 +21,14 @@ VALUES: st.SearchStrategy[Any] = st.recursive(
 
 
 @given(st.dictionaries(TEXTS, VALUES))
-def test_read_back(values: dict[str, Any]) -> None:
+def test_what_is_written_is_read_back(values: dict[str, Any]) -> None:
     """Whatever is written is read back as it was, under any key."""
     text = "".join(f"{toml_key(name)} = {toml_value(value)}\n" for name, value in values.items())
     assert tomllib.loads(text) == values
 
 
 @given(st.lists(TEXTS, min_size=1))
-def test_header(path: list[str]) -> None:
+def test_a_table_may_have_any_names(path: list[str]) -> None:
     """The header of a table may have any names in it."""
     found: Any = tomllib.loads(toml_table(tuple(path)))
     for name in path:
@@ -36,13 +36,13 @@ def test_header(path: list[str]) -> None:
     assert found == {}
 
 
-def test_no_null() -> None:
+def test_a_null_is_refused() -> None:
     """What TOML does not have is refused."""
     with pytest.raises(TypeError, match="NoneType"):
         toml_value(None)
 
 
-def test_lines() -> None:
+def test_each_key_is_found_on_its_line() -> None:
     """Each key and each table is found on the line where it begins."""
     text = (
         "# comment\n"

@@ -16,7 +16,7 @@ def _doubts(text: str, folder: Path) -> dict[str, Problem]:
     return {problem.key: problem for problem in settings_warnings(found.settings, found.layers)}
 
 
-def test_defaults(tmp_path: Path) -> None:
+def test_the_defaults_have_no_warning(tmp_path: Path) -> None:
     """The defaults leave nothing to think of."""
     assert _doubts("", tmp_path) == {}
 
@@ -53,7 +53,7 @@ def test_defaults(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_told(text: str, key: str, tmp_path: Path) -> None:
+def test_each_warning_has_key_risk_and_remedy(text: str, key: str, tmp_path: Path) -> None:
     """Each has its key, what it risks, and what to do."""
     doubts = _doubts(text, tmp_path)
     assert set(doubts) == {key}
@@ -61,14 +61,14 @@ def test_told(text: str, key: str, tmp_path: Path) -> None:
     assert doubts[key].remedy
 
 
-def test_place(tmp_path: Path) -> None:
+def test_a_warning_names_where_it_was_set(tmp_path: Path) -> None:
     """It is told where it was set, and a group is not blamed for what all groups have."""
     doubts = _doubts('[group_defaults]\nmode = "eager"\n[group.a]\nlease_ms = 20000\n', tmp_path)
     assert set(doubts) == {"group_defaults.mode"}
     assert doubts["group_defaults.mode"].place == f"{tmp_path / 'mine.toml'}:2"
 
 
-def test_secret_file(tmp_path: Path) -> None:
+def test_a_secret_file_that_others_can_read_is_reported(tmp_path: Path) -> None:
     """A file with a secret that others may read is told, and one that is not there."""
     secret = tmp_path / "password"
     text = (
@@ -84,7 +84,7 @@ def test_secret_file(tmp_path: Path) -> None:
     assert _doubts(text, tmp_path) == {}
 
 
-def test_misspelt_variable(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_misspelt_variable_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A variable with one underscore less sets nothing, and is told; those of others are not."""
     monkeypatch.setenv("FAIRLEAD_KAFKA_BOOTSTRAP", "a:1")
     monkeypatch.setenv("FAIRLEAD_SERVICE_HOST", "10.0.0.1")

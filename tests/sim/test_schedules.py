@@ -5,7 +5,7 @@ from fairlead_proof.sim import campaign as campaigns
 from fairlead_proof.sim.campaign import Campaign, run_campaign
 from fairlead_proof.sim.schedule import run_schedule
 
-from tests.hash_seeds import printed_under
+from tests.kit.hash_seeds import printed_under
 
 MEASURED = 100
 

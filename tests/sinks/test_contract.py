@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from tests.topics.reading import read_to_ends
+from tests.kit.topic_reading import read_to_ends
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -49,7 +49,7 @@ def _kafka(bootstrap: str, prefix: str) -> SinkUnderTest:
     from kafka import KafkaConsumer, TopicPartition
 
     from sinks import KafkaSink
-    from tests.fixtures.kafka_topics import make_topic
+    from tests.kit.kafka_topics import make_topic
 
     topics = (f"{prefix}first", f"{prefix}second")
     make_topic(bootstrap, *topics, partitions=3)
@@ -130,14 +130,18 @@ def _by_partition(rows: list[Row]) -> dict[tuple[str, int], list[Row]]:
     return found
 
 
-def test_rows(spark: "SparkSession", under_test: SinkUnderTest, tmp_path: Path) -> None:
+def test_a_record_is_written_byte_for_byte_in_order(
+    spark: "SparkSession", under_test: SinkUnderTest, tmp_path: Path
+) -> None:
     """A record ends up in its row's topic and partition, byte for byte and in order."""
     rows = _records(under_test.topics)
     _write(spark, under_test.sink, rows, tmp_path)
     assert _by_partition(under_test.read()) == _by_partition(rows)
 
 
-def test_restart(spark: "SparkSession", under_test: SinkUnderTest, tmp_path: Path) -> None:
+def test_a_restarted_sink_adds_only_what_is_new(
+    spark: "SparkSession", under_test: SinkUnderTest, tmp_path: Path
+) -> None:
     """A sink that is taken up again from its checkpoint adds what is new and nothing else."""
     rows = _records(under_test.topics)
     _write(spark, under_test.sink, rows[:5], tmp_path)

@@ -5,10 +5,10 @@ import itertools
 from fairlead.kafka.caching_source import CachingSource
 from fairlead.observed.reading import read_standing
 from strategies.registry import STRATEGIES
-from tests.engine.world import World
-from tests.observed.looked import HISTORY_MS
-from tests.planning.live import TICK_MS
-from tests.planning.memory_source import MemorySource
+from tests.kit.live_group import TICK_MS
+from tests.kit.memory_source import MemorySource
+from tests.kit.observations import HISTORY_MS
+from tests.kit.world import World
 
 
 def _source() -> MemorySource:
@@ -20,7 +20,7 @@ def _source() -> MemorySource:
     return MemorySource(world.topics)
 
 
-def test_as_without_it() -> None:
+def test_the_cache_changes_no_answer() -> None:
     """A group stands as it does when everything is read again for each question."""
     source = _source()
     one, alone = (
@@ -32,7 +32,7 @@ def test_as_without_it() -> None:
     assert [each.to_json() for each in one.members] == [each.to_json() for each in alone.members]
 
 
-def test_read_once() -> None:
+def test_sets_are_read_once_for_two_questions() -> None:
     """Sets are read once for two questions; heartbeats again only for what is further back."""
     source = _source()
     look = CachingSource(source)

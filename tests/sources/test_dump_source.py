@@ -15,11 +15,11 @@ from fairlead.recording.recording_source import DumpSource
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import ALL_TOPICS
 from strategies.registry import STRATEGIES
-from tests.engine.topics import NAMES
-from tests.engine.world import World
-from tests.planning.live import GROUP, TICK_MS, world_of
-from tests.planning.memory_source import MemorySource
-from tests.recording.worlds import record, rows_of, settings_of, write_recording
+from tests.kit.live_group import GROUP, TICK_MS
+from tests.kit.memory_source import MemorySource
+from tests.kit.memory_topics import NAMES
+from tests.kit.recordings import record, rows_of, settings_of, write_recording
+from tests.kit.world import World, world_of
 
 
 @pytest.fixture(scope="module")
@@ -38,7 +38,7 @@ def _dump(folder: Path) -> DumpSource:
     return DumpSource(open_recording(folder))
 
 
-def test_every_topic(world: World, folder: Path) -> None:
+def test_each_topic_has_its_partitions_and_rows(world: World, folder: Path) -> None:
     """Each topic is there with its partitions and its rows, from the first or since a time."""
     source, rows = _dump(folder), rows_of(world)
     assert {
@@ -52,7 +52,7 @@ def test_every_topic(world: World, folder: Path) -> None:
     assert source.read("heartbeats", [0], since_ms) == later
 
 
-def test_clock(world: World, folder: Path) -> None:
+def test_now_is_when_the_newest_record_was_appended(world: World, folder: Path) -> None:
     """It is now when the newest record of any topic was appended."""
     source = _dump(folder)
     assert source.now_ms() == world.topics.now_ms
@@ -61,7 +61,7 @@ def test_clock(world: World, folder: Path) -> None:
     assert source.tick_ms == TICK_MS
 
 
-def test_same_group(world: World, folder: Path) -> None:
+def test_a_recorded_group_is_the_live_one(world: World, folder: Path) -> None:
     """A group of a recording is the group that was live."""
     live = read_live_group(MemorySource(world.topics), GROUP, STRATEGIES, TICK_MS)
     dumped = read_live_group(_dump(folder), GROUP, STRATEGIES, TICK_MS)
@@ -69,8 +69,8 @@ def test_same_group(world: World, folder: Path) -> None:
     assert len(dumped.planned.owners) == 17
 
 
-def test_places(world: World, tmp_path: Path) -> None:
-    """A record is found at its place, or the reason is told why it is not there."""
+def test_a_record_is_found_at_its_place(world: World, tmp_path: Path) -> None:
+    """A record is found at its place, or the answer says why it is not there."""
     rows = rows_of(world)
     beats, releases, routes = (
         (NAMES.name("heartbeats"), 0),
@@ -107,7 +107,7 @@ def test_places(world: World, tmp_path: Path) -> None:
         (None, 6, (5, 9), "never"),
     ],
 )
-def test_why_missing(
+def test_the_reason_for_a_missing_record_is_given(
     suffix: str | None, offset: int, bounds: tuple[int, int] | None, wanted: str
 ) -> None:
     """What a topic keeps tells why an offset of it has no record."""
@@ -121,7 +121,7 @@ def _run(*words: str | Path) -> tuple[int, str]:
     return ended.exit_code, ended.stdout
 
 
-def test_commands(folder: Path) -> None:
+def test_commands_work_on_a_recording(folder: Path) -> None:
     """`group check` and `plan` work on a recording as they do on a live cluster."""
     code, text = _run("group", "check", GROUP, "--dump", folder)
     assert (code, text) == (ExitCode.OK, "orders: no problem (3 members, 17 queues)\n")
@@ -145,7 +145,7 @@ def test_commands(folder: Path) -> None:
         (["--topic-prefix", "other."], "--topic-prefix names a cluster"),
     ],
 )
-def test_two_places(folder: Path, words: list[str], told: str) -> None:
+def test_a_cluster_beside_a_recording_is_refused(folder: Path, words: list[str], told: str) -> None:
     """A cluster beside a recording is refused, and so is a group that the recording lacks."""
     with pytest.raises(UsageError, match=told):
         _run("plan", GROUP, "--dump", folder, *words)

@@ -1,4 +1,4 @@
-"""A live cluster: records at their places, what is gone is told as gone, all by one connection."""
+"""A live cluster: records at their places, what is gone as gone, all by one connection."""
 
 import contextlib
 import itertools
@@ -16,12 +16,12 @@ from fairlead.kafka.topic_reader import consumer_of
 from fairlead.settings import Settings
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import TopicNames
-from tests.streaming.log import Log
-from tests.topics.deletion import delete_topics
+from tests.kit.kafka_log import Log
+from tests.kit.kafka_topics import delete_topics
 
 
-def test_places(settings: Settings) -> None:
-    """Records far apart and side by side are found; deleted, later and strange ones are told."""
+def test_records_are_found_however_far_apart(settings: Settings) -> None:
+    """Records far apart and side by side are found; missing ones have their reason."""
     with Log(settings.kafka) as log:
         for number in range(900):
             log.append("releases", b"%d" % number, b"g", partition=1)
@@ -60,7 +60,9 @@ def opened(monkeypatch: pytest.MonkeyPatch) -> list[KafkaConsumer]:
     return found
 
 
-def test_one_connection(settings: Settings, opened: list[KafkaConsumer]) -> None:
+def test_all_questions_share_one_connection(
+    settings: Settings, opened: list[KafkaConsumer]
+) -> None:
     """However many questions are asked one after the other, one connection is opened for them."""
     with Log(settings.kafka) as log:
         for number in range(3):
@@ -82,7 +84,9 @@ def test_one_connection(settings: Settings, opened: list[KafkaConsumer]) -> None
     assert len(opened) == 1
 
 
-def test_lazy_reading(settings: Settings, opened: list[KafkaConsumer]) -> None:
+def test_two_readings_do_not_disturb_each_other(
+    settings: Settings, opened: list[KafkaConsumer]
+) -> None:
     """Two readings side by side do not disturb each other; one that is given up lends its own."""
     with Log(settings.kafka) as log:
         for number in range(700):
@@ -113,7 +117,7 @@ def test_closed_with_the_last_reference(settings: Settings, opened: list[KafkaCo
 
 
 def test_topic_that_is_not_there(settings: Settings) -> None:
-    """A topic that is gone is told as missing at once, however it is asked about; none is made."""
+    """A topic that is gone is missing at once, however it is asked about; none is made."""
     name = TopicNames(settings.kafka.topic_prefix).name("rejects")
     with contextlib.closing(KafkaAdminClient(bootstrap_servers=settings.kafka.bootstrap)) as admin:
         delete_topics(admin, [name])

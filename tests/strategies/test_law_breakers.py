@@ -156,7 +156,7 @@ BREAKERS: tuple[tuple[Law, Strategy], ...] = (
 
 
 @pytest.mark.parametrize("law, strategy", BREAKERS)
-def test_found(law: Law, strategy: Strategy) -> None:
+def test_a_broken_law_is_named_with_the_request(law: Law, strategy: Strategy) -> None:
     """A strategy that breaks a law is told which, with the request in ASCII."""
     with pytest.raises(
         BrokenLawError, match=re.escape(f"{strategy.name}: {law.sentence}, but ")
@@ -166,13 +166,13 @@ def test_found(law: Law, strategy: Strategy) -> None:
     assert "\nAllocationRequest(" in str(told.value)
 
 
-def test_bad_options() -> None:
+def test_options_that_a_strategy_refuses_are_reported() -> None:
     """Options that the strategy refuses are told: nothing would be checked under them."""
     with pytest.raises(BrokenLawError, match="failed: bad_option: virtual_nodes"):
         check_laws(HASH, options={"virtual_nodes": "many"})
 
 
-def test_raising() -> None:
+def test_what_a_strategy_raises_is_reported_with_the_request() -> None:
     """What a strategy raises is told with the request for which it does."""
     with pytest.raises(BrokenLawError, match=r"STICKY: it raised .*bad.*\nAllocationRequest\("):
         check_laws(STICKY, options={"bad": 1})

@@ -13,21 +13,25 @@ from tests.strategies.drawn import requests
 from tests.strategies.promises import PROMISES, options
 
 
-def test_all_promise() -> None:
+def test_every_strategy_makes_promises() -> None:
     """No strategy is without promises."""
     assert set(PROMISES) == set(STRATEGIES)
 
 
 @pytest.mark.parametrize("name", STRATEGIES)
 @given(requests(), st.data())
-def test_promises(name: str, drawn: AllocationRequest, data: st.DataObject) -> None:
+def test_every_strategy_keeps_its_promises(
+    name: str, drawn: AllocationRequest, data: st.DataObject
+) -> None:
     """In any world, whatever the names in it, a strategy keeps its promises."""
     asked = replace(drawn, options=data.draw(options(name, drawn)))
     assert list(broken_laws(STRATEGIES[name], asked, PROMISES[name])) == []
 
 
 @given(requests(), st.data())
-def test_weights_and_rules(drawn: AllocationRequest, data: st.DataObject) -> None:
+def test_sticky_keeps_its_promises_under_weights_and_rules(
+    drawn: AllocationRequest, data: st.DataObject
+) -> None:
     """Whatever queues weigh, and wherever operators want them, STICKY is what the engine needs."""
     queue = st.sampled_from([one for held in drawn.queues.values() for one in held])
     client = st.sampled_from([*(each.client_id for each in drawn.candidates), "absent"])

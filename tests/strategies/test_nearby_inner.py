@@ -39,7 +39,7 @@ def test_sticky_stays_in_its_room() -> None:
     assert again.topics == found.topics
 
 
-def test_rooms_in_rooms() -> None:
+def test_a_nearby_strategy_may_be_its_own_inner() -> None:
     """It may be its own inner strategy: here the rooms of the inner one are none, and all share."""
     rooms = {"broker_rooms": {"west-1": "x", "east-1": "x"}, "client_rooms": {}}
     rooms["client_rooms"] = {candidate.client_id: "x" for candidate in CLIENTS}
@@ -81,7 +81,7 @@ class LastComes:
         return Allocation({topic: {last: queues} for topic, queues in request.queues.items()})
 
 
-def test_ones_own() -> None:
+def test_a_strategy_of_ones_own_can_be_the_inner_one() -> None:
     """A strategy of one's own can be chosen for the rooms as soon as it is one of the engine's."""
     with pytest.raises(AllocationError, match=r"one of AVG, .*, STICKY"):
         STRATEGIES[NEARBY].check_options({"inner": LastComes.name})  # type: ignore[attr-defined]

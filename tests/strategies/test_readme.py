@@ -6,7 +6,7 @@ from typing import Any
 
 from fairlead.core.rules.group_rules import GroupRules, with_rule
 from strategies.own_strategies import all_strategies
-from tests.core.world import World, queue_of, settled
+from tests.kit.group_world import GroupWorld, queue_of, settled
 
 PAGE = (Path(__file__).parents[2] / "strategies" / "README.md").read_text(encoding="utf-8")
 
@@ -19,17 +19,17 @@ def _shown() -> dict[str, Any]:
     return defined
 
 
-def _owners(world: World) -> list[str]:
+def _owners(world: GroupWorld) -> list[str]:
     assert world.state is not None
     return [world.state.targets[queue_of(number)] for number in range(4)]
 
 
-def _troubles(world: World) -> list[str]:
+def _troubles(world: GroupWorld) -> list[str]:
     decision = world.decision
     return [*decision.alarms, *(failure.code for failure in decision.failures)]
 
 
-def test_examples() -> None:
+def test_the_example_of_the_readme_allocates() -> None:
     """The first client gets everything; a pinned queue goes to its client, if that is there."""
     shown = _shown()
     world = settled("a", "b", "c")
@@ -49,7 +49,7 @@ def test_examples() -> None:
     assert _troubles(world) == []
 
 
-def test_laws() -> None:
+def test_the_example_of_the_readme_keeps_the_laws() -> None:
     """The test that the page gives its example passes: the example keeps what it promises."""
     _shown()["test_first_come"]()
 

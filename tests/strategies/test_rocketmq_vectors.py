@@ -48,7 +48,7 @@ def dealt(
         (1, 4, [[0]], [[0]]),
     ],
 )
-def test_averages(
+def test_avg_deals_blocks_and_circle_deals_round(
     queues: int, clients: int, blocks: list[list[int]], circle: list[list[int]]
 ) -> None:
     """AVG deals blocks, AVG_BY_CIRCLE round and round; the first clients get what is left over."""
@@ -56,7 +56,7 @@ def test_averages(
     assert list(dealt("AVG_BY_CIRCLE", numbered(queues), ids(clients)).values()) == circle
 
 
-def test_duplicated_id() -> None:
+def test_a_duplicated_id_counts_at_its_first_place() -> None:
     """A duplicated id counts at its first place, and what falls to its second is nobody's."""
     clients = ["c1", "c1", "c2"]
     assert dealt("AVG", numbered(6), clients) == {"c1": [0, 1], "c2": [4, 5]}
@@ -64,7 +64,7 @@ def test_duplicated_id() -> None:
 
 
 @pytest.mark.parametrize("name", sorted(set(ROCKETMQ) - {"CONFIG"}))
-def test_common_checks(name: str) -> None:
+def test_every_strategy_refuses_the_same_input(name: str) -> None:
     """Every strategy but CONFIG refuses the same input in the same order, and knows no stranger."""
     options = {"rooms": ["x"]} if name == "MACHINE_ROOM" else {}
     for queues, asked, code in (
@@ -78,7 +78,7 @@ def test_common_checks(name: str) -> None:
     assert ROCKETMQ[name].deal(numbered(3), ["a"], options)("b") == ()
 
 
-def test_configured() -> None:
+def test_config_gives_every_client_the_list() -> None:
     """CONFIG gives every client all of the list, and an empty one without a list."""
     wanted = {"queues": [["topic_test", "brokerName", number] for number in range(4)]}
     assert dealt("CONFIG", numbered(4), ids(2), wanted) == {key: [0, 1, 2, 3] for key in ids(2)}
@@ -94,13 +94,13 @@ def test_configured() -> None:
         (["x"], []),
     ],
 )
-def test_machine_room(rooms: list[str], shares: list[list[int]]) -> None:
+def test_only_queues_of_the_rooms_are_dealt(rooms: list[str], shares: list[list[int]]) -> None:
     """Only queues of the rooms are dealt, what is left over from the tail."""
     queues = numbered(5, "room1@broker-a") + numbered(5, "room2@broker-b", 5)
     assert list(dealt("MACHINE_ROOM", queues, ids(2), {"rooms": rooms}).values()) == shares
 
 
-def test_rooms_unset() -> None:
+def test_rooms_never_configured_are_an_error() -> None:
     """Rooms that were never configured are an error at the first queue that has a room."""
     assert dealt("MACHINE_ROOM", numbered(2, "no room"), ids(1)) == {}
     with pytest.raises(AllocationError) as failed:
@@ -113,7 +113,7 @@ def test_rooms_unset() -> None:
     [("a@b", "a"), ("a@b@", "a"), ("@b", ""), ("a@", None), ("a", None), ("@", None),
      ("a@b@c", None), ("a@@b", None)],
 )  # fmt: skip
-def test_room_of_broker(broker_name: str, room: str | None) -> None:
+def test_a_broker_has_a_room_if_two_parts_remain(broker_name: str, room: str | None) -> None:
     """A name has a room if two parts remain after Java's split, which drops empty ends."""
     assert room_of_broker(broker_name) == room
 
@@ -148,7 +148,7 @@ def clients_in(room: int, count: int) -> list[str]:
     ],
     ids=["orphans_pile_up", "room_without_queues", "one_orphan_room", "all_orphans"],
 )
-def test_machine_room_nearby(
+def test_a_rooms_queues_go_to_its_own_clients(
     queues: list[MessageQueue], clients: list[str], shares: list[list[int]]
 ) -> None:
     """A room's queues go to its own clients; those of rooms without clients to all of them."""
@@ -164,7 +164,7 @@ def test_machine_room_nearby(
         ("MessageQueue [topic=TopicA, brokerName=broker-a, queueId=0]", 1_888_944_553),
     ],
 )
-def test_ring_hash(text: str, place: int) -> None:
+def test_a_ring_hash_is_the_first_four_bytes_of_md5(text: str, place: int) -> None:
     """The first four bytes of the MD5, the first one the highest."""
     assert ring_hash(text) == place
 
@@ -182,7 +182,7 @@ def test_ring_hash(text: str, place: int) -> None:
         (0, ids(2, "CID-"), 6, {}),
     ],
 )  # fmt: skip
-def test_consistent_hash(
+def test_a_queue_belongs_to_the_next_node_of_the_ring(
     nodes: int, clients: list[str], queues: int, shares: dict[str, list[int]]
 ) -> None:
     """A queue belongs to the next node on the ring; who leaves takes nothing from the others."""
@@ -203,7 +203,7 @@ def test_consistent_hash(
         ("CONSISTENT_HASH", {"virtual_nodes": True}, "virtual_nodes"),
     ],
 )
-def test_bad_options(name: str, options: dict[str, Any], at: str) -> None:
+def test_a_bad_option_is_named(name: str, options: dict[str, Any], at: str) -> None:
     """A bad option is an error that names it."""
     with pytest.raises(AllocationError) as failed:
         dealt(name, numbered(1), ["a"], options)

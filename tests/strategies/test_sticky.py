@@ -1,94 +1,25 @@
 """STICKY with equal subscriptions: spread, fewest moves, and independence of the input's order."""
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
 from itertools import product
-from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairlead.core.allocation import Allocation, AllocationRequest, Candidate
-from fairlead.core.model import MessageQueue
+from fairlead.core.allocation import AllocationRequest, Candidate
 from strategies.sticky.strategy import Sticky
-
-Owners = dict[MessageQueue, str]
-
-
-def queues_of(topic: str, count: int) -> tuple[MessageQueue, ...]:
-    """Return the queues of a topic, on two brokers by turns."""
-    return tuple(MessageQueue(topic, f"broker-{number % 2}", number) for number in range(count))
-
-
-def allocate(
-    topics: Mapping[str, int],
-    members: Mapping[str, Iterable[str]],
-    owners: Owners | None = None,
-    **options: Any,
-) -> Owners:
-    """Allocate topics of so many queues, and check what holds for every result."""
-    candidates = tuple(
-        Candidate(name, frozenset(subscribed)) for name, subscribed in members.items()
-    )
-    queues = {topic: queues_of(topic, count) for topic, count in topics.items()}
-    request = AllocationRequest("group", candidates, queues, owners or {}, options=options)
-    return owners_of(request, Sticky().allocate(request))
-
-
-def owners_of(request: AllocationRequest, allocation: Allocation) -> Owners:
-    """Return who owns which queue, once the form of the result is checked."""
-    assert set(allocation.topics) == set(request.queues)
-    assert not allocation.failures
-    found: Owners = {}
-    for topic, shares in allocation.topics.items():
-        subscribers = {one.client_id for one in request.candidates if topic in one.topics}
-        assert set(shares) <= subscribers
-        for client_id, owned in shares.items():
-            assert owned
-            assert list(owned) == [queue for queue in sorted(owned) if queue.topic == topic]
-            for queue in owned:
-                assert queue not in found
-                found[queue] = client_id
-    assert set(found) <= {queue for queues in request.queues.values() for queue in queues}
-    return found
-
-
-def everybody(names: Iterable[str], topics: Iterable[str] = ("orders",)) -> dict[str, list[str]]:
-    """Return members that all subscribe the same topics."""
-    return {name: list(topics) for name in names}
-
-
-def names(count: int) -> list[str]:
-    """Return so many client ids."""
-    return [f"client-{number:02}" for number in range(count)]
-
-
-def moved(before: Owners, after: Owners, present: Iterable[str]) -> int:
-    """Count the queues that somebody who is still there loses."""
-    still = set(present)
-    return sum(
-        before[queue] in still and after[queue] != before[queue]
-        for queue in after
-        if queue in before
-    )
-
-
-def loads(owners: Owners, members: Iterable[str]) -> list[int]:
-    """Return how many queues each member has, most first."""
-    counts = Counter(owners.values())
-    return sorted((counts[name] for name in members), reverse=True)
-
-
-def draw_owners(draw: st.DrawFn, topics: Mapping[str, int], clients: Iterable[str]) -> Owners:
-    """Draw who owned each queue before, or that nobody did."""
-    known = st.sampled_from([*clients, ""])
-    return {
-        queue: owner
-        for topic, count in topics.items()
-        for queue in queues_of(topic, count)
-        if (owner := draw(known))
-    }
+from tests.strategies.sticky_groups import (
+    Owners,
+    allocate,
+    draw_owners,
+    everybody,
+    loads,
+    moved,
+    names,
+    owners_of,
+    queues_of,
+)
 
 
 @st.composite
@@ -102,7 +33,9 @@ def equal_worlds(draw: st.DrawFn) -> tuple[dict[str, int], list[str], Owners]:
 
 
 @given(equal_worlds())
-def test_spread(world: tuple[dict[str, int], list[str], Owners]) -> None:
+def test_members_differ_by_one_queue_at_most(
+    world: tuple[dict[str, int], list[str], Owners],
+) -> None:
     """Every queue has one owner and members differ by one queue at most, over all topics."""
     topics, present, owners = world
     after = allocate(topics, everybody(present, topics), owners)
@@ -122,7 +55,7 @@ def fewest_moves(total: int, held: list[int]) -> int:
 
 
 @given(equal_worlds())
-def test_fewest_moves(world: tuple[dict[str, int], list[str], Owners]) -> None:
+def test_no_balanced_share_has_fewer_moves(world: tuple[dict[str, int], list[str], Owners]) -> None:
     """Exactly as many queues move as the best of all balanced shares needs."""
     topics, present, owners = world
     after = allocate(topics, everybody(present, topics), owners)
@@ -132,7 +65,9 @@ def test_fewest_moves(world: tuple[dict[str, int], list[str], Owners]) -> None:
 
 
 @given(equal_worlds(), st.data())
-def test_input_order(world: tuple[dict[str, int], list[str], Owners], data: st.DataObject) -> None:
+def test_the_order_of_the_request_changes_nothing(
+    world: tuple[dict[str, int], list[str], Owners], data: st.DataObject
+) -> None:
     """The order of candidates, topics, queues and owners in the request changes nothing."""
     topics, present, owners = world
     candidates = [Candidate(name, frozenset(topics)) for name in present]
@@ -151,14 +86,14 @@ def test_input_order(world: tuple[dict[str, int], list[str], Owners], data: st.D
 
 
 @given(equal_worlds())
-def test_settled(world: tuple[dict[str, int], list[str], Owners]) -> None:
+def test_a_settled_group_stays_as_it_is(world: tuple[dict[str, int], list[str], Owners]) -> None:
     """A result allocated again stays as it is."""
     topics, present, owners = world
     after = allocate(topics, everybody(present, topics), owners)
     assert allocate(topics, everybody(present, topics), after) == after
 
 
-def test_leave() -> None:
+def test_a_leave_moves_only_the_queues_of_the_leaver() -> None:
     """Of 64 queues and 8 members, one of whom leaves, only the leaver's 8 queues move."""
     before = allocate({"orders": 64}, everybody(names(8)))
     after = allocate({"orders": 64}, everybody(names(7)), before)
@@ -169,7 +104,7 @@ def test_leave() -> None:
 
 
 @pytest.mark.parametrize("members", range(1, 12))
-def test_join(members: int) -> None:
+def test_a_join_takes_only_what_the_joiner_lacks(members: int) -> None:
     """When a member joins nobody else gains, and it gets what it is short of."""
     before = allocate({"orders": 64}, everybody(names(members)))
     joined = names(members + 1)
@@ -180,21 +115,21 @@ def test_join(members: int) -> None:
 
 
 @pytest.mark.parametrize("more", range(1, 20))
-def test_growth(more: int) -> None:
+def test_a_growing_topic_moves_no_queue(more: int) -> None:
     """When a topic of a balanced group grows no queue moves."""
     before = allocate({"orders": 30}, everybody(names(7)))
     after = allocate({"orders": 30 + more}, everybody(names(7)), before)
     assert moved(before, after, names(7)) == 0
 
 
-def test_textbook_second_client() -> None:
+def test_a_second_client_gets_half_of_six_queues() -> None:
     """Of the 6 queues of one client a second one gets 3."""
     before = allocate({"orders": 6}, everybody(["a"]))
     after = allocate({"orders": 6}, everybody(["a", "b"]), before)
     assert moved(before, after, ["a"]) == 3
 
 
-def test_textbook_four_clients() -> None:
+def test_four_clients_share_nine_queues_as_3_2_2_2() -> None:
     """4 clients share 9 queues as 3, 2, 2, 2."""
     after = allocate({"orders": 9}, everybody(names(4)))
     assert loads(after, names(4)) == [3, 2, 2, 2]
@@ -216,24 +151,24 @@ def test_balance_is_over_all_topics() -> None:
     assert loads(after, names(5)) == [2] * 5
 
 
-def test_nobody_subscribes() -> None:
+def test_a_topic_without_subscribers_has_no_owner() -> None:
     """A topic that nobody subscribes has no owner and fails nothing."""
     after = allocate({"orders": 2, "bills": 2}, everybody(["a"]))
     assert set(after) == set(queues_of("orders", 2))
 
 
-def test_no_members() -> None:
+def test_without_members_nothing_is_owned() -> None:
     """A group without members owns nothing."""
     assert allocate({"orders": 2}, {}) == {}
 
 
-def test_java_order() -> None:
+def test_members_are_ordered_as_in_java() -> None:
     """Members stand in the order of Java's strings, whose surrogates sort before U+FFFD."""
     after = allocate({"orders": 1}, everybody(["\ufffd", "\U0001f600"]))
     assert set(after.values()) == {"\U0001f600"}
 
 
-def test_twice() -> None:
+def test_a_repeated_client_or_queue_counts_once() -> None:
     """A client id or a queue that comes twice counts once."""
     queues = queues_of("orders", 3)
     candidates = (Candidate("a", frozenset({"orders"})),) * 2

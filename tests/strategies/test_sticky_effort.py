@@ -8,7 +8,7 @@ import pytest
 
 from fairlead.core.allocation import Allocation, AllocationRequest, Candidate
 from strategies.sticky.strategy import Sticky
-from tests.strategies.test_sticky import owners_of, queues_of
+from tests.strategies.sticky_groups import owners_of, queues_of
 
 BALANCE = (
     "cut short after {} steps: the balance may not be the best; a greater effort may improve it"
@@ -48,7 +48,7 @@ def unevenness(request: AllocationRequest, allocation: Allocation) -> int:
     return sum(owners.count(name) ** 2 for name in {*owners})
 
 
-def test_enough() -> None:
+def test_the_default_effort_is_enough() -> None:
     """With the effort that it has by itself nothing is cut short."""
     assert Sticky().allocate(group()).notes == ()
     assert Sticky().allocate(weighted()).notes == ()
@@ -56,7 +56,9 @@ def test_enough() -> None:
 
 @pytest.mark.parametrize("effort", [0, 100, 10_000, 80_000])
 @pytest.mark.parametrize("drawn", [group, weighted])
-def test_too_little(drawn: Callable[..., AllocationRequest], effort: int) -> None:
+def test_an_effort_cut_short_leaves_valid_owners(
+    drawn: Callable[..., AllocationRequest], effort: int
+) -> None:
     """Whenever it ends each queue has one owner who subscribes its topic, and it is told."""
     request = drawn(effort=effort)
     allocation = Sticky().allocate(request)
@@ -67,7 +69,7 @@ def test_too_little(drawn: Callable[..., AllocationRequest], effort: int) -> Non
         assert allocation.notes == (BALANCE.format(effort),)
 
 
-def test_more_is_better() -> None:
+def test_more_effort_is_more_even() -> None:
     """The more effort the more even, until the balance is reached; then moves are saved."""
     best = unevenness(group(), Sticky().allocate(group()))
     found, notes = [], []

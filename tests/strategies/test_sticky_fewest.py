@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from fairlead.core.model import MessageQueue
-from tests.strategies.test_sticky import Owners, allocate, moved, names, queues_of
+from tests.strategies.sticky_groups import Owners, allocate, moved, names, queues_of
 
 SEEDS = range(20)
 WORLDS = 100
@@ -112,7 +112,7 @@ def best(group: Drawn) -> tuple[Fraction, int]:
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_fewest_moves(seed: int) -> None:
+def test_balance_and_moves_are_the_best_of_all(seed: int) -> None:
     """Balance and moves are the best of all assignments, and a result is at rest."""
     chance = Random(seed)
     for number in range(WORLDS):

@@ -7,7 +7,7 @@ import pytest
 from fairlead.core.allocation import AllocationError, Placement
 from fairlead.core.model import MessageQueue
 from strategies.sticky.options import StickyOptions, sticky_options
-from tests.strategies.test_sticky import allocate, everybody
+from tests.strategies.sticky_groups import allocate, everybody
 
 QUEUE = ["orders", "broker-0", 0]
 
@@ -51,7 +51,7 @@ QUEUE = ["orders", "broker-0", 0]
         ({"effort": True}, "effort: True is out of range"),
     ],
 )
-def test_refused(options: dict[str, Any], message: str) -> None:
+def test_a_bad_option_is_refused_by_its_name(options: dict[str, Any], message: str) -> None:
     """A bad option is refused by its name, with what is wrong and what is expected."""
     with pytest.raises(AllocationError) as caught:
         allocate({"orders": 2}, everybody(["a", "b"]), **options)
@@ -59,7 +59,7 @@ def test_refused(options: dict[str, Any], message: str) -> None:
     assert caught.value.message.startswith(message)
 
 
-def test_fractions() -> None:
+def test_a_fraction_may_be_text() -> None:
     """What a rule writes as text, since records hold no fractions, is a number."""
     options = {"damping": "0.25", "weights": [[QUEUE, "2.5"]], "capacity": {"a": "1.5"}}
     numbers = {"damping": 0.25, "weights": [[QUEUE, 2.5]], "capacity": {"a": 1.5}}
@@ -67,7 +67,7 @@ def test_fractions() -> None:
     assert sticky_options({"damping": "0"}).damping == 0
 
 
-def test_under_rules() -> None:
+def test_a_rule_replaces_only_its_own_option() -> None:
     """What a rule says of a queue or client takes the place of the option, and of nothing else."""
     queue, other = MessageQueue("orders", "broker-0", 0), MessageQueue("orders", "broker-0", 1)
     options = sticky_options(
@@ -93,6 +93,6 @@ def test_under_rules() -> None:
     assert options.under(Placement()) == options
 
 
-def test_defaults() -> None:
+def test_without_options_the_request_counts() -> None:
     """Without options everything is as it stands in the request."""
     assert sticky_options({}) == StickyOptions()

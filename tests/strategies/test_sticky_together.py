@@ -7,14 +7,13 @@ from hypothesis import strategies as st
 
 from fairlead.core.allocation import AllocationRequest, Candidate
 from strategies.sticky.strategy import Sticky
-from tests.strategies.test_sticky import owners_of, queues_of
-from tests.strategies.test_sticky_unequal import World, unequal_worlds
+from tests.strategies.sticky_groups import UnequalGroup, owners_of, queues_of, unequal_groups
 
 ZONES = st.sampled_from(["east", "west"])
 
 
 @st.composite
-def all_options(draw: st.DrawFn, world: World) -> dict[str, Any]:
+def all_options(draw: st.DrawFn, world: UnequalGroup) -> dict[str, Any]:
     """Draw every option for a world."""
     topics, members, _ = world
     queues = [list(queue) for topic, count in topics.items() for queue in queues_of(topic, count)]
@@ -33,8 +32,8 @@ def all_options(draw: st.DrawFn, world: World) -> dict[str, Any]:
     }
 
 
-@given(unequal_worlds(queues_max=8), st.data())
-def test_laws(world: World, data: st.DataObject) -> None:
+@given(unequal_groups(queues_max=8), st.data())
+def test_any_options_keep_the_laws(world: UnequalGroup, data: st.DataObject) -> None:
     """Whatever the options: an owner who may own it, the same for any order, and then at rest."""
     topics, members, owners = world
     options = data.draw(all_options(world))

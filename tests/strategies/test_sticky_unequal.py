@@ -6,34 +6,20 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fairlead.core.model import MessageQueue
-from tests.strategies.test_sticky import (
+from tests.strategies.sticky_groups import (
     Owners,
+    UnequalGroup,
     allocate,
-    draw_owners,
     loads,
     moved,
-    names,
     queues_of,
+    unequal_groups,
 )
 
-World = tuple[dict[str, int], dict[str, list[str]], Owners]
 
-
-@st.composite
-def unequal_worlds(draw: st.DrawFn, queues_max: int = 3) -> World:
-    """Draw up to three topics, up to four members that subscribe some of them, and any owners."""
-    topics = {
-        f"topic-{number}": draw(st.integers(1, queues_max))
-        for number in range(draw(st.integers(1, 3)))
-    }
-    members = {
-        name: draw(st.lists(st.sampled_from(sorted(topics)), unique=True))
-        for name in names(draw(st.integers(1, 4)))
-    }
-    return topics, members, draw_owners(draw, topics, members)
-
-
-def possible(world: World, bans: set[tuple[MessageQueue, str]]) -> dict[MessageQueue, list[str]]:
+def possible(
+    world: UnequalGroup, bans: set[tuple[MessageQueue, str]]
+) -> dict[MessageQueue, list[str]]:
     """Return who may own each queue that somebody may own."""
     topics, members, _ = world
     found = {
@@ -78,7 +64,7 @@ def improvable(
     return False
 
 
-def bans_of(data: st.DataObject, world: World) -> set[tuple[MessageQueue, str]]:
+def bans_of(data: st.DataObject, world: UnequalGroup) -> set[tuple[MessageQueue, str]]:
     """Draw bans."""
     topics, members, _ = world
     queues = [queue for topic, count in topics.items() for queue in queues_of(topic, count)]
@@ -86,8 +72,8 @@ def bans_of(data: st.DataObject, world: World) -> set[tuple[MessageQueue, str]]:
     return data.draw(st.sets(pairs, max_size=6))
 
 
-@given(unequal_worlds(), st.data())
-def test_optimal(world: World, data: st.DataObject) -> None:
+@given(unequal_groups(), st.data())
+def test_the_sum_of_squared_loads_is_the_least(world: UnequalGroup, data: st.DataObject) -> None:
     """The sum of squared loads is the least of all assignments, with bans and without."""
     topics, members, owners = world
     bans = bans_of(data, world)
@@ -98,8 +84,8 @@ def test_optimal(world: World, data: st.DataObject) -> None:
     assert sum(load**2 for load in loads(after, members)) == least_cost(allowed)
 
 
-@given(unequal_worlds(queues_max=30), st.data())
-def test_no_chain(world: World, data: st.DataObject) -> None:
+@given(unequal_groups(queues_max=30), st.data())
+def test_no_chain_of_moves_improves_a_result(world: UnequalGroup, data: st.DataObject) -> None:
     """No chain of moves improves a result, with capacities and without."""
     topics, members, owners = world
     capacity: dict[str, float] = {name: data.draw(st.integers(1, 4)) for name in members}
@@ -110,24 +96,24 @@ def test_no_chain(world: World, data: st.DataObject) -> None:
     assert not improvable(after, possible(world, bans), capacity)
 
 
-@given(unequal_worlds(queues_max=30))
-def test_settled(world: World) -> None:
+@given(unequal_groups(queues_max=30))
+def test_a_settled_group_stays_as_it_is(world: UnequalGroup) -> None:
     """A result allocated again stays as it is."""
     topics, members, owners = world
     after = allocate(topics, members, owners)
     assert allocate(topics, members, after) == after
 
 
-@given(unequal_worlds(queues_max=12), st.data())
-def test_input_order(world: World, data: st.DataObject) -> None:
+@given(unequal_groups(queues_max=12), st.data())
+def test_the_order_of_members_changes_nothing(world: UnequalGroup, data: st.DataObject) -> None:
     """The order of members changes nothing."""
     topics, members, owners = world
     mixed = dict(data.draw(st.permutations(list(members.items()))))
     assert allocate(topics, mixed, owners) == allocate(topics, members, owners)
 
 
-@given(unequal_worlds(), st.data())
-def test_pins(world: World, data: st.DataObject) -> None:
+@given(unequal_groups(), st.data())
+def test_a_pin_wins_over_a_ban(world: UnequalGroup, data: st.DataObject) -> None:
     """A pin wins over a ban, but neither over the subscription nor over drained."""
     topics, members, owners = world
     queue = queues_of("topic-0", 1)[0]
@@ -147,8 +133,8 @@ def test_pins(world: World, data: st.DataObject) -> None:
         assert after.get(queue) != name
 
 
-@given(unequal_worlds(), st.data())
-def test_drained(world: World, data: st.DataObject) -> None:
+@given(unequal_groups(), st.data())
+def test_a_drained_client_gives_everything_away(world: UnequalGroup, data: st.DataObject) -> None:
     """A drained client gives everything away, and nothing goes to it."""
     topics, members, owners = world
     name = data.draw(st.sampled_from(sorted(members)))
@@ -156,7 +142,7 @@ def test_drained(world: World, data: st.DataObject) -> None:
     assert name not in after.values()
 
 
-def test_pins_in_order() -> None:
+def test_the_first_pin_with_a_client_counts() -> None:
     """Of several pins of a queue the first counts whose client is there."""
     queue = queues_of("orders", 1)[0]
     members = {name: ["orders"] for name in "abc"}
@@ -174,7 +160,7 @@ def test_chain_through_a_third() -> None:
     assert moved(before, after, members) == 3
 
 
-def test_leave_moves_little() -> None:
+def test_a_leave_with_overlapping_topics_moves_little() -> None:
     """With overlapping subscriptions a leaver's queues move, and few others."""
     topics = {f"topic-{number}": 20 for number in range(10)}
     members = {

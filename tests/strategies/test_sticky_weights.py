@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from fairlead.core.allocation import AllocationRequest, Candidate
 from fairlead.core.model import MessageQueue
 from strategies.sticky.strategy import Sticky
-from tests.strategies.test_sticky import (
+from tests.strategies.sticky_groups import (
     Owners,
     allocate,
     draw_owners,
@@ -55,7 +55,9 @@ def weighted_worlds(draw: st.DrawFn, members_max: int = 6) -> tuple[Weights, int
 
 
 @given(weighted_worlds(), st.sampled_from([0, 0.1, 0.5]))
-def test_no_move_gains(world: tuple[Weights, int, Owners], damping: float) -> None:
+def test_no_single_move_gains_more_than_the_damping(
+    world: tuple[Weights, int, Owners], damping: float
+) -> None:
     """No single move lowers the greater of two loads by more than the damping allows."""
     weights, members, owners = world
     after = share(weights, members, owners, damping=damping)
@@ -70,7 +72,7 @@ def test_no_move_gains(world: tuple[Weights, int, Owners], damping: float) -> No
 
 
 @given(weighted_worlds())
-def test_settled(world: tuple[Weights, int, Owners]) -> None:
+def test_a_settled_group_stays_as_it_is(world: tuple[Weights, int, Owners]) -> None:
     """A result allocated again stays as it is."""
     weights, members, owners = world
     after = share(weights, members, owners)
@@ -78,7 +80,9 @@ def test_settled(world: tuple[Weights, int, Owners]) -> None:
 
 
 @given(weighted_worlds(members_max=5), st.sampled_from([0.05, 0.1, 0.3]), st.data())
-def test_damping(world: tuple[Weights, int, Owners], damping: float, data: st.DataObject) -> None:
+def test_small_changes_of_weight_move_nothing(
+    world: tuple[Weights, int, Owners], damping: float, data: st.DataObject
+) -> None:
     """Once shared out, weights move nothing that change by less than the damping."""
     # What counts are all changes of two members together, against damping x the mean load. A swap
     # that gains a hundredth of the mean is not looked for: so much is left aside.
@@ -92,7 +96,7 @@ def test_damping(world: tuple[Weights, int, Owners], damping: float, data: st.Da
     assert share(changed, members, before, damping=damping) == before
 
 
-def test_no_damping() -> None:
+def test_without_damping_a_small_gain_moves_a_queue() -> None:
     """Without damping a small gain moves a queue; with it the queue stays."""
     queues = queues_of("orders", 4)
     weights: Weights = dict(zip(queues, (50, 50, 3, 1), strict=True))
@@ -102,7 +106,7 @@ def test_no_damping() -> None:
     assert share(weights, 2, before, damping=0) != before
 
 
-def test_swap() -> None:
+def test_two_queues_may_change_places() -> None:
     """Where no queue can pass alone two change places, for a gain above the damping."""
     queues = queues_of("orders", 4)
     weights: Weights = dict(zip(queues, (7, 6, 5, 2), strict=True))
@@ -156,7 +160,7 @@ def test_close_to_the_best(*, owned: bool, damping: float) -> None:
     assert sum(ratios) / len(ratios) < (1.04 if owned and damping else 1.01)
 
 
-def test_heaviest_first() -> None:
+def test_the_heaviest_queues_are_placed_first() -> None:
     """Weights 7, 6, 5, 4, 3, 3 make 14 and 14 for two members."""
     queues = queues_of("orders", 6)
     weights: Weights = dict(zip(queues, (3, 4, 3, 7, 5, 6), strict=True))
@@ -164,7 +168,7 @@ def test_heaviest_first() -> None:
 
 
 @given(weighted_worlds())
-def test_one_weight(world: tuple[Weights, int, Owners]) -> None:
+def test_equal_weights_count_as_none(world: tuple[Weights, int, Owners]) -> None:
     """Queues that all weigh the same are shared as if nothing was said."""
     weights, members, owners = world
     alike: Weights = dict.fromkeys(weights, 2.5)
@@ -172,7 +176,7 @@ def test_one_weight(world: tuple[Weights, int, Owners]) -> None:
     assert share(alike, members, owners) == plain
 
 
-def test_weight_zero() -> None:
+def test_queues_of_weight_0_have_one_owner() -> None:
     """Queues of weight 0 have one owner each and leave the balance of the others alone."""
     queues = queues_of("orders", 8)
     weights: Weights = {queue: float(queue.queue_id < 4) for queue in queues}
@@ -182,7 +186,7 @@ def test_weight_zero() -> None:
     assert weigh(after, weights) == {"client-00": 2, "client-01": 2}
 
 
-def test_capacity() -> None:
+def test_a_threefold_capacity_gets_three_times_the_queues() -> None:
     """A client of three times the capacity gets three times the queues; the option wins."""
     candidates = (
         Candidate("a", frozenset({"orders"}), capacity=3),
@@ -198,7 +202,7 @@ def test_capacity() -> None:
 
 
 @pytest.mark.parametrize("capacity", [{"client-00": 2}, {"client-00": 0.3, "client-03": 1.7}])
-def test_capacity_moves(capacity: dict[str, float]) -> None:
+def test_a_joining_capacity_gives_nobody_else_more(capacity: dict[str, float]) -> None:
     """When a member with a capacity of its own joins, nobody else gains."""
     before = allocate({"orders": 50}, everybody(names(5)), capacity=capacity)
     after = allocate({"orders": 50}, everybody(names(6)), before, capacity=capacity)
@@ -215,14 +219,14 @@ def at_home(owners: Owners) -> int:
     return sum(ZONES[owner] == BROKERS[queue.broker_name] for queue, owner in owners.items())
 
 
-def test_zone_after_balance() -> None:
+def test_zones_decide_where_balance_does_not() -> None:
     """Where balance leaves the choice each queue goes to its zone."""
     after = allocate({"orders": 20}, everybody(names(4)), zones=ZONES, broker_zones=BROKERS)
     assert loads(after, names(4)) == [5] * 4
     assert at_home(after) == 20
 
 
-def test_zone_moves_nothing() -> None:
+def test_a_zone_moves_no_balanced_queue() -> None:
     """A zone moves no queue that balance leaves alone, and what must move is what is far."""
     queues = queues_of("orders", 20)
     before = dict.fromkeys(queues[:10], "client-00") | dict.fromkeys(queues[10:], "client-02")
@@ -239,7 +243,7 @@ def test_zone_moves_nothing() -> None:
     assert at_home(after) == 20
 
 
-def test_zone_first() -> None:
+def test_zone_first_prefers_the_zone_to_balance() -> None:
     """With zone_first a queue stays in its zone at the cost of balance, if anybody is there."""
     options: dict[str, Any] = {"zones": ZONES, "zone_first": True}
     members = everybody(["client-00", "client-01", "client-02"])

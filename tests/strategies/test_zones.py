@@ -11,7 +11,7 @@ from strategies.zones import read_zones
 FIRST, SECOND, THIRD = (MessageQueue("orders", f"broker-{name}", 0) for name in "abc")
 
 
-def test_who_is_believed() -> None:
+def test_options_are_believed_before_members_and_routes() -> None:
     """Options go before what members and routes tell, a queue before its broker."""
     told = AllocationRequest(
         "group",
@@ -34,7 +34,7 @@ def test_who_is_believed() -> None:
     assert read_zones(options).of_queue(THIRD) is None
 
 
-def test_nothing_is_known() -> None:
+def test_without_a_source_no_queue_has_a_zone() -> None:
     """Without any source no queue stands anywhere."""
     assert not read_zones({}).knows_queues()
     assert read_zones({"broker_zones": {"broker-a": "east"}}).knows_queues()
@@ -50,7 +50,7 @@ def test_nothing_is_known() -> None:
         ({"queue_zones": [[[*FIRST], 1]]}, "queue_zones[0]: 1 is not a name"),
     ],
 )
-def test_refused(options: dict[str, Any], message: str) -> None:
+def test_what_is_no_zone_is_refused(options: dict[str, Any], message: str) -> None:
     """What is no zone is refused by its option."""
     with pytest.raises(AllocationError) as caught:
         read_zones(options)

@@ -5,8 +5,8 @@ from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from tests.engine.client import Client
-from tests.streaming.log import Log, body_of
+from tests.kit.client import Client
+from tests.kit.kafka_log import Log, body_of
 
 if TYPE_CHECKING:
     from kafka.consumer.fetcher import ConsumerRecord

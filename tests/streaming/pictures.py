@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Final
 
-from tests.awaiting import await_seen
 from tests.faults.standstill import thread_states
-from tests.streaming.processes import children_of
+from tests.kit.awaiting import await_seen
+from tests.kit.engine_process import children_of
 
 _SECONDS_MAX: Final = 20.0
 

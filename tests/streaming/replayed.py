@@ -14,7 +14,7 @@ from sinks import FileSink
 from strategies.registry import STRATEGIES
 from streaming.checkpoint import Checkpoint
 from streaming.query import QueryPlan, shard_context
-from tests.streaming.log import Log, body_of
+from tests.kit.kafka_log import Log, body_of
 
 INPUTS: Final = ("control", "routes", "offsets", "releases", "heartbeats")
 OUTPUTS: Final = ("assignments", "decisions", "requests", "rejects")

@@ -8,9 +8,9 @@ from fairlead.engine.shard import run_shard
 from streaming.ages import Ages, EventAges, ages_at
 from streaming.metrics import WatermarkGap
 from streaming.report import read_report, write_report
-from tests.engine.topics import shard_of
-from tests.engine.world import World
-from tests.streaming.scrape import Scrape
+from tests.kit.memory_topics import shard_of
+from tests.kit.scrape import Scrape
+from tests.kit.world import World
 
 
 def _scrape(collector: EventAges | WatermarkGap) -> Scrape:
@@ -19,7 +19,7 @@ def _scrape(collector: EventAges | WatermarkGap) -> Scrape:
     return Scrape(generate_latest(registry).decode())
 
 
-def test_histogram() -> None:
+def test_ages_add_up_over_batches() -> None:
     """Ages add up over batches; a bucket has what is at most as old; the future has age 0."""
     ages = EventAges()
     ages.add({"tick": ages_at(100_000, [100_000, 99_950, 99_949, 101_000])})
@@ -33,7 +33,7 @@ def test_histogram() -> None:
     assert found.labels(f"{name}_count", "type") == {"tick", "route"}
 
 
-def test_gap() -> None:
+def test_the_shard_farthest_behind_counts() -> None:
     """The shard farthest behind counts; before the first batch there is no number."""
     gap = WatermarkGap()
     assert not [sample for family in gap.collect() for sample in family.samples]

@@ -12,10 +12,10 @@ from kafka.errors import KafkaError
 from fairlead.errors import ExitCode
 from fairlead.settings import Settings
 from fairlead.wire.partition import partition_of_group
-from tests.fixtures.codecs import codecs_kept, produce
-from tests.streaming.fleet import Fleet
-from tests.streaming.log import SHARDS, Log
-from tests.streaming.processes import EngineProcess
+from tests.kit.codecs import codecs_kept, produce
+from tests.kit.engine_process import EngineProcess
+from tests.kit.fleet import Fleet
+from tests.kit.kafka_log import SHARDS, Log
 
 BOMB_BYTES: Final = 450_000_000
 GROUP: Final = "orders"

@@ -13,7 +13,7 @@ import pytest
 from fairlead.errors import EnvironmentMissingError, ExitCode, RefusedError
 from fairlead.kafka.topic_ids import check_topic_ids
 from streaming.checkpoint import Checkpoint, Layout, check_layout
-from tests.awaiting import child_process
+from tests.kit.awaiting import child_process
 
 LAYOUT = Layout.of("some-cluster-id", "fairlead.", (4, 64), 2)
 
@@ -27,7 +27,7 @@ with Checkpoint(Path(sys.argv[1])).owned():
 """
 
 
-def test_mode(tmp_path: Path) -> None:
+def test_only_the_own_user_reads_the_state(tmp_path: Path) -> None:
     """Nobody but the process's user reads the state, even where the folder was open before."""
     folder = tmp_path / "checkpoint"
     folder.mkdir(mode=0o755)
@@ -35,7 +35,7 @@ def test_mode(tmp_path: Path) -> None:
         assert folder.stat().st_mode & 0o777 == 0o700
 
 
-def test_second_driver(tmp_path: Path) -> None:
+def test_a_second_driver_is_refused_while_the_first_lives(tmp_path: Path) -> None:
     """A second driver is refused with the first one's process id, until the first is dead."""
     checkpoint = Checkpoint(tmp_path / "checkpoint")
     command = [sys.executable, "-c", HOLD, str(checkpoint.folder)]
@@ -65,7 +65,7 @@ def test_lock_ends_with_context(tmp_path: Path) -> None:
     ["file", "file/checkpoint", "/proc/checkpoint", "x" * 300],
     ids=["a file", "below a file", "below proc", "too long"],
 )
-def test_unusable(tmp_path: Path, path: str) -> None:
+def test_a_path_that_can_be_no_folder_is_refused(tmp_path: Path, path: str) -> None:
     """A path that can be no folder is refused, with the setting: another start changes nothing."""
     (tmp_path / "file").write_text("")
     with pytest.raises(RefusedError, match=r"engine\.checkpoint") as refused:
@@ -74,7 +74,7 @@ def test_unusable(tmp_path: Path, path: str) -> None:
     assert refused.value.remedy
 
 
-def test_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_tried_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A full disk may have room later: the supervisor tries again."""
 
     def full(*_: object, **__: object) -> None:
@@ -85,7 +85,7 @@ def test_full_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
         Checkpoint(tmp_path / "checkpoint").owned().__enter__()
 
 
-def test_layout_round_trip(tmp_path: Path) -> None:
+def test_a_layout_comes_back_as_stored(tmp_path: Path) -> None:
     """A layout comes back as it was stored, and there is none before."""
     checkpoint = Checkpoint(tmp_path)
     assert checkpoint.stored_layout() is None
@@ -94,7 +94,7 @@ def test_layout_round_trip(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"version": 2}', '{"version": 1, "shards": 4}'])
-def test_layout_damaged(tmp_path: Path, text: str) -> None:
+def test_a_damaged_layout_refuses_the_start(tmp_path: Path, text: str) -> None:
     """A layout that cannot be read refuses the start instead of counting as new."""
     (tmp_path / "layout.json").write_text(text)
     with pytest.raises(RefusedError, match=r"layout\.json"):
@@ -111,19 +111,19 @@ def test_layout_damaged(tmp_path: Path, text: str) -> None:
         (replace(LAYOUT, topic_prefix="other."), "kafka.topic_prefix"),
     ],
 )
-def test_layout_differs(found: Layout, named: str) -> None:
+def test_each_difference_of_layout_refuses_the_start(found: Layout, named: str) -> None:
     """Each difference refuses the start, and the message names it."""
     with pytest.raises(RefusedError) as refused:
         check_layout(LAYOUT, found)
     assert named in str(refused.value)
 
 
-def test_layout_same() -> None:
+def test_the_same_layout_is_accepted() -> None:
     """The same layout is accepted, whatever keys a newer engine would choose."""
     check_layout(LAYOUT, replace(LAYOUT, keys=(9, 9, 9, 9)))
 
 
-def test_state(tmp_path: Path) -> None:
+def test_there_is_state_from_the_first_committed_batch_on(tmp_path: Path) -> None:
     """There is state from the first committed batch on; a planned batch alone is none."""
     checkpoint = Checkpoint(tmp_path)
     assert not checkpoint.has_state()
@@ -139,7 +139,7 @@ def test_state(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("planned", [None, 7])
-def test_state_without_commits(tmp_path: Path, planned: int | None) -> None:
+def test_a_state_without_commits_refuses_the_start(tmp_path: Path, planned: int | None) -> None:
     """What only a committed batch leaves behind, without any commit, refuses the start."""
     checkpoint = Checkpoint(tmp_path)
     states = checkpoint.query / "state" / "0" / "0"
@@ -153,7 +153,7 @@ def test_state_without_commits(tmp_path: Path, planned: int | None) -> None:
     assert str(tmp_path) in refused.value.remedy
 
 
-def test_first_batch_unfinished(tmp_path: Path) -> None:
+def test_an_unfinished_first_batch_is_no_state(tmp_path: Path) -> None:
     """A first batch that was never committed is no state, whatever it wrote, and is forgotten."""
     checkpoint = Checkpoint(tmp_path)
     states = checkpoint.query / "state" / "0" / "0"
@@ -168,7 +168,7 @@ def test_first_batch_unfinished(tmp_path: Path) -> None:
     assert checkpoint.stored_layout() == LAYOUT
 
 
-def test_topic_ids(tmp_path: Path) -> None:
+def test_the_ids_of_the_topics_come_back(tmp_path: Path) -> None:
     """The ids of the topics come back as they were stored; damaged ones refuse the start."""
     checkpoint = Checkpoint(tmp_path)
     assert checkpoint.stored_topic_ids() == {}
@@ -200,7 +200,7 @@ def _batch(checkpoint: Checkpoint, number: int, text: str, *, committed: bool) -
         (checkpoint.query / folder / str(number)).write_text(text, encoding="utf-8")
 
 
-def test_offsets(tmp_path: Path) -> None:
+def test_the_query_reads_on_behind_the_newest_committed_batch(tmp_path: Path) -> None:
     """The query reads on behind the newest committed batch, also where a later one was planned."""
     checkpoint = Checkpoint(tmp_path)
     _batch(checkpoint, 9, PLANNED, committed=True)
@@ -219,7 +219,7 @@ def test_offsets(tmp_path: Path) -> None:
     "text",
     ["", "v1\n{}", PLANNED.replace("v1", "v2"), PLANNED.replace("29", '"x"'), "v1\n{}\n[]"],
 )
-def test_offsets_damaged(tmp_path: Path, text: str) -> None:
+def test_damaged_offsets_refuse_the_start(tmp_path: Path, text: str) -> None:
     """Offsets that cannot be read refuse the start, with the file's name."""
     checkpoint = Checkpoint(tmp_path)
     _batch(checkpoint, 3, text, committed=True)
@@ -227,7 +227,7 @@ def test_offsets_damaged(tmp_path: Path, text: str) -> None:
         checkpoint.next_offsets()
 
 
-def test_offsets_lost(tmp_path: Path) -> None:
+def test_lost_offsets_refuse_the_start(tmp_path: Path) -> None:
     """A commit without its offsets refuses the start as well."""
     checkpoint = Checkpoint(tmp_path)
     _batch(checkpoint, 3, PLANNED, committed=True)

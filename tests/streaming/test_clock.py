@@ -18,8 +18,8 @@ from fairlead.wire.decode import decode
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import raw_record
 from streaming.clock import Ticker
-from tests.awaiting import await_seen
-from tests.streaming.log import Log
+from tests.kit.awaiting import await_seen
+from tests.kit.kafka_log import Log
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -46,7 +46,7 @@ def _generation(record: "ConsumerRecord") -> int:
     return tick.generation
 
 
-def test_first_ticks(settings: Settings, log: Log) -> None:
+def test_a_tick_is_in_every_partition_after_the_start(settings: Settings, log: Log) -> None:
     """When start returns a tick of the generation is in every partition, dated by the broker."""
     ticker = Ticker(settings.kafka, SHARDS, 60_000, _never)
     ticker.start(7)
@@ -56,7 +56,7 @@ def test_first_ticks(settings: Settings, log: Log) -> None:
     assert {_generation(record) for record in records} == {7}
 
 
-def test_period(settings: Settings, log: Log) -> None:
+def test_ticks_come_one_period_apart(settings: Settings, log: Log) -> None:
     """Ticks come in every partition, one period apart."""
     ticker = Ticker(settings.kafka, SHARDS, 200, _never)
     ticker.start(1)
@@ -70,14 +70,14 @@ def test_period(settings: Settings, log: Log) -> None:
     assert ticker.counts.lost == 0
 
 
-def test_unreachable(settings: Settings) -> None:
+def test_a_ticker_that_cannot_send_refuses_to_start(settings: Settings) -> None:
     """A ticker that cannot send its first ticks refuses to start."""
     away = settings.kafka.model_copy(update={"bootstrap": "127.0.0.1:1"})
     with pytest.raises(EnvironmentMissingError, match=r"kafka\.bootstrap"):
         Ticker(away, SHARDS, 1_000, _never).start(1)
 
 
-def test_outage(settings: Settings, tmp_path: Path) -> None:
+def test_ticks_lost_in_an_outage_are_counted(settings: Settings, tmp_path: Path) -> None:
     """While the broker is away ticks are lost and counted; when it is back they go on."""
     with EmbeddedKafka(tmp_path / "kafka") as cluster:
         kafka = settings.kafka.model_copy(update={"bootstrap": cluster.bootstrap})

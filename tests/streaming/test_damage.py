@@ -18,19 +18,19 @@ from streaming.checkpoint import Checkpoint
 from streaming.damage import DamagedError, copies_of
 from streaming.inspection import refusal_of
 from streaming.shutdown import cause_of_end
+from tests.kit.engine_process import EngineProcess, children_of, kill_at_once
+from tests.kit.fleet import Fleet
+from tests.kit.job import job
+from tests.kit.kafka_log import Log
+from tests.kit.scrape import scrape
 from tests.streaming.damages import DAMAGES, cut, empty, newest, newest_delta, without_sum
-from tests.streaming.fleet import Fleet
 from tests.streaming.grants import assert_decided_once, owns_all
-from tests.streaming.log import Log
 from tests.streaming.pictures import pictures
-from tests.streaming.processes import EngineProcess, children_of, kill_at_once
-from tests.streaming.running import job
-from tests.streaming.scrape import scrape
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from tests.engine.client import Client
+    from tests.kit.client import Client
 
 
 @pytest.fixture
@@ -47,7 +47,7 @@ def settings(settings: Settings) -> Settings:
 
 @pytest.mark.system
 @pytest.mark.spark
-def test_supervised(
+def test_a_supervised_engine_recovers_only_when_asked(
     settings: Settings, log: Log, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A state file is cut in half while it runs; the supervisor recovers, but not unasked."""
@@ -138,7 +138,9 @@ def _quick(settings: Settings) -> Settings:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DAMAGES)
-def test_while_stopped(spark: "SparkSession", settings: Settings, log: Log, name: str) -> None:
+def test_each_damage_refuses_the_next_start_or_is_none(
+    spark: "SparkSession", settings: Settings, log: Log, name: str
+) -> None:
     """Each damage refuses the next start, or is none; what is refused recovers once moved away."""
     damage, settings = DAMAGES[name], _quick(settings)
     with Fleet(settings.kafka) as fleet:
@@ -159,7 +161,9 @@ def test_while_stopped(spark: "SparkSession", settings: Settings, log: Log, name
 
 @pytest.mark.slow
 @pytest.mark.parametrize("name", DAMAGES)
-def test_while_running(spark: "SparkSession", settings: Settings, log: Log, name: str) -> None:
+def test_spark_goes_on_over_damage_while_it_runs(
+    spark: "SparkSession", settings: Settings, log: Log, name: str
+) -> None:
     """Spark goes on from memory and writes what is newer: the next start finds what is left."""
     damage, settings = DAMAGES[name], _quick(settings)
     with Fleet(settings.kafka) as fleet:
@@ -247,6 +251,8 @@ LOADING = "[CANNOT_LOAD_STATE_STORE.UNCATEGORIZED] An error occurred during load
         ("org.apache.kafka.common.errors.TimeoutException: no", (), QueryDiedError),
     ],
 )
-def test_cause(text: str, causes: tuple[str, ...], kind: type, tmp_path: Path) -> None:
+def test_only_damage_of_the_checkpoint_counts(
+    text: str, causes: tuple[str, ...], kind: type, tmp_path: Path
+) -> None:
     """Only what Spark says of the checkpoint itself is damage; what may pass is started again."""
     assert type(cause_of_end(text, Checkpoint(tmp_path), causes)) is kind

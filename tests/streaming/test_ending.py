@@ -18,12 +18,12 @@ from streaming.cluster import PartitionGuard, read_cluster
 from streaming.generation import claim_generation, earlier_generations
 from streaming.job import JobOptions, run_job
 from streaming.shutdown import classify
-from tests.awaiting import await_seen
-from tests.streaming.fleet import Fleet
-from tests.streaming.log import SHARDS, Log, body_of
+from tests.kit.awaiting import await_seen
+from tests.kit.fleet import Fleet
+from tests.kit.job import GivenSession, RunningJob, job
+from tests.kit.kafka_log import SHARDS, Log, body_of
+from tests.kit.kafka_topics import delete_topics
 from tests.streaming.replayed import compare_with_replay
-from tests.streaming.running import GivenSession, RunningJob, job
-from tests.topics.deletion import delete_topics
 
 if TYPE_CHECKING:
     from kafka.consumer.fetcher import ConsumerRecord
@@ -64,7 +64,9 @@ def _alter(bootstrap: str, topic: str, **config: str) -> None:
         )
 
 
-def test_superseded_by_claim(spark: "SparkSession", settings: Settings, log: Log) -> None:
+def test_a_higher_claim_ends_the_run_for_good(
+    spark: "SparkSession", settings: Settings, log: Log
+) -> None:
     """A claim of a higher generation ends the run with the code on which nobody restarts."""
     with job(spark, settings, log) as running:
         _await_first_batch(settings, running)
@@ -98,7 +100,9 @@ def _is_of(letter: "ConsumerRecord", partition: int, offset: int) -> bool:
     return bool(body_of(letter)["at"][1:] == [partition, offset])
 
 
-def test_append_time_lost(spark: "SparkSession", settings: Settings, log: Log) -> None:
+def test_a_topic_that_loses_its_dates_ends_the_run(
+    spark: "SparkSession", settings: Settings, log: Log
+) -> None:
     """A topic that stops to be dated by the broker ends the run with a refusal that names it."""
     heartbeats = log.names.name("heartbeats")
     with job(spark, settings, log) as running:
@@ -109,7 +113,9 @@ def test_append_time_lost(spark: "SparkSession", settings: Settings, log: Log) -
     assert heartbeats in error.message
 
 
-def test_other_layout(spark: "SparkSession", settings: Settings, log: Log) -> None:
+def test_another_number_of_shards_is_refused(
+    spark: "SparkSession", settings: Settings, log: Log
+) -> None:
     """A checkpoint is not used with another number of shuffle partitions."""
     with job(spark, settings, log) as running:
         _await_first_batch(settings, running)
@@ -117,7 +123,9 @@ def test_other_layout(spark: "SparkSession", settings: Settings, log: Log) -> No
         _start(_changed(settings, shuffle_partitions=2), spark)
 
 
-def test_essential_setting(spark: "SparkSession", settings: Settings) -> None:
+def test_topics_without_the_date_of_the_broker_are_refused(
+    spark: "SparkSession", settings: Settings
+) -> None:
     """Topics that are not dated by the broker are refused before anything is claimed."""
     releases = f"{settings.kafka.topic_prefix}releases"
     _alter(settings.kafka.bootstrap, releases, message_timestamp_type="CreateTime")
@@ -150,7 +158,9 @@ def test_topics_are_made(spark: "SparkSession", bootstrap: str, tmp_path: Path) 
     "topic, partitions, named",
     [("assignments", 65, "assignments_partitions=65"), ("releases", 5, "releases has 5")],
 )
-def test_partitions_change(settings: Settings, topic: str, partitions: int, named: str) -> None:
+def test_more_partitions_end_the_run(
+    settings: Settings, topic: str, partitions: int, named: str
+) -> None:
     """More partitions while the engine runs are noticed and end the run."""
     found: list[FairleadError] = []
     facts = read_cluster(settings)
@@ -182,7 +192,7 @@ def test_partitions_change(settings: Settings, topic: str, partitions: int, name
         ("", QueryDiedError),
     ],
 )
-def test_classified(text: str, kind: type[FairleadError]) -> None:
+def test_the_exception_of_the_query_decides_the_end(text: str, kind: type[FairleadError]) -> None:
     """The text of the query's exception decides how the driver ends."""
     assert type(classify(text)) is kind
 
@@ -195,7 +205,7 @@ def test_remedy_without_another_engine() -> None:
     assert "move the folder engine.checkpoint away" in remedy
 
 
-def test_last_words() -> None:
+def test_the_last_words_name_the_python_error() -> None:
     """The message of a dead query names the Python error, not Spark's first line."""
     text = (
         "[STREAM_FAILED] Query x terminated\n  File a, line 1\nKeyError: 'topic'\n\tat org.apache"

@@ -18,7 +18,7 @@ from fairlead.http.endpoint import engine_application
 from fairlead.http.server import HttpServer, start_server
 from fairlead.settings import MetricsSettings, load_settings
 from streaming.health import Health
-from tests.awaiting import LONGEST_SECONDS
+from tests.kit.awaiting import LONGEST_SECONDS
 
 ROOT = Path(__file__).parents[2]
 
@@ -77,7 +77,7 @@ def _run(health: Health) -> None:
     health.committed()
 
 
-def test_metrics(endpoint: HttpServer) -> None:
+def test_metrics_come_whole_or_by_name(endpoint: HttpServer) -> None:
     """All families, or those that are asked for by name."""
     for path in ("/metrics", "/"):
         status, text = _ask(endpoint, path)
@@ -87,7 +87,7 @@ def test_metrics(endpoint: HttpServer) -> None:
     assert "fairlead_two_total" not in _ask(endpoint, "/metrics?name[]=fairlead_one_total")[1]
 
 
-def test_ready(endpoint: HttpServer, health: Health) -> None:
+def test_the_engine_is_ready_once_batches_go_on(endpoint: HttpServer, health: Health) -> None:
     """503 with the reason until batches go on, and then 200; the process lives all the while."""
     status, text = _ask(endpoint, "/readyz")
     told = json.loads(text)
@@ -102,7 +102,7 @@ def test_ready(endpoint: HttpServer, health: Health) -> None:
     assert _ask(endpoint, "/healthz")[0] == 200
 
 
-def test_other_paths(endpoint: HttpServer) -> None:
+def test_an_unknown_path_is_answered_with_those_there_are(endpoint: HttpServer) -> None:
     """What is not there is said, with what is; nothing can be posted; HEAD has no body."""
     status, text = _ask(endpoint, "/ready")
     assert status == 404
@@ -111,7 +111,7 @@ def test_other_paths(endpoint: HttpServer) -> None:
     assert _ask(endpoint, "/readyz", "HEAD") == (503, "")
 
 
-def test_port_taken(endpoint: HttpServer, health: Health) -> None:
+def test_a_taken_port_is_named_with_a_remedy(endpoint: HttpServer, health: Health) -> None:
     """A port that another process has is named, with the remedy."""
     port = int(endpoint.url.rpartition(":")[2])
     where = MetricsSettings(host="127.0.0.1", port=port)
@@ -119,7 +119,7 @@ def test_port_taken(endpoint: HttpServer, health: Health) -> None:
         started(CollectorRegistry(), health, where)
 
 
-def test_health_check(endpoint: HttpServer, health: Health) -> None:
+def test_a_health_check_says_no_with_the_reason(endpoint: HttpServer, health: Health) -> None:
     """It says no with the reason, yes when batches go on, and if asked that the process lives."""
     found = _check(endpoint)
     assert found.returncode == 1

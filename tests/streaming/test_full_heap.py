@@ -14,9 +14,9 @@ import pytest
 from fairlead.errors import ExitCode
 from fairlead.java import find_java
 from fairlead.settings import Settings
-from tests.streaming.fleet import Fleet
-from tests.streaming.log import Log
-from tests.streaming.processes import EngineProcess
+from tests.kit.engine_process import EngineProcess
+from tests.kit.fleet import Fleet
+from tests.kit.kafka_log import Log
 
 pytestmark = [pytest.mark.slow, pytest.mark.system, pytest.mark.spark]
 

@@ -11,7 +11,7 @@ def _gauge(full_shards: FullShards) -> float:
     return float(sample.value)
 
 
-def test_told_once_each() -> None:
+def test_begin_and_end_are_told_once_each() -> None:
     """A shard counts while it is full; that one is, and that none is any more, is told once."""
     full_shards = FullShards()
     with capture_logs() as lines:

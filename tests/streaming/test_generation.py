@@ -15,10 +15,10 @@ from streaming.generation import (
     claim_generation,
     earlier_generations,
 )
-from tests.streaming.log import Log
+from tests.kit.kafka_log import Log
 
 
-def test_claims_grow(settings: Settings, log: Log) -> None:
+def test_each_claim_raises_the_generation(settings: Settings, log: Log) -> None:
     """Each claim is one record more, its offset + 1 is the generation, and readers accept it."""
     assert earlier_generations(settings.kafka) == 0
     assert [claim_generation(settings.kafka) for _ in range(3)] == [1, 2, 3]
@@ -62,7 +62,7 @@ def test_watch_ignores_older_claims(settings: Settings) -> None:
     assert told == []
 
 
-def test_unreachable(settings: Settings) -> None:
+def test_an_unreachable_broker_is_named_with_its_setting(settings: Settings) -> None:
     """A broker that is not there is an error that names the setting."""
     away = settings.kafka.model_copy(update={"bootstrap": "127.0.0.1:1"})
     with pytest.raises(EnvironmentMissingError, match=r"kafka\.bootstrap"):

@@ -47,7 +47,7 @@ def world() -> World:
     return made
 
 
-def test_start() -> None:
+def test_before_the_first_batch_the_reason_says_how_far() -> None:
     """Until a batch is committed nothing is decided, and the reason says how far it is."""
     world = World()
     assert (world.state, world.health.verdict().ready) == ("starting", False)
@@ -62,7 +62,7 @@ def test_start() -> None:
     assert found.last_batch_seconds == 0
 
 
-def test_long_start() -> None:
+def test_a_long_start_is_not_silent() -> None:
     """Before the query runs nobody asks the JVM, so it is not silent; a broker may be awaited."""
     world = World()
     world.claim()
@@ -80,7 +80,7 @@ def test_long_start() -> None:
     assert "the JVM has not answered for 11 s" in world.health.verdict().reason
 
 
-def test_slow(world: World) -> None:
+def test_a_long_batch_whose_tasks_end_is_slow_and_ready(world: World) -> None:
     """A long batch whose tasks end is slow however long it takes, and goes on being ready."""
     world.live(600, sign=lambda second: second // 50)
     assert world.state == "slow"
@@ -90,7 +90,7 @@ def test_slow(world: World) -> None:
     assert world.state == "running"
 
 
-def test_stalled(world: World) -> None:
+def test_a_batch_that_stands_is_stalled_after_a_minute(world: World) -> None:
     """A batch of which nothing moves is slow at first, and stalled after a minute."""
     world.live(50, sign=lambda _: "the same")
     assert world.state == "slow"
@@ -115,7 +115,7 @@ def test_waits_for_the_broker(world: World) -> None:
     assert world.state == "running"
 
 
-def test_jvm_silent(world: World) -> None:
+def test_a_silent_jvm_is_stalled(world: World) -> None:
     """A JVM that answers nothing is stalled, whether or not ticks go through."""
     world.now += 15
     world.ticked_at = world.now
@@ -124,7 +124,7 @@ def test_jvm_silent(world: World) -> None:
     assert "the JVM has not answered for 15 s" in found.reason
 
 
-def test_recovering(world: World) -> None:
+def test_a_recovering_engine_is_ready(world: World) -> None:
     """What recovers does not move, and the rest does: that is ready, and is said."""
     world.shards = 2
     found = world.health.verdict()
@@ -140,7 +140,9 @@ def test_recovering(world: World) -> None:
         (KeyError("defect"), "dead", "KeyError: 'defect'"),
     ],
 )
-def test_end(world: World, error: Exception | None, state: str, reason: str) -> None:
+def test_the_end_has_a_reason(
+    world: World, error: Exception | None, state: str, reason: str
+) -> None:
     """The end has a reason too; a stop that follows an error does not hide it."""
     world.health.ended(error)
     world.health.ended(None)
@@ -149,7 +151,7 @@ def test_end(world: World, error: Exception | None, state: str, reason: str) -> 
     assert reason in found.reason
 
 
-def test_pauses_between_batches() -> None:
+def test_a_query_that_rests_is_not_slow() -> None:
     """A query that rests by its settings is not slow for that."""
     patience = Patience().between(60)
     assert (patience.slow_seconds, patience.stalled_seconds, patience.broker_seconds) == (

@@ -46,14 +46,14 @@ def jvm() -> Jvm:
     return made
 
 
-def test_peace(jvm: Jvm) -> None:
+def test_a_heap_that_is_emptied_again_is_no_matter(jvm: Jvm) -> None:
     """A heap that fills and is emptied again is no matter, however full it is before."""
     jvm.live(60, lambda second: 950 if second % 4 else 300, 0.2)
     assert jvm.watch.pressure == ""
     assert jvm.watch.used_bytes == 300
 
 
-def test_nearly_full(jvm: Jvm) -> None:
+def test_a_nearly_full_heap_is_reported_before_the_end(jvm: Jvm) -> None:
     """It is told before it is the end: by a word at /readyz and by the numbers at /metrics."""
     health, metrics = Health(), EngineMetrics("4")
     health.pressure = lambda: jvm.watch.pressure
@@ -79,7 +79,7 @@ def test_collects_much_in_a_heap_that_is_emptied(jvm: Jvm) -> None:
     assert "95% of its time" in jvm.watch.pressure
 
 
-def test_full(jvm: Jvm) -> None:
+def test_a_heap_full_for_twenty_seconds_is_the_end(jvm: Jvm) -> None:
     """Twenty seconds of nothing but collecting in a full heap are the end, and no less."""
     with pytest.raises(HeapExhaustedError) as end:
         jvm.live(60, lambda _: 990, 0.99)

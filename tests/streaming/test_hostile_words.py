@@ -18,8 +18,8 @@ from kafka.admin import NewTopic
 from kafka.errors import TopicAlreadyExistsError
 
 from fairlead.wire.partition import partition_of_group
-from tests.streaming.bridged import System, bridged
-from tests.streaming.log import SHARDS, body_of
+from tests.kit.kafka_log import SHARDS, body_of
+from tests.kit.live_system import BridgedSystem, bridged
 
 if TYPE_CHECKING:
     from kafka.consumer.fetcher import ConsumerRecord
@@ -38,14 +38,14 @@ def system(
     spark_of_the_run: "SparkSession",
     kafka: "EmbeddedKafka",
     tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[System]:
+) -> Iterator[BridgedSystem]:
     """One run of job and bridge for all tests; each has a group of its own."""
     folder = tmp_path_factory.mktemp("job")
     with bridged(spark_of_the_run, kafka.bootstrap, folder, messages=MESSAGES) as found:
         yield found
 
 
-def _member(system: System, name: str, taken: Taken, **settings: Any) -> PushConsumer:
+def _member(system: BridgedSystem, name: str, taken: Taken, **settings: Any) -> PushConsumer:
     def listen(messages: Sequence[Message], _context: ConsumeContext) -> ConsumeResult:
         for message in messages:
             taken.put((name, message.value or b""))
@@ -54,7 +54,7 @@ def _member(system: System, name: str, taken: Taken, **settings: Any) -> PushCon
     return PushConsumer(**{**system.client, **settings}, client_id=name, listener=listen)
 
 
-def _topic(system: System, group: str) -> str:
+def _topic(system: BridgedSystem, group: str) -> str:
     """Make a topic of one queue with messages, which nobody else reads."""
     topic = f"{system.topic}-{group}"
     system.admin.create_topics([NewTopic(topic, 1, 1)], wait_for_metadata=True)
@@ -72,13 +72,13 @@ def _take(taken: Taken, count: int) -> list[tuple[str, bytes]]:
     return found
 
 
-def _forge(system: System, topic: str, group: str, body: dict[str, Any]) -> None:
+def _forge(system: BridgedSystem, topic: str, group: str, body: dict[str, Any]) -> None:
     value = orjson.dumps({"v": 1, "group": group, **body})
     shard = partition_of_group(group, SHARDS)
     system.log.append(topic, value, group.encode(), shard)
 
 
-def _decided(system: System, group: str, alarm: str) -> dict[str, Any]:
+def _decided(system: BridgedSystem, group: str, alarm: str) -> dict[str, Any]:
     """Return the first decision of a group that raises an alarm."""
     return body_of(
         system.log.await_record(
@@ -88,14 +88,14 @@ def _decided(system: System, group: str, alarm: str) -> dict[str, Any]:
     )
 
 
-def _rejected(system: System, reason: str) -> dict[str, Any]:
+def _rejected(system: BridgedSystem, reason: str) -> dict[str, Any]:
     return body_of(
         system.log.await_record("rejects", lambda record: body_of(record)["reason"] == reason)
     )
 
 
 def _told(
-    system: System, group: str, client: str, wanted: Callable[[dict[str, Any]], bool]
+    system: BridgedSystem, group: str, client: str, wanted: Callable[[dict[str, Any]], bool]
 ) -> dict[str, Any]:
     """Return the first assignment of a client that fits."""
 
@@ -112,7 +112,7 @@ def _of(body: dict[str, Any], topic: str) -> list[dict[str, Any]]:
     return [add for add in body["add"] if add["queue"][0] == topic]
 
 
-def _progress(system: System, group: str, offset: int) -> None:
+def _progress(system: BridgedSystem, group: str, offset: int) -> None:
     """Await that somebody has told this position."""
 
     def fits(record: "ConsumerRecord") -> bool:
@@ -124,7 +124,7 @@ def _progress(system: System, group: str, offset: int) -> None:
     system.log.await_record("heartbeats", fits)
 
 
-def _replace(system: System, topic: str, partitions: int, messages: int) -> None:
+def _replace(system: BridgedSystem, topic: str, partitions: int, messages: int) -> None:
     """Delete a topic, create it again as soon as the broker lets us, and write messages."""
     system.admin.delete_topics([topic])
     deadline = monotonic() + WAIT_SECONDS
@@ -138,7 +138,7 @@ def _replace(system: System, topic: str, partitions: int, messages: int) -> None
     _write(system, topic, partitions, messages, "new")
 
 
-def _write(system: System, topic: str, partitions: int, messages: int, life: str) -> None:
+def _write(system: BridgedSystem, topic: str, partitions: int, messages: int, life: str) -> None:
     producer = KafkaProducer(bootstrap_servers=system.settings.kafka.bootstrap)
     for number in range(messages):
         producer.send(topic, f"{life} {number}".encode(), partition=number % partitions)
@@ -146,7 +146,7 @@ def _write(system: System, topic: str, partitions: int, messages: int, life: str
     producer.close()
 
 
-def test_a_topic_that_is_deleted_and_made_again_at_once(system: System) -> None:
+def test_a_topic_that_is_deleted_and_made_again_at_once(system: BridgedSystem) -> None:
     """Nobody is killed, and each message of the new topic is processed once."""
     # The first test: the judge reads the whole log, and the others forge two owners.
     group, taken, partitions, messages = "remade", Taken(), 4, 500
@@ -166,7 +166,7 @@ def test_a_topic_that_is_deleted_and_made_again_at_once(system: System) -> None:
     assert system.broken() == []
 
 
-def test_a_release_beyond_the_end(system: System) -> None:
+def test_a_release_beyond_the_end(system: BridgedSystem) -> None:
     """It is refused and alarmed, its member is found to be spoken for, and every message comes."""
     group, taken = "released", Taken()
     topic = _topic(system, group)
@@ -197,7 +197,7 @@ def test_a_release_beyond_the_end(system: System) -> None:
     assert taken.empty()
 
 
-def test_a_leave_in_the_name_of_a_living_member(system: System) -> None:
+def test_a_leave_in_the_name_of_a_living_member(system: BridgedSystem) -> None:
     """It is told that it lapsed and joins again; the alarm names it, and both go on."""
     group, taken = "left", Taken()
     topic = _topic(system, group)
@@ -224,7 +224,7 @@ def test_a_leave_in_the_name_of_a_living_member(system: System) -> None:
     assert taken.empty()
 
 
-def test_a_reset_of_a_topic_that_nobody_reads(system: System) -> None:
+def test_a_reset_of_a_topic_that_nobody_reads(system: BridgedSystem) -> None:
     """It is refused with the remedy, for nobody in the group could ever follow it."""
     group = "reset"
     with _member(system, "a", Taken(), group=group):

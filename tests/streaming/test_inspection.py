@@ -37,7 +37,7 @@ def checkpoint(request: pytest.FixtureRequest, recorded: Path, tmp_path: Path) -
     return Checkpoint(tmp_path / "checkpoint")
 
 
-def test_whole(checkpoint: Checkpoint) -> None:
+def test_what_an_engine_leaves_is_whole(checkpoint: Checkpoint) -> None:
     """What an engine leaves behind, stopped or killed, is whole; looking changes nothing."""
     before = {path: path.stat().st_mtime_ns for path in checkpoint.folder.rglob("*")}
     inspect(checkpoint)
@@ -45,7 +45,7 @@ def test_whole(checkpoint: Checkpoint) -> None:
 
 
 @pytest.mark.parametrize("name", DAMAGES)
-def test_damages(checkpoint: Checkpoint, name: str) -> None:
+def test_each_fatal_damage_is_named_with_the_way_out(checkpoint: Checkpoint, name: str) -> None:
     """Each damage that a start would die of is named, with the way out; the others are none."""
     damage = DAMAGES[name]
     damage.do(checkpoint.query)
@@ -76,7 +76,7 @@ def test_leftovers_of_a_kill(checkpoint: Checkpoint) -> None:
     inspect(checkpoint)
 
 
-def test_snapshot_unreadable(checkpoint: Checkpoint) -> None:
+def test_an_unreadable_snapshot_is_replaced_by_changes(checkpoint: Checkpoint) -> None:
     """Spark goes without a snapshot while the changes since the one before it are there."""
     store = checkpoint.query / "state" / "0" / "0"
     shutil.copy(store / "129.snapshot", store / "140.snapshot")
@@ -87,7 +87,7 @@ def test_snapshot_unreadable(checkpoint: Checkpoint) -> None:
         inspect(checkpoint)
 
 
-def test_another_store(checkpoint: Checkpoint) -> None:
+def test_another_state_store_is_not_judged(checkpoint: Checkpoint) -> None:
     """A kind of state store that is none of ours is not judged."""
     store = checkpoint.query / "state" / "0" / "0"
     for path in store.glob("*.*"):
@@ -96,19 +96,19 @@ def test_another_store(checkpoint: Checkpoint) -> None:
     inspect(checkpoint)
 
 
-def test_first_batch() -> None:
+def test_a_folder_without_a_committed_batch_is_whole() -> None:
     """A folder that is not there yet, or holds no committed batch, is whole."""
     assert refusal_of(Checkpoint(Path("/path/to/checkpoint"))) is None
 
 
-def test_layout_gone(checkpoint: Checkpoint) -> None:
+def test_without_the_layout_the_topics_are_unknown(checkpoint: Checkpoint) -> None:
     """Without the layout nobody knows which topics the state is of."""
     (checkpoint.folder / "layout.json").unlink()
     with pytest.raises(DamagedError, match=r"layout\.json is missing"):
         inspect(checkpoint)
 
 
-def test_other_version(checkpoint: Checkpoint) -> None:
+def test_another_version_is_refused_and_is_no_damage(checkpoint: Checkpoint) -> None:
     """A checkpoint of another version is refused, and is not damaged: it is not moved aside."""
     path = checkpoint.folder / "layout.json"
     path.write_text(path.read_text().replace('"version": 1', '"version": 7'))
@@ -130,7 +130,7 @@ def _nobody() -> Iterator[None]:
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody without rights")
 @pytest.mark.parametrize("place, what", [("query/offsets", "written"), ("query/metadata", "read")])
-def test_no_rights(recorded: Path, place: str, what: str) -> None:
+def test_missing_rights_are_no_damage(recorded: Path, place: str, what: str) -> None:
     """What this user may not read or write is told as that, and is no damage."""
     # pytest's own folders are closed to others.
     with tempfile.TemporaryDirectory() as above:
@@ -149,7 +149,9 @@ def test_no_rights(recorded: Path, place: str, what: str) -> None:
 
 
 @pytest.mark.parametrize("number", [errno.EROFS, errno.EACCES])
-def test_read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int) -> None:
+def test_a_read_only_disk_is_refused_without_restart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int
+) -> None:
     """A folder on a read-only disk is refused with its own remedy, and no restart is tried."""
 
     def refuse(*_: object, **__: object) -> None:
@@ -161,7 +163,9 @@ def test_read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, number: int)
     assert "dmesg" in refused.value.remedy
 
 
-def test_full_disk(checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_full_disk_is_named_first(
+    checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """What a full disk may have emptied is told with the disk: space comes first."""
     monkeypatch.setattr("streaming.damage.is_full", lambda _folder: True)
     empty(without_sum(newest(checkpoint.query, "commits")))

@@ -14,13 +14,13 @@ from fairlead.broker.ports import free_ports
 from fairlead.kafka.input_topics import input_topics
 from fairlead.wire.partition import partition_of_group
 from strategies.registry import STRATEGIES
-from tests.awaiting import ended
-from tests.engine.client import Client
+from tests.kit.awaiting import ended
+from tests.kit.client import Client
+from tests.kit.engine_process import children_of, kill_at_once
+from tests.kit.kafka_log import SHARDS, body_of
+from tests.kit.live_system import SharedEngine, shared_engine
+from tests.kit.scrape import Scrape, await_metric, documented, scrape
 from tests.streaming.faulty import FaultyStrategy
-from tests.streaming.log import SHARDS, body_of
-from tests.streaming.processes import children_of, kill_at_once
-from tests.streaming.scrape import Scrape, await_metric, documented, scrape
-from tests.streaming.shared_engine import Engine, shared_engine
 
 if TYPE_CHECKING:
     from kafka.consumer.fetcher import ConsumerRecord
@@ -34,7 +34,7 @@ def engine(
     spark_of_the_run: "SparkSession",
     kafka: "EmbeddedKafka",
     tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[Engine]:
+) -> Iterator[SharedEngine]:
     """One run of the job for all tests of this module; each test has groups of its own."""
     strategies = {**STRATEGIES, "FAULTY": FaultyStrategy()}
     folder, port = tmp_path_factory.mktemp("job"), free_ports(1)[0]
@@ -64,7 +64,7 @@ def _groups_of_one_shard() -> tuple[str, str]:
     return first, next(name for name in names if partition_of_group(name, SHARDS) == shard)
 
 
-def test_first_assignment(engine: Engine) -> None:
+def test_a_first_client_gets_every_queue(engine: SharedEngine) -> None:
     """A client that joins gets every queue at its first offset, in its partition of assignments."""
     client = engine.fleet.join("c1", "first")
     record = engine.log.await_record("assignments", _adds(client, "first"))
@@ -75,7 +75,7 @@ def test_first_assignment(engine: Engine) -> None:
     assert orjson.loads(record.key) == ["first", "c1", client.incarnation, 0]
 
 
-def test_handover(engine: Engine) -> None:
+def test_a_second_client_gets_half_of_the_queues(engine: SharedEngine) -> None:
     """A second client gets half of the queues, each under a new epoch after its release."""
     first = engine.fleet.join("c1", "handover")
     engine.log.await_record("assignments", _adds(first, "handover"))
@@ -88,7 +88,7 @@ def test_handover(engine: Engine) -> None:
     assert all(add["epoch"] > max(released) for add in body_of(record)["add"])
 
 
-def test_malformed_record(engine: Engine) -> None:
+def test_a_malformed_record_goes_to_rejects(engine: SharedEngine) -> None:
     """A record that is no JSON goes to rejects with its place, and the rest goes on."""
     offset = engine.log.append("heartbeats", b"\xff{", b"malformed", 2)
     at = [engine.log.names.name("heartbeats"), 2, offset]
@@ -98,7 +98,7 @@ def test_malformed_record(engine: Engine) -> None:
     engine.log.await_record("assignments", _adds(client, "after-the-malformed"))
 
 
-def test_fault_stays_in_its_group(engine: Engine) -> None:
+def test_fault_stays_in_its_group(engine: SharedEngine) -> None:
     """When a step raises for one group, another group of the same shard gets its decision."""
     broken, healthy = _groups_of_one_shard()
     _set_rule(engine, broken, "strategy", {"name": "FAULTY", "options": {}})
@@ -110,14 +110,14 @@ def test_fault_stays_in_its_group(engine: Engine) -> None:
     engine.fleet.kill(victim)
 
 
-def _set_rule(engine: Engine, group: str, rule: str, value: Any) -> None:
+def _set_rule(engine: SharedEngine, group: str, rule: str, value: Any) -> None:
     body = {"v": 1, "kind": "rule", "group": group, "rule": rule, "value": value, "by": "test"}
     shard = partition_of_group(group, SHARDS)
     engine.log.append("control", orjson.dumps(body), orjson.dumps([group, rule]), shard)
 
 
 @contextmanager
-def _traffic(engine: Engine, *clients: Client, written: dict[int, int]) -> Iterator[None]:
+def _traffic(engine: SharedEngine, *clients: Client, written: dict[int, int]) -> Iterator[None]:
     """Let clients process what is written to their queues, five times a second."""
     over = Event()
 
@@ -135,7 +135,7 @@ def _traffic(engine: Engine, *clients: Client, written: dict[int, int]) -> Itera
         ended(thread)
 
 
-def test_measured_weights(engine: Engine) -> None:
+def test_a_busy_queue_comes_to_be_alone(engine: SharedEngine) -> None:
     """A queue with most of the traffic comes to be alone, and the audit record says why."""
     _set_rule(engine, "weighed", "timing", {"trigger_ms": 1_000})
     _set_rule(engine, "weighed", "strategy", {"name": "STICKY"})
@@ -164,7 +164,9 @@ def test_measured_weights(engine: Engine) -> None:
         engine.fleet.kill(client)
 
 
-def test_worker_dies(engine: Engine, spark_of_the_run: "SparkSession") -> None:
+def test_a_killed_worker_costs_a_second_try(
+    engine: SharedEngine, spark_of_the_run: "SparkSession"
+) -> None:
     """A Python worker that is killed costs its batch a second try, and nothing else."""
     client = engine.fleet.join("c1", "before-the-worker")
     engine.log.await_record("assignments", _adds(client, "before-the-worker"))
@@ -175,7 +177,7 @@ def test_worker_dies(engine: Engine, spark_of_the_run: "SparkSession") -> None:
     engine.log.await_record("assignments", _adds(client, "after-the-worker"))
 
 
-def test_metrics(engine: Engine) -> None:
+def test_the_metrics_of_a_running_job_count(engine: SharedEngine) -> None:
     """While the job runs /metrics tells of its batches, records, groups and decisions."""
     client = engine.fleet.join("c1", "metrics")
     engine.log.await_record("assignments", _adds(client, "metrics"))
@@ -201,6 +203,6 @@ def test_metrics(engine: Engine) -> None:
     assert topics == set(input_topics(engine.log.names))
 
 
-def test_documented(engine: Engine) -> None:
+def test_every_family_is_documented(engine: SharedEngine) -> None:
     """Every family of the endpoint is explained in docs/metrics.md, and every one there exists."""
     assert documented() == scrape(engine.settings.metrics).families()

@@ -14,11 +14,11 @@ from fairlead.errors import ExitCode
 from fairlead.settings import Settings, load_settings
 from fairlead.wire.partition import partition_of_group
 from strategies.registry import STRATEGIES
-from tests.engine.client import Client
+from tests.kit.client import Client
+from tests.kit.engine_process import EngineProcess, children_of
+from tests.kit.fleet import Fleet
+from tests.kit.kafka_log import SHARDS, Log, body_of
 from tests.packaging.installed import install, origins
-from tests.streaming.fleet import Fleet
-from tests.streaming.log import SHARDS, Log, body_of
-from tests.streaming.processes import EngineProcess, children_of
 
 if TYPE_CHECKING:
     from kafka.consumer.fetcher import ConsumerRecord

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 @given(st.integers(1, 64), st.integers(1, 8))
-def test_even(shards: int, tasks: int) -> None:
+def test_no_task_has_two_shards_more_than_another(shards: int, tasks: int) -> None:
     """No task has two shards more than another."""
     found = Counter(task_of(key, tasks) for key in shard_keys(shards, tasks))
     counts = [found[task] for task in range(tasks)]
@@ -23,7 +23,7 @@ def test_even(shards: int, tasks: int) -> None:
 
 
 @given(st.integers(1, 64), st.integers(1, 8))
-def test_shard_of_key(shards: int, tasks: int) -> None:
+def test_a_key_names_its_shard(shards: int, tasks: int) -> None:
     """A key tells its shard: its rest by the count of shards."""
     assert [key % shards for key in shard_keys(shards, tasks)] == list(range(shards))
 
@@ -32,12 +32,12 @@ def test_shard_of_key(shards: int, tasks: int) -> None:
     "shards, tasks, keys",
     [(4, 1, (0, 1, 2, 3)), (4, 2, (4, 1, 2, 3)), (8, 2, (32, 1, 2, 3, 4, 21, 14, 7))],
 )
-def test_fixed(shards: int, tasks: int, keys: tuple[int, ...]) -> None:
+def test_the_keys_are_fixed(shards: int, tasks: int, keys: tuple[int, ...]) -> None:
     """The keys stand in checkpoints, so another choice would orphan their state."""
     assert shard_keys(shards, tasks) == keys
 
 
-def test_hash(spark: "SparkSession") -> None:
+def test_our_hash_is_that_of_spark(spark: "SparkSession") -> None:
     """Our hash is Spark's own."""
     numbers = [0, 1, 7, 42, 255, 256, 65_537, 2_147_483_647, -1, -2_147_483_648]
     frame = spark.createDataFrame([(number,) for number in numbers], "number int")

@@ -32,7 +32,7 @@ def _ended(error: BaseException | None, *asked_by: str) -> dict[str, object]:
     return dict(found)
 
 
-def test_asked_for() -> None:
+def test_a_stop_that_was_asked_for_names_who_did() -> None:
     """A stop that somebody asked for names who did first, and is no error."""
     line = _ended(None, "SIGTERM", "SIGINT")
     assert (line["why"], line["exit_code"], line["log_level"]) == ("SIGTERM", ExitCode.OK, "info")
@@ -47,7 +47,9 @@ def test_asked_for() -> None:
     ],
     ids=lambda value: type(value).__name__,
 )
-def test_failed(error: BaseException, why: str, code: ExitCode) -> None:
+def test_a_failure_is_logged_with_its_exit_code(
+    error: BaseException, why: str, code: ExitCode
+) -> None:
     """An error is passed on, and the line has its words and its exit code."""
     line = _ended(error)
     assert (line["why"], line["exit_code"], line["log_level"]) == (why, code, "error")

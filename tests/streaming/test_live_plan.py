@@ -19,19 +19,18 @@ from fairlead.settings import Settings
 from fairlead.wire.decision_records import DecisionReader
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import raw_record
-from tests.awaiting import await_seen
-from tests.bridges.kafka.test_offsets import commit
-from tests.engine.client import Client
-from tests.engine.topics import route
-from tests.fixtures.kafka_topics import make_topic
-from tests.streaming.fleet import Fleet
-from tests.streaming.log import SHARDS, Log, body_of
-from tests.streaming.running import job
+from tests.kit.awaiting import await_seen
+from tests.kit.client import Client
+from tests.kit.fleet import Fleet
+from tests.kit.job import job
+from tests.kit.kafka_log import SHARDS, Log, body_of
+from tests.kit.kafka_topics import commit, make_topic
+from tests.kit.memory_topics import route
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
 
-    from tests.engine.topics import Topics
+    from tests.kit.memory_topics import Topics
 
 QUEUES = 9
 RULES: dict[str, dict[str, Any]] = {
@@ -115,7 +114,9 @@ def side_of(plan: dict[str, Any], side: str) -> dict[MessageQueue, str]:
     }
 
 
-def test_plan_and_join(settings: Settings, log: Log, spark: "SparkSession") -> None:
+def test_a_planned_join_comes_true_in_the_job(
+    settings: Settings, log: Log, spark: "SparkSession"
+) -> None:
     """Who would get what if a client joined is who gets it from the job when it joins."""
     with Fleet(settings.kafka, QUEUES) as fleet, job(spark, settings, log):
         for group, rules in RULES.items():
@@ -237,7 +238,7 @@ def test_nothing_is_written(
     assert {**from_file, "notes": plan["notes"]} == plan
 
 
-def test_wrong_addresses(settings: Settings, log: Log) -> None:
+def test_what_a_plan_cannot_start_from_is_named(settings: Settings, log: Log) -> None:
     """What a plan cannot start from is told: no such group, strategy, topics, or cluster."""
     log.append_of("heartbeats", "bills", b"nonsense")
     with pytest.raises(UsageError, match="there is no group nobody at"):

@@ -19,12 +19,12 @@ from fairlead.wire.partition import partition_of_group
 from streaming.generation import earlier_generations
 from streaming.job import JobOptions, run_job
 from streaming.lost_input import Gap, cut_input, lost_input, lost_records
-from tests.awaiting import await_seen
-from tests.engine.client import Client
-from tests.streaming.fleet import Fleet
+from tests.kit.awaiting import await_seen
+from tests.kit.client import Client
+from tests.kit.fleet import Fleet
+from tests.kit.job import GivenSession, job
+from tests.kit.kafka_log import SHARDS, Log, body_of
 from tests.streaming.grants import assert_decided_once, owns_all
-from tests.streaming.log import SHARDS, Log, body_of
-from tests.streaming.running import GivenSession, job
 
 if TYPE_CHECKING:
     from kafka.consumer.fetcher import ConsumerRecord
@@ -34,26 +34,26 @@ WANTED = {("a", 0): 10, ("a", 1): 20, ("b", 0): 0}
 SHARD = partition_of_group("orders", SHARDS)
 
 
-def test_nothing_lost() -> None:
+def test_a_partition_that_begins_in_time_has_lost_nothing() -> None:
     """A partition that begins exactly at the wanted offset, or before it, has lost nothing."""
     assert lost_input(WANTED, {("a", 0): 10, ("a", 1): 0, ("b", 0): 0}) == []
 
 
-def test_lost() -> None:
+def test_each_lost_partition_is_named_with_both_offsets() -> None:
     """Each partition that begins behind the wanted offset is named with both, by topic in order."""
     lost = lost_input(WANTED, {("b", 0): 3, ("a", 1): 21, ("a", 0): 15})
     assert lost == [Gap("a", 0, 10, 15), Gap("a", 1, 20, 21), Gap("b", 0, 0, 3)]
     assert lost_records(lost) == {"a": {0: 5, 1: 1}, "b": {0: 3}}
 
 
-def test_cut() -> None:
+def test_a_log_that_ends_early_is_another_log() -> None:
     """A log that ends at what was read is whole; one that ends before it is another log."""
     ends = {("a", 0): 10, ("a", 1): 19, ("b", 0): 5}
     assert cut_input(WANTED, ends) == [Gap("a", 1, 20, 19)]
 
 
 @pytest.mark.parametrize("restarts, kept", [(0, ["--accept-lost-input"]), (1, []), (7, [])])
-def test_accepted_once(restarts: int, kept: Sequence[str]) -> None:
+def test_an_acceptance_is_for_the_first_driver_alone(restarts: int, kept: Sequence[str]) -> None:
     """A supervisor hands the acceptance to its first driver, and to no restart."""
     given = ["run", "--supervise", "--accept-lost-input", "--config", "a.toml"]
     expected = ["run", *kept, "--config", "a.toml", "--restarts", str(restarts)]
@@ -100,7 +100,7 @@ def _owns_half(client: Client, generation: int) -> "Callable[[ConsumerRecord], b
 
 
 @pytest.mark.parametrize("killed", [pytest.param(False, marks=pytest.mark.slow), True])
-def test_lost_heartbeats(
+def test_lost_heartbeats_refuse_a_start_unless_accepted(
     spark: "SparkSession",
     settings: Settings,
     log: Log,

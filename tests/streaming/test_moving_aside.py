@@ -10,7 +10,7 @@ from fairlead.errors import RefusedError
 from streaming.checkpoint import Checkpoint
 from streaming.damage import copies_of, next_copy
 from streaming.moving_aside import move_aside
-from tests.awaiting import child_process
+from tests.kit.awaiting import child_process
 
 
 @pytest.fixture
@@ -22,7 +22,7 @@ def folder(tmp_path: Path) -> Path:
     return made
 
 
-def test_moved(folder: Path) -> None:
+def test_a_moved_folder_is_kept_whole(folder: Path) -> None:
     """It is kept whole beside its old place, under a name that nothing has."""
     folder.with_name("state[1]*.damaged-7").mkdir()
     folder.with_name("state1.damaged-9").mkdir()
@@ -36,7 +36,7 @@ def test_moved(folder: Path) -> None:
     ]
 
 
-def test_bound(folder: Path) -> None:
+def test_with_too_many_kept_nothing_is_moved(folder: Path) -> None:
     """With so many kept already nothing is moved; the remedy names the oldest."""
     for number in (2, 10):
         folder.with_name(f"state[1]*.damaged-{number}").mkdir()
@@ -56,7 +56,7 @@ with open(sys.argv[1], "a+b") as handle:
 """
 
 
-def test_in_use(folder: Path) -> None:
+def test_a_folder_in_use_stays(folder: Path) -> None:
     """A folder that a driver has, or the JVM of a killed one, stays."""
     with Checkpoint(folder).owned(), pytest.raises(RefusedError, match="is in use by the driver"):
         move_aside(folder, 3)
@@ -72,7 +72,7 @@ def test_in_use(folder: Path) -> None:
     move_aside(folder, 3)
 
 
-def test_link(folder: Path, tmp_path: Path) -> None:
+def test_the_target_of_a_link_is_moved(folder: Path, tmp_path: Path) -> None:
     """Where the folder is a link, what it leads to is moved, and the link stays of use."""
     link = tmp_path / "link"
     link.symlink_to(folder)
@@ -82,7 +82,7 @@ def test_link(folder: Path, tmp_path: Path) -> None:
     assert [*link.iterdir()] == []
 
 
-def test_full_disk(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_on_a_full_disk_nothing_is_moved(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """On a full disk nothing is moved: the next engine could write nothing either."""
     monkeypatch.setattr("streaming.moving_aside.is_full", lambda _folder: True)
     with pytest.raises(RefusedError, match="is full"):

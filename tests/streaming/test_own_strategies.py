@@ -51,7 +51,7 @@ class Demanding(FirstCome):
         self.rack = rack
 
 
-def test_own() -> None:
+def test_a_named_class_is_a_strategy() -> None:
     """A class that is named stands beside the product's strategies."""
     found = all_strategies([f"{__name__}:FirstCome"])
     assert set(found) == {*STRATEGIES, "FIRST_COME"}
@@ -69,20 +69,20 @@ def test_own() -> None:
         (f"{__name__}:Demanding", "cannot be loaded .*'rack'"),
     ],
 )
-def test_refused(text: str, said: str) -> None:
+def test_what_is_no_strategy_is_refused_with_its_key(text: str, said: str) -> None:
     """What cannot be a strategy is told with its key and text."""
     with pytest.raises(UsageError, match=said) as refused:
         all_strategies([text])
     assert f"engine.strategies: {text}" in str(refused.value)
 
 
-def test_named_twice() -> None:
+def test_a_name_used_twice_is_refused() -> None:
     """A name that an own strategy has is taken for the next one, too."""
     with pytest.raises(UsageError, match="'FIRST_COME', which another strategy has"):
         all_strategies([f"{__name__}:FirstCome"] * 2)
 
 
-def test_they_travel() -> None:
+def test_every_strategy_travels_to_a_worker() -> None:
     """Every strategy answers the same after the way to a worker."""
     queues = tuple(MessageQueue("orders", "room-a", number) for number in range(5))
     candidates = tuple(

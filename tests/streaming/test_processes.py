@@ -11,16 +11,16 @@ import pytest
 from fairlead.broker.ports import free_ports
 from fairlead.errors import ExitCode
 from fairlead.settings import Settings
-from tests.streaming.fleet import Fleet
-from tests.streaming.grants import assert_decided_once, held_by, owns_all
-from tests.streaming.log import Log
-from tests.streaming.processes import (
+from tests.kit.engine_process import (
     EngineProcess,
     children_of,
     copy_checkpoint,
     kill_at_once,
 )
-from tests.streaming.scrape import scrape
+from tests.kit.fleet import Fleet
+from tests.kit.kafka_log import Log
+from tests.kit.scrape import scrape
+from tests.streaming.grants import assert_decided_once, held_by, owns_all
 
 pytestmark = [pytest.mark.system, pytest.mark.spark]
 
@@ -38,7 +38,7 @@ def _with_checkpoint(settings: Settings, folder: Path) -> Settings:
     return settings.model_copy(update={"engine": engine, "metrics": metrics})
 
 
-def test_recovers(served: Settings, log: Log, tmp_path: Path) -> None:
+def test_a_driver_without_a_checkpoint_recovers(served: Settings, log: Log, tmp_path: Path) -> None:
     """A driver ends with its JVM; the next one, without a checkpoint, says that it recovers."""
     with Fleet(served.kafka) as fleet:
         client = fleet.join("c1")
@@ -115,7 +115,7 @@ def _assert_second_is_refused(settings: Settings, folder: Path) -> None:
 
 # A kill between two batches, a supervisor, and a newer claim have shorter tests of their own.
 @pytest.mark.slow
-def test_supervised(served: Settings, log: Log, tmp_path: Path) -> None:
+def test_a_killed_driver_is_started_again(served: Settings, log: Log, tmp_path: Path) -> None:
     """A driver killed in mid-batch is started again where it was, and gives way to a newer one."""
     with Fleet(served.kafka) as fleet:
         first = fleet.join("c1", "first")

@@ -8,7 +8,7 @@ from prometheus_client import generate_latest
 
 from streaming.metrics import EngineMetrics
 from streaming.progress import record_progress
-from tests.streaming.scrape import Scrape
+from tests.kit.scrape import Scrape
 
 REPORT = orjson.dumps(
     {
@@ -43,13 +43,13 @@ def _taken(progress: dict[str, Any]) -> dict[str, float]:
     return {key: page.value(sample, labels) for key, (sample, labels, _) in SHOWN.items()}
 
 
-def test_all() -> None:
+def test_each_part_of_a_report_is_shown() -> None:
     """Each part of a report is shown."""
     assert _taken(PROGRESS) == {key: number for key, (_, _, number) in SHOWN.items()}
 
 
 @pytest.mark.parametrize("missing", PROGRESS)
-def test_missing(missing: str) -> None:
+def test_a_missing_part_of_a_report_is_left_out(missing: str) -> None:
     """A part that Spark leaves out is not there, and every other one is."""
     found = _taken({key: part for key, part in PROGRESS.items() if key != missing})
     assert found == {
@@ -57,7 +57,7 @@ def test_missing(missing: str) -> None:
     }
 
 
-def test_source_without_offsets() -> None:
+def test_a_source_without_offsets_has_no_lag() -> None:
     """A source that does not tell how far it is has no lag, and the rest counts."""
     found = _taken({**PROGRESS, "sources": [{"description": "kafka"}]})
     assert (found["sources"], found["observedMetrics"]) == (0.0, 2.0)

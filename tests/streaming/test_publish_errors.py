@@ -10,7 +10,7 @@ from streaming.metrics import EngineMetrics
 from streaming.progress import record_progress
 from streaming.publish_errors import REASONS, PublishErrors, Try, reason_of
 from streaming.report import write_report
-from tests.engine.world import World
+from tests.kit.world import World
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -44,12 +44,12 @@ def _shown(registry: CollectorRegistry) -> dict[str, float]:
         ("", None),
     ],
 )
-def test_reasons(text: str, reason: str | None) -> None:
+def test_publish_errors_have_few_reasons(text: str, reason: str | None) -> None:
     """Few words, whatever Kafka's classes are; what is not Kafka's is no publish error."""
     assert reason_of(text) == reason
 
 
-def test_over_drivers(tmp_path: Path) -> None:
+def test_reasons_are_counted_over_drivers(tmp_path: Path) -> None:
     """All reasons are there from 0 on; the next driver begins with what killed the last one."""
     registry, errors = _errors(tmp_path)
     assert _shown(registry) == dict.fromkeys(REASONS, 0)
@@ -73,7 +73,7 @@ def test_while_a_batch_runs(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"timeout": "x"}'])
-def test_damaged_counts(tmp_path: Path, text: str) -> None:
+def test_damaged_counts_begin_anew(tmp_path: Path, text: str) -> None:
     """Counts that cannot be read stop nothing: they begin anew."""
     (tmp_path / "errors.json").write_text(text, encoding="ascii")
     registry, _ = _errors(tmp_path)
@@ -89,7 +89,7 @@ def test_a_report_of_tries() -> None:
         assert record_progress({"observedMetrics": observed}, EngineMetrics("4")) is told
 
 
-def test_spark_tells(spark: "SparkSession", tmp_path: Path) -> None:
+def test_each_failed_try_is_counted_once(spark: "SparkSession", tmp_path: Path) -> None:
     """Each try of a task that no broker answers is counted, once; Spark keeps them all."""
     from pyspark.sql import functions as F  # noqa: N812 - the name every Spark reader knows
 

@@ -26,9 +26,9 @@ from fairlead.core.records import RuleSet
 from fairlead.wire.control_records import rule_key
 from fairlead.wire.encode import encode_rule
 from fairlead.wire.partition import partition_of_group
-from tests.streaming.bridged import System, bridged
-from tests.streaming.log import SHARDS, body_of
-from tests.streaming.scrape import await_metric
+from tests.kit.kafka_log import SHARDS, body_of
+from tests.kit.live_system import BridgedSystem, bridged
+from tests.kit.scrape import await_metric
 
 if TYPE_CHECKING:
     from kafka.consumer.fetcher import ConsumerRecord
@@ -47,7 +47,7 @@ def system(
     spark_of_the_run: "SparkSession",
     kafka: "EmbeddedKafka",
     tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[System]:
+) -> Iterator[BridgedSystem]:
     """One run of job and bridge for both tests, and a topic of two queues."""
     folder = tmp_path_factory.mktemp("job")
     with bridged(
@@ -101,7 +101,7 @@ def _idle(group: str) -> "Callable[[ConsumerRecord], bool]":
     return wanted
 
 
-def test_a_pull_that_stands_still(system: System) -> None:
+def test_a_pull_that_stands_still(system: BridgedSystem) -> None:
     """Its queues are dropped and added again to the same client, which reads on; that is told."""
     group, taken, source_of = "standing", Taken(), {**system.client, "group": "standing"}
     rule = RuleSet(group, "timing", (), {"pull_max_idle_ms": IDLE_MS}, "alice")
@@ -139,7 +139,9 @@ def test_a_pull_that_stands_still(system: System) -> None:
     assert system.broken() == []
 
 
-def test_broadcasting_beside_clustering(system: System, tmp_path: Path) -> None:
+def test_a_broadcast_group_reads_all_beside_a_sharing_one(
+    system: BridgedSystem, tmp_path: Path
+) -> None:
     """Each member reads every queue, also one that is added; the other group shares them."""
     begun = {number: _end(system, number) for number in range(QUEUES)}
     everything = sorted((number, each) for number, end in begun.items() for each in range(end))
@@ -179,7 +181,7 @@ def test_broadcasting_beside_clustering(system: System, tmp_path: Path) -> None:
     assert system.broken() == []
 
 
-def _end(system: System, partition: int) -> int:
+def _end(system: BridgedSystem, partition: int) -> int:
     """Return how many messages a queue has; the other test writes some too."""
     from kafka import KafkaConsumer, TopicPartition
 

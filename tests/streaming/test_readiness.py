@@ -16,9 +16,9 @@ from fairlead.broker.ports import free_ports
 from fairlead.settings import Settings, load_settings
 from streaming.health import Patience
 from streaming.job import JobOptions
-from tests.awaiting import await_seen
 from tests.fixtures.kafka import FEW_PARTITIONS
-from tests.streaming.running import GivenSession, RunningJob
+from tests.kit.awaiting import await_seen
+from tests.kit.job import GivenSession, RunningJob
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -73,7 +73,7 @@ def _await(settings: Settings, running: RunningJob, state: str) -> dict[str, Any
     )
 
 
-def test_halts(
+def test_the_engine_goes_on_after_each_halt(
     spark_of_the_run: "SparkSession", cluster: EmbeddedKafka, settings: Settings
 ) -> None:
     """It waits for a broker, is stalled with its JVM, and goes on by itself after each."""

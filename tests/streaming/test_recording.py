@@ -17,11 +17,11 @@ from fairlead.cli.main import app
 from fairlead.errors import ExitCode
 from fairlead.settings import Settings
 from fairlead.wire.topics import ALL_TOPICS
-from tests.engine.client import Client
-from tests.streaming.fleet import Fleet
+from tests.kit.client import Client
+from tests.kit.engine_process import EngineProcess, kill_at_once
+from tests.kit.fleet import Fleet
+from tests.kit.kafka_log import Log, body_of
 from tests.streaming.grants import held_by
-from tests.streaming.log import Log, body_of
-from tests.streaming.processes import EngineProcess, kill_at_once
 
 pytestmark = [pytest.mark.system, pytest.mark.spark]
 

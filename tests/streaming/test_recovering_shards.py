@@ -11,7 +11,7 @@ def _gauge(recovery: RecoveringShards) -> float:
     return float(sample.value)
 
 
-def test_told_once_each() -> None:
+def test_begin_and_end_are_told_once_each() -> None:
     """A shard counts while it or a group of it recovers; begin and end are told once."""
     recovery = RecoveringShards()
     with capture_logs() as lines:

@@ -21,13 +21,13 @@ from streaming.start_positions import (
     ends_before_claim,
     first_ticks,
 )
-from tests.awaiting import await_seen, ended
-from tests.engine.client import Client
-from tests.streaming.fleet import Fleet
+from tests.kit.awaiting import await_seen, ended
+from tests.kit.client import Client
+from tests.kit.fleet import Fleet
+from tests.kit.job import GivenSession, job
+from tests.kit.kafka_log import SHARDS, Log, body_of
 from tests.streaming.grants import assert_decided_once, owns_all
-from tests.streaming.log import SHARDS, Log, body_of
 from tests.streaming.replayed import compare_with_replay
-from tests.streaming.running import GivenSession, job
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -89,7 +89,9 @@ def _commands(log: Log, generation: int) -> list[Any]:
     ]
 
 
-def test_checkpoint_deleted(spark: "SparkSession", settings: Settings, log: Log) -> None:
+def test_after_a_deleted_checkpoint_everybody_keeps_its_queues(
+    spark: "SparkSession", settings: Settings, log: Log
+) -> None:
     """Everybody keeps what it has; then a newcomer gets its share, and nobody has a queue twice."""
     with Fleet(settings.kafka) as fleet:
         clients = _shared(settings, spark, log, fleet)
@@ -190,7 +192,9 @@ def test_commits_gone_and_state_kept(spark: "SparkSession", settings: Settings, 
         assert dict(client.held) == before
 
 
-def test_engine_down(spark: "SparkSession", settings: Settings, log: Log) -> None:
+def test_after_a_long_stop_nobody_living_expires(
+    spark: "SparkSession", settings: Settings, log: Log
+) -> None:
     """An engine that was away for longer than lease and margin expires nobody who lives."""
     with Fleet(settings.kafka) as fleet:
         clients = _shared(settings, spark, log, fleet)
@@ -244,7 +248,7 @@ def _ticks(log: Log) -> list[dict[str, Any]]:
     ]
 
 
-def test_control_ends(settings: Settings, log: Log) -> None:
+def test_the_newest_record_of_each_partition_counts(settings: Settings, log: Log) -> None:
     """The newest record of each partition counts; an empty one has none."""
     log.append("control", None, b'["orders","pause"]', partition=2)
     log.append("control", None, b'["orders","pause"]', partition=2)

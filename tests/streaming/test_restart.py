@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 from fairlead.errors import QueryDiedError
 from fairlead.settings import Settings
 from fairlead.wire.partition import partition_of_group
-from tests.awaiting import await_seen
-from tests.engine.client import Client
-from tests.streaming.fleet import Fleet
+from tests.kit.awaiting import await_seen
+from tests.kit.client import Client
+from tests.kit.fleet import Fleet
+from tests.kit.job import job
+from tests.kit.kafka_log import SHARDS, Log, body_of
 from tests.streaming.grants import assert_decided_once, held_by, owns_all
-from tests.streaming.log import SHARDS, Log, body_of
-from tests.streaming.running import job
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

@@ -10,8 +10,8 @@ import pytest
 from fairlead_client import ConsumeContext, ConsumeResult, Message, PushConsumer
 from fairlead_client.consume.retry.redelivery import redelivery_of
 
-from tests.streaming.bridged import System, bridged
-from tests.streaming.log import body_of
+from tests.kit.kafka_log import body_of
+from tests.kit.live_system import BridgedSystem, bridged
 
 if TYPE_CHECKING:
     from kafka.consumer.fetcher import ConsumerRecord
@@ -25,13 +25,13 @@ WAIT_SECONDS = 120
 @pytest.fixture
 def system(
     spark_of_the_run: "SparkSession", kafka: "EmbeddedKafka", tmp_path: Path
-) -> Iterator[System]:
+) -> Iterator[BridgedSystem]:
     """Job and bridge, and a topic of one queue with ten messages."""
     with bridged(spark_of_the_run, kafka.bootstrap, tmp_path) as found:
         yield found
 
 
-def test_a_retry_topic_that_comes_late(system: System) -> None:
+def test_a_retry_topic_that_comes_late(system: BridgedSystem) -> None:
     """While Kafka refuses the retry topic everything else is consumed; then what failed is too."""
     in_the_way, group = f"_-RETRY.-{system.topic}", system.topic
     system.admin.create_topics({in_the_way: {"num_partitions": 1}}, wait_for_metadata=True)
@@ -65,7 +65,7 @@ def test_a_retry_topic_that_comes_late(system: System) -> None:
     assert consumed.empty()
 
 
-def test_a_retry_topic_that_is_deleted(system: System) -> None:
+def test_a_retry_topic_that_is_deleted(system: BridgedSystem) -> None:
     """It is made again for a message that is to be sent back; who only subscribes has none."""
     group = f"{system.topic}-again"
     retry = f"%RETRY%{group}"

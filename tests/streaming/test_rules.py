@@ -17,7 +17,7 @@ from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import raw_record
 from strategies.registry import STRATEGIES
 from streaming.rules import AUTHOR, RuleInForce, publish_rules, rule_changes, wanted_rules
-from tests.streaming.log import Log
+from tests.kit.kafka_log import Log
 
 SHARDS = 4
 STICKY = {"name": "STICKY", "options": {}}
@@ -45,7 +45,7 @@ def _rules(log: Log) -> list[tuple[int, RuleSet]]:
     return found
 
 
-def test_defaults(settings: Settings, log: Log) -> None:
+def test_the_defaults_are_published_once(settings: Settings, log: Log) -> None:
     """An engine with the settings as delivered publishes strategy and lease, once."""
     # Without a rule a log means AVG and a lease of 10 s, as in recordings of earlier versions.
     assert _publish(settings) == 2 * SHARDS
@@ -59,7 +59,7 @@ def test_defaults(settings: Settings, log: Log) -> None:
     assert _publish(settings) == 0
 
 
-def test_profile_of_rocketmq() -> None:
+def test_the_rocketmq_profile_makes_groups_avg() -> None:
     """Under RocketMQ's profile groups have AVG; what was said before by conf/ is taken back."""
     wanted = wanted_rules(load_settings(profile="rocketmq"))
     assert wanted["*", "strategy"] == {"name": "AVG", "options": {}}
@@ -69,7 +69,9 @@ def test_profile_of_rocketmq() -> None:
     assert [each.value["name"] for each in changes] == ["AVG"] * SHARDS
 
 
-def test_difference(settings: Settings, log: Log, tmp_path: Path) -> None:
+def test_a_changed_rule_is_published_once_where_it_belongs(
+    settings: Settings, log: Log, tmp_path: Path
+) -> None:
     """A changed rule goes to every partition, a group's own to its partition, and each once."""
     given = tmp_path / "conf.toml"
     given.write_text(
@@ -98,7 +100,7 @@ def test_difference(settings: Settings, log: Log, tmp_path: Path) -> None:
     assert _publish(changed) == 0
 
 
-def test_back_to_default(settings: Settings, log: Log, tmp_path: Path) -> None:
+def test_a_rule_no_longer_in_conf_is_set_back(settings: Settings, log: Log, tmp_path: Path) -> None:
     """A rule that conf/ set and names no longer is set back, a group's own is removed."""
     given = tmp_path / "conf.toml"
     given.write_text('[group_defaults]\nslots = "group"\n[group.orders]\nslots = "subscribers"\n')
@@ -126,7 +128,7 @@ def test_operators_group_rule_stays(settings: Settings, log: Log) -> None:
     assert _publish(settings) == 0
 
 
-def test_unreadable_records(settings: Settings, log: Log) -> None:
+def test_unreadable_control_records_do_not_stop_the_driver(settings: Settings, log: Log) -> None:
     """Control records that cannot be read do not stop the driver; the engine rejects them."""
     _publish(settings)
     for key, value in [
@@ -139,7 +141,7 @@ def test_unreadable_records(settings: Settings, log: Log) -> None:
     assert _publish(settings) == 0
 
 
-def test_built_in() -> None:
+def test_built_in_rules_are_not_published() -> None:
     """What the engine does anyhow needs no rule."""
     wanted = wanted_rules(_settings())
     assert {rule for _, rule in wanted} == {
@@ -181,7 +183,7 @@ def _refusal(text: str, folder: Path) -> UsageError:
 
 
 @pytest.mark.parametrize("table", ["group_defaults", "group.orders"])
-def test_unknown_strategy(table: str, tmp_path: Path) -> None:
+def test_an_unknown_strategy_is_refused_with_those_there_are(table: str, tmp_path: Path) -> None:
     """A strategy that the engine does not have is refused with those that it has."""
     refusal = _refusal(f'[{table}]\nstrategy = "NEAREST"\n', tmp_path)
     assert refusal.message == f"{table}.strategy: there is no strategy 'NEAREST'."
@@ -189,7 +191,7 @@ def test_unknown_strategy(table: str, tmp_path: Path) -> None:
     assert refusal.remedy == f"Change {table}.strategy: name one of {known}."
 
 
-def test_other_strategies() -> None:
+def test_strategies_are_those_of_the_engine() -> None:
     """The strategies are those that the engine is started with."""
     wanted = wanted_rules(_settings(group_defaults__strategy="MINE"), {"MINE": STRATEGIES["AVG"]})
     assert wanted["*", "strategy"] == {"name": "MINE", "options": {}}
@@ -198,7 +200,7 @@ def test_other_strategies() -> None:
 @pytest.mark.parametrize(
     "options", ["a = 0.5", f"a = {2**65}", f'a = "{"x" * 600_000}"'], ids=["part", "big", "long"]
 )
-def test_options(options: str, tmp_path: Path) -> None:
+def test_options_that_no_record_holds_are_refused(options: str, tmp_path: Path) -> None:
     """Options that no record can hold are refused by their key."""
     refusal = _refusal(f"[group.orders.strategy_options]\n{options}\n", tmp_path)
     assert refusal.message.startswith("group.orders.strategy_options: ")
@@ -222,7 +224,7 @@ def _with_timing(timing: dict[str, int]) -> Settings:
 
 
 @pytest.mark.parametrize("bound", ["minimum", "maximum"])
-def test_bounds(bound: str) -> None:
+def test_every_duration_can_be_a_rule(bound: str) -> None:
     """Every duration that settings may have can be a rule."""
     timing = _timing(bound)
     assert wanted_rules(_with_timing(timing))["*", "timing"] == timing
@@ -243,7 +245,7 @@ def test_bounds(bound: str) -> None:
         ("settle_ms", 600_001, "600000"),
     ],
 )
-def test_out_of_bounds(name: str, number: int, bound: str) -> None:
+def test_a_duration_out_of_bounds_is_refused(name: str, number: int, bound: str) -> None:
     """A duration that the protocol cannot express is refused by its key, with the bounds."""
     with pytest.raises(UsageError) as refused:
         wanted_rules(_with_timing({name: number}))
@@ -251,7 +253,7 @@ def test_out_of_bounds(name: str, number: int, bound: str) -> None:
     assert f" {bound}" in refused.value.remedy
 
 
-def test_paused_in_conf(tmp_path: Path) -> None:
+def test_a_pause_of_conf_is_a_rule(tmp_path: Path) -> None:
     """A pause is a rule where conf/ has it, and none where it has not: an operator's stays."""
     given = tmp_path / "conf.toml"
     given.write_text("[group.orders]\npause = true\nsettle_ms = 5000\n", encoding="utf-8")
@@ -266,7 +268,7 @@ def test_paused_in_conf(tmp_path: Path) -> None:
     }
 
 
-def test_one_partition_behind() -> None:
+def test_a_partition_that_missed_a_rule_gets_it() -> None:
     """A partition that missed a rule gets it, the others do not get it again."""
     wanted = {("*", "slots"): "group"}
     in_force = {

@@ -13,9 +13,9 @@ from fairlead.wire.partition import partition_of_group
 from streaming.checkpoint import Checkpoint
 from streaming.job import JobOptions, prepare
 from streaming.skipping import SkippedPlace, read_place
-from tests.fixtures.codecs import codecs_kept, produce
-from tests.streaming.log import SHARDS, Log
-from tests.streaming.running import GivenSession, job
+from tests.kit.codecs import codecs_kept, produce
+from tests.kit.job import GivenSession, job
+from tests.kit.kafka_log import SHARDS, Log
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession

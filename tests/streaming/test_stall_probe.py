@@ -41,7 +41,7 @@ class Batch:
         return self.health.verdict().state
 
 
-def test_failing_tries() -> None:
+def test_failing_tries_are_stalled_after_twenty_minutes() -> None:
     """Twenty minutes of tasks that end are slow; of tries that fail, stalled, and looked up."""
     batch = Batch()
     assert batch.live(completed=24, failed=0) == "slow"

@@ -13,7 +13,7 @@ import pytest
 
 from fairlead.errors import ExitCode, RefusedError
 from streaming.supervise import DamageRecovery, RestartPolicy, Supervisor
-from tests.awaiting import await_seen, child_process
+from tests.kit.awaiting import await_seen, child_process
 
 QUICK = RestartPolicy(
     pause_seconds=0.01, pause_seconds_max=0.04, healthy_seconds=60, deaths_max=4, window_seconds=60
@@ -58,7 +58,7 @@ def _end(code: int) -> str:
         ExitCode.DUPLICATE_CLIENT,
     ],
 )
-def test_passed_on(code: ExitCode) -> None:
+def test_a_meant_end_is_passed_on(code: ExitCode) -> None:
     """An end that is meant is the supervisor's own end, at once."""
     children = Children(code)
     assert Supervisor(children, QUICK).run() == code
@@ -66,21 +66,21 @@ def test_passed_on(code: ExitCode) -> None:
 
 
 @pytest.mark.parametrize("death", [ExitCode.QUERY_DIED, ExitCode.ENVIRONMENT, 1, -signal.SIGKILL])
-def test_restarted(death: int) -> None:
+def test_any_other_end_is_followed_by_a_restart(death: int) -> None:
     """Any other end is followed by a restart, and the child is told how many there were."""
     children = Children(death, death, ExitCode.SUPERSEDED)
     assert Supervisor(children, QUICK).run() == ExitCode.SUPERSEDED
     assert children.restarts == [0, 1, 2]
 
 
-def test_crash_loop() -> None:
+def test_a_crash_loop_ends_with_its_own_code() -> None:
     """After too many deaths in too short a time the supervisor gives up with a code of its own."""
     children = Children(*[ExitCode.QUERY_DIED] * 4)
     assert Supervisor(children, QUICK).run() == ExitCode.CRASH_LOOP
     assert children.restarts == [0, 1, 2, 3]
 
 
-def test_pauses_double() -> None:
+def test_pauses_before_restarts_double() -> None:
     """Each early death doubles the pause before the restart, up to the longest."""
     policy = RestartPolicy(pause_seconds=0.1, pause_seconds_max=0.4, deaths_max=9)
     started = time.monotonic()
@@ -115,7 +115,7 @@ def test_signal_is_forwarded() -> None:
         assert process.wait(timeout=20) == ExitCode.OK
 
 
-def test_signal_in_pause() -> None:
+def test_a_signal_during_a_pause_ends_the_supervisor() -> None:
     """SIGTERM while the supervisor waits before a restart ends it at once and cleanly."""
     with _supervised("600", "dies") as process:
         assert process.stdout is not None

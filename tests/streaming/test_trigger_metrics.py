@@ -9,12 +9,12 @@ from fairlead.core.draft import HANDOVER, SLOW_HANDOVER
 from fairlead.core.outputs import Decision
 from fairlead.engine.outgoing import count_outputs
 from streaming.metrics import EngineMetrics
-from tests.core.world import World, settled
+from tests.kit.group_world import GroupWorld, settled
 
 
 def _joined(at_ms: int, waited_ms: int) -> Decision:
     """Return the decision on a join that was appended so long before the newest record."""
-    world = World()
+    world = GroupWorld()
     world.beat("a")
     world.run()
     decision = world.decision
@@ -38,7 +38,7 @@ def test_when_and_how_long() -> None:
     assert 'fairlead_decision_triggers_total{trigger="client_joined"} 3.0' in text
 
 
-def test_slow_releases() -> None:
+def test_slow_releases_are_counted_with_their_time() -> None:
     """A drop that is not answered counts each time it is told again, and by how long it took."""
     world = settled("a")
     held = world.epoch_of(0)

@@ -14,13 +14,13 @@ from kafka import KafkaAdminClient, TopicPartition
 
 from fairlead.settings import Settings, load_settings
 from fairlead.wire.partition import partition_of_group
-from tests.awaiting import await_seen
-from tests.engine.topics import route
-from tests.fixtures.codecs import produce_in_each
 from tests.fixtures.kafka import FEW_PARTITIONS
-from tests.fixtures.unreadable import old_topics
-from tests.streaming.log import SHARDS, Log, body_of
-from tests.streaming.running import job
+from tests.kit.awaiting import await_seen
+from tests.kit.codecs import produce_in_each
+from tests.kit.job import job
+from tests.kit.kafka_log import SHARDS, Log, body_of
+from tests.kit.memory_topics import route
+from tests.kit.unreadable import old_topics
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -45,7 +45,7 @@ def _settings(kafka: "EmbeddedKafka", prefix: str, folder: Path) -> Settings:
 
 
 @pytest.mark.slow
-def test_engine_starts(
+def test_a_starting_engine_publishes_claims_and_reads(
     spark: "SparkSession",
     kafka: "EmbeddedKafka",
     topic_prefix: str,

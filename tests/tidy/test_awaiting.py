@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from tests.awaiting import run_talking
+from tests.kit.awaiting import run_talking
 
 
 def test_a_command_that_tells_how_far_it_is() -> None:

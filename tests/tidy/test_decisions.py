@@ -15,7 +15,7 @@ NUMBER = re.compile(r"ADR\s+(\d{4})\b")
 PAGE_NAME = re.compile(r"(?:adr/|\]\()(\d{4}-[a-z0-9-]+\.md)")
 
 
-def test_numbers() -> None:
+def test_numbers_of_decisions_are_given_once() -> None:
     """Decisions have four-digit numbers, each given once."""
     numbers = [match[1] for page in PAGES if (match := re.match(r"(\d{4})-[a-z0-9-]+$", page.stem))]
     assert len(numbers) == len(PAGES)
@@ -23,12 +23,12 @@ def test_numbers() -> None:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
-def test_headings(page: Path) -> None:
+def test_a_decision_has_its_headings(page: Path) -> None:
     """A decision has the headings that docs/adr/README.md names, in their order."""
     assert re.findall(r"^## (.+)$", page.read_text(encoding="utf-8"), re.MULTILINE) == HEADINGS
 
 
-def test_index() -> None:
+def test_the_index_lists_every_decision() -> None:
     """The index lists every decision once, by its number and with the title of its page."""
     listed = re.findall(
         r"^- \[(\d{4})\]\((.+)\) (.+)$", INDEX.read_text(encoding="utf-8"), re.MULTILINE
@@ -39,7 +39,7 @@ def test_index() -> None:
     ]
 
 
-def test_mentioned() -> None:
+def test_every_decision_is_mentioned() -> None:
     """Something outside docs names each decision, so that whoever reads it finds the page."""
     outside = (path for path in text_files() if not path.is_relative_to(ROOT / "docs"))
     mentioned = {
@@ -48,7 +48,7 @@ def test_mentioned() -> None:
     assert [page.name for page in PAGES if page.name[:4] not in mentioned] == []
 
 
-def test_mentions() -> None:
+def test_every_mention_of_a_decision_has_a_page() -> None:
     """Every decision that a text names has a page, under this number and this file's name."""
     numbers = {page.name[:4] for page in PAGES}
     names = {page.name for page in PAGES}

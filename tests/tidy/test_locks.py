@@ -33,7 +33,7 @@ def _project(path: str) -> dict[str, Any]:
 
 
 @pytest.mark.parametrize("lock", LOCKS)
-def test_hashes(lock: str) -> None:
+def test_each_locked_package_has_a_hash(lock: str) -> None:
     """Each package in a lock has at least one hash."""
     matches = list(PIN.finditer((ROOT / lock).read_text(encoding="utf-8")))
     assert matches
@@ -41,7 +41,7 @@ def test_hashes(lock: str) -> None:
 
 
 @pytest.mark.parametrize("lock", LOCKS)
-def test_no_address(lock: str) -> None:
+def test_a_lock_names_no_address(lock: str) -> None:
     """A lock names no index, no link and no address."""
     text = (ROOT / lock).read_text(encoding="utf-8")
     assert re.findall(r"--(?:extra-)?index|--find-links|://|^-", text, re.MULTILINE) == []
@@ -53,7 +53,7 @@ def test_nothing_of_this_repository(lock: str) -> None:
     assert {name for name in _pins(lock) if name.startswith("fairlead")} == set()
 
 
-def test_same_versions() -> None:
+def test_both_locks_have_the_same_versions() -> None:
     """Development runs on the very versions that the image runs on."""
     runtime, development = (_pins(lock) for lock in LOCKS)
     assert {name: development.get(name) for name in runtime} == runtime
@@ -68,7 +68,9 @@ def test_same_versions() -> None:
         ("pyproject.toml", "dev", "requirements-dev.lock"),
     ],
 )
-def test_covers(project: str, group: str | None, lock: str) -> None:
+def test_each_dependency_is_locked_at_a_fitting_version(
+    project: str, group: str | None, lock: str
+) -> None:
     """Each foreign package of a project file is in the lock, at a version that it accepts."""
     table = _project(project)
     wanted = table["dependency-groups"][group] if group else table["project"]["dependencies"]

@@ -30,7 +30,7 @@ EXCEPTIONS = {("strategies/own_strategies.py", "fairlead.errors")}
         "sum(queue for queue in {abs(q) for q in queues})",
     ],
 )
-def test_found(source: str) -> None:
+def test_an_impure_construct_is_found(source: str) -> None:
     """The search finds each construct that it is there to find."""
     assert list(impurities(ast.parse(source)))
 
@@ -38,12 +38,12 @@ def test_found(source: str) -> None:
 @pytest.mark.parametrize(
     "source", ["queue.hash", "sorted(set(queues))", "for q in sorted({1}): pass", "member.clock_ms"]
 )
-def test_not_found(source: str) -> None:
+def test_a_harmless_construct_is_left_alone(source: str) -> None:
     """The search leaves harmless constructs alone."""
     assert not list(impurities(ast.parse(source)))
 
 
-def test_rooms() -> None:
+def test_the_pure_rooms_have_no_impure_construct() -> None:
     """Core and strategies ask neither clock nor address, and iterate no set as it comes."""
     files = python_files(*PURE)
     assert files
@@ -62,7 +62,7 @@ def _imported(tree: ast.Module) -> Iterator[tuple[int, str]]:
             yield node.lineno, node.module or "."
 
 
-def test_imports() -> None:
+def test_the_pure_rooms_import_no_clock() -> None:
     """Core and strategies import the standard library and themselves, and of it no clock."""
     allowed = (sys.stdlib_module_names - FORBIDDEN) | {"strategies"}
     found = [

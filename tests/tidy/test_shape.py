@@ -10,7 +10,7 @@ H1 = re.compile(r"^# \S", re.MULTILINE)
 EMPTY_NAMES = frozenset({"utils", "util", "common", "helpers", "helper", "manager", "misc"})
 
 
-def test_facts() -> None:
+def test_every_test_says_which_fact_it_proves() -> None:
     """Every test says in one paragraph which fact it proves."""
     silent = []
     for path in python_files("tests", "client/tests", "benchmarks"):
@@ -23,7 +23,18 @@ def test_facts() -> None:
     assert silent == []
 
 
-def test_packages() -> None:
+def test_no_test_imports_from_another_test() -> None:
+    """What two tests need stands in tests/kit or beside them, in a module without tests."""
+    found = [
+        f"{named(path)}:{node.lineno} {node.module}"
+        for path in python_files("tests", "client/tests")
+        for node in ast.walk(syntax(path))
+        if isinstance(node, ast.ImportFrom) and ".test_" in (node.module or "")
+    ]
+    assert found == []
+
+
+def test_a_package_decides_nothing() -> None:
     """A package's __init__ re-exports and decides nothing; the client's does so when asked."""
     found = []
     for path in python_files("fairlead", "strategies", "streaming", "sinks", "client", "proof"):
@@ -41,12 +52,12 @@ def test_packages() -> None:
     assert found == []
 
 
-def test_module_names() -> None:
+def test_a_module_is_named_after_what_it_decides() -> None:
     """A module is named after what it decides, not after a drawer."""
     assert [named(path) for path in python_files() if path.stem in EMPTY_NAMES] == []
 
 
-def test_positions() -> None:
+def test_one_place_asks_kafka_for_a_position() -> None:
     """Only one piece asks kafka-python for a position, which is None where an order is expected."""
     asked = re.compile(r"consumer\.position\(")
     found = [
@@ -57,7 +68,7 @@ def test_positions() -> None:
     assert found == ["fairlead/kafka/reading_position.py"]
 
 
-def test_headings() -> None:
+def test_a_page_has_one_title() -> None:
     """A markdown file has one title."""
     pages = [path for path in text_files() if path.suffix == ".md"]
     assert pages

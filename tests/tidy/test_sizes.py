@@ -6,7 +6,7 @@ MODULE_LINES_MAX = 400
 FUNCTION_LINES_MAX = 60
 
 
-def test_modules() -> None:
+def test_no_file_is_too_long() -> None:
     """No Python file is longer than 400 lines."""
     lengths = {
         named(path): len(path.read_text(encoding="utf-8").splitlines()) for path in python_files()
@@ -15,7 +15,7 @@ def test_modules() -> None:
     assert {name: size for name, size in lengths.items() if size > MODULE_LINES_MAX} == {}
 
 
-def test_functions() -> None:
+def test_no_function_is_too_long() -> None:
     """No function is longer than 60 lines, its docstring included."""
     lengths = {
         f"{named(path)}:{function.lineno} {function.name}": function.end_lineno

@@ -1,14 +1,14 @@
-"""Tests wait with a bound, and by the helpers of tests/awaiting.py that tell what they saw last."""
+"""Tests wait with a bound: `tests/kit/awaiting.py` tells what was seen last."""
 
 import ast
 
 import pytest
 
-from tests.awaiting import LONGEST_SECONDS, await_seen
+from tests.kit.awaiting import LONGEST_SECONDS, await_seen
 from tests.tidy.source_tree import ROOT, named, python_files, syntax
 from tests.tidy.waits import unbounded
 
-OWN = {ROOT / "tests" / name for name in ("awaiting.py", "tidy/waits.py", "tidy/test_waits.py")}
+OWN = {ROOT / "tests" / name for name in ("kit/awaiting.py", "tidy/waits.py", "tidy/test_waits.py")}
 
 
 @pytest.mark.parametrize(
@@ -21,7 +21,7 @@ OWN = {ROOT / "tests" / name for name in ("awaiting.py", "tidy/waits.py", "tidy/
         "while not there(): time.sleep(0.1)",
     ],
 )
-def test_found(source: str) -> None:
+def test_an_unbounded_wait_is_found(source: str) -> None:
     """The search finds each wait that it is there to find."""
     assert list(unbounded(ast.parse(source)))
 
@@ -36,13 +36,13 @@ def test_found(source: str) -> None:
         "while found: found.pop()",
     ],
 )
-def test_not_found(source: str) -> None:
+def test_a_bounded_wait_is_left_alone(source: str) -> None:
     """The search leaves alone what has a bound."""
     assert not list(unbounded(ast.parse(source)))
 
 
-def test_tests() -> None:
-    """No test waits without a bound; each line names what to use instead, from tests.awaiting."""
+def test_no_test_waits_without_a_bound() -> None:
+    """No test waits without a bound; tests.kit.awaiting has what to use instead."""
     files = [path for path in python_files("tests", "client/tests") if path not in OWN]
     assert files
     found = [

@@ -46,7 +46,7 @@ BANNED = re.compile("|".join((HOMES, ABSOLUTE, *(re.escape(word) for word in REG
         "C:/Users/me",
     ],
 )
-def test_found(text: str) -> None:
+def test_a_banned_place_is_found(text: str) -> None:
     """The search finds folders of a machine, however they are quoted, and each registry."""
     assert BANNED.search(text)
 
@@ -62,12 +62,12 @@ def test_found(text: str) -> None:
         "a / b / c",
     ],
 )
-def test_not_found(text: str) -> None:
+def test_a_shared_place_is_left_alone(text: str) -> None:
     """The search leaves alone what is on every machine or on none, and what is relative."""
     assert not BANNED.search(text)
 
 
-def test_files() -> None:
+def test_no_file_names_a_banned_place() -> None:
     """No file but this one names a folder of somebody's machine or the address of a registry."""
     found = [
         f"{named(path)}:{number} {match.group()}"

@@ -11,8 +11,8 @@ from fairlead.errors import FairleadError
 from fairlead.settings import Settings, load_settings
 from fairlead.wire.topics import TopicNames
 from streaming.cluster import PartitionGuard, prepare_topics, read_cluster, wrong_settings
-from tests.awaiting import await_seen
 from tests.fixtures.kafka import FEW_PARTITIONS
+from tests.kit.awaiting import await_seen
 
 pytestmark = pytest.mark.broker
 

@@ -10,13 +10,13 @@ from fairlead.settings import load_settings
 from fairlead.wire.topics import TopicNames
 from streaming.cluster import prepare_topics
 from tests.fixtures.kafka import FEW_PARTITIONS
-from tests.topics.deletion import delete_topics
+from tests.kit.kafka_topics import delete_topics
 
 pytestmark = pytest.mark.broker
 
 
-def test_beside_a_checkpoint(bootstrap: str, topics: TopicNames) -> None:
-    """Handovers, of which no state knows, are made by any start; nothing else that is missing."""
+def test_beside_a_checkpoint_only_handovers_are_made(bootstrap: str, topics: TopicNames) -> None:
+    """Any start makes the handovers topic, since no state knows it, and no other."""
     place = {"kafka.bootstrap": bootstrap, "kafka.topic_prefix": topics.prefix}
     settings = load_settings(overrides={**place, **FEW_PARTITIONS})
     handovers, releases = topics.name("handovers"), topics.name("releases")

@@ -7,8 +7,8 @@ import pytest
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
 
 from fairlead.kafka.reading_position import UNKNOWN_POSITION, position_of
-from tests.awaiting import await_seen
-from tests.fixtures.kafka_topics import make_topic
+from tests.kit.awaiting import await_seen
+from tests.kit.kafka_topics import make_topic
 
 if TYPE_CHECKING:
     from fairlead.broker import EmbeddedKafka
@@ -17,7 +17,9 @@ REQUEST_MS = 500
 pytestmark = pytest.mark.broker
 
 
-def test_a_silent_leader(kafka: "EmbeddedKafka", topic_prefix: str) -> None:
+def test_a_silent_leader_leaves_the_position_below_all(
+    kafka: "EmbeddedKafka", topic_prefix: str
+) -> None:
     """Below every offset until the leader says where the topic begins, and a number ever after."""
     topic = f"{topic_prefix}orders"
     partition = TopicPartition(topic, 0)

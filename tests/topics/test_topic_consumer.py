@@ -13,8 +13,8 @@ from kafka.errors import KafkaError
 from fairlead.kafka.topic_consumer import TopicConsumer
 from fairlead.kafka.topic_reader import TopicReader
 from fairlead.settings import load_settings
-from tests.fixtures.codecs import produce
-from tests.fixtures.unreadable import damage
+from tests.kit.codecs import produce
+from tests.kit.unreadable import damage
 
 if TYPE_CHECKING:
     from fairlead.broker import EmbeddedKafka

@@ -6,8 +6,8 @@ from typing import Any
 import orjson
 
 from fairlead.wire.raw import RawRecord
+from tests.kit.journaled_world import Body, Rows, forge
 from tests.verify.forgeries import first_of
-from tests.verify.lives import Body, Rows, forge
 
 Damage = Callable[[Rows], object]
 

@@ -1,6 +1,6 @@
 """A client that obeys no drop, and the life of a group in which it is asked for one."""
 
-from tests.verify.lives import Body, Life, Writer
+from tests.kit.journaled_world import Body, Life, Writer
 
 __all__ = ["life_of_the_deaf"]
 

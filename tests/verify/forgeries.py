@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from typing import Any
 
-from tests.verify.lives import Body, Rows, forge
+from tests.kit.journaled_world import Body, Rows, forge
 
 
 def first_of(body: Body, name: str, **wanted: object) -> Body | None:

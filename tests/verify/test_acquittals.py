@@ -1,106 +1,20 @@
 """What a healthy run may show acquits, and the same with the violation in it is found."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 import pytest
 
-from fairlead.core.model import Epoch
 from fairlead.verify.history import (
     ClientFrozen,
     ClientKilled,
     Committed,
-    Consumed,
     Failed,
-    GrantKey,
     Held,
-    History,
     Journal,
     JournalRecord,
     Passed,
-    ProgressReport,
-    Start,
-    StepRecord,
-    Stop,
 )
-from fairlead.verify.journals_judge import judge_journals
-from fairlead.verify.tenures import read_tenures
-from fairlead.verify.verdicts import Verdicts
-from fairlead.wire.decision_records import MoveRecord
-from tests.demo.recorded import queue
-from tests.fixtures.decisions import decision_of, move_of
-
-QUEUE = queue(0)
-FIRST, SECOND, THIRD = Epoch(1, 1), Epoch(1, 2), Epoch(1, 3)
-SOURCE = ("t.heartbeats", 0)
-
-
-def start(epoch: Epoch, offset: int, t: int) -> Start:
-    """START."""
-    return Start(QUEUE, epoch, offset, t)
-
-
-def stop(epoch: Epoch, offset: int, t: int) -> Stop:
-    """STOP."""
-    return Stop(QUEUE, epoch, offset, t)
-
-
-def done(*offsets: int, t: int) -> list[Consumed]:
-    """Messages processed at one moment."""
-    return [Consumed(QUEUE, offset, offset, t) for offset in offsets]
-
-
-@dataclass
-class Scene:
-    """Two clients and one queue; ``progress`` is what the engine had read of the first's work."""
-
-    journals: list[Journal] = field(default_factory=list)
-    steps: list[StepRecord] = field(default_factory=list)
-    lapsed: set[GrantKey] = field(default_factory=set)
-    progress: list[tuple[str, Epoch, int]] = field(default_factory=list)
-    grants: list[tuple[str, Epoch, int]] = field(default_factory=list)
-    source: Iterable[int] = ()
-    lives: dict[Epoch, str] = field(default_factory=dict)
-
-    def write(self, client_id: str, *records: JournalRecord, pid: int | None = None) -> "Scene":
-        """A process writes a journal; what it starts was granted."""
-        begun = records[0].t_ns - 1 if records else None
-        self.journals.append(Journal(client_id, records, (), pid, begun))
-        self.grants += [
-            (client_id, each.epoch, each.offset) for each in records if isinstance(each, Start)
-        ]
-        return self
-
-    def judge(self) -> tuple[tuple[str, ...], str, dict[str, int]]:
-        """Return what is broken, what is told, and the counts."""
-        decisions = tuple(
-            decision_of(epoch, [self._granted(client_id, epoch, offset)], read={SOURCE: 100})
-            for client_id, epoch, offset in self.grants
-        )
-        history = History(
-            journals=self.journals,
-            steps=self.steps,
-            source={QUEUE: dict.fromkeys(self.source)} if self.source else {},
-            decisions=decisions,
-            grants=frozenset((QUEUE, client_id, epoch) for client_id, epoch, _ in self.grants),
-            identities={(QUEUE, epoch): life for epoch, life in self.lives.items()},
-            progress=tuple(
-                ProgressReport(SOURCE, 1, client_id, QUEUE, epoch, offset)
-                for client_id, epoch, offset in self.progress
-            ),
-        )
-        verdicts = Verdicts()
-        tenures = read_tenures(self.journals, self.steps, self.lapsed)
-        counts = judge_journals(history, tenures, verdicts)
-        rulings = verdicts.rulings()
-        told = [found.text for each in rulings for found in each.findings]
-        told += [each.reason for each in rulings]
-        broken = tuple(each.number for each in rulings if each.outcome == "broken")
-        return broken, "\n".join(told), counts
-
-    @staticmethod
-    def _granted(client_id: str, epoch: Epoch, offset: int) -> MoveRecord:
-        return move_of(QUEUE, "granted", client_id, epoch, offset, "release")
+from tests.kit.judged_scene import FIRST, QUEUE, SECOND, THIRD, Scene, done, start, stop
 
 
 def _lease_lost(*, reread_from: int = 3, lapsed: bool = True) -> Scene:
@@ -114,13 +28,13 @@ def _lease_lost(*, reread_from: int = 3, lapsed: bool = True) -> Scene:
     return scene
 
 
-def test_lease_lost() -> None:
+def test_work_after_a_lost_lease_is_done_again() -> None:
     """What the engine had not read of a client that lost its lease is processed again."""
     broken, _, counts = _lease_lost().judge()
     assert (broken, counts["duplicates_lease_lost"], counts["duplicates_killed"]) == ((), 2, 0)
 
 
-def test_no_lease_lost() -> None:
+def test_without_a_lapse_a_second_reading_is_a_repetition() -> None:
     """Without a lapse in the topics it is a message read twice on a clean move."""
     broken, told, _ = _lease_lost(lapsed=False).judge()
     assert broken == ("S5",)
@@ -146,7 +60,7 @@ def _frozen(*works: JournalRecord, logged: bool = True, lapsed: bool = True) -> 
     return scene
 
 
-def test_frozen() -> None:
+def test_a_frozen_process_worked_until_it_stood() -> None:
     """A process that stood still worked up to there."""
     assert _frozen().judge()[0] == ()
 
@@ -169,7 +83,7 @@ def test_two_owners_after_all(scene: Scene) -> None:
     assert "had two owners for" in told
 
 
-def test_frozen_another_process() -> None:
+def test_a_standstill_of_another_process_excuses_nothing() -> None:
     """A standstill of another process of the same client id excuses nothing."""
     scene = _frozen(logged=False)
     scene.steps.append(ClientFrozen("a", 20, 50, 8))
@@ -188,7 +102,7 @@ def _restarted(*, pids: bool = True, dead: int = 20, log: bool = True) -> Scene:
 
 
 @pytest.mark.parametrize("pids", [True, False])
-def test_restarted(pids: bool) -> None:  # noqa: FBT001 - a parameter
+def test_who_comes_back_under_a_dead_id_lives(pids: bool) -> None:  # noqa: FBT001 - a parameter
     """A death is of one process: who comes back under its id lives."""
     assert _restarted(pids=pids).judge()[0] == ()
 
@@ -204,7 +118,7 @@ def test_restarted_and_killed_again() -> None:
 @pytest.mark.parametrize(
     "scene", [_restarted(log=False), _restarted(dead=42)], ids=["no death", "died too late"]
 )
-def test_restarted_beside_itself(scene: Scene) -> None:
+def test_two_processes_of_one_id_are_two_owners(scene: Scene) -> None:
     """Two processes of one client id that work at once are two owners."""
     broken, told, _ = scene.judge()
     assert "S1" in broken
@@ -229,7 +143,7 @@ def test_dead_before_its_first_line() -> None:
     assert "ghost was killed before its first line and is not judged" in told
 
 
-def test_journal_lost() -> None:
+def test_a_worker_without_a_line_has_lost_its_journal() -> None:
     """Who died without a line, and worked by the topics, has lost its journal."""
     scene = _restarted()
     scene.steps.append(ClientKilled("ghost", 50, 51, 9))
@@ -276,7 +190,7 @@ HEALTHY = {
 
 
 @pytest.mark.parametrize("name", HEALTHY)
-def test_released_below(name: str) -> None:
+def test_a_release_may_lie_below_what_was_processed(name: str) -> None:
     """A queue is released below what was processed if a message before was not finished."""
     broken, told, counts = HEALTHY[name].judge()
     assert broken == (), told
@@ -324,7 +238,7 @@ TWINS = {
 
 
 @pytest.mark.parametrize("name", TWINS)
-def test_released_wrongly(name: str) -> None:
+def test_an_unexplained_release_is_found(name: str) -> None:
     """A release that no unfinished message explains is found, and so is what comes of it."""
     scene, numbers, words = TWINS[name]
     broken, told, _ = scene.judge()

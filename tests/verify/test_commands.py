@@ -12,8 +12,8 @@ from fairlead.errors import ExitCode, NothingProvedError, UsageError, VerdictErr
 from fairlead.verify.fault_log import read_faults, write_faults
 from fairlead.verify.history import Closing, EngineKilled, Fault, StepBegun, StepRecord
 from fairlead.verify.invariants import INVARIANTS
+from tests.kit.journaled_world import Life, forge, rich_life
 from tests.verify.forgeries import FORGERIES
-from tests.verify.lives import Life, forge, rich_life
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "verify.md"
 
@@ -41,7 +41,7 @@ def _evidence(folder: Path) -> list[str | Path]:
     return [*where, "--group", "orders"]
 
 
-def test_held(folder: Path) -> None:
+def test_a_sound_life_is_shown_in_a_table(folder: Path) -> None:
     """A sound life is told in a table, every invariant by its number, and ends with 0."""
     code, text = _run("verify", *_evidence(folder))
     assert code == ExitCode.OK
@@ -51,7 +51,7 @@ def test_held(folder: Path) -> None:
     assert "client-8 killed" in text
 
 
-def test_document(folder: Path) -> None:
+def test_programs_get_the_verdict_as_json(folder: Path) -> None:
     """Programs get the same as JSON, on one line if they ask for it."""
     code, text = _run("verify", *_evidence(folder), "-o", "jsonl")
     assert code == ExitCode.OK
@@ -63,7 +63,7 @@ def test_document(folder: Path) -> None:
     assert document["recoveries"][0]["fault"] == "client-8 killed"
 
 
-def test_broken(tmp_path: Path) -> None:
+def test_a_broken_invariant_is_named_and_ends_with_1(tmp_path: Path) -> None:
     """A broken invariant is named with the records that show it, and ends with 1."""
     life = rich_life()
     rows = life.rows()
@@ -80,7 +80,7 @@ def test_broken(tmp_path: Path) -> None:
     assert "  field         epoch" in text
 
 
-def test_nothing_proved(tmp_path: Path) -> None:
+def test_a_history_that_proves_nothing_has_its_own_code(tmp_path: Path) -> None:
     """An empty history, and one without a handover, end with a code of their own."""
     Life().record(tmp_path / "empty")
     code, text = _run("verify", tmp_path / "empty")
@@ -99,7 +99,7 @@ def test_nothing_proved(tmp_path: Path) -> None:
     assert "no queue went from one client to another" in text
 
 
-def test_replay(folder: Path) -> None:
+def test_a_replay_says_what_it_compared(folder: Path) -> None:
     """A replay tells what it compared, and that it came to the same."""
     code, text = _run("replay", folder / "recording")
     assert code == ExitCode.OK
@@ -135,7 +135,7 @@ def test_replay_of_a_part(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("number", [*INVARIANTS, "s2"])
-def test_explain(number: str) -> None:
+def test_each_invariant_explains_itself(number: str) -> None:
     """Each invariant says what it promises, what it is judged from and how."""
     code, text = _run("verify", "--explain", number)
     assert code == ExitCode.OK
@@ -143,14 +143,14 @@ def test_explain(number: str) -> None:
     assert text.splitlines() == [f"{number.upper()}: {title}", f"judged from: {judged_from}", how]
 
 
-def test_page() -> None:
+def test_the_page_has_every_invariant() -> None:
     """docs/verify.md has every invariant in the words in which it is explained."""
     text = PAGE.read_text(encoding="utf-8")
     for number, (title, judged_from, how) in INVARIANTS.items():
         assert f"| {number} | {title} | {judged_from} | {how} |" in text
 
 
-def test_bad_words(folder: Path, tmp_path: Path) -> None:
+def test_what_cannot_be_judged_is_named_with_its_flag(folder: Path, tmp_path: Path) -> None:
     """What is no recording, journal, group, log or invariant is told with its flag."""
     recording, journals = folder / "recording", folder / "journals"
     (tmp_path / "log").write_bytes(b'{"kind":"earthquake"}\n')
@@ -177,7 +177,7 @@ def test_bad_words(folder: Path, tmp_path: Path) -> None:
             _run(*words)
 
 
-def test_fault_log(tmp_path: Path) -> None:
+def test_each_kind_of_fault_is_read_back(tmp_path: Path) -> None:
     """Each kind of record is read back as it was written."""
     records: list[StepRecord] = [
         StepBegun("join", 5),

@@ -8,10 +8,10 @@ import pytest
 
 from fairlead.wire.partition import partition_of_client, partition_of_group
 from fairlead.wire.raw import RawRecord
-from tests.engine.topics import NAMES
+from tests.kit.journaled_world import Body, Life, Rows, rich_life
+from tests.kit.judgements import judged, ruling_of
+from tests.kit.memory_topics import NAMES
 from tests.verify.damages import body_of
-from tests.verify.judged import judged, ruling_of
-from tests.verify.lives import Body, Life, Rows, rich_life
 
 EARLY = "had released it"
 
@@ -60,7 +60,9 @@ def lost(rows: Rows) -> RawRecord:
     return _lose_a_release(rows)
 
 
-def test_a_lost_release(life: Life, rows: Rows, lost: RawRecord, tmp_path: Path) -> None:
+def test_a_start_without_the_release_is_accused(
+    life: Life, rows: Rows, lost: RawRecord, tmp_path: Path
+) -> None:
     """Who started without it is accused, unless the copy shows that it was told."""
     assert _told(life, rows, tmp_path / "lost") == (1, "")
     rows["handovers", 0] = [_copy(lost)]

@@ -10,9 +10,9 @@ from fairlead.recording import RecordingFolder
 from fairlead.verify.history import Consumed, Journal
 from fairlead.verify.judgement import Journals, judge_recording
 from strategies.registry import STRATEGIES
+from tests.kit.journaled_world import Life, rich_life
+from tests.kit.judgements import told_by
 from tests.verify.damages import DAMAGES
-from tests.verify.judged import told_by
-from tests.verify.lives import Life, rich_life
 
 
 @pytest.fixture(scope="module")
@@ -22,7 +22,7 @@ def life() -> Life:
 
 
 @pytest.mark.parametrize("name", DAMAGES)
-def test_damaged(life: Life, tmp_path: Path, name: str) -> None:
+def test_each_damage_is_found_by_its_rule(life: Life, tmp_path: Path, name: str) -> None:
     """What does not fit together is found by the rule that it breaks."""
     damage, number = DAMAGES[name]
     rows = {place: list(log) for place, log in life.rows().items()}
@@ -59,7 +59,9 @@ def _without(record: Any, journal: Journal) -> Journal:
 @pytest.mark.parametrize(
     "name", ["gap", "back in time", "copied", "garbage", "none", "other group"]
 )
-def test_damaged_journal(life: Life, recording: RecordingFolder, name: str) -> None:
+def test_a_damaged_journal_proves_what_it_is(
+    life: Life, recording: RecordingFolder, name: str
+) -> None:
     """A gap, a clock that goes back, a copy and a journal of others prove what they are."""
     journals, longest = life.diary.journals(), _longest(life)
     at = journals.index(longest)

@@ -6,8 +6,8 @@ from pathlib import Path
 import orjson
 import pytest
 
-from tests.verify.judged import judged, told_by
-from tests.verify.lives import Body, Life, Rows
+from tests.kit.journaled_world import Body, Life, Rows
+from tests.kit.judgements import judged, told_by
 
 
 def _returned(*, again: bool = False) -> Life:
@@ -34,14 +34,14 @@ def _last_decision(rows: Rows, edit: Callable[[Body], None]) -> None:
 
 
 @pytest.mark.parametrize("again", [False, True])
-def test_healthy(tmp_path: Path, again: bool) -> None:  # noqa: FBT001 - a parameter
+def test_each_death_is_its_own(tmp_path: Path, again: bool) -> None:  # noqa: FBT001 - a parameter
     """Each death of a client id is one of its own."""
     judgement = judged(_returned(again=again).record(tmp_path / "r"))
     assert told_by(judgement) == ""
     assert judgement.counts["lapses"] == 1 + again
 
 
-def test_told_again(tmp_path: Path) -> None:
+def test_a_death_told_again_accuses_nobody(tmp_path: Path) -> None:
     """That a process of this client id died long ago takes nobody else for dead."""
     life = _returned()
     rows = life.rows()

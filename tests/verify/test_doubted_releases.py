@@ -8,9 +8,9 @@ import pytest
 
 from fairlead.verify.judgement import Judgement, judge_recording
 from strategies.registry import STRATEGIES
-from tests.engine.topics import bounds
-from tests.verify.judged import told_by
-from tests.verify.lives import Life, forge
+from tests.kit.journaled_world import Life, forge
+from tests.kit.judgements import told_by
+from tests.kit.memory_topics import bounds
 
 GROUP, TOPIC = "orders", "orders"
 END = 1_000
@@ -20,7 +20,7 @@ END = 1_000
 @pytest.fixture
 def gone(monkeypatch: pytest.MonkeyPatch) -> Life:
     """A client leaves beyond the end that is known: its word of the new end is still on its way."""
-    monkeypatch.setattr("tests.engine.client.BOUNDS_END", 10**9)
+    monkeypatch.setattr("tests.kit.client.BOUNDS_END", 10**9)
     life = Life()
     leaver = life.join("leaver")
     life.world.pass_seconds(4)

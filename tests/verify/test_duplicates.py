@@ -6,9 +6,9 @@ import pytest
 
 from fairlead.verify.judgement import judge_recording
 from strategies.registry import STRATEGIES
-from tests.engine.client import Client
-from tests.engine.world import World
-from tests.recording.worlds import rows_of, settings_of, write_recording
+from tests.kit.client import Client
+from tests.kit.recordings import rows_of, settings_of, write_recording
+from tests.kit.world import World
 
 NOTICE = b'"kind":"notice"'
 
@@ -30,7 +30,7 @@ def _lived(world: World, *, beside: bool) -> None:
 
 
 @pytest.mark.parametrize("beside, told", [(True, True), (True, False), (False, False)])
-def test_told(tmp_path: Path, beside: bool, told: bool) -> None:  # noqa: FBT001 - the two cases
+def test_a_missing_notice_is_found(tmp_path: Path, beside: bool, told: bool) -> None:  # noqa: FBT001 - the two cases
     """A notice that is missing is found; that one started for a dead one was not told is right."""
     world = World(queues={"orders": 2})
     _lived(world, beside=beside)

@@ -10,7 +10,7 @@ from fairlead.kafka.topic_content import TopicContent
 from fairlead.verify.evidence import Grant, grants, progress_reports, source_content
 from fairlead.verify.history import ProgressReport
 from fairlead.wire.raw import RawRecord
-from tests.demo.recorded import queue
+from tests.kit.recorded_history import queue
 
 PROGRESS = {
     "v": 1,
@@ -31,7 +31,7 @@ def _stored(value: bytes | None, offset: int = 7) -> RawRecord:
     )
 
 
-def test_source() -> None:
+def test_the_source_has_every_partition() -> None:
     """The content has every partition, those without messages too, and each message's number."""
     records = tuple(
         RawRecord(
@@ -44,7 +44,7 @@ def test_source() -> None:
 
 
 @pytest.mark.parametrize("value", [b"five", b"", None])
-def test_source_without_number(value: bytes | None) -> None:
+def test_a_message_that_is_no_number_has_no_verdict(value: bytes | None) -> None:
     """A message that is no number was not written by the producer: there is no verdict on it."""
     content = TopicContent(
         "orders",
@@ -55,7 +55,7 @@ def test_source_without_number(value: bytes | None) -> None:
         source_content(content, "main")
 
 
-def test_progress() -> None:
+def test_each_entry_of_progress_counts() -> None:
     """Each entry of a progress record of the group counts, with its place in the log."""
     heartbeat = {"kind": "heartbeat", "group": "demo", "client_id": '"progress"'}
     other = {**PROGRESS, "group": "other"}
@@ -69,7 +69,7 @@ def test_progress() -> None:
 
 
 @pytest.mark.parametrize("field", ["queues", "client_id", "group"])
-def test_progress_incomplete(field: str) -> None:
+def test_unreadable_progress_is_an_error(field: str) -> None:
     """A progress record that cannot be understood is an error: evidence is never skipped."""
     record = {name: value for name, value in PROGRESS.items() if name != field}
     with pytest.raises(ValueError, match="progress record"):
@@ -87,7 +87,7 @@ ASSIGNMENT = {
 }
 
 
-def test_grants() -> None:
+def test_only_adds_of_the_group_are_grants() -> None:
     """Adds to members of the group are grants; drops, whole sets, notices and nulls are not."""
     notice = {"v": 1, "kind": "notice", "group": "demo", "client_id": "c1"}
     other = {**ASSIGNMENT, "group": "other"}
@@ -100,7 +100,7 @@ def test_grants() -> None:
     ]
 
 
-def test_grants_incomplete() -> None:
+def test_an_unreadable_assignment_is_an_error() -> None:
     """An assignment that cannot be understood is an error: evidence is never skipped."""
     record = {name: value for name, value in ASSIGNMENT.items() if name != "add"}
     with pytest.raises(ValueError, match="assignment record"):

@@ -10,8 +10,8 @@ from fairlead.core.model import MessageQueue
 from fairlead.verify.history import Consumed, Start
 from fairlead.verify.judgement import Journals, Judgement, judge_recording
 from strategies.registry import STRATEGIES
-from tests.verify.judged import ruling_of, told_by
-from tests.verify.lives import Life
+from tests.kit.journaled_world import Life
+from tests.kit.judgements import ruling_of, told_by
 
 GROUP, TOPIC = "orders", "orders"
 END = 1_000

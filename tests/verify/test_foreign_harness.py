@@ -9,7 +9,7 @@ from tests.verify.healthy import Runs
 pytestmark = [pytest.mark.system, pytest.mark.broker, pytest.mark.spark, pytest.mark.slow]
 
 
-def test_runs(tmp_path: Path) -> None:
+def test_real_runs_are_judged_as_when_recorded(tmp_path: Path) -> None:
     """What real processes do today is judged as what they did when the runs were recorded."""
     from tests.verify.foreign.harness import SCENARIOS, run
 

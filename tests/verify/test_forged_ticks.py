@@ -8,10 +8,10 @@ import pytest
 
 from fairlead.engine.seals import seal_of
 from fairlead.verify.judgement import Judgement
-from tests.engine.topics import NAMES, PARTITIONS
+from tests.kit.journaled_world import Life
+from tests.kit.judgements import judged, told_by
+from tests.kit.memory_topics import NAMES, PARTITIONS
 from tests.verify.deaf import life_of_the_deaf
-from tests.verify.judged import judged, told_by
-from tests.verify.lives import Life
 
 SECRETS: Final = ("0a" * 32, "0b" * 32)
 FORGED: Final = 1_000_000

@@ -7,8 +7,8 @@ from fairlead.verify.history import History
 from fairlead.verify.reset_epochs import Eras
 from fairlead.verify.tenures import read_tenures
 from fairlead.wire.decision_records import DecisionRecord
-from tests.fixtures.decisions import decision_of, move_of
-from tests.verify.test_acquittals import FIRST, QUEUE, SECOND, Scene, done, start, stop
+from tests.kit.decisions import decision_of, move_of
+from tests.kit.judged_scene import FIRST, QUEUE, SECOND, Scene, done, start, stop
 
 RESET = 9
 """An operator's reset, as positions name it."""
@@ -52,7 +52,7 @@ def test_topic_made_anew() -> None:
     [(6, [6, 7]), (8, []), (4, [4, 5, 6, 7]), (2, [2, 3, 4, 5, 6, 7])],
     ids=["forward", "to the end", "where it was", "back"],
 )
-def test_reset(offset: int, missed: list[int]) -> None:
+def test_after_a_reset_all_is_owed_from_there(offset: int, missed: list[int]) -> None:
     """Behind a reset that was granted all is owed from there on, and nothing that it left out."""
     granted = _decided(FIRST, 0, "first_offset"), _decided(SECOND, offset, "reset", RESET)
     assert _eras(*granted).unread(QUEUE, range(8)) == missed

@@ -30,7 +30,7 @@ def runs(tmp_path_factory: pytest.TempPathFactory) -> Runs:
 
 
 @pytest.mark.parametrize("group", GROUPS)
-def test_not_accused(runs: Runs, group: str) -> None:
+def test_a_healthy_run_breaks_nothing(runs: Runs, group: str) -> None:
     """The journals of a healthy run break nothing."""
     judged = runs.case(group).judge()
     assert judged.broken == (), judged.told
@@ -182,7 +182,7 @@ TWINS: Final[dict[str, tuple[str, Callable[[Case], Case], str]]] = {
 
 
 @pytest.mark.parametrize("name", TWINS)
-def test_planted(runs: Runs, name: str) -> None:
+def test_a_planted_violation_is_found(runs: Runs, name: str) -> None:
     """The real violation, planted in the healthy run, is found by its invariant."""
     group, plant, number = TWINS[name]
     judged = plant(runs.case(group)).judge()

@@ -10,8 +10,8 @@ from fairlead.verify.judgement import Journals, judge_recording
 from fairlead.wire.decision_records import DecisionReader
 from fairlead.wire.engine_shapes import check_assignment, check_decision
 from strategies.registry import STRATEGIES
-from tests.verify.judged import told_by
-from tests.verify.lives import Body, Life, forge, rich_life
+from tests.kit.journaled_world import Body, Life, forge, rich_life
+from tests.kit.judgements import told_by
 
 FORGED: list[tuple[str, tuple[str | int, ...], Any]] = [
     ("decisions", ("triggers", 0), [1]),
@@ -44,7 +44,7 @@ def life() -> Life:
 @pytest.mark.parametrize(
     "suffix, path, value", FORGED, ids=[".".join(map(str, each[1])) for each in FORGED]
 )
-def test_found(
+def test_a_field_of_another_type_cannot_be_read(
     life: Life, tmp_path: Path, suffix: str, path: tuple[str | int, ...], value: object
 ) -> None:
     """A field of another type is one that cannot be read, beside journals too."""

@@ -16,8 +16,8 @@ from fairlead.verify.fault_log import read_faults
 from fairlead.verify.history import Committed, Consumed, Failed, Held, Passed, Start, Stop
 from fairlead.verify.journal import JournalWriter, parse_record, read_journal, read_journals
 from fairlead.verify.line_fields import LineError
-from tests.awaiting import child_process, ended
-from tests.demo.recorded import queue
+from tests.kit.awaiting import child_process, ended
+from tests.kit.recorded_history import queue
 
 WRITE_UNTIL_KILLED = """
 import sys
@@ -36,7 +36,7 @@ while True:
 """
 
 
-def test_round_trip(tmp_path: Path) -> None:
+def test_each_journal_record_is_read_back(tmp_path: Path) -> None:
     """Each kind of record is read back as it was written, with the time returned."""
     path = tmp_path / "c1.jsonl"
     with JournalWriter(path) as writer:
@@ -65,7 +65,7 @@ def test_round_trip(tmp_path: Path) -> None:
     assert times == sorted(times)
 
 
-def test_survives_sigkill(tmp_path: Path) -> None:
+def test_a_journal_survives_a_sigkill(tmp_path: Path) -> None:
     """Whatever was written before a SIGKILL is there after it, without a hole."""
     path = tmp_path / "killed.jsonl"
     command = [sys.executable, "-c", WRITE_UNTIL_KILLED, str(path)]
@@ -81,7 +81,7 @@ def test_survives_sigkill(tmp_path: Path) -> None:
     assert offsets == list(range(len(offsets)))
 
 
-def test_threads(tmp_path: Path) -> None:
+def test_records_of_threads_stand_in_order(tmp_path: Path) -> None:
     """Records of several threads stand in the order of their times, none torn."""
     path = tmp_path / "threads.jsonl"
     with JournalWriter(path) as writer:
@@ -101,7 +101,7 @@ def test_threads(tmp_path: Path) -> None:
     assert times == sorted(times)
 
 
-def test_torn_last_line(tmp_path: Path) -> None:
+def test_a_torn_last_line_is_no_fault(tmp_path: Path) -> None:
     """A last line cut off in the middle is what a death leaves, and no fault."""
     path = tmp_path / "torn.jsonl"
     with JournalWriter(path) as writer:
@@ -154,7 +154,7 @@ def test_torn_in_the_middle(tmp_path: Path) -> None:
         (b'{"kind":"held","queue":["' + b"a" * 70_000 + b'"]}', "65,536 at most"),
     ],
 )
-def test_bad_lines(line: bytes, told: str) -> None:
+def test_a_line_that_is_no_record_is_refused(line: bytes, told: str) -> None:
     """A line that is no record is refused: with the field, and with what it should be."""
     with pytest.raises(LineError, match=told):
         parse_record(line)
@@ -186,7 +186,7 @@ def test_processes_of_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("make", [os.mkfifo, lambda path: path.symlink_to("/etc/passwd")])
-def test_no_file(tmp_path: Path, make: Callable[[Path], object]) -> None:
+def test_what_is_no_regular_file_is_refused(tmp_path: Path, make: Callable[[Path], object]) -> None:
     """What is no regular file is refused by name, and neither waited for nor followed."""
     make(tmp_path / "c1.jsonl")
     with pytest.raises(UsageError, match=r"c1.jsonl: it is a (FIFO|symbolic link)"):

@@ -54,7 +54,7 @@ def _read(name: str, line: dict[str, Any], folder: Path) -> bool:
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_kinds(name: str) -> None:
+def test_each_kind_of_line_is_on_the_page(name: str) -> None:
     """Each kind of line has an example, a row of the page's tables and a schema."""
     schema = _schema(name)
     kinds = [each["properties"]["kind"]["const"] for each in schema["oneOf"]]
@@ -68,7 +68,7 @@ def test_kinds(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", LINES)
-def test_schema_and_reader(name: str, tmp_path: Path) -> None:
+def test_schema_and_reader_refuse_the_same_lines(name: str, tmp_path: Path) -> None:
     """What the schema refuses the reader refuses, and the other way round."""
     schema = Draft202012Validator(_schema(name))
     wrong: list[Any] = [None, -1, 1.5, "", [], {}, True, 2**63, "x", ["a"], ["a", "b", -1], [1]]

@@ -21,9 +21,9 @@ from fairlead.verify.replay_judge import judge_replay
 from fairlead.verify.replaying import Replay
 from fairlead.verify.verdicts import Verdicts
 from strategies.registry import STRATEGIES
+from tests.kit.journaled_world import MILLISECOND, Body, Life, Rows, forge, rich_life
+from tests.kit.judgements import ruling_of, told_by
 from tests.verify.forgeries import FORGERIES, early_grant, first_of
-from tests.verify.judged import ruling_of, told_by
-from tests.verify.lives import MILLISECOND, Body, Life, Rows, forge, rich_life
 
 
 @pytest.fixture(scope="module")
@@ -41,7 +41,7 @@ def _judge(
     return judge_recording(recording, STRATEGIES, journals)
 
 
-def test_sound(life: Life, tmp_path: Path) -> None:
+def test_a_sound_life_breaks_nothing(life: Life, tmp_path: Path) -> None:
     """Nothing is broken in a sound life, and nearly everything was looked at."""
     judgement = _judge(life.record(tmp_path / "r"), life)
     assert told_by(judgement) == ""
@@ -63,7 +63,7 @@ def test_sound(life: Life, tmp_path: Path) -> None:
     assert judgement.to_json()["passed"] is True
 
 
-def test_without_journals(life: Life, tmp_path: Path) -> None:
+def test_without_journals_ownership_is_not_judged(life: Life, tmp_path: Path) -> None:
     """Without journals nobody says that there was one owner; the rest is judged."""
     judgement = _judge(life.record(tmp_path / "r"))
     assert judgement.passed
@@ -76,7 +76,7 @@ def test_without_journals(life: Life, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", FORGERIES)
-def test_forged_record(life: Life, tmp_path: Path, name: str) -> None:
+def test_one_forged_field_is_found_with_its_record(life: Life, tmp_path: Path, name: str) -> None:
     """One forged field of one record is found under its number, with the record that shows it."""
     suffix, edit, number = FORGERIES[name]
     rows = life.rows()
@@ -88,7 +88,7 @@ def test_forged_record(life: Life, tmp_path: Path, name: str) -> None:
         assert f"{row.topic}/{row.partition}@{row.offset}" in places
 
 
-def test_early_grant(life: Life, tmp_path: Path) -> None:
+def test_a_grant_without_its_gate_is_found(life: Life, tmp_path: Path) -> None:
     """A queue that is granted without a gate while its holder has not released it is found."""
     rows = life.rows()
     early_grant(rows)
@@ -102,7 +102,7 @@ def test_early_grant(life: Life, tmp_path: Path) -> None:
     assert ruling["findings"][0] == {"text": finding.text, "slice": shown}
 
 
-def test_stale_report(life: Life, tmp_path: Path) -> None:
+def test_a_start_at_a_stale_report_is_found(life: Life, tmp_path: Path) -> None:
     """A start at a position that only a release of no grant tells of is found."""
     rows = life.rows()
     told: list[Any] = []
@@ -146,7 +146,9 @@ def _lose(rows: Rows, suffix: str, wanted: Callable[[bytes], bool]) -> None:
         ("decisions", b'"stage":"granted"', "S11"),
     ],
 )
-def test_lost_record(life: Life, tmp_path: Path, suffix: str, wanted: bytes, number: str) -> None:
+def test_a_lost_record_is_missed(
+    life: Life, tmp_path: Path, suffix: str, wanted: bytes, number: str
+) -> None:
     """A record that is not there any more is missed."""
     rows = life.rows()
     if suffix == "rejects":
@@ -157,7 +159,7 @@ def test_lost_record(life: Life, tmp_path: Path, suffix: str, wanted: bytes, num
     assert number in judgement.broken, told_by(judgement)
 
 
-def test_lost_assignment(life: Life, tmp_path: Path) -> None:
+def test_a_lost_assignment_is_missed_unless_compacted(life: Life, tmp_path: Path) -> None:
     """An assignment is missed, but compaction may have taken one whose key has a newer one."""
     rows = life.rows()
     log = next(log for (suffix, _), log in rows.items() if suffix == "assignments" and len(log) > 3)
@@ -168,7 +170,7 @@ def test_lost_assignment(life: Life, tmp_path: Path) -> None:
     assert "which compaction may explain" in ruling.reason
 
 
-def test_changed_byte(life: Life, tmp_path: Path) -> None:
+def test_one_changed_byte_is_found_by_the_replay(life: Life, tmp_path: Path) -> None:
     """One changed byte of what was written is found by the replay, and the field is named."""
     rows = life.rows()
     forge(
@@ -181,7 +183,7 @@ def test_changed_byte(life: Life, tmp_path: Path) -> None:
     assert "differs from the replay at strategy" in ruling.findings[0].text
 
 
-def test_two_letters(life: Life, tmp_path: Path) -> None:
+def test_a_letter_of_a_sound_row_is_found(life: Life, tmp_path: Path) -> None:
     """A dead letter of a row that is sound, or of none, is found."""
     for offset, told in ((1, "though it is well formed"), (10_000, "where there is no record")):
         rows = life.rows()
@@ -223,7 +225,7 @@ def _moved(life: Life) -> tuple[str, Stop]:
     raise AssertionError("no queue was moved")
 
 
-def test_two_owners(life: Life, tmp_path: Path) -> None:
+def test_a_late_stop_is_a_second_owner(life: Life, tmp_path: Path) -> None:
     """A client that stops after its successor started is a second owner, shown by three lines."""
     client_id, stop = _moved(life)
 
@@ -238,7 +240,7 @@ def test_two_owners(life: Life, tmp_path: Path) -> None:
     assert str(stop.queue) in findings[0].text
 
 
-def test_hole_and_repeat(life: Life, tmp_path: Path) -> None:
+def test_holes_and_repetitions_are_found(life: Life, tmp_path: Path) -> None:
     """A start beyond what was processed is a hole, one below it reads again; both are found."""
     client_id, stop = _moved(life)
     recording = life.record(tmp_path / "r")
@@ -262,7 +264,7 @@ def test_hole_and_repeat(life: Life, tmp_path: Path) -> None:
     assert repeat.counts["duplicates_clean"] == 1
 
 
-def test_start_without_grant(life: Life, tmp_path: Path) -> None:
+def test_a_start_without_a_grant_is_found(life: Life, tmp_path: Path) -> None:
     """A start under an epoch that nobody was granted, or below the one before, is found."""
     client_id, stop = _moved(life)
 
@@ -300,14 +302,14 @@ def test_group_of_the_journals(life: Life, tmp_path: Path) -> None:
         assert raised.value.known == ("a", "orders")
 
 
-def test_empty(tmp_path: Path) -> None:
+def test_a_history_without_a_decision_proves_nothing(tmp_path: Path) -> None:
     """A history without a decision proves nothing."""
     judgement = _judge(Life().record(tmp_path / "r"))
     assert judgement.nothing == "the recording holds no decision"
     assert not judgement.passed
 
 
-def test_no_handover(tmp_path: Path) -> None:
+def test_a_history_without_a_handover_proves_nothing(tmp_path: Path) -> None:
     """A history in which no queue went from one client to another proves nothing."""
     life = Life()
     life.join("alone")
@@ -328,7 +330,7 @@ def test_head_is_gone(life: Life, tmp_path: Path) -> None:
     assert told_by(judgement) == ""
 
 
-def test_state_grows(life: Life, tmp_path: Path) -> None:
+def test_an_unexplained_growth_of_state_is_found(life: Life, tmp_path: Path) -> None:
     """A state that is larger than members, queues and groups explain is found."""
     verdicts = Verdicts()
     replay = Replay.of(life.record(tmp_path / "r"), STRATEGIES)

@@ -9,9 +9,8 @@ import pytest
 from fairlead.core.model import Epoch, MessageQueue
 from fairlead.recording import RecordingFolder
 from fairlead.verify.evidence import history_of
-from tests.verify.lives import Life, Rows, rich_life
-from tests.verify.test_acquittals import FIRST
-from tests.verify.test_topic_made_anew import made_anew
+from tests.kit.journaled_world import Life, Rows, rich_life
+from tests.kit.judged_scene import FIRST, recreated
 
 NOW = "identity-of-orders"
 
@@ -39,7 +38,7 @@ def _lives(recording: RecordingFolder) -> dict[tuple[MessageQueue, Epoch], str]:
     return dict(history_of(recording, "orders", (), (), {}, refused=()).identities)
 
 
-def test_compacted_away(life: Life, tmp_path: Path) -> None:
+def test_a_grant_without_its_add_has_its_identity_from_reports(life: Life, tmp_path: Path) -> None:
     """Compaction leaves a grant without its add: what its client reported tells its life."""
     rows = life.rows()
     whole = _lives(life.record(tmp_path / "whole", rows))
@@ -53,7 +52,7 @@ def test_compacted_away(life: Life, tmp_path: Path) -> None:
     assert set(told.values()) == {NOW}
 
 
-def test_told_by_both(life: Life, tmp_path: Path) -> None:
+def test_the_engines_word_goes_before_the_clients(life: Life, tmp_path: Path) -> None:
     """What the engine told of a grant counts, whatever its client says."""
     rows = life.rows()
     whole = _lives(life.record(tmp_path / "whole", rows))
@@ -61,9 +60,9 @@ def test_told_by_both(life: Life, tmp_path: Path) -> None:
     assert _lives(life.record(tmp_path / "told", rows)) == whole
 
 
-def test_why_it_matters() -> None:
+def test_a_grant_without_an_identity_is_taken_as_new() -> None:
     """A grant of the former life that tells nothing is taken for one of the new life."""
-    scene = made_anew()
+    scene = recreated()
     assert scene.judge()[0] == ()
     del scene.lives[FIRST]
     broken, told, _ = scene.judge()

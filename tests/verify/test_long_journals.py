@@ -5,7 +5,7 @@ import time
 from fairlead.verify.history import Consumed, Failed, History, JournalRecord, Passed
 from fairlead.verify.reset_epochs import Eras
 from fairlead.verify.tenures import read_tenures
-from tests.verify.test_acquittals import FIRST, QUEUE, Scene, start, stop
+from tests.kit.judged_scene import FIRST, QUEUE, Scene, start, stop
 
 MANY = 40_000
 SECONDS_MAX = 5.0
@@ -30,7 +30,7 @@ def test_filtered_one_by_one() -> None:
     assert took < SECONDS_MAX
 
 
-def test_failures_among_many() -> None:
+def test_many_failures_among_messages_are_no_fault() -> None:
     """Who fails each second message, and processes it then, has more lines than messages."""
     lines: list[JournalRecord] = []
     for offset in range(MANY):
@@ -41,7 +41,7 @@ def test_failures_among_many() -> None:
     assert took < SECONDS_MAX
 
 
-def test_spans() -> None:
+def test_a_skipped_span_is_not_missed() -> None:
     """What lies in a span that was passed over is not missed, wherever others begin and end."""
     lines = [Passed(QUEUE, begin, count, "filtered", 2) for begin, count in SPANS]
     scene = Scene().write("a", start(FIRST, 0, 1), *lines, stop(FIRST, 12, 3))

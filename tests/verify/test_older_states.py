@@ -2,9 +2,9 @@
 
 from pathlib import Path
 
-from tests.engine.world import World
-from tests.verify.judged import judged, ruling_of, told_by
-from tests.verify.lives import Life
+from tests.kit.journaled_world import Life
+from tests.kit.judgements import judged, ruling_of, told_by
+from tests.kit.world import World
 
 
 def _pass_without_driver(world: World, seconds: int) -> None:

@@ -13,8 +13,8 @@ from fairlead.replay.shard_replay import ReplayError
 from fairlead.verify.replaying import Replay
 from fairlead.wire.raw import RawRecord
 from strategies.registry import STRATEGIES
-from tests.engine.world import World
-from tests.recording.worlds import record, rows_of, settings_of, write_recording
+from tests.kit.recordings import record, rows_of, settings_of, write_recording
+from tests.kit.world import World
 
 
 @pytest.fixture(scope="module")
@@ -48,7 +48,7 @@ def _replay(recording: RecordingFolder) -> Replay:
     return Replay.of(recording, STRATEGIES)
 
 
-def test_same(world: World, tmp_path: Path) -> None:
+def test_a_recording_replays_to_the_same_bytes(world: World, tmp_path: Path) -> None:
     """What the files hold is run again to the same bytes, under what the claims tell."""
     ready = _replay(record(world, tmp_path / "recording"))
     seen = []
@@ -79,7 +79,7 @@ def test_field_is_named(world: World, tmp_path: Path) -> None:
     assert (field.path, field.expected) == ("clock_ms", str(body["clock_ms"] - 1))
 
 
-def test_running(world: World, tmp_path: Path) -> None:
+def test_only_a_running_engine_may_leave_a_batch_incomplete(world: World, tmp_path: Path) -> None:
     """Of an engine that runs, the newest batch may be incomplete; of one that ended, it may not."""
     rows = rows_of(world)
     newest = rows["decisions", 0][-1]
@@ -100,7 +100,7 @@ def test_running(world: World, tmp_path: Path) -> None:
     assert running.unwritten >= ended.unwritten
 
 
-def test_undecided(world: World, tmp_path: Path) -> None:
+def test_records_without_a_decision_yet_are_counted(world: World, tmp_path: Path) -> None:
     """Records at the end of a topic whose decision was not written yet are counted."""
     rows = rows_of(world)
     place, log = next(
@@ -115,7 +115,7 @@ def test_undecided(world: World, tmp_path: Path) -> None:
     assert (comparison.same, comparison.undecided) == (True, 1), place
 
 
-def test_own_strategy(world: World, tmp_path: Path) -> None:
+def test_an_unknown_strategy_is_named_with_its_generation(world: World, tmp_path: Path) -> None:
     """A driver's strategy that is not known here is named with its generation."""
     settings = settings_of(world)
     rows = rows_of(world)
@@ -128,7 +128,7 @@ def test_own_strategy(world: World, tmp_path: Path) -> None:
     assert (raised.value.generation, raised.value.missing) == (2, ("MINE",))
 
 
-def test_claims_without_settings(world: World, tmp_path: Path) -> None:
+def test_claims_without_settings_run_under_the_manifest(world: World, tmp_path: Path) -> None:
     """Claims that do not tell their settings are run under those of the manifest, and are told."""
     rows = rows_of(world)
     for offset, row in enumerate(rows["generations", 0]):
@@ -140,7 +140,7 @@ def test_claims_without_settings(world: World, tmp_path: Path) -> None:
     assert ready.run().same
 
 
-def test_rows_missing(world: World, tmp_path: Path) -> None:
+def test_a_recording_without_its_first_rows_is_refused(world: World, tmp_path: Path) -> None:
     """A recording whose first heartbeats are gone cannot be run again, and says which."""
     rows = rows_of(world)
     rows["heartbeats", 0] = rows["heartbeats", 0][5:]
@@ -163,7 +163,7 @@ def test_rows_missing(world: World, tmp_path: Path) -> None:
         (b"x", None, "", ("x", "absent")),
     ],
 )
-def test_first_field(
+def test_the_first_field_that_differs_is_named(
     expected: bytes, got: bytes | None, path: str, values: tuple[str, str]
 ) -> None:
     """The first field that differs is named as a reject names one; lists of numbers are whole."""

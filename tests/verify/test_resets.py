@@ -11,9 +11,9 @@ from fairlead.core.model import MessageQueue
 from fairlead.verify.history import Consumed, Journal, Start
 from fairlead.verify.judgement import Journals, Judgement, judge_recording
 from strategies.registry import STRATEGIES
-from tests.engine.topics import bounds, shard_of
-from tests.verify.judged import told_by
-from tests.verify.lives import Life
+from tests.kit.journaled_world import Life
+from tests.kit.judgements import told_by
+from tests.kit.memory_topics import bounds, shard_of
 
 GROUP, TOPIC = "orders", "orders"
 
@@ -85,7 +85,7 @@ def _judge_journals(life: Life, folder: Path, journals: Sequence[Journal]) -> st
     return told_by(judge_recording(recording, STRATEGIES, given))
 
 
-def test_journals(followed: Life, tmp_path: Path) -> None:
+def test_what_a_reset_allows_is_no_repetition_and_no_hole(followed: Life, tmp_path: Path) -> None:
     """What a reset lets be read again, or left out, is no repetition and no hole."""
     offsets = [each.offset for each in _processed(followed, QUEUE)]
     assert len(set(offsets)) < len(offsets) < max(offsets)
@@ -139,12 +139,12 @@ def _reasons(judgement: Judgement) -> str:
         (1_001, "to 1001, beyond its end 1000: messages are skipped"),
     ],
 )
-def test_bounds(
+def test_a_reset_start_lies_within_the_bounds(
     life: Life, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, offset: int, told: str
 ) -> None:
     """A start at a reset lies between the first message that is kept and the end."""
     # Clients that tell where their queue ends would be believed.
-    monkeypatch.setattr("tests.engine.client.BOUNDS_END", 10**9)
+    monkeypatch.setattr("tests.kit.client.BOUNDS_END", 10**9)
     _reset(life, 1, offset)
     life.world.pass_seconds(64)
     _tell_bounds(life, 200, 1_000)
@@ -155,7 +155,7 @@ def test_bounds(
     assert "1 starts at a reset" in ruling.looked_at
 
 
-def test_end_unknown(life: Life, tmp_path: Path) -> None:
+def test_an_unknown_end_accuses_nobody(life: Life, tmp_path: Path) -> None:
     """A queue may have grown since its end was told: then nobody is accused, and it is said."""
     _reset(life, 1, 4_000)
     life.world.pass_seconds(4)
@@ -174,7 +174,7 @@ def test_queue_that_does_not_exist(life: Life, tmp_path: Path) -> None:
     assert "orders/main/77" not in _reasons(judgement)
 
 
-def test_not_followed(life: Life, tmp_path: Path) -> None:
+def test_a_reset_that_is_not_followed_is_found(life: Life, tmp_path: Path) -> None:
     """A reset that is read while its queue's owner works on is found when it was due."""
     life.world.pass_seconds(80)
     rows = life.rows()

@@ -11,8 +11,8 @@ from fairlead.verify.history import Start, Stop
 from fairlead.verify.judgement import Journals, Judgement, judge_recording
 from fairlead.wire.raw import RawRecord
 from strategies.registry import STRATEGIES
-from tests.verify.judged import told_by
-from tests.verify.lives import Life, Rows, rich_life
+from tests.kit.journaled_world import Life, Rows, rich_life
+from tests.kit.judgements import told_by
 
 GARBAGE = (
     b'{"kind":"progress"}',
@@ -41,7 +41,7 @@ def _compacted(rows: Rows) -> None:
             log[:] = [row for at, row in enumerate(log) if newest[row.key] == at]
 
 
-def test_compacted_assignments(life: Life, tmp_path: Path) -> None:
+def test_decisions_tell_grants_that_compaction_took(life: Life, tmp_path: Path) -> None:
     """Whoever was granted what is told by the decisions, where compaction took the assignments."""
     rows = life.rows()
     _compacted(rows)
@@ -73,7 +73,7 @@ def test_never_granted_in_compacted_assignments(life: Life, tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize("value", GARBAGE)
-def test_garbage_among_heartbeats(life: Life, tmp_path: Path, value: bytes) -> None:
+def test_garbage_among_heartbeats_is_no_evidence(life: Life, tmp_path: Path, value: bytes) -> None:
     """A row that is no progress, and that no engine takes, is no evidence and ends nothing."""
     rows = life.rows()
     log = rows["heartbeats", 0]

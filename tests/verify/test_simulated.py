@@ -80,7 +80,9 @@ def _told(judgement: Judgement, numbers: frozenset[str]) -> list[str]:
 
 
 @pytest.mark.parametrize("seed", range(25))
-def test_a_simulated_life(seed: int, worlds: list[SimulatedWorld], tmp_path: Path) -> None:
+def test_a_simulated_history_breaks_no_invariant(
+    seed: int, worlds: list[SimulatedWorld], tmp_path: Path
+) -> None:
     """What a simulated life leaves in its topics breaks no invariant, whatever happened in it."""
     judgement = _judge(seed, worlds, tmp_path / "recording")
     assert _told(judgement, ALL) == []
@@ -116,7 +118,9 @@ def restless(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("restless")
 @pytest.mark.parametrize("seed", [*range(1, 7), *FOUND])
-def test_a_restless_life(seed: int, worlds: list[SimulatedWorld], tmp_path: Path) -> None:
+def test_restless_starts_accuse_nobody(
+    seed: int, worlds: list[SimulatedWorld], tmp_path: Path
+) -> None:
     """Starts on older, copied and lost states accuse nobody; all of it comes out of a replay."""
     judgement = _judge(seed, worlds, tmp_path / "recording")
     assert _told(judgement, ALL | {"S6", "S7", "S13", "S14"}) == []

@@ -8,7 +8,7 @@ import pytest
 from fairlead.verify.conservation import judge_conservation, read_letters
 from fairlead.verify.verdicts import Verdicts
 from fairlead.wire.raw import RawRecord
-from tests.verify.lives import Life, rich_life
+from tests.kit.journaled_world import Life, rich_life
 
 
 @pytest.fixture(scope="module")
@@ -32,7 +32,7 @@ def _told(life: Life, folder: Path, reason: str, offset: int) -> str:
 
 
 @pytest.mark.parametrize("reason", ["skipped", "unsupported_kind", "unsupported_rule"])
-def test_healthy(life: Life, tmp_path: Path, reason: str) -> None:
+def test_a_skipped_record_may_be_sound(life: Life, tmp_path: Path, reason: str) -> None:
     """Its form is no reason: it may be what the protocol says."""
     assert "t.heartbeats/0@9 " not in _told(life, tmp_path / "r", reason, 9)
 
@@ -50,6 +50,8 @@ def test_healthy(life: Life, tmp_path: Path, reason: str) -> None:
     ],
     ids=["another reason", "behind the end", "before the begin"],
 )
-def test_found(life: Life, tmp_path: Path, reason: str, offset: int, words: str) -> None:
+def test_a_wrong_letter_is_found_as_ever(
+    life: Life, tmp_path: Path, reason: str, offset: int, words: str
+) -> None:
     """A letter that cannot be right is found as ever."""
     assert words in _told(life, tmp_path / "r", reason, offset)

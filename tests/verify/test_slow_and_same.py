@@ -5,13 +5,13 @@ from typing import Any
 
 import orjson
 
-from tests.engine.topics import START_MS
+from tests.kit.journaled_world import Life, Writer
+from tests.kit.judgements import judged, ruling_of, told_by
+from tests.kit.memory_topics import START_MS
 from tests.verify.deaf import life_of_the_deaf
-from tests.verify.judged import judged, ruling_of, told_by
-from tests.verify.lives import Life, Writer
 
 
-def test_stuck_handover(tmp_path: Path) -> None:
+def test_a_stuck_handover_is_found(tmp_path: Path) -> None:
     """A drop that nobody answers and no alarm tells of is found, and so is its handover."""
     life = life_of_the_deaf()
     life.world.pass_seconds(75)
@@ -44,7 +44,7 @@ def _confused_life() -> tuple[Life, _Confused]:
     return life, client
 
 
-def test_healed_in_vain(tmp_path: Path) -> None:
+def test_healing_three_times_in_vain_is_found(tmp_path: Path) -> None:
     """A member that is healed three times in a row, and stays as it is, is found."""
     life, _ = _confused_life()
     life.world.pass_seconds(20)
@@ -53,7 +53,7 @@ def test_healed_in_vain(tmp_path: Path) -> None:
     assert told_by(judgement) == "L4: confused of orders still differs after 2 heals in a row"
 
 
-def test_healed_twice(tmp_path: Path) -> None:
+def test_healing_twice_in_a_row_is_found(tmp_path: Path) -> None:
     """Heals that a change of the member lies between, or another driver, are not in a row."""
     life, client = _confused_life()
     life.world.pass_seconds(6)
@@ -65,7 +65,7 @@ def test_healed_twice(tmp_path: Path) -> None:
     assert judgement.counts["triggers"]["healed"] >= 3
 
 
-def test_to_and_fro(tmp_path: Path) -> None:
+def test_a_digest_that_changed_and_came_back_has_obeyed(tmp_path: Path) -> None:
     """A member whose digest became another one, and is the old one again, has obeyed meanwhile."""
     life, client = _confused_life()
     for _ in range(3):
@@ -86,7 +86,7 @@ class _Clone(Writer):
         Writer.beat(self, process=process, **changes)
 
 
-def test_cloned_client(tmp_path: Path) -> None:
+def test_an_untold_clone_is_found(tmp_path: Path) -> None:
     """The lesser of two processes with one client id that was never told is found."""
     life = Life()
     life.join("twin")

@@ -12,10 +12,10 @@ from fairlead.verify.judgement import Journals, judge_recording
 from fairlead.verify.reset_epochs import Eras
 from fairlead.verify.tenures import read_tenures
 from strategies.registry import STRATEGIES
-from tests.fixtures.decisions import decision_of, move_of
-from tests.verify.judged import told_by
-from tests.verify.lives import Life, rich_life
-from tests.verify.test_acquittals import FIRST, QUEUE, SECOND, Scene, done, start, stop
+from tests.kit.decisions import decision_of, move_of
+from tests.kit.journaled_world import Life, rich_life
+from tests.kit.judged_scene import FIRST, QUEUE, SECOND, Scene, done, start, stop
+from tests.kit.judgements import told_by
 
 
 def _read(source: range, *more: int) -> Scene:
@@ -41,7 +41,7 @@ def test_head_is_gone() -> None:
     ],
     ids=["beyond the end", "never processed"],
 )
-def test_violations_behind_it(scene: Scene, words: str) -> None:
+def test_violations_in_what_is_kept_are_found(scene: Scene, words: str) -> None:
     """What the source holds, or never held, is compared as ever."""
     broken, told, _ = scene.judge()
     assert broken == ("S5",), told

@@ -3,8 +3,8 @@
 import pytest
 
 from fairlead.verify.history import ClientFrozen, ClientKilled, JournalRecord, Start, Stop
-from tests.demo.recorded import queue
-from tests.verify.test_acquittals import FIRST, QUEUE, SECOND, Scene, done, start, stop
+from tests.kit.judged_scene import FIRST, QUEUE, SECOND, Scene, done, start, stop
+from tests.kit.recorded_history import queue
 
 OTHER = queue(1)
 
@@ -37,7 +37,7 @@ HEALTHY = {
 
 
 @pytest.mark.parametrize("name", HEALTHY)
-def test_acquitted(name: str) -> None:
+def test_a_standstill_until_the_lease_is_no_second_owner(name: str) -> None:
     """A process that stood until its lease was over, and then stopped, is no second owner."""
     broken, told, _ = HEALTHY[name].judge()
     assert "had two owners" not in told
@@ -63,7 +63,7 @@ TWINS = {
 
 
 @pytest.mark.parametrize("name", TWINS)
-def test_found(name: str) -> None:
+def test_an_unrelated_standstill_excuses_nothing(name: str) -> None:
     """A standstill that cannot be why the lease was lost excuses nothing."""
     broken, told, _ = TWINS[name].judge()
     assert "S1" in broken

@@ -14,9 +14,9 @@ from fairlead.replay.comparison import Comparison
 from fairlead.verify.replaying import Replay
 from fairlead.wire.raw import RawRecord
 from strategies.registry import STRATEGIES
-from tests.engine.world import World
-from tests.recording.worlds import record, rows_of, settings_of, write_recording
-from tests.verify.lives import Rows, rich_life
+from tests.kit.journaled_world import Rows, rich_life
+from tests.kit.recordings import record, rows_of, settings_of, write_recording
+from tests.kit.world import World
 
 SHARD = 0
 """The shard of the group orders."""
@@ -49,7 +49,7 @@ def _lost(window_ms: int = 603_000) -> World:
     return _lived(world=world)
 
 
-def test_lost(tmp_path: Path) -> None:
+def test_records_around_a_loss_come_out_of_a_replay(tmp_path: Path) -> None:
     """What was written before and after a checkpoint was lost comes out of a replay."""
     comparison = _replay(record(_lost(), tmp_path / "r"))
     assert str(comparison.difference) == "None"
@@ -94,7 +94,7 @@ def _changed(rows: Rows, generation: int) -> int:
     raise AssertionError("it decided nothing")
 
 
-def test_put_back(tmp_path: Path) -> None:
+def test_records_of_an_older_state_come_out_of_a_replay(tmp_path: Path) -> None:
     """An older state is put back: what both lives of it wrote comes out of a replay."""
     world = _lived()
     stored, read = dict(world.stored), dict(world.read)
@@ -130,7 +130,7 @@ def _overlapping() -> tuple[Rows, World]:
     return rows_of(world), world
 
 
-def test_two_drivers(tmp_path: Path) -> None:
+def test_two_drivers_are_compared_apart(tmp_path: Path) -> None:
     """A driver that was superseded writes on for a while: each of the two is compared."""
     rows, world = _overlapping()
     generations = [
@@ -167,7 +167,7 @@ def test_deletion_missing_where_drivers_overlap(tmp_path: Path) -> None:
     assert not _replay(write_recording(tmp_path / "r", rows, settings_of(world))).same
 
 
-def test_what_is_said(tmp_path: Path) -> None:
+def test_what_is_left_out_is_named_with_its_reason(tmp_path: Path) -> None:
     """What is left out is named with its reason; if it is all, that is an exit code of its own."""
     world = _lost(window_ms=6_000)
     rows = rows_of(world)

@@ -5,31 +5,24 @@ import pytest
 from fairlead.verify.history import ClientKilled, History, Journal
 from fairlead.verify.reset_epochs import Eras
 from fairlead.verify.tenures import read_tenures
-from tests.fixtures.decisions import decision_of, move_of
-from tests.verify.test_acquittals import FIRST, QUEUE, SECOND, THIRD, Scene, done, start, stop
-
-LIVES = {FIRST: "old", SECOND: "new", THIRD: "new"}
-
-
-def made_anew(*, again: range = range(2, 4), last: int = 4, lives: bool = True) -> Scene:
-    """A and B read the old life up to 6, then the new one: A up to 2, and B the rest up to 4."""
-    scene = Scene(source=range(4), lives=dict(LIVES) if lives else {})
-    scene.write(
-        "a",
-        start(FIRST, 0, 10),
-        *done(*range(7), t=15),
-        stop(FIRST, 7, 20),
-        start(SECOND, 0, 30),
-        *done(0, 1, t=35),
-        stop(SECOND, 2, 40),
-    )
-    scene.write("b", start(THIRD, again.start, 50), *done(*again, t=55), stop(THIRD, last, 60))
-    return scene
+from tests.kit.decisions import decision_of, move_of
+from tests.kit.judged_scene import (
+    FIRST,
+    LIVES,
+    QUEUE,
+    SECOND,
+    THIRD,
+    Scene,
+    done,
+    recreated,
+    start,
+    stop,
+)
 
 
-def test_healthy() -> None:
+def test_a_recreated_topic_misses_nothing() -> None:
     """Each message is read once in its life; what the source lost with the topic is not missed."""
-    broken, told, counts = made_anew().judge()
+    broken, told, counts = recreated().judge()
     assert broken == (), told
     assert (counts["duplicates_clean"], counts["holes"]) == (0, 0)
 
@@ -37,15 +30,15 @@ def test_healthy() -> None:
 @pytest.mark.parametrize(
     "scene, words",
     [
-        (made_anew(again=range(1, 4)), "read twice"),
-        (made_anew(again=range(3, 4)), "1 messages from 2 on were skipped"),
-        (made_anew(again=range(2, 3), last=3), "nobody processed 1 messages, the first is"),
-        (made_anew(again=range(2, 5), last=5), "but not in the source"),
-        (made_anew(lives=False), "read twice"),
+        (recreated(again=range(1, 4)), "read twice"),
+        (recreated(again=range(3, 4)), "1 messages from 2 on were skipped"),
+        (recreated(again=range(2, 3), last=3), "nobody processed 1 messages, the first is"),
+        (recreated(again=range(2, 5), last=5), "but not in the source"),
+        (recreated(lives=False), "read twice"),
     ],
     ids=["read twice", "skipped", "never read", "not there", "the same life"],
 )
-def test_violations(scene: Scene, words: str) -> None:
+def test_violations_within_one_identity_are_found(scene: Scene, words: str) -> None:
     """What goes wrong within a life is found as ever."""
     broken, told, _ = scene.judge()
     assert broken == ("S5",), told
@@ -54,7 +47,7 @@ def test_violations(scene: Scene, words: str) -> None:
 
 def test_a_life_that_comes_back() -> None:
     """No topic is the one before again: what hides behind such a word is found all the same."""
-    scene = made_anew()
+    scene = recreated()
     scene.lives = {FIRST: "old", SECOND: "new", THIRD: "old"}
     broken, told, _ = scene.judge()
     assert broken == ("S5",), told
@@ -63,7 +56,7 @@ def test_a_life_that_comes_back() -> None:
 
 def test_a_grant_that_does_not_tell_its_life() -> None:
     """It goes on in the life of the grant before it."""
-    scene = made_anew()
+    scene = recreated()
     scene.lives = {FIRST: "old", SECOND: "new"}
     broken, told, _ = scene.judge()
     assert broken == (), told
@@ -71,7 +64,7 @@ def test_a_grant_that_does_not_tell_its_life() -> None:
 
 def test_a_reset_in_a_life_that_is_not_told() -> None:
     """A grant that follows a reset, and does not tell its life, begins an era all the same."""
-    scene = made_anew()
+    scene = recreated()
     moves = [
         move_of(QUEUE, "granted", client, epoch, 0, "release", reset=reset)
         for client, epoch, reset in (("a", FIRST, 0), ("a", SECOND, 0), ("b", THIRD, 7))
@@ -109,7 +102,7 @@ def test_a_line_behind_a_death_is_named() -> None:
 
 def test_a_file_that_does_not_say_whose_it_is() -> None:
     """A client to which nothing was granted is named, with what its file may lack."""
-    scene = made_anew()
+    scene = recreated()
     scene.journals.append(Journal("a-1", scene.journals[0].records))
     broken, told, _ = scene.judge()
     assert "S1" in broken
@@ -118,7 +111,7 @@ def test_a_file_that_does_not_say_whose_it_is() -> None:
 
 def test_whose_death_it_may_be() -> None:
     """Of a death that no journal has it is told what does not fit: the id, or the process."""
-    scene = made_anew()
+    scene = recreated()
     scene.journals[0] = Journal("a", scene.journals[0].records, (), 7, 9)
     scene.steps += [ClientKilled("nobody", 70, 71), ClientKilled("a", 5, 6, 8)]
     broken, told, _ = scene.judge()
@@ -129,7 +122,7 @@ def test_whose_death_it_may_be() -> None:
 
 def test_a_last_line_that_is_cut_off() -> None:
     """Who lives has whole lines: that the last one is cut off is told with what it leaves open."""
-    scene = made_anew()
+    scene = recreated()
     records = scene.journals[1].records[:-1]
     scene.journals[1] = Journal("b", records, (), None, 49, cut_off=True)
     broken, told, _ = scene.judge()

@@ -17,7 +17,7 @@ FIELDS: dict[str, dict[str, object]] = {
 
 @pytest.mark.parametrize("name", FIELDS)
 @pytest.mark.parametrize("torn", [b"{", b'{"kind":"consu', b'{"kind":"held","more":{"at":'])
-def test_next_process(tmp_path: Path, name: str, torn: bytes) -> None:
+def test_a_torn_line_does_not_hide_the_next_process(tmp_path: Path, name: str, torn: bytes) -> None:
     """Fields that nobody asked for, and braces in words, do not hide the process."""
     path = tmp_path / "c1.jsonl"
     opened = orjson.dumps(FIELDS[name])

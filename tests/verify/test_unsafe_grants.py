@@ -11,7 +11,7 @@ from fairlead.verify.tenures import Tenure, read_tenures
 from fairlead.verify.unsafe_grants import UnsafeGrants
 from fairlead.verify.verdicts import Verdicts
 from fairlead.wire.decision_records import DecisionRecord
-from tests.fixtures.decisions import decision_of, move_of
+from tests.kit.decisions import decision_of, move_of
 
 QUEUE = MessageQueue("orders", "main", 0)
 ALL = (1, 2, 3)
@@ -52,7 +52,7 @@ def _decisions(marked: tuple[int, ...], told: tuple[int, ...] = ALL) -> list[Dec
         "nor is there a mark",
     ],
 )
-def test_excuse(
+def test_only_an_unsafe_grant_excuses_two_owners(
     one: int, other: int, marked: tuple[int, ...], told: tuple[int, ...], *, excused: bool
 ) -> None:
     """Only a grant that did not wait for the elder one may meet it."""

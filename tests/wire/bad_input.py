@@ -11,7 +11,7 @@ import orjson
 
 from fairlead.wire.limits import HEARTBEATS_BYTES_MAX, INT64_MAX
 from fairlead.wire.raw import RawRecord
-from tests.wire.wire_records import example, raw, raw_of
+from tests.kit.wire_records import example, raw, raw_of
 
 LEAVE = orjson.dumps(example("leave"))
 

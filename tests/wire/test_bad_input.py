@@ -5,8 +5,7 @@ import pytest
 
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
-from tests.wire.bad_input import CASES, Case
-from tests.wire.wire_records import (
+from tests.kit.wire_records import (
     EXAMPLES,
     LIMITS,
     TOPIC_OF,
@@ -16,12 +15,13 @@ from tests.wire.wire_records import (
     raw_of,
     refusal,
 )
+from tests.wire.bad_input import CASES, Case
 
 TRUNCATED = [kind for kind in EXAMPLES if kind in TOPIC_OF]
 
 
 @pytest.mark.parametrize("case", CASES, ids=[case.name for case in CASES])
-def test_verdict(case: Case) -> None:
+def test_each_bad_record_has_its_reason_and_field(case: Case) -> None:
     """The record is accepted, or refused with its stated reason and field."""
     error = refusal(case.topic, case.record)
     if error is None:
@@ -33,13 +33,13 @@ def test_verdict(case: Case) -> None:
         assert ": send " not in error.remedy
 
 
-def test_names() -> None:
+def test_no_two_cases_have_one_name() -> None:
     """No two cases have one name."""
     assert len({case.name for case in CASES}) == len(CASES)
 
 
 @pytest.mark.parametrize("kind", TRUNCATED)
-def test_truncated(kind: str) -> None:
+def test_a_truncated_record_is_refused(kind: str) -> None:
     """A record cut off at any byte is refused."""
     value = orjson.dumps(example(kind))
     for end in range(len(value)):
@@ -48,7 +48,7 @@ def test_truncated(kind: str) -> None:
         assert caught.value.reason == "not_json", end
 
 
-def test_ignored_counted() -> None:
+def test_unknown_fields_are_counted_per_kind() -> None:
     """Fields that the protocol does not know are counted per kind, at any level, once accepted."""
     body = example("heartbeat", colour="red", mood={"a": [1, None, "x", True]})
     body["process"]["threads"] = 4

@@ -26,8 +26,8 @@ from fairlead.wire.decode import decode
 from fairlead.wire.encode import encode
 from fairlead.wire.raw import Partitions
 from fairlead.wire.topics import TopicNames
-from tests.wire.test_outputs import ASSIGNMENT, NOTICE
-from tests.wire.wire_records import LIMITS, raw
+from tests.kit.wire_outputs import ASSIGNMENT, NOTICE
+from tests.kit.wire_records import LIMITS, raw
 
 INCARNATION = "6c1f0b5e-8f0e-4a51-9d0e-2f6a0c7b1a11"
 PROCESS = Process(1780999990000, "0f4d7a52-51c9-4c56-8a4a-3b1f3e0c9d02")
@@ -58,7 +58,7 @@ def _decoded(value: bytes, topic: str = "heartbeats") -> Any:
         {"lease_ms": 600_000},
     ],
 )
-def test_heartbeat(settings: dict[str, Any]) -> None:
+def test_a_heartbeat_is_read_whole(settings: dict[str, Any]) -> None:
     """A heartbeat is read with all that its client's settings say."""
     action = SendHeartbeat(
         INCARNATION, 2, 17, 0, (Subscription("orders", tags=("a",), sub_version=5),), None, "0" * 16
@@ -80,7 +80,7 @@ def test_a_heartbeat_that_asks_for_a_decision() -> None:
     assert _decoded(_encoder().heartbeat(replace(action, decide=True))).decide is True
 
 
-def test_work() -> None:
+def test_work_records_are_read_as_meant() -> None:
     """Progress, claims, release and leave are read as they were meant."""
     encoder, queue = _encoder(), MessageQueue(*QUEUE)
     [progress] = encoder.progress(SendProgress(INCARNATION, (Progress(QUEUE, EPOCH, POSITION),)))
@@ -104,7 +104,7 @@ def test_work() -> None:
     assert _decoded(leave) == core.Leave("orders", MEMBER, 18, EPOCH)  # type: ignore[arg-type]
 
 
-def test_many_queues() -> None:
+def test_records_of_many_queues_are_accepted() -> None:
     """Progress and claims of thousands of queues come in records that the engine takes."""
     queues = [Queue("t" * 249, "b" * 249, number) for number in range(1_000)]
     claims = tuple(Claim(queue, EPOCH, POSITION, "running") for queue in queues)
@@ -116,7 +116,7 @@ def test_many_queues() -> None:
     assert [entry.queue.queue_id for one in records for entry in one.queues] == list(range(1_000))
 
 
-def test_outputs() -> None:
+def test_assignments_and_notices_are_read_whole() -> None:
     """An assignment and a notice are found by their key and partition, and read whole."""
     for output, kind in ((ASSIGNMENT, Assignment), (NOTICE, Notice)):
         [record] = encode(output, TopicNames(), Partitions(4, 64))

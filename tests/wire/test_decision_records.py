@@ -19,9 +19,9 @@ from fairlead.wire.decision_records import (
 )
 from fairlead.wire.encode import encode
 from fairlead.wire.raw import OutgoingRecord, RawRecord
-from tests.wire.test_outputs import DECISION, NAMES, PARTITIONS
-from tests.wire.test_parts import decision_of_the_longest_names
-from tests.wire.wire_records import example
+from tests.kit.longest_names import decision_of_the_longest_names
+from tests.kit.wire_outputs import DECISION, NAMES, PARTITIONS
+from tests.kit.wire_records import example
 
 
 def _row(value: bytes, offset: int = 7, key: bytes = b"orders") -> RawRecord:
@@ -109,13 +109,13 @@ def test_what_led_to_it_has_a_place() -> None:
     ],
     ids=["kind", "stage", "missing", "type", "state"],
 )
-def test_refused(change: dict[str, Any], word: str) -> None:
+def test_what_is_no_decision_record_is_refused(change: dict[str, Any], word: str) -> None:
     """What is no decision record is refused by name and not skipped."""
     with pytest.raises(ValueError, match=word):
         _read({**example("decision"), **change})
 
 
-def test_parts() -> None:
+def test_a_decision_is_complete_with_its_last_part() -> None:
     """A decision is complete with its last part, and its lists are those of all parts together."""
     body = example("decision")
     first, second = body["moves"]
@@ -159,7 +159,7 @@ def test_every_group_is_read_by_who_names_none() -> None:
     assert "names shard 0" in unread[0]
 
 
-def test_texts() -> None:
+def test_a_decision_is_named_as_people_read_it() -> None:
     """A decision and its lines are named as people read them."""
     (found,) = _read(example("decision"))
     assert found is not None

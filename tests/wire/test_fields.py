@@ -17,7 +17,7 @@ from fairlead.core.records import Claim, Claims, Heartbeat, Release
 from fairlead.wire.decode import decode
 from fairlead.wire.errors import WireError
 from fairlead.wire.topics import INPUT_TOPICS, OUTPUT_TOPICS, TopicNames
-from tests.wire.wire_records import LIMITS, TOPIC_OF, example, raw_of
+from tests.kit.wire_records import LIMITS, TOPIC_OF, example, raw_of
 
 ME = MemberKey("10.0.0.7@4121#1", "6c1f0b5e-8f0e-4a51-9d0e-2f6a0c7b1a11")
 
@@ -26,7 +26,7 @@ def _decoded(body: dict[str, Any]) -> Any:
     return decode(TOPIC_OF[body["kind"]], raw_of(body), LIMITS)
 
 
-def test_heartbeat() -> None:
+def test_a_heartbeat_keeps_all_of_rocketmq() -> None:
     """A heartbeat keeps everything that RocketMQ's carries, and what Fairlead adds."""
     assert _decoded(example("heartbeat")) == Heartbeat(
         group="orders",
@@ -65,7 +65,7 @@ def test_a_heartbeat_that_asks_for_a_decision(decide: bool) -> None:  # noqa: FB
     assert caught.value.field == "decide"
 
 
-def test_first_heartbeat() -> None:
+def test_a_first_heartbeat_knows_nothing() -> None:
     """A client that knows nothing yet says so: no generation, nothing applied, no zone."""
     beat = _decoded(example("heartbeat", generation=0, applied=None, zone=None, subscriptions=[]))
     assert isinstance(beat, Heartbeat)
@@ -77,7 +77,7 @@ def test_first_heartbeat() -> None:
     )
 
 
-def test_two_topics() -> None:
+def test_a_member_may_subscribe_to_many_topics() -> None:
     """A member may subscribe to many topics, each with tags of its own."""
     more = _subscription(topic="payments", expression="a || b", tags=["a", "b"])
     beat = _decoded(example("heartbeat", subscriptions=[_subscription(), more]))
@@ -86,7 +86,7 @@ def test_two_topics() -> None:
     assert [entry.tags for entry in beat.subscriptions] == [(), ("a", "b")]
 
 
-def test_release() -> None:
+def test_a_null_position_is_not_position_0() -> None:
     """A null position stays apart from position 0."""
     queue, epoch = MessageQueue("orders", "main", 2), Epoch(3, 39)
     member = MemberKey("10.0.0.4@77#1", "90ab7d52-11c9-4c56-8a4a-3b1f3e0c9d03")
@@ -97,7 +97,7 @@ def test_release() -> None:
 
 
 @pytest.mark.parametrize("kind", ["leave", "release"])
-def test_of_a_leaver(kind: str) -> None:
+def test_what_was_started_last_may_be_left_out(kind: str) -> None:
     """What was started last may be left out or null, and is read as an epoch."""
     plain, told = example(kind), example(kind, last_started=[3, 39])
     plain.pop("last_started", None)
@@ -106,7 +106,7 @@ def test_of_a_leaver(kind: str) -> None:
     assert _decoded(told).last_started == Epoch(3, 39)
 
 
-def test_claims() -> None:
+def test_a_claim_says_whether_its_queue_runs() -> None:
     """A claim says whether its queue still runs."""
     claims = _decoded(example("claims"))
     assert claims == Claims(
@@ -212,7 +212,9 @@ def _entry(kind: str, **changes: Any) -> dict[str, Any]:
         (example("generation", started_ms=1), "bad_value", "started_ms"),
     ],
 )
-def test_path(body: dict[str, Any], reason: str, field: str) -> None:
+def test_an_error_names_the_path_of_the_field(
+    body: dict[str, Any], reason: str, field: str
+) -> None:
     """The error names the path of the very field, and says what to send."""
     with pytest.raises(WireError) as caught:
         _decoded(body)
@@ -220,14 +222,14 @@ def test_path(body: dict[str, Any], reason: str, field: str) -> None:
     assert str(caught.value).startswith(f"{reason} at {field}: ")
 
 
-def test_driver_key() -> None:
+def test_a_generation_stands_under_its_driver() -> None:
     """A claim of a generation stands under its driver's own key."""
     record = raw_of(example("generation"))._replace(key=b"other")
     with pytest.raises(WireError, match="key_mismatch at the record"):
         decode("generations", record, LIMITS)
 
 
-def test_topics() -> None:
+def test_a_topic_belongs_to_one_prefix() -> None:
     """A full name and its suffix belong together under one prefix only."""
     names = TopicNames("p-")
     assert names.inputs + names.outputs == tuple(

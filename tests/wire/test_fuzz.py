@@ -14,9 +14,9 @@ from fairlead.wire.errors import WireError
 from fairlead.wire.kinds import KINDS, NULLS
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.topics import INPUT_TOPICS, TopicNames
+from tests.kit.protocol_page import validator
+from tests.kit.wire_records import EXAMPLES, LIMITS, TOPIC_OF, example, key_of, raw
 from tests.wire.json_texts import any_value, json_bytes
-from tests.wire.page import validator
-from tests.wire.wire_records import EXAMPLES, LIMITS, TOPIC_OF, example, key_of, raw
 
 KEYS = st.one_of(
     st.none(),
@@ -39,7 +39,9 @@ def _verdict(topic: str, record: RawRecord) -> object:
 
 @settings(max_examples=2 * settings().max_examples)
 @given(st.sampled_from(INPUT_TOPICS), st.one_of(st.none(), json_bytes()), KEYS)
-def test_any_bytes(topic: str, value: bytes | None, key: bytes | None) -> None:
+def test_any_bytes_are_a_record_or_a_wire_error(
+    topic: str, value: bytes | None, key: bytes | None
+) -> None:
     """Any bytes on any topic are a record or a WireError."""
     assert _verdict(topic, raw(topic, value, key)) is not None
 
@@ -77,7 +79,7 @@ def _record_of(body: dict[str, Any], topic: str, value: bytes) -> RawRecord:
 
 @settings(max_examples=2 * settings().max_examples)
 @given(st.sampled_from([*TOPIC_OF]), changed_example())
-def test_changed_example(kind: str, body: dict[str, Any]) -> None:
+def test_any_changed_example_is_a_record_or_a_wire_error(kind: str, body: dict[str, Any]) -> None:
     """An example with anything in any place, on any topic, is a record or a WireError."""
     topic = TOPIC_OF[kind]
     assert _verdict(topic, _record_of(body, topic, orjson.dumps(body))) is not None
@@ -97,6 +99,6 @@ def test_verdict_of_both_readers(body: dict[str, Any], spaced: bool) -> None:  #
         assert _verdict(topic, record) == both
 
 
-def test_every_topic() -> None:
+def test_every_input_topic_has_kinds_and_a_rule_for_null() -> None:
     """Every input topic has its kinds and its rule for null."""
     assert {*KINDS} == {*NULLS} == {*INPUT_TOPICS, "requests"}

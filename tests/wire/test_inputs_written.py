@@ -35,8 +35,8 @@ from fairlead.wire.errors import WireError
 from fairlead.wire.limits import REQUEST_QUEUES_MAX
 from fairlead.wire.raw import OutgoingRecord, Partitions, RawRecord
 from fairlead.wire.topics import TopicNames
-from tests.wire.page import labelled, validator
-from tests.wire.wire_records import LIMITS, SHARDS, TOPIC_OF, example, key_of, raw, raw_of
+from tests.kit.protocol_page import labelled, validator
+from tests.kit.wire_records import LIMITS, SHARDS, TOPIC_OF, example, key_of, raw, raw_of
 
 NAMES = TopicNames()
 
@@ -52,12 +52,12 @@ def _as_read(record: OutgoingRecord) -> RawRecord:
     return RawRecord(record.topic, record.partition, 7, 1, True, record.key, record.value)  # noqa: FBT003
 
 
-def test_tick() -> None:
+def test_a_tick_is_written_as_on_the_page() -> None:
     """A tick is written as the page shows it."""
     assert encode_tick(_decoded("tick", Tick)) == orjson.dumps(example("tick"))
 
 
-def test_rule() -> None:
+def test_a_rule_is_written_as_on_the_page() -> None:
     """A rule is written as the page shows it, and its key is the one that is asked for."""
     rule = _decoded("rule", RuleSet)
     assert encode_rule(rule) == orjson.dumps(example("rule"))
@@ -115,7 +115,7 @@ def test_bad_settings_of_a_driver(name: str, value: object, field: str) -> None:
         ("offsets", OffsetsKnown, lambda record: encode_offsets(record, NAMES)[0]),
     ],
 )
-def test_as_shown(kind: str, expected: type, written: Any) -> None:
+def test_each_input_is_written_and_read_back(kind: str, expected: type, written: Any) -> None:
     """Each is written as the page shows it, with its key, and is read back as itself."""
     record = _decoded(kind, expected)
     outgoing = written(record)
@@ -125,7 +125,7 @@ def test_as_shown(kind: str, expected: type, written: Any) -> None:
     assert decode(TOPIC_OF[kind], _as_read(outgoing), LIMITS) == record
 
 
-def test_request() -> None:
+def test_a_bridge_reads_a_request_as_meant() -> None:
     """A bridge reads a request as the engine meant it."""
     request = decode_request(raw("requests", orjson.dumps(example("request"))), LIMITS)
     [outgoing] = encode(request, NAMES, Partitions(SHARDS, 64))
@@ -153,7 +153,7 @@ def test_request() -> None:
         ({"consume_timestamp_ms": 1}, "consume_timestamp_ms"),
     ],
 )
-def test_bad_request(changes: dict[str, Any], field: str) -> None:
+def test_a_bad_request_is_refused_by_its_field(changes: dict[str, Any], field: str) -> None:
     """A request that is none is refused by a bridge as well, by its very field."""
     body = orjson.dumps(example("request", **changes))
     with pytest.raises(WireError) as caught:
@@ -161,20 +161,20 @@ def test_bad_request(changes: dict[str, Any], field: str) -> None:
     assert caught.value.field == field
 
 
-def test_route_request() -> None:
+def test_a_route_request_names_no_queues() -> None:
     """A request for a route names no queues."""
     body = example("request", what="route", queues=None)
     request = decode_request(raw("requests", orjson.dumps(body)), LIMITS)
     assert (request.what, request.topic, request.queues) == ("route", "orders", None)
 
 
-def test_pin_key() -> None:
+def test_the_key_of_a_pin_has_the_queue_id_as_number() -> None:
     """The key of a rule for one queue holds the queue with its id as a number."""
     key = rule_key("orders", "pin", ("orders", "main", "2"))
     assert key == b'["orders","pin","orders","main",2]'
 
 
-def test_deleted_route() -> None:
+def test_a_deleted_route_is_a_null() -> None:
     """A topic that is gone is a null under its name."""
     outgoing = encode_route(RouteChanged("orders", None), NAMES)
     assert outgoing == OutgoingRecord("fairlead.routes", 0, b"orders", None)
@@ -208,7 +208,7 @@ def _huge_route(address: str) -> RouteChanged:
     return RouteChanged("orders", Route("orders", "id", (broker,)))
 
 
-def test_huge_route() -> None:
+def test_a_huge_route_is_written_without_leaders() -> None:
     """A topic of too many queues is written without leaders and zones, and still read."""
     outgoing = encode_route(_huge_route("h"), NAMES)
     changed = decode("routes", _as_read(outgoing), LIMITS)
@@ -218,7 +218,7 @@ def test_huge_route() -> None:
     assert (broker.read_queue_nums, broker.leaders, broker.zones) == (100_000, None, None)
 
 
-def test_too_long_route() -> None:
+def test_a_route_that_is_too_long_is_a_named_error() -> None:
     """A route that does not fit even so is a named error."""
     with pytest.raises(OversizeError, match="route"):
         encode_route(_huge_route("h" * 600_000), NAMES)
@@ -266,7 +266,7 @@ def test_dead_letter_of_null() -> None:
     ]
 
 
-def test_dead_letter_key() -> None:
+def test_a_dead_letter_has_the_key_of_its_record() -> None:
     """A dead letter has the refused record's key, unless that is too long for any key."""
     refusal = Rejection(Source("t", 0, 1, 1), "bad_rule", "value", "detail", "remedy")
     for key, kept in ((b"orders", b"orders"), (None, None), (b"k" * 2049, None)):

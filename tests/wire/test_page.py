@@ -22,8 +22,8 @@ from fairlead.core.records import (
 )
 from fairlead.wire.decode import decode
 from fairlead.wire.reasons import REASON_MEANINGS, Reason
-from tests.wire.page import examples, schemas, table, validator
-from tests.wire.wire_records import LIMITS, TOPIC_OF, example, raw_of
+from tests.kit.protocol_page import examples, schemas, table, validator
+from tests.kit.wire_records import LIMITS, TOPIC_OF, example, raw_of
 
 KINDS = (*TOPIC_OF, "request", "assignment", "notice", "decision", "reject")
 TYPES = {
@@ -47,26 +47,26 @@ MAY_BE_MISSING = {("leave", "last_started"), ("release", "identity"), ("reset", 
 """The fields of examples that a record may leave out."""
 
 
-def test_every_kind() -> None:
+def test_every_kind_is_on_the_page_with_a_schema() -> None:
     """The page shows every kind once, and each has a schema in the wheel."""
     assert sorted(examples()) == sorted(KINDS)
     assert sorted(schemas()) == sorted([*(f"{kind}.json" for kind in KINDS), "definitions.json"])
 
 
 @pytest.mark.parametrize("name", sorted(schemas()))
-def test_schema(name: str) -> None:
+def test_each_schema_fits_its_draft(name: str) -> None:
     """A schema is a schema of its draft."""
     Draft202012Validator.check_schema(schemas()[name])
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_example(kind: str) -> None:
+def test_each_example_fits_its_schema(kind: str) -> None:
     """An example is what its schema says."""
     assert [error.message for error in validator(kind).iter_errors(example(kind))] == []
 
 
 @pytest.mark.parametrize("kind", KINDS)
-def test_field_needed(kind: str) -> None:
+def test_each_field_of_an_example_is_needed(kind: str) -> None:
     """An example without any one of its fields is not what its schema says, but for what may be."""
     body = example(kind)
     for name in body:
@@ -75,7 +75,7 @@ def test_field_needed(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", TOPIC_OF)
-def test_decoded(kind: str) -> None:
+def test_each_input_example_is_read_whole(kind: str) -> None:
     """An example of what the engine reads is read, and nothing in it is unknown."""
     ignored: dict[str, int] = {}
     record = decode(TOPIC_OF[kind], raw_of(example(kind)), LIMITS, ignored)
@@ -83,7 +83,7 @@ def test_decoded(kind: str) -> None:
     assert ignored == {}
 
 
-def test_digests() -> None:
+def test_the_digests_are_those_of_the_page() -> None:
     """The digests are those of the page; the heartbeat's is of the set in the assignment."""
     rows = [number for _, number in table("entries", "digest")]
     main = {number: MessageQueue("orders", "main", number) for number in (1, 2, 3)}
@@ -102,7 +102,7 @@ def test_digests() -> None:
     assert example("heartbeat")["digest"] == f"{digest(assigned):016x}" == rows[2]
 
 
-def test_reasons() -> None:
+def test_the_page_lists_each_reason_of_refusal() -> None:
     """The page lists each reason of refusal by form, with its meaning, before any other reason."""
     listed = [(word, meaning) for word, meaning in table("reason", "the record")][: len(Reason)]
     assert listed == [(word, text.replace("`", "")) for word, text in REASON_MEANINGS.items()]

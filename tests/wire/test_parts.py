@@ -7,20 +7,13 @@ import orjson
 import pytest
 
 from fairlead.core.handover.staggered_release import TURNS_MS_MAX
-from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position, Source
 from fairlead.core.outputs import (
     ENTRIES_PER_PART,
     Add,
     After,
     Assignment,
-    Cause,
-    Cut,
-    Decision,
     Drop,
-    Failure,
-    GroupSummary,
     Holding,
-    Move,
     Request,
 )
 from fairlead.core.records import OffsetsKnown, QueueOffsets
@@ -30,33 +23,25 @@ from fairlead.wire.encode_bridge import encode_offsets
 from fairlead.wire.limits import CAUSES_MAX, DECISION_ENTRIES_PER_PART, INT64_MAX, RECORD_BYTES_MAX
 from fairlead.wire.raw import OutgoingRecord, Partitions
 from fairlead.wire.topics import TopicNames
-from tests.wire.page import validator
+from tests.kit.longest_names import (
+    EPOCH,
+    LONGEST,
+    RULE,
+    START,
+    decision_of_the_longest_names,
+    longest_queues,
+)
+from tests.kit.protocol_page import validator
 
 NAMES = TopicNames()
 PARTITIONS = Partitions(shards=4, assignments=64)
-LONGEST = MemberKey("c" * 255, "6c1f0b5e-8f0e-4a51-9d0e-2f6a0c7b1a11")
-EPOCH = Epoch(INT64_MAX, INT64_MAX)
-START = Position(INT64_MAX, INT64_MAX)
 LIFE = "i" * 255
-RULE = Cause(
-    "weights_changed",
-    at=Source("fairlead.control", 2**31 - 1, INT64_MAX, 0),
-    queue=MessageQueue("t" * 249, "b" * 249, 2**31 - 1),
-    rule="weight",
-    by="𝄞" * 255,
-    because="𝄞" * 255,
-)
-"""The longest cause."""
 AFTER = (After(LONGEST, EPOCH),) * (CHAIN_CAP - 1)
 """As many as a chain of the greatest length allows."""
 
 
-def _queues(count: int) -> list[MessageQueue]:
-    return [MessageQueue("t" * 249, "b" * 249, number) for number in range(count)]
-
-
 def _assignment(count: int, *, parts: int, parts_before: int = 0) -> Assignment:
-    queues = _queues(count)
+    queues = longest_queues(count)
     return Assignment(
         group="g" * 120,
         member=LONGEST,
@@ -87,7 +72,7 @@ def _bodies(records: list[OutgoingRecord], kind: str) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("count", [1, ENTRIES_PER_PART, ENTRIES_PER_PART + 1, 1000])
-def test_assignment(count: int) -> None:
+def test_a_long_set_goes_into_parts_that_fit(count: int) -> None:
     """A set of the longest names goes into parts that fit, whole and in order."""
     parts = -(-count // ENTRIES_PER_PART)
     told = _assignment(count, parts=parts)
@@ -101,7 +86,7 @@ def test_assignment(count: int) -> None:
     assert [len(body["cause"]) for body in bodies] == [CAUSES_MAX] + [0] * (parts - 1)
 
 
-def test_shrunk() -> None:
+def test_a_shrunk_set_leaves_nulls_under_unused_keys() -> None:
     """A set that needs fewer parts than before leaves a null under each key not used any more."""
     records = encode(_assignment(1, parts=1, parts_before=3), NAMES, PARTITIONS)
     assert [record.value is None for record in records] == [False, True, True]
@@ -109,31 +94,8 @@ def test_shrunk() -> None:
     assert len({(record.topic, record.partition) for record in records}) == 1
 
 
-def decision_of_the_longest_names(count: int) -> Decision:
-    """Return a decision with so many causes, members, moves and failures."""
-    return Decision(
-        group="g" * 120,
-        epoch=EPOCH,
-        previous_epoch=EPOCH,
-        triggers=("client_joined",),
-        cause=(RULE,) * count,
-        strategy="s" * 120,
-        members=tuple(f"{number:0255}" for number in range(count)),
-        moves=tuple(
-            Move(queue, "resolved", LONGEST, EPOCH, START, "first_offset")
-            for queue in _queues(count)
-        ),
-        state=GroupSummary("waiting_for_offsets", count, count, count, count),
-        failures=tuple(Failure(f"{number:0249}", "c" * 64, "消" * 1000) for number in range(count)),
-        alarms=("allocation_failed", "barrier_mute"),
-        clock_ms=INT64_MAX,
-        at_ms=9_999_999_999_999,
-        cut=Cut(3, 0, 17, {"fairlead.heartbeats": {10: 1, 9: 2}}),
-    )
-
-
 @pytest.mark.parametrize("count", [0, DECISION_ENTRIES_PER_PART, 500])
-def test_decision(count: int) -> None:
+def test_a_long_decision_goes_into_parts_that_fit(count: int) -> None:
     """A decision of the longest names goes into parts that fit, one after another under one key."""
     records = encode(decision_of_the_longest_names(count), NAMES, PARTITIONS)
     bodies = _bodies(records, "decision")
@@ -146,9 +108,9 @@ def test_decision(count: int) -> None:
     assert [*bodies[0]["cut"]["positions"]["fairlead.heartbeats"]] == ["9", "10"]
 
 
-def test_request() -> None:
+def test_a_request_for_many_queues_becomes_several() -> None:
     """A request for many queues becomes several, each standing alone."""
-    queues = tuple(_queues(2 * ENTRIES_PER_PART + 1))
+    queues = tuple(longest_queues(2 * ENTRIES_PER_PART + 1))
     request = Request("g" * 120, "offsets", "t" * 249, queues, 1781000000000)
     bodies = _bodies(encode(request, NAMES, PARTITIONS), "request")
     assert [queue[2] for body in bodies for queue in body["queues"]] == list(range(len(queues)))
@@ -157,11 +119,11 @@ def test_request() -> None:
     assert whole["queues"] is None
 
 
-def test_offsets() -> None:
+def test_an_answer_for_many_queues_becomes_several() -> None:
     """A bridge's answer for many queues becomes several records with keys of their own."""
     known = tuple(
         QueueOffsets(queue, 0, INT64_MAX, START, (9_999_999_999_999, INT64_MAX))
-        for queue in _queues(ENTRIES_PER_PART + 1)
+        for queue in longest_queues(ENTRIES_PER_PART + 1)
     )
     records = encode_offsets(OffsetsKnown("g" * 120, "t" * 249, "i" * 255, known), NAMES)
     bodies = _bodies(records, "offsets")
@@ -170,7 +132,7 @@ def test_offsets() -> None:
     assert keys == [["t" * 249, "g" * 120, part] for part in (0, 1)]
 
 
-def test_too_long() -> None:
+def test_a_record_too_long_is_not_written() -> None:
     """A record that would be too long is a named error, and is not written."""
     with pytest.raises(OversizeError, match="the limit is 524288"):
         encode(

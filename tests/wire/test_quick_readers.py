@@ -29,7 +29,7 @@ from fairlead.wire.encode import encode
 from fairlead.wire.quick_assignments import part_of
 from fairlead.wire.quick_decisions import Part, read_part
 from fairlead.wire.raw import RawRecord
-from tests.wire.test_outputs import NAMES, PARTITIONS
+from tests.kit.wire_outputs import NAMES, PARTITIONS
 
 INT64_MAX = 2**63 - 1
 NUMBERS = st.integers(0, INT64_MAX)
@@ -38,7 +38,7 @@ CLIENTS = st.text(min_size=1, max_size=40).map(
     lambda text: "c" + text.encode("utf-8", "ignore").hex()
 )
 QUEUES = st.builds(
-    MessageQueue, TOPICS, st.sampled_from(("main", "b" * 120)), st.integers(0, 2**31)
+    MessageQueue, TOPICS, st.sampled_from(("main", "b" * 120)), st.integers(0, 2**31 - 1)
 )
 EPOCHS = st.builds(Epoch, st.integers(1, 2**40), NUMBERS)
 POSITIONS = st.builds(Position, NUMBERS, NUMBERS)
@@ -127,7 +127,7 @@ ASSIGNMENTS = st.builds(
 
 
 @given(DECISIONS, st.integers(1, 40))
-def test_decisions(written: Decision, times: int) -> None:
+def test_both_readers_agree_on_decisions(written: Decision, times: int) -> None:
     """Parts, moves, counts and the place of the cut are the same, in however many parts."""
     records = encode(replace(written, moves=written.moves * times), NAMES, PARTITIONS)
     rows = [
@@ -164,7 +164,7 @@ def test_decisions(written: Decision, times: int) -> None:
 
 
 @given(ASSIGNMENTS)
-def test_assignments(written: Assignment) -> None:
+def test_both_readers_agree_on_assignments(written: Assignment) -> None:
     """What a member was told is the same."""
     (record,) = encode(written, NAMES, PARTITIONS)
     assert record.value is not None

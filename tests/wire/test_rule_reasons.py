@@ -14,8 +14,8 @@ from fairlead.wire.control_records import rule_key
 from fairlead.wire.decode import decode
 from fairlead.wire.encode import encode_rule
 from fairlead.wire.errors import WireError
-from tests.wire.page import labelled, schemas, validator
-from tests.wire.wire_records import LIMITS, example, raw_of
+from tests.kit.protocol_page import labelled, schemas, validator
+from tests.kit.wire_records import LIMITS, example, raw_of
 
 PIN = RuleSet(
     "orders",
@@ -27,7 +27,7 @@ PIN = RuleSet(
 )
 
 
-def test_as_shown() -> None:
+def test_a_rule_with_a_reason_is_written_as_shown() -> None:
     """The page's rule with a reason is what the schema says, and is read and written as shown."""
     body = labelled("pin")
     assert [error.message for error in validator("rule").iter_errors(body)] == []
@@ -78,7 +78,7 @@ def test_every_kind_of_cause() -> None:
         (["a"], "wrong_type"),
     ],
 )
-def test_because(kind: str, because: Any, reason: str | None) -> None:
+def test_a_reason_is_one_line_or_absent(kind: str, because: Any, reason: str | None) -> None:
     """A reason is one line of 1 to 255 characters, or is not there; schema and decoder agree."""
     body = example(kind, because=because)
     assert validator(kind).is_valid(body) == (reason is None)
@@ -92,14 +92,14 @@ def test_because(kind: str, because: Any, reason: str | None) -> None:
 
 
 @pytest.mark.parametrize("said", [{}, {"because": "tests"}])
-def test_unknown_fields(said: dict[str, str]) -> None:
+def test_an_unknown_field_beside_a_reason_is_counted(said: dict[str, str]) -> None:
     """A field that nobody knows is counted, with or without a reason beside it."""
     ignored: dict[str, int] = {}
     decode("control", raw_of(example("rule", colour="red", **said)), LIMITS, ignored)
     assert ignored == {"rule": 1}
 
 
-def test_without_reason() -> None:
+def test_a_rule_without_a_reason_has_no_field() -> None:
     """A rule without a reason has no such field."""
     assert b"because" not in encode_rule(replace(PIN, because=None))
     queue = MessageQueue("orders", "main", 2)

@@ -16,8 +16,8 @@ from fairlead.wire.decode import decode
 from fairlead.wire.encode import encode_rule
 from fairlead.wire.errors import WireError
 from fairlead.wire.raw import RawRecord
-from tests.wire.page import labelled, validator
-from tests.wire.wire_records import LIMITS, SHARDS, example, raw
+from tests.kit.protocol_page import labelled, validator
+from tests.kit.wire_records import LIMITS, SHARDS, example, raw
 
 QUEUE = ["orders", "main", 2]
 PIN = {"queue": QUEUE, "client_id": "c1"}
@@ -53,7 +53,9 @@ def _reason(record: RawRecord, topic: str = "control") -> str:
         (["orders", "capacity", "c1"], {"client_id": "c1", "capacity": "2"}, ("c1",)),
     ],
 )
-def test_subject(key: list[Any], value: Any, subject: tuple[str, ...]) -> None:
+def test_a_rule_is_for_its_group_client_or_queue(
+    key: list[Any], value: Any, subject: tuple[str, ...]
+) -> None:
     """A rule is for its group, for one client or for one queue, as its key says."""
     assert _decoded(_rule(key, key[1], value)) == RuleSet("orders", key[1], subject, value, "alice")
     removed = RuleSet("orders", key[1], subject, None, "alice")
@@ -80,7 +82,7 @@ def test_subject(key: list[Any], value: Any, subject: tuple[str, ...]) -> None:
         b'["' + b"o" * 2048 + b'","pause"]',
     ],
 )
-def test_key_mismatch(key: bytes) -> None:
+def test_a_key_that_is_not_the_rules_is_refused(key: bytes) -> None:
     """A key that is not exactly the rule's is refused, however near it comes."""
     body = example("rule", rule="pause", value=True)
     assert _reason(raw("control", orjson.dumps(body), key)) == "key_mismatch"
@@ -96,12 +98,12 @@ def test_key_mismatch(key: bytes) -> None:
         (["orders", "capacity", "c2"], {"client_id": "c1", "capacity": "2"}),
     ],
 )
-def test_key_of_another(key: list[Any], value: Any) -> None:
+def test_a_key_of_another_subject_is_refused(key: list[Any], value: Any) -> None:
     """A rule whose key names another client or queue than its value is refused."""
     assert _reason(_rule(key, key[1], value)) == "key_mismatch"
 
 
-def test_no_key() -> None:
+def test_a_rule_without_a_key_is_refused() -> None:
     """A rule without a key is refused: it would not replace the one before."""
     assert _reason(raw("control", orjson.dumps(example("rule")), None)) == "null_key"
 
@@ -125,19 +127,19 @@ def test_no_key() -> None:
         ["or ders", "pause"],
     ],
 )
-def test_removal_of_nothing(key: list[Any]) -> None:
+def test_a_removal_of_no_rule_is_refused(key: list[Any]) -> None:
     """A null under a key that names no rule is refused."""
     assert _reason(raw("control", None, orjson.dumps(key))) == "key_mismatch"
 
 
-def test_unknown_rule() -> None:
+def test_an_unknown_rule_is_refused() -> None:
     """A rule that this engine does not know is refused as such, set or removed."""
     assert _reason(_rule(["orders", "colour"], "colour", 1)) == "unsupported_rule"
     assert _reason(_rule(["orders", "colour"], 3, 1)) == "unsupported_rule"  # type: ignore[arg-type]
     assert _reason(raw("control", None, b'["orders","colour"]')) == "unsupported_rule"
 
 
-def test_every_group() -> None:
+def test_a_rule_of_every_group_is_in_every_partition() -> None:
     """A rule of every group stands in every partition; one of a group only in its own."""
     body = example("rule", group="*")
     for partition in range(SHARDS):
@@ -154,7 +156,7 @@ def test_every_group() -> None:
                 assert _reason(moved) == "wrong_partition"
 
 
-def test_typing_error() -> None:
+def test_an_unknown_field_of_a_value_is_refused() -> None:
     """An unknown field in a rule's value is refused: a command is not guessed."""
     assert _reason(_rule(["orders", "timing"], "timing", {"lease": 9_000})) == "bad_value"
 
@@ -173,7 +175,7 @@ def test_typing_error() -> None:
         ({"topics": None}, "value"),
     ],
 )
-def test_bad_designation(value: Any, path: str) -> None:
+def test_a_bad_designation_is_refused_by_its_path(value: Any, path: str) -> None:
     """A designation of another form is refused by the path of what is wrong, with a remedy."""
     with pytest.raises(WireError) as caught:
         _decoded(_rule(["orders", "designated"], "designated", value))
@@ -195,7 +197,9 @@ def test_bad_designation(value: Any, path: str) -> None:
         ("ban", {"queue": ["orders", "main"], "client_ids": ["c1"]}, "value.queue", "queue_id"),
     ],
 )
-def test_bad_single_rule(rule: str, value: Any, path: str, remedy: str) -> None:
+def test_a_bad_rule_of_a_queue_is_refused_by_its_path(
+    rule: str, value: Any, path: str, remedy: str
+) -> None:
     """A rule of a queue or client of another form is refused by its path, with what to send."""
     subject = ["c1"] if rule == "capacity" else QUEUE
     with pytest.raises(WireError) as caught:
@@ -204,7 +208,7 @@ def test_bad_single_rule(rule: str, value: Any, path: str, remedy: str) -> None:
     assert remedy in caught.value.remedy
 
 
-def test_designation_written() -> None:
+def test_a_designation_is_read_as_written() -> None:
     """A designation is read as it was written, with what was left out left out."""
     values: list[Any] = [
         {"only": ["192.168.0.6"]},
@@ -228,7 +232,7 @@ def test_designation_written() -> None:
         ({"over_ms": 60_000}, "value"),
     ],
 )
-def test_bad_weighing(value: Any, path: str | None) -> None:
+def test_a_bad_weight_is_refused_by_its_path(value: Any, path: str | None) -> None:
     """A rule about weights of another form is refused by the path of what is wrong."""
     with pytest.raises(WireError) as caught:
         _decoded(_rule(["orders", "weighing"], "weighing", value))
@@ -244,7 +248,7 @@ def test_weighing_on_the_page() -> None:
     assert read_weighing(rule.value) == Weighing("rate", 60_000, 50)
 
 
-def test_never() -> None:
+def test_only_a_drain_deadline_may_be_never() -> None:
     """A drain deadline may be never; no other time may."""
     never = _rule(["orders", "timing"], "timing", {"drain_deadline_ms": "never"})
     read = with_rule(GroupRules(), "timing", _decoded(never).value, {})
@@ -264,7 +268,7 @@ def test_never() -> None:
         ("start_policy", "rocketmq"),
     ],
 )
-def test_words(rule: str, word: str) -> None:
+def test_a_rule_of_one_word_takes_only_that_word(rule: str, word: str) -> None:
     """A rule of one word is put in force by it, and refused with any other."""
     read = with_rule(GroupRules(), rule, _decoded(_rule(["orders", rule], rule, word)).value, {})
     assert getattr(read, rule) == word
@@ -274,7 +278,7 @@ def test_words(rule: str, word: str) -> None:
 
 
 @pytest.mark.parametrize("name", ["margin_ms", "drain_deadline_ms"])
-def test_least_times(name: str) -> None:
+def test_a_time_of_0_is_refused(name: str) -> None:
     """A margin or a deadline of 0 is refused by its form, as it is by the engine; 1 is a time."""
     assert _reason(_rule(["orders", "timing"], "timing", {name: 0})) == "bad_value"
     with pytest.raises(RuleError):
@@ -293,7 +297,7 @@ def test_times_that_may_be_none(name: str) -> None:
         with_rule(GroupRules(), "timing", {name: -1}, {})
 
 
-def test_deep_options() -> None:
+def test_options_are_free_within_their_levels() -> None:
     """A strategy's options are free, but for numbers and levels."""
     options: Any = {"weights": {"a": [1, 2, {"b": None}]}}
     rule = _decoded(_rule(["orders", "strategy"], "strategy", {"name": "X", "options": options}))
@@ -307,7 +311,7 @@ def test_deep_options() -> None:
         }
 
 
-def test_reset() -> None:
+def test_a_reset_stands_under_the_key_of_its_queue() -> None:
     """A reset stands under the key of its queue, and nowhere else."""
     body = orjson.dumps(example("reset"))
     key = b'["orders","reset","orders","main",2]'
@@ -329,7 +333,7 @@ def test_reset() -> None:
     assert _reason(raw("control", body, None)) == "null_key"
 
 
-def test_deletions() -> None:
+def test_a_null_deletes_a_route_only() -> None:
     """A null deletes a route, and withdraws nothing of what a bridge told of offsets."""
     assert decode("routes", raw("routes", None, b"orders"), LIMITS) == RouteChanged("orders", None)
     for key in (b'["orders","g1"]', b'["orders","g1",7]'):
@@ -338,7 +342,7 @@ def test_deletions() -> None:
 
 
 @pytest.mark.parametrize("key", [b"a b", b"", b"..", b"\xff\xfe", b"t" * 250])
-def test_bad_route_key(key: bytes) -> None:
+def test_a_route_under_a_bad_key_is_refused(key: bytes) -> None:
     """A null under what is no topic is refused."""
     assert _reason(raw("routes", None, key), "routes") == "key_mismatch"
 
@@ -358,14 +362,14 @@ def test_bad_route_key(key: bytes) -> None:
         b"[",
     ],
 )
-def test_bad_offsets_key(key: bytes) -> None:
+def test_offsets_under_a_bad_key_are_refused(key: bytes) -> None:
     """A null, or a record, under what is no key of offsets is refused."""
     assert _reason(raw("offsets", None, key), "offsets") == "key_mismatch"
     body = orjson.dumps(example("offsets"))
     assert _reason(raw("offsets", body, key), "offsets") == "key_mismatch"
 
 
-def test_offsets_of_another() -> None:
+def test_offsets_under_a_key_of_another_are_refused() -> None:
     """Offsets under the key of another group or topic are refused."""
     body = orjson.dumps(example("offsets"))
     for key in (b'["orders","g1"]', b'["payments","orders"]'):

@@ -8,8 +8,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairlead.wire.reasons import Reason
-from tests.wire.page import validator
-from tests.wire.wire_records import TOPIC_OF, example, raw_of, refusal
+from tests.kit.protocol_page import validator
+from tests.kit.wire_records import TOPIC_OF, example, raw_of, refusal
 
 BEYOND_SCHEMAS = frozenset(
     {
@@ -75,7 +75,7 @@ def _agree(kind: str, body: dict[str, Any]) -> None:
 
 
 @pytest.mark.parametrize("kind", TOPIC_OF)
-def test_each_place(kind: str) -> None:
+def test_schema_and_decoder_agree_on_each_field(kind: str) -> None:
     """Whatever stands in any one place of an example, schema and decoder agree."""
     for path in _places(example(kind)):
         if path == ["kind"]:
@@ -85,7 +85,7 @@ def test_each_place(kind: str) -> None:
 
 
 @pytest.mark.parametrize("kind", TOPIC_OF)
-def test_each_field_missing(kind: str) -> None:
+def test_schema_and_decoder_agree_on_each_missing_field(kind: str) -> None:
     """Whichever field of an example is missing, at any depth, schema and decoder agree."""
     for path in _places(example(kind)):
         body = example(kind)
@@ -150,7 +150,7 @@ RULES: list[tuple[str, Any]] = [
 
 
 @pytest.mark.parametrize("group", ["orders", "*"])
-def test_rules(group: str) -> None:
+def test_schema_and_decoder_agree_on_every_rule(group: str) -> None:
     """Schema and decoder agree on every rule's value, for one group and for all."""
     for rule, value in RULES:
         _agree("rule", example("rule", group=group, rule=rule, value=value))
@@ -158,7 +158,7 @@ def test_rules(group: str) -> None:
 
 @settings(max_examples=2 * settings().max_examples)
 @given(st.sampled_from([*TOPIC_OF]), st.data())
-def test_random(kind: str, data: st.DataObject) -> None:
+def test_schema_and_decoder_agree_on_two_changes(kind: str, data: st.DataObject) -> None:
     """Two changes at once change nothing about that."""
     body = example(kind)
     for _ in range(2):

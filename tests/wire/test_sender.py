@@ -10,7 +10,7 @@ from fairlead.wire.decode import decode
 from fairlead.wire.errors import Sender, WireError
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.reasons import Reason, notice_code
-from tests.wire.wire_records import LIMITS, example, raw, raw_of
+from tests.kit.wire_records import LIMITS, example, raw, raw_of
 
 MEMBER = MemberKey("10.0.0.7@4121#1", "6c1f0b5e-8f0e-4a51-9d0e-2f6a0c7b1a11")
 
@@ -29,7 +29,7 @@ def _heartbeat(**changes: Any) -> RawRecord:
     "changes",
     [{"v": 2}, {"sequence": -1}, {"subscriptions": None}, {"digest": "?"}, {"capacity": 0.5}],
 )
-def test_counts(changes: dict[str, Any]) -> None:
+def test_a_refused_heartbeat_in_its_place_counts(changes: dict[str, Any]) -> None:
     """A heartbeat in its place counts for its sender's lease, though the rest of it is refused."""
     if changes == {"capacity": 0.5}:
         # What the strict reader refuses cannot be read at all, so nobody is found in it.
@@ -38,7 +38,7 @@ def test_counts(changes: dict[str, Any]) -> None:
         assert _sender(_heartbeat(**changes)) == Sender("orders", MEMBER, heartbeat=True)
 
 
-def test_elsewhere() -> None:
+def test_a_misplaced_heartbeat_does_not_count() -> None:
     """A heartbeat in another partition or under another key can be answered, but does not count."""
     expected = Sender("orders", MEMBER, heartbeat=False)
     assert _sender(_heartbeat()._replace(partition=3)) == expected
@@ -46,7 +46,7 @@ def test_elsewhere() -> None:
     assert _sender(_heartbeat()._replace(key=None)) == expected
 
 
-def test_other_kinds() -> None:
+def test_another_kind_of_record_never_counts() -> None:
     """Another kind of record has a sender, and never counts."""
     expected = Sender("orders", MEMBER, heartbeat=False)
     assert _sender(raw_of(example("leave", sequence=-1))) == expected
@@ -71,12 +71,12 @@ def test_other_kinds() -> None:
         (raw_of(example("tick", generation=0)), "heartbeats"),
     ],
 )
-def test_nobody(record: RawRecord, topic: str) -> None:
+def test_a_record_without_a_sender_has_none(record: RawRecord, topic: str) -> None:
     """A record that does not say who sent it has no sender."""
     assert _sender(record, topic) is None
 
 
-def test_notices() -> None:
+def test_each_reason_has_one_of_three_codes() -> None:
     """Each reason is told to the sender under one of three codes."""
     codes = {reason: notice_code(reason) for reason in Reason}
     assert codes.pop(Reason.WRONG_PARTITION) == "wrong_partition"

@@ -19,8 +19,8 @@ from fairlead.wire.encode_reject import encode_reject
 from fairlead.wire.raw import OutgoingRecord, Partitions, RawRecord
 from fairlead.wire.topics import TopicNames
 from strategies.registry import STRATEGIES
-from tests.wire.page import validator
-from tests.wire.wire_records import LIMITS, TOPIC_OF, example, raw_of
+from tests.kit.protocol_page import validator
+from tests.kit.wire_records import LIMITS, TOPIC_OF, example, raw_of
 
 ORDER = ("control", "routes", "offsets", "releases", "heartbeats")
 START_MS = 1_781_000_000_000

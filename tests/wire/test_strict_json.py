@@ -11,9 +11,9 @@ from hypothesis import strategies as st
 
 from fairlead.wire.errors import WireError
 from fairlead.wire.strict_json import check_plain, read_fast, read_strict
+from tests.kit.wire_records import example as heartbeat
+from tests.kit.wire_records import raw_of, refusal
 from tests.wire.json_texts import any_value, json_bytes
-from tests.wire.wire_records import example as heartbeat
-from tests.wire.wire_records import raw_of, refusal
 
 
 def _same(one: Any, other: Any) -> bool:
@@ -45,7 +45,7 @@ def _vouched(value: bytes) -> Any | None:
 @example(b'{"a":"\\u003a","\\u0061":1}')
 @example(b'{"a":1,"a":"\\u003a"}')
 @example(b'{"a":18446744073709551616}')
-def test_equivalent(value: bytes) -> None:
+def test_the_fast_reader_agrees_with_the_strict_one(value: bytes) -> None:
     """What the fast path accepts, the strict reader accepts, with the same result."""
     body = _vouched(value)
     if body is not None:
@@ -54,7 +54,7 @@ def test_equivalent(value: bytes) -> None:
 
 @settings(max_examples=2 * settings().max_examples)
 @given(any_value())
-def test_fast_is_used(body: Any) -> None:
+def test_plain_json_takes_the_fast_path(body: Any) -> None:
     """Plainly written JSON takes the fast path unless it is refused, or has a backslash."""
     value = orjson.dumps(body)
     if b"\\" in value or body is None:
@@ -69,7 +69,7 @@ def test_fast_is_used(body: Any) -> None:
 
 @settings(max_examples=2 * settings().max_examples)
 @given(json_bytes())
-def test_strict_is_json(value: bytes) -> None:
+def test_what_the_strict_reader_accepts_is_json(value: bytes) -> None:
     """What the strict reader accepts is JSON, and means what the standard library says it means."""
     try:
         body = read_strict(value)
@@ -80,7 +80,7 @@ def test_strict_is_json(value: bytes) -> None:
 
 
 @given(st.integers(0, 40))
-def test_levels(depth: int) -> None:
+def test_sixteen_levels_are_read_and_seventeen_refused(depth: int) -> None:
     """Sixteen levels are read, seventeen are refused, by both readers alike."""
     value = b"[" * depth + b"1" + b"]" * depth
     if depth <= 16:
@@ -96,7 +96,7 @@ def test_levels(depth: int) -> None:
     [b'"' * 524_288, b'\\"' * 262_144, b'"\\' * 262_144, b"[" * 524_288, b'["' * 262_144],
     ids=["quotes", "escaped-quotes", "quotes-and-backslashes", "brackets", "bracket-quote"],
 )
-def test_linear(value: bytes) -> None:
+def test_the_greatest_record_is_refused_in_a_moment(value: bytes) -> None:
     """The greatest record is refused in a moment, whatever it is made of."""
     started = time.monotonic()
     with pytest.raises(WireError):
@@ -119,7 +119,7 @@ def test_levels_of_unknown_fields(place: str, level: int) -> None:
         assert (error and str(error.reason)) == verdict
 
 
-def test_no_recursion() -> None:
+def test_deep_nesting_is_refused_before_recursion() -> None:
     """Deep nesting is refused before the parser recurses, however deep its caller is."""
 
     def deep(levels: int) -> None:

@@ -56,7 +56,7 @@ def app() -> Iterator[App]:
     one.callbacks.thread.join(WAIT_SECONDS)
 
 
-def test_order(app: App) -> None:
+def test_revoked_follows_assigned_on_the_same_thread(app: App) -> None:
     """Assigned, then revoked, on the same thread; the answer comes after both."""
     app.callbacks.start_work(QUEUE, EPOCH, Position(0, 4))
     app.callbacks.stop_work(QUEUE, EPOCH)
@@ -81,7 +81,7 @@ def test_a_lease_that_is_renewed_after_all(app: App) -> None:
 
 
 @pytest.mark.parametrize("final", [None, "9", ValueError("no"), 2.5])
-def test_no_offset(app: App, final: object) -> None:
+def test_an_answer_that_is_no_offset_keeps_the_processed_position(app: App, final: object) -> None:
     """None, an exception or what is no offset: the processed position holds."""
     app.final = final
     app.callbacks.start_work(QUEUE, EPOCH, Position(0, 4))
@@ -89,7 +89,7 @@ def test_no_offset(app: App, final: object) -> None:
     assert app.answer() == WorkStopped(QUEUE, EPOCH, None)
 
 
-def test_failed_assignment(app: App) -> None:
+def test_a_failed_assignment_is_reported_and_never_revoked(app: App) -> None:
     """If on_assigned raises, the client is told why; on_revoked is not called for it."""
     app.callbacks.start_work(QUEUE, EPOCH, Position(0, 13))
     failed = app.answer()
@@ -110,7 +110,7 @@ def test_lost_before_it_was_told(app: App) -> None:
     assert app.called() == []
 
 
-def test_progress(app: App) -> None:
+def test_the_greatest_progress_counts_once(app: App) -> None:
     """The greatest offset counts, once."""
     assert app.callbacks.processed(QUEUE, 5, None)
     assert app.callbacks.processed(QUEUE, 4, EPOCH)
@@ -118,7 +118,7 @@ def test_progress(app: App) -> None:
     assert app.callbacks.collect_progress() == []
 
 
-def test_end(app: App) -> None:
+def test_the_newest_end_counts(app: App) -> None:
     """The newest end counts, also when the next report leaves it out."""
     assert app.callbacks.processed(QUEUE, 5, None, 90)
     assert app.callbacks.processed(QUEUE, 6, None, 80)
@@ -141,7 +141,7 @@ def test_progress_after_a_new_grant(app: App) -> None:
     assert app.callbacks.collect_progress() == [ProgressMade(QUEUE, Epoch(1, 2), 5)]
 
 
-def test_abandoned(app: App) -> None:
+def test_progress_of_an_abandoned_queue_is_forgotten(app: App) -> None:
     """Progress noted before a queue was abandoned is forgotten; another epoch's is not."""
     app.callbacks.processed(QUEUE, 50, None)
     app.callbacks.abandon_work(QUEUE, Epoch(1, 0))

@@ -8,12 +8,12 @@ import time
 import pytest
 from fairlead_client.session.clock import now_ms
 
-from tests.awaiting import LONGEST_SECONDS
+from tests.kit.awaiting import LONGEST_SECONDS
 
 DAY_SECONDS = 86_400
 
 
-def test_whole_milliseconds() -> None:
+def test_the_clock_counts_whole_milliseconds_since_boot() -> None:
     """The clock is that of the time since boot, in milliseconds, and goes on."""
     before = time.clock_gettime(time.CLOCK_BOOTTIME)
     now = now_ms()

@@ -70,7 +70,7 @@ class Setting:
         return [self.finished.get() for _ in range(self.finished.qsize())]
 
 
-def test_several_as_one() -> None:
+def test_several_commits_are_made_as_one() -> None:
     """What piles up while one commit is under way is committed together, the newest standing."""
     setting = Setting()
     setting.store.may_go_on.clear()
@@ -98,7 +98,7 @@ def test_the_life_goes_with_the_position() -> None:
     assert setting.store.commits == [{QUEUE: _entry(1, "one")}, {QUEUE: _entry(2, "two")}]
 
 
-def test_too_late() -> None:
+def test_a_commit_that_is_too_late_is_not_done() -> None:
     """A commit whose time is over is not done: the successor may have committed by now."""
     setting = Setting()
     entries = setting.commit(1, within_ms=0)
@@ -106,7 +106,7 @@ def test_too_late() -> None:
     assert setting.store.commits == []
 
 
-def test_error() -> None:
+def test_an_error_ends_its_own_commit_only() -> None:
     """An error is told and ends that commit only."""
     setting = Setting()
     setting.store.error = OSError("no")

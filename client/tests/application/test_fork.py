@@ -65,7 +65,7 @@ def _silent_methods(one: Any) -> list[str]:
 
 
 @pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.__name__)
-def test_forked(kind: type) -> None:
+def test_a_client_made_before_a_fork_refuses_each_call_in_the_child(kind: type) -> None:
     """A client that was made before a fork refuses each call in the child, and has nothing."""
     one = _made(kind)
     assert len(_methods(kind)) >= 6

@@ -105,7 +105,7 @@ def test_a_lease_that_was_lost() -> None:
 
 
 @pytest.mark.parametrize("order", list(permutations((3, 4, 7))))
-def test_any_order(order: tuple[int, int, int]) -> None:
+def test_the_position_is_the_first_offset_not_finished(order: tuple[int, int, int]) -> None:
     """Finished in any order, the position is the first offset not finished; gaps do not matter."""
     book = Book()
     for offset in (3, 4, 7):
@@ -119,7 +119,7 @@ def test_any_order(order: tuple[int, int, int]) -> None:
     assert book.in_flight.collect_progress() == []
 
 
-def test_end() -> None:
+def test_a_changed_end_is_progress_under_its_epoch_alone() -> None:
     """Where a queue ends is progress when it has changed, under this epoch alone."""
     book = Book()
     book.in_flight.note_end(QUEUE, EPOCH, 20)
@@ -129,7 +129,7 @@ def test_end() -> None:
     assert book.in_flight.collect_progress() == []
 
 
-def test_lease_over() -> None:
+def test_nothing_is_handed_out_after_the_lease() -> None:
     """Nothing is handed out of a queue that is not this client's by the clock."""
     assert not Book().hand_out(3, mine=None)
 
@@ -152,7 +152,7 @@ def test_fetched_under_another_epoch() -> None:
     assert not book.hand_out(3, epoch=Epoch(1, 0), mine=Epoch(1, 0))
 
 
-def test_abandoned() -> None:
+def test_what_is_in_hand_of_an_abandoned_queue_does_not_count() -> None:
     """What is in hand of an abandoned queue does not count any more."""
     book = Book()
     book.hand_out(3)
@@ -169,7 +169,7 @@ def test_abandoned_by_an_earlier_epoch() -> None:
     assert book.hand_out(3)
 
 
-def test_stop_everything() -> None:
+def test_stopping_everything_stops_each_queue_once() -> None:
     """Each queue stops; one that has stopped before says nothing again."""
     book = Book()
     book.in_flight.stop_everything([(QUEUE, EPOCH), (QUEUE._replace(queue_id=2), EPOCH)])
@@ -177,7 +177,7 @@ def test_stop_everything() -> None:
     assert book.events == [WorkStopped(QUEUE, EPOCH, 3)]
 
 
-def test_give_up() -> None:
+def test_giving_up_stops_in_front_of_what_is_in_hand() -> None:
     """Whoever gives up what is in hand stops in front of it, now and later."""
     book = Book()
     other = QUEUE._replace(queue_id=2)
@@ -190,7 +190,7 @@ def test_give_up() -> None:
     assert book.events == [WorkStopped(QUEUE, EPOCH, 3), WorkStopped(other, EPOCH, 0)]
 
 
-def test_closed() -> None:
+def test_a_closed_queue_hands_nothing_out() -> None:
     """After the end nothing can be read and nothing is handed out."""
     book = Book()
     book.in_flight.closed()

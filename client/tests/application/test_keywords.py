@@ -61,7 +61,9 @@ def _refused(kind: type, **given: Any) -> SettingsError:
     ],
 )
 @pytest.mark.parametrize("kind", [Client, Consumer, PushConsumer, PullConsumer, BroadcastConsumer])
-def test_unknown(kind: type, name: str, value: object, remedy: str) -> None:
+def test_an_unknown_argument_is_named_with_the_word_used_here(
+    kind: type, name: str, value: object, remedy: str
+) -> None:
     """Each kind of client names the argument and the word that it has here."""
     error = _refused(kind, **GOOD, **{name: value})
     assert error.field == name
@@ -95,7 +97,7 @@ def test_the_unknown_is_told_first() -> None:
 
 
 @pytest.mark.parametrize("missing", ["bootstrap", "group", "topics"])
-def test_missing(missing: str) -> None:
+def test_a_missing_setting_is_named(missing: str) -> None:
     """A setting that nobody gave is named."""
     given = {name: value for name, value in GOOD.items() if name != missing}
     error = _refused(Consumer, **given)
@@ -115,7 +117,9 @@ def test_missing(missing: str) -> None:
         (Producer, "make_sender", "f(settings, client_id)"),
     ],
 )
-def test_no_function(kind: type, name: str, call: str, value: object) -> None:
+def test_what_cannot_be_called_is_refused_at_once(
+    kind: type, name: str, call: str, value: object
+) -> None:
     """What cannot be called is refused at once, and not when it would be called."""
     good: dict[str, Any] = {"bootstrap": "b:1"} if kind is Producer else GOOD
     good = {**good, **FUNCTIONS.get(kind, {}), "client_id": "a"}
@@ -140,7 +144,9 @@ def test_no_function(kind: type, name: str, call: str, value: object) -> None:
         (Producer, "make_sender", lambda _settings: None, "f(settings, client_id)"),
     ],
 )
-def test_other_arguments(kind: type, name: str, value: object, call: str) -> None:
+def test_a_function_with_other_arguments_is_refused_at_once(
+    kind: type, name: str, value: object, call: str
+) -> None:
     """A function that cannot take its call is refused at once: else each message would fail."""
     good: dict[str, Any] = {"bootstrap": "b:1"} if kind is Producer else GOOD
     good = {**good, **FUNCTIONS.get(kind, {}), "client_id": "a"}
@@ -176,7 +182,7 @@ class _Listening:
         max,
     ],
 )
-def test_taken_arguments(listener: object) -> None:
+def test_a_function_of_two_arguments_is_accepted(listener: object) -> None:
     """What can be called with two arguments is taken, and so is what does not tell."""
     _made(PushConsumer, **GOOD, listener=listener)
 
@@ -190,7 +196,7 @@ def test_taken_arguments(listener: object) -> None:
         (Client, "on_revoked"),
     ],
 )
-def test_missing_function(kind: type, name: str) -> None:
+def test_a_missing_function_is_named_as_a_missing_setting_is(kind: type, name: str) -> None:
     """A function that a client cannot do without is named as a setting is that is missing."""
     given = {**GOOD, **FUNCTIONS[kind], "client_id": "a"}
     del given[name]
@@ -237,7 +243,7 @@ def test_a_producer_without_names() -> None:
 
 
 @pytest.mark.parametrize("kind", [*KINDS, Producer])
-def test_signature(kind: type) -> None:
+def test_the_signature_names_every_setting(kind: type) -> None:
     """What a client takes is still to be seen, and nothing of it has no name."""
     parameters = signature(kind).parameters.values()
     assert {each.kind for each in parameters} == {Parameter.KEYWORD_ONLY, Parameter.VAR_KEYWORD}
@@ -254,7 +260,9 @@ def test_signature(kind: type) -> None:
         ("consume_from", "somewhere", "one of ('last_offset', 'first_offset', 'timestamp')"),
     ],
 )
-def test_values(kind: type, name: str, value: object, remedy: str) -> None:
+def test_a_value_of_another_library_is_named_as_it_is_written_here(
+    kind: type, name: str, value: object, remedy: str
+) -> None:
     """A value that another library takes is told as it is written here."""
     error = _refused(kind, **GOOD | {name: value})
     assert (error.field, remedy in str(error)) == (name, True)

@@ -9,7 +9,7 @@ from fairlead_client.metrics import (
 from prometheus_client import CollectorRegistry, generate_latest
 
 
-def test_values() -> None:
+def test_each_event_shows_in_its_metric_by_group() -> None:
     """Each thing that happens shows in its metric, by group."""
     registry = CollectorRegistry()
     families = Families(registry)
@@ -34,7 +34,7 @@ def test_values() -> None:
         assert line in text
 
 
-def test_producer() -> None:
+def test_each_attempt_shows_by_broker_and_each_message_by_its_end() -> None:
     """Each attempt shows by broker, each message by its end, and how long a broker is avoided."""
     registry = CollectorRegistry()
     metrics = ProducerMetrics("billing", ProducerFamilies(registry))

@@ -10,7 +10,7 @@ from pathlib import Path
 import fairlead_client
 import pytest
 
-from tests.awaiting import LONGEST_SECONDS
+from tests.kit.awaiting import LONGEST_SECONDS
 
 PROGRAM = """
 import json, sys

@@ -34,7 +34,7 @@ def authenticate() -> None:
 
 
 @pytest.mark.usefixtures("unfiltered")
-def test_needed(caplog: pytest.LogCaptureFixture) -> None:
+def test_kafka_python_alone_logs_the_password(caplog: pytest.LogCaptureFixture) -> None:
     """Left alone, kafka-python logs the password."""
     with caplog.at_level(logging.DEBUG, "kafka"):
         authenticate()
@@ -42,7 +42,7 @@ def test_needed(caplog: pytest.LogCaptureFixture) -> None:
 
 
 @pytest.mark.usefixtures("unfiltered")
-def test_redacted(caplog: pytest.LogCaptureFixture) -> None:
+def test_credentials_are_not_logged_and_the_rest_is(caplog: pytest.LogCaptureFixture) -> None:
     """With credentials in the settings nothing of them is logged, and the rest still is."""
     settings = Settings(
         bootstrap="b:1",

@@ -73,7 +73,7 @@ GOOD: dict[str, Any] = {"bootstrap": "b:1", "group": "orders", "topics": ["order
         ("fetch", {"group_id": "other"}),
     ],
 )
-def test_bad(field: str, value: object) -> None:
+def test_a_bad_setting_is_named_without_its_password(field: str, value: object) -> None:
     """The error names the field, and never repeats what may be a password."""
     with pytest.raises(SettingsError, match=f"^{field}: ") as caught:
         Settings(**(GOOD | {field: value}))
@@ -102,7 +102,7 @@ def test_a_value_of_another_type(field: str, value: object, remedy: str) -> None
     "bootstrap",
     ["b", "b:9092", "::1", "[::1]", "[::1]:9092", "10.0.0.1", "SASL_SSL://b:9093", ("a:1", "b:2")],
 )
-def test_servers(bootstrap: Any) -> None:
+def test_servers_are_what_kafka_clients_accept(bootstrap: Any) -> None:
     """Whatever Kafka's clients take for a server is one here."""
     assert Settings(**(GOOD | {"bootstrap": bootstrap})).bootstrap_servers
 
@@ -125,13 +125,13 @@ def test_what_a_consumer_cannot_do(field: str, chosen: dict[str, Any]) -> None:
     Client(**GOOD | chosen, on_assigned=lambda *_: None, on_revoked=lambda _: None)
 
 
-def test_unknown_setting() -> None:
+def test_a_misspelt_setting_is_refused() -> None:
     """A misspelt setting is not ignored."""
     with pytest.raises(SettingsError, match=r"leese_ms: .* did you mean lease_ms\?"):
         Consumer(**GOOD, leese_ms=5)  # type: ignore[call-arg]
 
 
-def test_arguments() -> None:
+def test_the_keyword_arguments_are_the_settings() -> None:
     """The typed keyword arguments are the settings, but for what the kind of client says."""
     public = {field.name for field in fields(Settings)} - BY_KIND
     assert SettingsArguments.__annotations__.keys() == public
@@ -159,12 +159,14 @@ def test_timestamp_goes_with_its_word() -> None:
         ({"drain_deadline_ms": None}, None),
     ],
 )
-def test_drain_deadline(settings: dict[str, Any], deadline: int | None) -> None:
+def test_only_ordered_groups_have_no_drain_deadline(
+    settings: dict[str, Any], deadline: int | None
+) -> None:
     """Ordered groups have no drain deadline unless they ask for one."""
     assert Settings(**GOOD, **settings).drain_deadline == deadline
 
 
-def test_no_secrets() -> None:
+def test_no_representation_shows_a_password() -> None:
     """A password is in no representation of settings or client."""
     kafka = {"sasl_plain_password": "hunter2", "ssl_password": "hunter2"}
     settings = Settings(**GOOD, kafka=kafka)
@@ -184,7 +186,7 @@ def test_client_before_its_start() -> None:
     assert (client.state, client.wait(0)) == ("closed", True)
 
 
-def test_subscription_versions() -> None:
+def test_a_subscription_without_a_version_gets_one() -> None:
     """What has no version is given one; a version that is given stays."""
     own = Subscription("payments", expression="a", sub_version=3)
     settings = Settings(**(GOOD | {"topics": ["orders", own]}))
@@ -193,14 +195,14 @@ def test_subscription_versions() -> None:
     assert unsaid.subscriptions(7) == (Subscription("orders", expression="a", sub_version=7),)
 
 
-def test_times_by_default() -> None:
+def test_the_default_times_are_those_of_the_page() -> None:
     """A heartbeat goes every 3 s and renews 10 s; progress every second, commits every 5 s."""
     times = Settings(**GOOD)
     assert (times.heartbeat_ms, times.lease_ms) == (3_000, 15_000)
     assert (times.progress_ms, times.commit_ms) == (1_000, 5_000)
 
 
-def test_client_ids() -> None:
+def test_default_client_ids_are_unique_and_name_host_and_process() -> None:
     """Default client ids are unique, printable, and name host, address and process."""
     identity = new_client_identity()
     address = ip_address(identity.address)

@@ -55,14 +55,14 @@ def _kafka_name(topic: str) -> str | None:
         ("_-RETRY_-a_x", "_-RETRY_-a_x"),
     ],
 )
-def test_names(topic: str, kafka: str) -> None:
+def test_only_retry_and_dead_letter_topics_are_escaped(topic: str, kafka: str) -> None:
     """Retry and dead-letter topics are escaped, all others keep their name."""
     assert kafka_topic(topic) == kafka
     assert named_topic(kafka) == topic
 
 
 @given(OWN)
-def test_reversible_and_legal(topic: str) -> None:
+def test_every_topic_name_is_legal_and_read_back(topic: str) -> None:
     """Every group has names that Kafka allows, and that are read back to the same topic."""
     kafka = kafka_topic(topic)
     assert LEGAL.fullmatch(kafka)
@@ -70,7 +70,7 @@ def test_reversible_and_legal(topic: str) -> None:
 
 
 @given(OWN | ORDINARY, OWN | ORDINARY)
-def test_injective(one: str, other: str) -> None:
+def test_two_topics_never_share_a_kafka_name(one: str, other: str) -> None:
     """Two topics never have one name on Kafka: whoever is called so is refused."""
     names = [name for topic in {one, other} if (name := _kafka_name(topic)) is not None]
     assert len(names) == len(set(names))
@@ -117,14 +117,14 @@ def test_a_refused_name_tells_which_is_meant() -> None:
     assert (caught.value.topic, caught.value.meant) == ("_-DLQ_-orders", "%DLQ%orders")
 
 
-def test_refused() -> None:
+def test_a_retry_topic_under_its_kafka_name_is_refused() -> None:
     """Who subscribes to a retry topic under Kafka's name is told what it is called."""
     with pytest.raises(SettingsError, match="'%RETRY%orders'") as caught:
         settings(topics=["_-RETRY_-orders"])
     assert caught.value.field == "topics"
 
 
-def test_joins_by_itself() -> None:
+def test_a_wanted_retry_topic_joins_the_subscription() -> None:
     """A member that wants its retry topic has it behind its own topics, at every subscription."""
     chosen = settings(retry_topic=True)
     retried = Subscription("%RETRY%orders", sub_version=7)

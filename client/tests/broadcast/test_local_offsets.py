@@ -20,14 +20,16 @@ GOOD = {"v": 1, "group": "g", "client_id": "c", "offsets": [ENTRY]}
 
 
 @given(st.dictionaries(QUEUES, OFFSETS), st.text(), st.text())
-def test_read_as_written(offsets: dict[Queue, LocalOffset], group: str, client_id: str) -> None:
+def test_what_is_written_is_read_again(
+    offsets: dict[Queue, LocalOffset], group: str, client_id: str
+) -> None:
     """Whatever is written is read again."""
     local = LocalOffsets(group, client_id, offsets)
     assert decode_local_offsets(encode_local_offsets(local)) == local
 
 
 @given(st.integers(0, 200))
-def test_cut_off(length: int) -> None:
+def test_a_truncated_file_is_never_read_as_whole(length: int) -> None:
     """No beginning of a file is taken for the whole of it."""
     text = encode_local_offsets(decode_local_offsets(orjson.dumps(GOOD)))
     if length < len(text) - 1:
@@ -51,7 +53,7 @@ def test_cut_off(length: int) -> None:
         ({"offsets": [ENTRY, ENTRY]}, "offsets[1].queue"),
     ],
 )
-def test_spoilt(changed: dict[str, object], field: str) -> None:
+def test_a_spoilt_field_is_named(changed: dict[str, object], field: str) -> None:
     """A field that is not as it was written is named."""
     with pytest.raises(MalformedRecordError) as caught:
         decode_local_offsets(orjson.dumps({**GOOD, **changed}))

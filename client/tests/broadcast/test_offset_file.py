@@ -14,7 +14,7 @@ from fairlead_client.model import Queue
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tests.awaiting import LONGEST_SECONDS, child_process
+from tests.kit.awaiting import LONGEST_SECONDS, child_process
 
 QUEUE = Queue("orders", "main", 0)
 
@@ -49,14 +49,14 @@ def opened(folder: Path) -> OffsetFile:
     return file
 
 
-def test_nothing_there(tmp_path: Path) -> None:
+def test_a_new_member_has_no_offsets(tmp_path: Path) -> None:
     """A member that was never here has no offsets, and that is no error."""
     file = OffsetFile(tmp_path / "not" / "yet", "g", "c")
     assert file.open() == (LocalOffsets("g", "c"), None)
     file.close()
 
 
-def test_over_a_restart(tmp_path: Path) -> None:
+def test_the_last_write_survives_a_restart(tmp_path: Path) -> None:
     """What was written last is there after a restart, in its place, with its backup alone."""
     file = opened(tmp_path)
     for offset in (1, 2, 3):
@@ -70,7 +70,7 @@ def test_over_a_restart(tmp_path: Path) -> None:
     assert names == ["g.json", "g.json.bak", "g.json.lock"]
 
 
-def test_killed_while_writing(tmp_path: Path) -> None:
+def test_a_process_killed_while_writing_leaves_a_whole_file(tmp_path: Path) -> None:
     """A process killed at any moment leaves what it wrote last, or one write more, and whole."""
     program = WRITER.format(folder=str(tmp_path))
     for rounds in (1, 7, 20):
@@ -93,7 +93,7 @@ def test_killed_while_writing(tmp_path: Path) -> None:
         assert len(local.offsets) == 200
 
 
-def test_second_process(tmp_path: Path) -> None:
+def test_a_second_process_of_one_id_is_refused_while_the_first_lives(tmp_path: Path) -> None:
     """Another process of the same client id is refused while this one lives; then it is not."""
     program = WRITER.format(folder=str(tmp_path))
     file = opened(tmp_path)
@@ -111,7 +111,7 @@ def test_second_process(tmp_path: Path) -> None:
         process.kill()
 
 
-def test_broken(tmp_path: Path) -> None:
+def test_a_broken_file_is_kept_aside_and_the_version_before_holds(tmp_path: Path) -> None:
     """A broken file is kept aside and told, and the version before it holds."""
     file = opened(tmp_path)
     file.write(offsets(1))
@@ -133,7 +133,9 @@ def test_broken(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("backup", [None, b"", b"[]"])
-def test_broken_for_good(tmp_path: Path, backup: bytes | None) -> None:
+def test_a_broken_file_without_a_backup_stops_every_start(
+    tmp_path: Path, backup: bytes | None
+) -> None:
     """Without a version before it a broken file stops every start, until somebody moves it away."""
     file = opened(tmp_path)
     file.write(offsets(1))
@@ -149,7 +151,7 @@ def test_broken_for_good(tmp_path: Path, backup: bytes | None) -> None:
     opened(tmp_path).close()
 
 
-def test_of_another(tmp_path: Path) -> None:
+def test_a_file_of_another_member_is_refused(tmp_path: Path) -> None:
     """A file that was copied from another member is not taken for this one's."""
     file = opened(tmp_path)
     file.write(LocalOffsets("g", "another", {QUEUE: LocalOffset(1)}))
@@ -158,14 +160,14 @@ def test_of_another(tmp_path: Path) -> None:
         opened(tmp_path)
 
 
-def test_no_room(tmp_path: Path) -> None:
+def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     """A folder that cannot be made is named with its reason."""
     (tmp_path / "file").write_bytes(b"")
     with pytest.raises(OffsetFileError, match="cannot be used"):
         opened(tmp_path / "file")
 
 
-def test_failed_write(tmp_path: Path) -> None:
+def test_a_failed_write_leaves_the_old_offsets(tmp_path: Path) -> None:
     """A write that fails leaves the old offsets."""
     file = opened(tmp_path)
     file.write(offsets(1))
@@ -187,7 +189,9 @@ def test_failed_write(tmp_path: Path) -> None:
         min_size=1, max_size=255, alphabet=st.characters(codec="ascii", exclude_characters=" ")
     ),
 )
-def test_names(tmp_path: Path, one: str, other: str) -> None:
+def test_every_id_has_a_file_of_its_own_inside_the_folder(
+    tmp_path: Path, one: str, other: str
+) -> None:
     """Every id has a file of its own, inside the folder and with a name that fits."""
     paths = [OffsetFile(tmp_path, "g", client_id).path for client_id in (one, other)]
     assert (paths[0] == paths[1]) == (one == other)

@@ -16,7 +16,7 @@ def route(queues: int, identity: str = "one") -> dict[str, TopicRoute]:
     return {"orders": TopicRoute((QueueData("main", queues, queues, 6),), identity=identity)}
 
 
-def test_first_sight() -> None:
+def test_a_new_member_reads_every_readable_queue() -> None:
     """A member that was never here begins with every readable queue of its topics."""
     plan = QueuePlanner({}).plan(TOPICS, {**route(2), "rents": TopicRoute()}, {}, {})
     assert plan == QueuePlan(
@@ -24,7 +24,7 @@ def test_first_sight() -> None:
     )
 
 
-def test_a_new_queue() -> None:
+def test_a_queue_that_comes_later_is_late() -> None:
     """A queue that comes later is late, also when its look-up had failed before."""
     planner = QueuePlanner({})
     planner.plan(TOPICS, route(1), {}, {})
@@ -35,7 +35,7 @@ def test_a_new_queue() -> None:
     )
 
 
-def test_after_a_restart() -> None:
+def test_after_a_restart_a_member_goes_on_at_its_offsets() -> None:
     """A member goes on at its own offsets; what came to its topics meanwhile is late."""
     offsets = {Q0: LocalOffset(7, "one")}
     plan = QueuePlanner(offsets).plan(TOPICS, route(2), {}, offsets)
@@ -45,7 +45,7 @@ def test_after_a_restart() -> None:
     )
 
 
-def test_another_life() -> None:
+def test_a_recreated_topic_is_read_from_its_beginning() -> None:
     """A topic made anew is read anew: the old work is forgotten, and so is the old offset."""
     offsets = {Q0: LocalOffset(7, "one")}
     plan = QueuePlanner(offsets).plan(TOPICS, route(1, "two"), {Q0: "one"}, offsets)
@@ -62,12 +62,12 @@ def test_a_route_that_is_lost() -> None:
     )
 
 
-def test_nothing_changes() -> None:
+def test_a_queue_already_read_is_left_alone() -> None:
     """What is read already is left alone."""
     assert QueuePlanner({}).plan(TOPICS, route(1), {Q0: "one"}, {}) == QueuePlan()
 
 
-def test_unsubscribed() -> None:
+def test_an_unsubscribed_or_unreadable_queue_is_stopped() -> None:
     """A topic that is not wanted any more is stopped, and so is a queue that cannot be read."""
     assert QueuePlanner({}).plan([], route(1), {Q0: "one"}, {}).stop == (Q0,)
     assert QueuePlanner({}).plan(TOPICS, route(1), {Q0: "one", Q1: "one"}, {}).stop == (Q1,)
@@ -88,7 +88,12 @@ def test_unsubscribed() -> None:
         (90, "first_offset", False, 90),
     ],
 )
-def test_start(stored: int | None, consume_from: str, late: bool, offset: int) -> None:  # noqa: FBT001 - a column
+def test_a_queue_starts_at_its_own_offset_then_by_consume_from(
+    stored: int | None,
+    consume_from: str,
+    late: bool,  # noqa: FBT001 - a column
+    offset: int,
+) -> None:
     """Its own offset first, within what the queue has; then consume_from; late ones whole."""
     assert start_offset(Bounds(10, 90, 50), stored, consume_from, late=late) == offset
 

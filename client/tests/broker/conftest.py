@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import orjson
 import pytest
@@ -26,6 +26,16 @@ def pytest_collection_modifyitems(items: Iterable[pytest.Item]) -> None:
     for item in items:
         if item.path.is_relative_to(Path(__file__).parent):
             item.add_marker(pytest.mark.filterwarnings("ignore:unclosed <socket:ResourceWarning"))
+
+
+class Pausable(Protocol):
+    """The broker, as far as this test breaks it."""
+
+    def pause(self) -> None:
+        """Let it stand still."""
+
+    def resume(self) -> None:
+        """Let it go on."""
 
 
 class ScriptedEngine:

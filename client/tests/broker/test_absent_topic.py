@@ -11,7 +11,7 @@ from fairlead_client.model import Queue
 from kafka import KafkaAdminClient, KafkaProducer
 from kafka.admin import NewTopic
 
-from tests.awaiting import await_seen
+from tests.kit.awaiting import await_seen
 
 if TYPE_CHECKING:
     from tests.broker.conftest import ScriptedEngine
@@ -24,7 +24,7 @@ LINES_MAX = 4
 """So many lines more of two consumers: a question of each may be under way."""
 
 
-def test_absent_topic(
+def test_an_absent_topic_is_logged_once_and_read_when_granted(
     engine: "ScriptedEngine", member: Callable[..., Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     """The log says that it is not there, and then no more; granted later, it is read at once."""

@@ -135,7 +135,7 @@ def test_everybody_reads_everything(
     assert {heartbeat["message_model"] for heartbeat in heartbeats} == {"broadcasting"}
 
 
-def test_listeners(
+def test_each_listener_gets_all_messages_once_over_a_restart(
     engine: "ScriptedEngine", data_topic: str, set_route: SetRoute, tmp_path: Path
 ) -> None:
     """Each member's listener is given all messages, and after a restart those that were not."""
@@ -174,7 +174,9 @@ def test_listeners(
     assert taken["a"].empty()
 
 
-def test_the_default_timestamp(engine: "ScriptedEngine", member: Made, set_route: SetRoute) -> None:
+def test_without_a_timestamp_reading_begins_half_an_hour_ago(
+    engine: "ScriptedEngine", member: Made, set_route: SetRoute
+) -> None:
     """Who begins by time and names none begins half an hour before it started, as with RocketMQ."""
     topic = f"{engine.prefix}dated"
     admin = KafkaAdminClient(bootstrap_servers=engine.bootstrap)
@@ -259,7 +261,7 @@ def test_goes_on_after_a_restart(member: Made, data_topic: str, set_route: SetRo
     assert sorted([*first, *second]) == EVERYTHING
 
 
-def test_killed(member: Made, data_topic: str, set_route: SetRoute) -> None:
+def test_unfinished_messages_come_again(member: Made, data_topic: str, set_route: SetRoute) -> None:
     """A message in hand when a member closes without having finished it is read again."""
     set_route(data_topic, 2)
     consumer = member("a")
@@ -298,7 +300,7 @@ def test_a_new_queue_and_a_new_life(
         assert read(consumer, 3) == [(0, 0), (0, 1), (0, 2)]
 
 
-def test_a_lost_route(member: Made, data_topic: str, set_route: SetRoute) -> None:
+def test_a_lost_route_costs_no_offset(member: Made, data_topic: str, set_route: SetRoute) -> None:
     """A route that is lost for a while costs no offset, also over a restart without it."""
     set_route(data_topic, 2)
     with member("a") as consumer:
@@ -313,7 +315,7 @@ def test_a_lost_route(member: Made, data_topic: str, set_route: SetRoute) -> Non
     assert sorted([*first, *second]) == EVERYTHING
 
 
-def test_subscribe(member: Made, data_topic: str, set_route: SetRoute) -> None:
+def test_a_new_subscription_is_read(member: Made, data_topic: str, set_route: SetRoute) -> None:
     """A member reads a topic from when it subscribes to it."""
     set_route(data_topic, 2)
     with member("a", topics=["another"]) as consumer:
@@ -322,7 +324,7 @@ def test_subscribe(member: Made, data_topic: str, set_route: SetRoute) -> None:
         assert sorted(read(consumer, 40)) == EVERYTHING
 
 
-def test_one_process_each(member: Made, data_topic: str, set_route: SetRoute) -> None:
+def test_a_second_process_is_refused(member: Made, data_topic: str, set_route: SetRoute) -> None:
     """A second consumer of the same client id is refused, and works when the first has ended."""
     set_route(data_topic, 2)
     with member("a") as consumer:
@@ -336,7 +338,7 @@ def test_one_process_each(member: Made, data_topic: str, set_route: SetRoute) ->
         read(consumer, 1)
 
 
-def test_tags(
+def test_other_tags_are_skipped_and_the_offsets_move_on(
     member: Made, data_topic: str, set_route: SetRoute, write_more: Callable[..., None]
 ) -> None:
     """Messages of other tags are passed over, and the local offsets with them."""
@@ -379,7 +381,9 @@ def test_a_broken_file_is_told(
         ({"topics": [Subscription("t", "a > 5", "sql92")]}, "topics"),
     ],
 )
-def test_refused(chosen: dict[str, Any], field: str) -> None:
+def test_what_a_broadcast_member_cannot_use_is_refused_by_name(
+    chosen: dict[str, Any], field: str
+) -> None:
     """What makes no sense for a member that shares nothing is refused by its name."""
     settings = {"bootstrap": "h:1", "group": "g", "topics": ["t"], "client_id": "c", **chosen}
     with pytest.raises(SettingsError) as caught:

@@ -12,7 +12,7 @@ from fairlead_client.producer import Producer
 WAIT_SECONDS = 30
 
 
-def test_forgotten(
+def test_a_broker_that_left_the_route_is_forgotten(
     bootstrap: str,
     topic_prefix: str,
     data_topic: str,

@@ -22,7 +22,7 @@ from kafka import KafkaConsumer, KafkaProducer
 from kafka.errors import KafkaError
 from kafka.net.selector import NetworkSelector
 
-from tests.awaiting import await_seen
+from tests.kit.awaiting import await_seen
 
 
 def settings_of(bootstrap: str, prefix: str) -> Settings:

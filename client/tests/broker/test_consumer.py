@@ -23,8 +23,7 @@ from fairlead_client import (
 from fairlead_client.model import Position
 
 if TYPE_CHECKING:
-    from tests.broker.conftest import ScriptedEngine
-    from tests.broker.test_fencing import Pausable
+    from tests.broker.conftest import Pausable, ScriptedEngine
 
 
 @pytest.fixture
@@ -72,7 +71,7 @@ def await_end(engine: "ScriptedEngine", queue: Queue, end: int) -> None:
     engine.await_record("progress", tells)
 
 
-def test_two_queues(
+def test_messages_come_in_queue_order_from_the_granted_position(
     engine: "ScriptedEngine", consumer: Callable[..., Consumer], data_topic: str
 ) -> None:
     """Messages come in the order of their queue, from where each was granted."""
@@ -91,7 +90,7 @@ def test_two_queues(
     assert (last.value, last.epoch) == (str(last.offset).encode(), one.still_mine(last.queue))
 
 
-def test_message_in_hand(
+def test_a_queue_is_released_behind_the_message_in_hand(
     engine: "ScriptedEngine", consumer: Callable[..., Consumer], data_topic: str
 ) -> None:
     """A queue that is taken away is released behind the message in hand, and no sooner."""
@@ -117,7 +116,7 @@ def test_message_in_hand(
     assert second.waiting_for is None
 
 
-def test_tags(
+def test_other_tags_are_skipped_and_the_position_moves_on(
     engine: "ScriptedEngine",
     member: Callable[..., Any],
     data_topic: str,
@@ -141,7 +140,7 @@ def test_tags(
     )
 
 
-def test_flap_back(
+def test_a_queue_that_comes_back_goes_on_at_its_release(
     engine: "ScriptedEngine", consumer: Callable[..., Consumer], data_topic: str
 ) -> None:
     """A queue that comes back goes on at its release, whatever was fetched before."""
@@ -172,7 +171,7 @@ def test_idle_queue_is_released_at_once(
     assert one.poll(200) is None
 
 
-def test_explicit_done(
+def test_with_explicit_done_the_contiguous_position_counts(
     engine: "ScriptedEngine", consumer: Callable[..., Consumer], data_topic: str
 ) -> None:
     """With explicit_done the contiguous position counts, in whatever order messages are done."""
@@ -206,7 +205,7 @@ def test_in_hand_when_the_lease_ends(
     assert engine.release(queue, 1)["position"] == [0, 4]
 
 
-def test_iteration(
+def test_iteration_ends_after_stop_and_releases_what_was_handled(
     engine: "ScriptedEngine",
     consumer: Callable[..., Consumer],
     data_topic: str,
@@ -247,7 +246,9 @@ def test_stop_with_a_message_in_hand(
     assert one.state == "closed"
 
 
-def test_stop_during_start(kafka: "Pausable", consumer: Callable[..., Consumer]) -> None:
+def test_a_stop_while_joining_is_no_failure(
+    kafka: "Pausable", consumer: Callable[..., Consumer]
+) -> None:
     """stop() while the client joins is no failure: the start returns and nothing is read."""
     one = consumer("a", started=False, lease_ms=2_000, heartbeat_ms=500)
     with ThreadPoolExecutor(1) as pool:
@@ -301,7 +302,7 @@ def test_grant_ends_the_fetch(
         polled.result(30)
 
 
-def test_exception(
+def test_a_message_whose_handling_raised_is_read_again(
     engine: "ScriptedEngine", consumer: Callable[..., Consumer], data_topic: str
 ) -> None:
     """A message whose handling raised is not processed: it will be read again."""
@@ -333,7 +334,7 @@ def test_close_from_another_thread(
     assert engine.release(queue, 1)["position"] == [0, 1]
 
 
-def test_duplicate_client_id(
+def test_the_lesser_duplicate_stops_for_good(
     engine: "ScriptedEngine", consumer: Callable[..., Consumer], data_topic: str
 ) -> None:
     """The loser of two processes with one id stops for good, and its loop raises the error."""
@@ -351,7 +352,7 @@ def test_duplicate_client_id(
     engine.await_record("leave")
 
 
-def test_grown_topic(
+def test_a_partition_added_later_is_read(
     engine: "ScriptedEngine",
     consumer: Callable[..., Consumer],
     data_topic: str,

@@ -8,7 +8,7 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from queue import SimpleQueue
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from fairlead_client import (
@@ -22,17 +22,7 @@ from fairlead_client import (
 from fairlead_client.model import Position
 
 if TYPE_CHECKING:
-    from tests.broker.conftest import ScriptedEngine
-
-
-class Pausable(Protocol):
-    """The broker, as far as this test breaks it."""
-
-    def pause(self) -> None:
-        """Let it stand still."""
-
-    def resume(self) -> None:
-        """Let it go on."""
+    from tests.broker.conftest import Pausable, ScriptedEngine
 
 
 WAIT_SECONDS = 30
@@ -65,8 +55,8 @@ def client(engine: "ScriptedEngine", data_topic: str) -> Iterator[Callable[..., 
         one.close(5_000)
 
 
-def test_silent_broker(
-    kafka: Pausable,
+def test_a_client_of_a_silent_broker_stops_and_comes_back_anew(
+    kafka: "Pausable",
     engine: "ScriptedEngine",
     client: Callable[..., Client],
     data_topic: str,
@@ -100,7 +90,7 @@ def test_silent_broker(
     assert one.still_mine(queue) == (1, 2)
 
 
-def test_lapsed_notice(
+def test_a_client_told_that_it_lapsed_comes_back_anew(
     engine: "ScriptedEngine", client: Callable[..., Client], data_topic: str
 ) -> None:
     """A client that the engine took for dead stops, and comes back as a new incarnation."""
@@ -120,7 +110,9 @@ def test_lapsed_notice(
     assert engine.release(queue, 1)["incarnation"] == beat["incarnation"]
 
 
-def test_notice_for_people(engine: "ScriptedEngine", client: Callable[..., Client]) -> None:
+def test_a_notice_of_a_reject_is_the_last_error(
+    engine: "ScriptedEngine", client: Callable[..., Client]
+) -> None:
     """A notice of a rejected record is the client's last error, and it goes on."""
     one = client()
     one.start()
@@ -133,7 +125,7 @@ def test_notice_for_people(engine: "ScriptedEngine", client: Callable[..., Clien
     assert one.state == "running"
 
 
-def test_failed_callback(
+def test_a_client_whose_on_assigned_raises_leaves_with_the_error(
     engine: "ScriptedEngine", client: Callable[..., Client], data_topic: str
 ) -> None:
     """A client whose on_assigned raises leaves, with the error."""
@@ -145,7 +137,7 @@ def test_failed_callback(
         one.wait(WAIT_SECONDS * 1_000)
 
 
-def test_malformed_records(
+def test_malformed_records_are_skipped_and_the_next_ones_count(
     engine: "ScriptedEngine",
     client: Callable[..., Client],
     data_topic: str,
@@ -172,7 +164,9 @@ def test_malformed_records(
     assert one.counts["records_malformed"] >= 5
 
 
-def test_no_topics(engine: "ScriptedEngine", client: Callable[..., Client]) -> None:
+def test_a_start_without_the_engines_topics_fails_in_time(
+    engine: "ScriptedEngine", client: Callable[..., Client]
+) -> None:
     """A start without the engine's topics fails in time, and says what is missing."""
     del engine
     one = client(prefix="nowhere.", start_timeout_ms=4_000)
@@ -182,7 +176,9 @@ def test_no_topics(engine: "ScriptedEngine", client: Callable[..., Client]) -> N
 
 
 @pytest.mark.parametrize("kind", [Client, Consumer])
-def test_no_broker(kind: type[Client] | type[Consumer], client: Callable[..., Client]) -> None:
+def test_a_start_without_a_broker_fails_in_time_for_good(
+    kind: type[Client] | type[Consumer], client: Callable[..., Client]
+) -> None:
     """A start without a broker fails in time, and the client can never be started again."""
     del client
     settings: dict[str, Any] = {
@@ -203,7 +199,9 @@ def test_no_broker(kind: type[Client] | type[Consumer], client: Callable[..., Cl
     one.close()
 
 
-def test_broker_comes_late(kafka: Pausable, engine: "ScriptedEngine", data_topic: str) -> None:
+def test_a_start_waits_for_a_late_broker(
+    kafka: "Pausable", engine: "ScriptedEngine", data_topic: str
+) -> None:
     """A start goes on trying to connect until its own time is over, not that of one attempt."""
     one = Consumer(
         bootstrap=engine.bootstrap,
@@ -230,7 +228,9 @@ def test_broker_comes_late(kafka: Pausable, engine: "ScriptedEngine", data_topic
     one.close()
 
 
-def test_fork(engine: "ScriptedEngine", client: Callable[..., Client], data_topic: str) -> None:
+def test_a_forked_child_owns_nothing_and_every_call_says_why(
+    engine: "ScriptedEngine", client: Callable[..., Client], data_topic: str
+) -> None:
     """In a forked child nothing is owned, and every call says why."""
     assigned: SimpleQueue[Queue] = SimpleQueue()
     one = client(on_assigned=lambda queue, _: assigned.put(queue))
@@ -251,7 +251,7 @@ def test_fork(engine: "ScriptedEngine", client: Callable[..., Client], data_topi
     assert one.still_mine(queue) == (1, 1)
 
 
-def test_killed_process(
+def test_a_killed_client_is_succeeded_after_its_lease(
     engine: "ScriptedEngine", client: Callable[..., Client], data_topic: str
 ) -> None:
     """A killed client releases nothing; the engine's grant after its lease lets another go on."""

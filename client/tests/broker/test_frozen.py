@@ -114,7 +114,7 @@ def successor(engine: "ScriptedEngine", data_topic: str) -> Iterator[Callable[[]
         one.close(5_000)
 
 
-def test_half_a_lease(engine: "ScriptedEngine", frozen: Frozen) -> None:
+def test_a_sleep_of_half_a_lease_ends_nothing(engine: "ScriptedEngine", frozen: Frozen) -> None:
     """A process that slept for less than its lease goes on where it was, in the same life."""
     before = [2, *(offset for offset, _, _ in frozen.stand_still())]
     time.sleep(LEASE_MS / 1_000 / 2 - 0.2)

@@ -66,7 +66,9 @@ def app(engine: "ScriptedEngine", data_topic: str) -> Iterator[Callable[..., App
         one.client.close(5_000)
 
 
-def test_start(engine: "ScriptedEngine", app: Callable[..., App]) -> None:
+def test_a_started_client_heartbeats_and_owns_nothing(
+    engine: "ScriptedEngine", app: Callable[..., App]
+) -> None:
     """A client that started heartbeats, has acknowledged the generation, and owns nothing."""
     client = app("a").client
     assert (client.state, client.assigned) == ("running", {})
@@ -78,7 +80,7 @@ def test_start(engine: "ScriptedEngine", app: Callable[..., App]) -> None:
         client.start()
 
 
-def test_handover(
+def test_a_queue_is_handed_over_at_its_final_offset(
     engine: "ScriptedEngine",
     app: Callable[..., App],
     data_topic: str,
@@ -157,7 +159,9 @@ def test_handed_to_whom_it_may_concern(
     assert second.assigned.get(timeout=WAIT_SECONDS) == (queue, 0, (1, 2))
 
 
-def test_slow_callback(engine: "ScriptedEngine", app: Callable[..., App], data_topic: str) -> None:
+def test_a_slow_callback_keeps_its_queue_and_heartbeats(
+    engine: "ScriptedEngine", app: Callable[..., App], data_topic: str
+) -> None:
     """While the application stops a queue it still owns it, and heartbeats go on."""
     queue = Queue(data_topic, "main", 0)
     one = app("a", lease_ms=3_000, heartbeat_ms=500)
@@ -176,7 +180,9 @@ def test_slow_callback(engine: "ScriptedEngine", app: Callable[..., App], data_t
     assert engine.release(queue, 1)["position"] == [0, 0]
 
 
-def test_drain_deadline(engine: "ScriptedEngine", app: Callable[..., App], data_topic: str) -> None:
+def test_a_hanging_application_loses_its_queue_at_the_drain_deadline(
+    engine: "ScriptedEngine", app: Callable[..., App], data_topic: str
+) -> None:
     """After the drain deadline a hanging application's queue is released without it."""
     queue = Queue(data_topic, "main", 0)
     one = app("a", drain_deadline_ms=300)
@@ -192,7 +198,9 @@ def test_drain_deadline(engine: "ScriptedEngine", app: Callable[..., App], data_
     assert one.client.counts["forced_releases"] == 1
 
 
-def test_close(engine: "ScriptedEngine", app: Callable[..., App], data_topic: str) -> None:
+def test_a_closed_client_has_released_and_left_for_good(
+    engine: "ScriptedEngine", app: Callable[..., App], data_topic: str
+) -> None:
     """A closed client has stopped, released and left; it cannot be started again."""
     queue = Queue(data_topic, "main", 0)
     one = app("a")
@@ -214,7 +222,9 @@ def test_close(engine: "ScriptedEngine", app: Callable[..., App], data_topic: st
     one.client.close()
 
 
-def test_generation(engine: "ScriptedEngine", app: Callable[..., App], data_topic: str) -> None:
+def test_a_new_generation_is_acknowledged_at_once(
+    engine: "ScriptedEngine", app: Callable[..., App], data_topic: str
+) -> None:
     """A new driver's claim is acknowledged at once, with what the client works on."""
     queue = Queue(data_topic, "main", 0)
     one = app("a")
@@ -229,7 +239,7 @@ def test_generation(engine: "ScriptedEngine", app: Callable[..., App], data_topi
     assert one.client.still_mine(queue) == (1, 1)
 
 
-def test_progress_and_commits(
+def test_progress_reaches_the_engine_and_the_commits(
     engine: "ScriptedEngine",
     app: Callable[..., App],
     data_topic: str,

@@ -78,7 +78,9 @@ def app(engine: "ScriptedEngine") -> Iterator[Callable[..., App]]:
 QUEUE = Queue("orders", "main", 1)
 
 
-def test_with(engine: "ScriptedEngine", app: Callable[..., App]) -> None:
+def test_a_with_block_starts_leaves_and_closes(
+    engine: "ScriptedEngine", app: Callable[..., App]
+) -> None:
     """A with block starts, leaves and closes; wait() then says so."""
     with app().client as client:
         assert not client.wait(0)
@@ -87,7 +89,9 @@ def test_with(engine: "ScriptedEngine", app: Callable[..., App]) -> None:
     assert client.wait()
 
 
-def test_subscribe(engine: "ScriptedEngine", app: Callable[..., App]) -> None:
+def test_a_changed_subscription_is_sent_at_once(
+    engine: "ScriptedEngine", app: Callable[..., App]
+) -> None:
     """A changed subscription is in a heartbeat at once; a closed client takes none."""
     client = app().client
     with pytest.raises(ClientClosedError):
@@ -130,7 +134,9 @@ def test_close_in_a_callback(engine: "ScriptedEngine", app: Callable[..., App]) 
     engine.await_record("leave")
 
 
-def test_close_gives_up(engine: "ScriptedEngine", app: Callable[..., App]) -> None:
+def test_close_gives_up_a_hanging_application(
+    engine: "ScriptedEngine", app: Callable[..., App]
+) -> None:
     """close() with a time limit ends without the release of an application that hangs."""
     one = app()
     one.client.start()
@@ -142,7 +148,9 @@ def test_close_gives_up(engine: "ScriptedEngine", app: Callable[..., App]) -> No
     assert not [record for record in engine.read if record["kind"] == "release"]
 
 
-def test_bug(engine: "ScriptedEngine", app: Callable[..., App]) -> None:
+def test_a_bug_in_the_session_ends_the_client(
+    engine: "ScriptedEngine", app: Callable[..., App]
+) -> None:
     """A bug in the session ends the client: the application is stopped, and told what it was."""
     one = app()
     one.client.start()
@@ -156,7 +164,9 @@ def test_bug(engine: "ScriptedEngine", app: Callable[..., App]) -> None:
     assert isinstance(one.client.last_error, UnlistedTransitionError)
 
 
-def test_missing_topic(bootstrap: str, topic_prefix: str, app: Callable[..., App]) -> None:
+def test_a_start_without_the_heartbeat_topic_fails_in_time(
+    bootstrap: str, topic_prefix: str, app: Callable[..., App]
+) -> None:
     """Without a topic to heartbeat on the start fails in time, though the others are there."""
     admin = KafkaAdminClient(bootstrap_servers=bootstrap)
     prefix = f"half-{topic_prefix}"
@@ -218,7 +228,7 @@ class Reader:
         return self.offset + 1
 
 
-def test_readme(engine: "ScriptedEngine") -> None:
+def test_the_example_of_the_readme_runs_as_it_stands(engine: "ScriptedEngine") -> None:
     """The README's example with callbacks runs as it stands, but for the address, in 15 lines."""
     page = (Path(__file__).resolve().parents[2] / "README.md").read_text(encoding="utf-8")
     example = next(

@@ -21,7 +21,7 @@ from fairlead_client.session.observer import ProducerObserver
 from kafka import KafkaConsumer
 from kafka.structs import TopicPartition
 
-from tests.awaiting import ended
+from tests.kit.awaiting import ended
 
 WAIT_SECONDS = 30
 Publish = Callable[..., None]
@@ -137,7 +137,9 @@ def test_route_is_asked_for(
     ]
 
 
-def test_no_route(bootstrap: str, topic_prefix: str, topics: Any) -> None:
+def test_a_topic_without_a_route_ends_in_an_error_in_time(
+    bootstrap: str, topic_prefix: str, topics: Any
+) -> None:
     """A topic that nobody tells of ends in an error that names it, within the time given."""
     del topics
     with Producer(bootstrap=bootstrap, prefix=topic_prefix) as producer:

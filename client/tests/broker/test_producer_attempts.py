@@ -99,7 +99,7 @@ def test_attempts_of_each_way(started: Started) -> None:
     assert len(plane.met) == 1
 
 
-def test_one_budget(started: Started) -> None:
+def test_three_silent_brokers_share_one_time_budget(started: Started) -> None:
     """Three silent brokers take 3,000 ms together, or the time that the call gives."""
     producer = started(Busy(silent="123"))
     for timeout_ms, budget_ms in ((None, 3_000), (600, 600)):
@@ -111,7 +111,7 @@ def test_one_budget(started: Started) -> None:
         assert len(caught.value.attempts) == 3
 
 
-def test_the_longest_message(started: Started) -> None:
+def test_a_message_of_more_than_4_mib_is_refused(started: Started) -> None:
     """A message of more than 4 MiB is refused before anything is tried, one of 4 MiB is not."""
     plane = Busy()
     producer = started(plane, retries=0)
@@ -122,7 +122,7 @@ def test_the_longest_message(started: Started) -> None:
         producer.send(OutgoingMessage(TOPIC, bytes(4 * 1024 * 1024)))
 
 
-def test_rocketmqs_own_selection(started: Started) -> None:
+def test_a_producer_selects_as_rocketmq_if_asked(started: Started) -> None:
     """A producer chooses and learns as it is told: 4 frees a broker that is fast again, 5 not."""
     until_ms = {}
     for selection in ("rocketmq-4", "rocketmq-5"):

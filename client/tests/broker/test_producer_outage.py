@@ -86,7 +86,9 @@ def route(topic: str, perm: int) -> dict[str, Any]:
     }
 
 
-def test_a_short_budget(standing_still: Producer, fragile: "EmbeddedKafka") -> None:
+def test_a_short_budget_ends_its_own_message_alone(
+    standing_still: Producer, fragile: "EmbeddedKafka"
+) -> None:
     """A message whose topic is looked up ends with its time; the next one is sent in its own."""
     begun_ms = now_ms()
     with pytest.raises(SendFailedError, match="looking up topic 'orders'") as caught:
@@ -132,7 +134,7 @@ def test_what_the_sender_asks(fragile: "EmbeddedKafka", queues: int | None) -> N
         sender.close(1_000)
 
 
-def test_a_slow_answer(fragile: "EmbeddedKafka") -> None:
+def test_a_topic_is_waited_for_with_the_messages_time(fragile: "EmbeddedKafka") -> None:
     """A topic is waited for with all the time of its message: no attempt has begun by then."""
     settings = ProducerSettings(bootstrap=fragile.bootstrap, prefix=PREFIX)
     # No broker answers within such an attempt's time.

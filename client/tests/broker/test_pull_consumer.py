@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 WAIT = 30.0
 
 
-def test_pull_consumer(
+def test_a_pull_consumer_polls_seeks_and_reports_progress(
     engine: "ScriptedEngine",
     member: Callable[..., Any],
     data_topic: str,
@@ -41,7 +41,9 @@ def test_pull_consumer(
         one.pull(queue, 0)
 
 
-def test_pull_alone(engine: "ScriptedEngine", member: Callable[..., Any], data_topic: str) -> None:
+def test_a_puller_with_its_own_offsets_gets_nothing_ahead(
+    engine: "ScriptedEngine", member: Callable[..., Any], data_topic: str
+) -> None:
     """Who pulls by offsets of its own says how far it is; nothing is pulled ahead."""
     one = member(PullConsumer, "a")
     beat = engine.heartbeat("a")

@@ -72,7 +72,7 @@ class Corrections(Observer):
         self.seen.put((queue, offset, corrected))
 
 
-def test_moves_under_load(
+def test_a_move_under_load_loses_and_repeats_nothing(
     engine: "ScriptedEngine",
     member: Callable[..., Any],
     data_topic: str,
@@ -129,7 +129,7 @@ def test_lowest_unconsumed_is_released(
 
 @pytest.mark.parametrize("kind", [PushConsumer, Consumer])
 @pytest.mark.parametrize("start, corrected", [(2, 8), (500, 20)], ids=["below", "beyond"])
-def test_offset_illegal(
+def test_an_illegal_offset_goes_on_at_the_nearest_bound(
     engine: "ScriptedEngine",
     member: Callable[..., Any],
     data_topic: str,
@@ -159,7 +159,7 @@ def test_offset_illegal(
         assert one.pull_counts["offsets_illegal"] == 1
 
 
-def test_flow_control(
+def test_a_full_queue_holds_pulling_back_alone(
     engine: "ScriptedEngine",
     member: Callable[..., Any],
     data_topic: str,
@@ -197,7 +197,7 @@ def test_flow_control(
         pass
 
 
-def test_suspend(
+def test_a_suspended_consumer_pulls_nothing_and_keeps_all(
     engine: "ScriptedEngine",
     member: Callable[..., Any],
     data_topic: str,
@@ -232,7 +232,9 @@ def test_suspend(
     assert monotonic() - begun < 8
 
 
-def test_orderly(engine: "ScriptedEngine", member: Callable[..., Any], data_topic: str) -> None:
+def test_an_orderly_consumer_keeps_each_queue_in_order(
+    engine: "ScriptedEngine", member: Callable[..., Any], data_topic: str
+) -> None:
     """Each queue in order, one thread at a time, also over a batch that fails at first."""
     lock, running = Lock(), Counter[int]()
     seen: SimpleQueue[Message] = SimpleQueue()
@@ -274,7 +276,7 @@ def test_orderly(engine: "ScriptedEngine", member: Callable[..., Any], data_topi
     assert not one.lock(Queue(data_topic, "main", 7))
 
 
-def test_tags(
+def test_other_tags_are_skipped_and_the_position_moves_on(
     engine: "ScriptedEngine",
     member: Callable[..., Any],
     data_topic: str,
@@ -298,7 +300,7 @@ def test_tags(
 
 
 @pytest.mark.parametrize("kind", [Consumer, PushConsumer])
-def test_rack(
+def test_the_rack_is_sent_in_every_fetch(
     engine: "ScriptedEngine",
     member: Callable[..., Any],
     data_topic: str,
@@ -327,7 +329,7 @@ def test_rack(
     assert told == {"east", ""}
 
 
-def test_message_queue_changed(
+def test_the_listener_hears_once_per_changed_topic(
     engine: "ScriptedEngine",
     member: Callable[..., Any],
     data_topic: str,

@@ -35,7 +35,9 @@ def own(engine: "ScriptedEngine") -> Iterator["ScriptedEngine"]:
     scripted.close()
 
 
-def test_comes_back(own: "ScriptedEngine", data_topic: str) -> None:
+def test_a_failed_message_comes_back_by_level_then_is_dead(
+    own: "ScriptedEngine", data_topic: str
+) -> None:
     """It comes back after its delay from the queue of its level, then is dead; nothing is lost."""
     seen: SimpleQueue[tuple[float, Message]] = SimpleQueue()
 

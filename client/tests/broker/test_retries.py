@@ -117,7 +117,7 @@ def test_not_due_is_not_passed(
     assert (back.message.queue, back.message.value) == (retry, b"7")
 
 
-def test_no_retry_topic(
+def test_without_a_retry_topic_a_message_stays_in_hand(
     engine: "ScriptedEngine", member: Callable[..., Any], data_topic: str
 ) -> None:
     """Without a retry topic on the cluster a message stays in hand, and other queues go on."""

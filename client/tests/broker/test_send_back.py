@@ -21,7 +21,7 @@ from fairlead_client.settings.client_settings import Settings
 from kafka import KafkaAdminClient, KafkaConsumer
 from kafka.structs import TopicPartition
 
-from tests.awaiting import child_process
+from tests.kit.awaiting import child_process
 
 if TYPE_CHECKING:
     from tests.broker.conftest import ScriptedEngine
@@ -152,7 +152,7 @@ def test_big_and_under_way_at_the_end(
 
 
 @pytest.mark.parametrize("delay, topic", [(0, "%RETRY%"), (-1, "%DLQ%")])
-def test_no_topic(
+def test_without_its_retry_topic_a_message_is_not_kept(
     kept: KafkaFailedMessages, delay: int, topic: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Without its topic a message is not kept, what to look at is said, and nobody asks on."""
@@ -165,7 +165,7 @@ def test_no_topic(
 
 
 @pytest.mark.parametrize("delay, name", [(0, "RETRY"), (-1, "DLQ")])
-def test_made_meanwhile(
+def test_a_client_waits_once_a_second_until_its_topics_are_made(
     bootstrap: str, topics: "TopicNames", group: str, delay: int, name: str
 ) -> None:
     """Who lacks its group's topics asks for them once a second, and waits until they are made."""
@@ -193,7 +193,9 @@ def test_made_meanwhile(
     assert read_one(bootstrap, f"_-{name}_-{escaped}", 0).value == b"value"
 
 
-def test_nobody_makes_it(bootstrap: str, group: str, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_after_a_wait_in_vain_the_next_one_is_short(
+    bootstrap: str, group: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """After one wait in vain the next message holds up its queue for a second only."""
     monkeypatch.setattr(send_back_module, "METADATA_WAIT_MS", 100)
     monkeypatch.setattr(send_back_module, "MAKING_WAIT_MS", 800)

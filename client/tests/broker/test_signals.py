@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 from fairlead_client import Consumer, Queue
 
-from tests.awaiting import child_process
+from tests.kit.awaiting import child_process
 
 if TYPE_CHECKING:
     from tests.broker.conftest import ScriptedEngine
@@ -49,7 +49,7 @@ def _running(program: str) -> AbstractContextManager[subprocess.Popen[str]]:
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda each: each.name)
 @pytest.mark.parametrize("page", ["README.md", "client/README.md"])
-def test_snippet_leaves(
+def test_the_snippet_of_the_readme_releases_and_leaves(
     engine: "ScriptedEngine", data_topic: str, page: str, number: signal.Signals
 ) -> None:
     """The program of the README ends without a traceback, with its queue released and its leave."""
@@ -105,7 +105,7 @@ def test_handlers_come_back() -> None:
     assert [signal.getsignal(each) for each in (signal.SIGINT, signal.SIGTERM)] == before
 
 
-def test_other_thread() -> None:
+def test_on_another_thread_the_error_says_what_to_do() -> None:
     """On another thread than the main one the error says what to do instead."""
     program = """if True:
         import threading

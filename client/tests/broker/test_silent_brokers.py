@@ -21,7 +21,7 @@ from kafka import KafkaConsumer, KafkaProducer
 from kafka.protocol.metadata import MetadataRequest
 from kafka.structs import TopicPartition
 
-from tests.awaiting import await_seen
+from tests.kit.awaiting import await_seen
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import pytest
 from fairlead_client import DuplicateClientIdError, Queue
 from fairlead_client.model import Position
 
-from tests.awaiting import ended
+from tests.kit.awaiting import ended
 
 if TYPE_CHECKING:
     from tests.broker.conftest import ScriptedEngine
@@ -117,7 +117,9 @@ def _lives(engine: "ScriptedEngine", count: int) -> list[dict[str, Any]]:
     )
 
 
-def test_both_are_told(engine: "ScriptedEngine", twins: list[Twin], data_topic: str) -> None:
+def test_both_twins_hear_of_each_other(
+    engine: "ScriptedEngine", twins: list[Twin], data_topic: str
+) -> None:
     """The lesser gives up its queue and exits with 7; the greater logs the notice and goes on."""
     lesser, greater = _lives(engine, 2)
     queue = Queue(data_topic, "main", 0)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from fairlead_client import Consumer, PullConsumer, PushConsumer
 
-from tests.awaiting import await_seen
+from tests.kit.awaiting import await_seen
 
 if TYPE_CHECKING:
     from fairlead_client.consume.member import Member
@@ -20,7 +20,7 @@ def _waits(one: "Member") -> tuple[str, str] | None:
     return None if waiting is None else (waiting.kind.value, waiting.words)
 
 
-def test_told(
+def test_a_client_waits_for_what_the_engine_says(
     engine: "ScriptedEngine", member: Callable[..., Any], caplog: pytest.LogCaptureFixture
 ) -> None:
     """What the engine says keeps them is what they wait for, until it says that it is over."""

@@ -118,7 +118,7 @@ SETTINGS = settings(
 )
 
 
-def test_no_violation(world: type["World"]) -> None:
+def test_the_session_breaks_no_check_of_the_machine(world: type["World"]) -> None:
     """The session as it is breaks none of the checks."""
 
     class Machine(HandoverMachine):

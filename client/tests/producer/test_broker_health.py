@@ -34,7 +34,7 @@ def test_one_message_at_a_time_after_it() -> None:
     assert not health.states["A"].suspect
 
 
-def test_relapse() -> None:
+def test_a_slow_answer_on_probation_begins_a_new_time() -> None:
     """One slow answer on probation begins a new time, and then a new probation."""
     health = BrokerHealth(trial_ms=700)
     health.succeeded("A", 550, now_ms=0)
@@ -58,7 +58,7 @@ def test_failed_broker_is_tried_by_one_message() -> None:
     assert (health.avoided(10_004), health.unreachable) == (NOBODY, NOBODY)
 
 
-def test_failed_trial() -> None:
+def test_a_failed_trial_begins_a_new_time() -> None:
     """A trial that fails begins a new time; one that is never answered lets another one try."""
     health = BrokerHealth(trial_ms=700)
     health.failed("A", 3, reachable=False, now_ms=0)

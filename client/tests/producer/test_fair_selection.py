@@ -57,7 +57,9 @@ def test_repeated_attempts_are_shared_too() -> None:
         ("", "", ("A", "B", "C"), "AB"),
     ],
 )
-def test_preference(avoided: str, unreachable: str, tried: tuple[str, ...], brokers: str) -> None:
+def test_the_best_kind_of_broker_is_chosen_in_turn(
+    avoided: str, unreachable: str, tried: tuple[str, ...], brokers: str
+) -> None:
     """The best kind of broker that there is a queue of is chosen, each of its queues in turn."""
     turns = FairRoundRobin(SIX, 3)
     taken = {
@@ -66,7 +68,7 @@ def test_preference(avoided: str, unreachable: str, tried: tuple[str, ...], brok
     assert taken == set(brokers)
 
 
-def test_own_zone_first() -> None:
+def test_the_own_zone_is_preferred() -> None:
     """Queues of the own zone are preferred, until none of them may be taken."""
     near, far = Target(Queue("T", "k", 0), "1", "near"), Target(Queue("T", "k", 1), "2", "far")
     unknown = Target(Queue("T", "k", 2), "3")
@@ -78,7 +80,7 @@ def test_own_zone_first() -> None:
     assert {elsewhere.select() for _ in range(3)} == {near, far, unknown}
 
 
-def test_queue_without_leader() -> None:
+def test_a_queue_without_a_leader_is_the_last_choice() -> None:
     """A queue that nobody leads is taken only when there is no other."""
     led, leaderless = Target(Queue("T", "k", 0), "1"), Target(Queue("T", "k", 1), None)
     turns = FairRoundRobin((led, leaderless), 0)
@@ -86,7 +88,7 @@ def test_queue_without_leader() -> None:
     assert FairRoundRobin((leaderless,), 5).select(tried=("1",)) == leaderless
 
 
-def test_no_queues() -> None:
+def test_selection_without_queues_raises_a_named_error() -> None:
     """Without queues there is a named error."""
     with pytest.raises(NoQueueError):
         FairRoundRobin((), 0).select()
@@ -99,7 +101,7 @@ def test_no_queues() -> None:
     unreachable=BROKERS,
     tried=st.lists(st.sampled_from("ABC"), unique=True, max_size=3),
 )
-def test_fair(
+def test_no_queue_is_ahead_of_another_by_more_than_one(
     sizes: list[int], start: int, avoided: set[str], unreachable: set[str], tried: list[str]
 ) -> None:
     """Whatever is passed over, no queue that may be taken is ahead of another by more than one."""
@@ -126,7 +128,9 @@ def test_fair(
     start=st.integers(0, 100),
     calls=st.lists(st.tuples(BROKERS, st.sampled_from([(), ("A",), ("B",)])), max_size=60),
 )
-def test_nobody_starves(start: int, calls: list[tuple[set[str], tuple[str, ...]]]) -> None:
+def test_a_full_round_takes_every_queue_once(
+    start: int, calls: list[tuple[set[str], tuple[str, ...]]]
+) -> None:
     """Whatever was passed over before, a full round takes every queue once."""
     turns = FairRoundRobin(SIX, start)
     for avoided, tried in calls:

@@ -76,7 +76,7 @@ def test_4_9_forgets_a_broker_without_writable_queues(datas: tuple[QueueData, ..
 
 
 @pytest.mark.parametrize("last_broker", [None, "A"])
-def test_4_rewrites_nothing(last_broker: str | None) -> None:
+def test_line_4_rewrites_no_list_of_queues(last_broker: str | None) -> None:
     """A pitfall of early 4.x that is none here: its list of queues stays as it was."""
     shared, worst = list(SIX), 0
     candidates, tolerance = Candidates(shared, DATAS), _tolerance_4("ABC")
@@ -134,7 +134,7 @@ def test_4_3_failed_and_avoided() -> None:
         ("ABC", "ABC", None, (A0, 12)),
     ],
 )
-def test_5_tiers(
+def test_line_5_asks_for_available_then_reachable_then_any(
     avoided: str, unreachable: str, last_broker: str | None, expected: tuple[Queue, int]
 ) -> None:
     """Line 5 asks for an available broker, then for a reachable one, then for any."""
@@ -143,14 +143,14 @@ def test_5_tiers(
     assert found == expected
 
 
-def test_5_reset() -> None:
+def test_line_5_restarts_a_repeated_attempt_at_a_random_index() -> None:
     """A repeated attempt starts from a new random index."""
     tolerance = _tolerance_5("")
     found = select_with_latency_5(SIX, -1, "A", tolerance, reset_to=3, now_ms=5)
     assert found == (C0, 4)
 
 
-def test_no_queues() -> None:
+def test_every_line_without_queues_raises_the_named_error() -> None:
     """Without queues every line ends in the named error."""
     with pytest.raises(NoQueueError):
         select_with_latency_4_3(Candidates(()), 0, None, _tolerance_4("A"), worst_index=0, now_ms=5)
@@ -166,7 +166,7 @@ def test_no_queues() -> None:
     last_broker=st.sampled_from([None, "A", "B", "C"]),
     index=st.integers(0, INT_MAX),
 )
-def test_5_prefers(
+def test_line_5_never_takes_a_worse_tier_than_there_is(
     avoided: set[str], unreachable: set[str], last_broker: str | None, index: int
 ) -> None:
     """Line 5 never takes a worse tier than there is a queue of."""

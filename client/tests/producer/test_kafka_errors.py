@@ -24,7 +24,7 @@ from kafka import errors
         (ValueError("a bug"), Fault.REFUSED),
     ],
 )
-def test_kinds(error: Exception, fault: Fault) -> None:
+def test_each_error_is_of_one_kind_and_names_its_broker(error: Exception, fault: Fault) -> None:
     """Each error is of one kind, names the broker that was met, and keeps what was said."""
     told = sending_error(error, "7")
     assert (told.fault, told.broker) == (fault, "7")

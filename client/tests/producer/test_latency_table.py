@@ -23,13 +23,15 @@ OF_5 = [
         *(("5", *row) for row in OF_5),
     ],
 )
-def test_thresholds(version: Version, latency_ms: int, avoided_ms: int) -> None:
+def test_the_largest_threshold_reached_counts(
+    version: Version, latency_ms: int, avoided_ms: int
+) -> None:
     """The largest threshold that is reached counts, and it is reached at its very number."""
     assert not_available_ms(version, latency_ms, isolation=False) == avoided_ms
 
 
 @pytest.mark.parametrize("version, avoided_ms", [("4.3", 600_000), ("4.9", 600_000), ("5", 10_000)])
-def test_isolation(version: Version, avoided_ms: int) -> None:
+def test_a_failure_counts_as_a_latency_of_its_own(version: Version, avoided_ms: int) -> None:
     """A failure counts as a latency of its own, whatever it took."""
     assert not_available_ms(version, 1, isolation=True) == avoided_ms
 
@@ -38,7 +40,9 @@ def test_isolation(version: Version, avoided_ms: int) -> None:
     "latency_max, not_available, field",
     [((50, 100), (0,), "not_available"), ((100, 50), (0, 0), "latency_max")],
 )
-def test_refused(latency_max: tuple[int, ...], not_available: tuple[int, ...], field: str) -> None:
+def test_a_table_that_does_not_ascend_is_refused(
+    latency_max: tuple[int, ...], not_available: tuple[int, ...], field: str
+) -> None:
     """A table of one's own must be one: a time for each threshold, and they ascend."""
     with pytest.raises(SettingsError, match=f"^{field}: "):
         LatencyTable(latency_max, not_available, 1)

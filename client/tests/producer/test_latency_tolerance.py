@@ -3,7 +3,7 @@
 from fairlead_client.rocketmq.latency_tolerance import LatencyTolerance4, LatencyTolerance5
 
 
-def test_unknown_broker() -> None:
+def test_an_unknown_broker_is_available_and_reachable() -> None:
     """A broker that nothing is known of is available and reachable."""
     for tolerance in (LatencyTolerance4(), LatencyTolerance5()):
         assert tolerance.is_available("A", 0)
@@ -21,7 +21,7 @@ def test_available_at_the_end_of_its_time() -> None:
     assert tolerance.is_available("A", 1_051)
 
 
-def test_line_4_overwrites() -> None:
+def test_in_line_4_one_fast_success_frees_a_broker() -> None:
     """In line 4 one fast success frees a broker at once."""
     tolerance = LatencyTolerance4()
     tolerance.update("A", 30_000, 600_000, now_ms=0)
@@ -42,7 +42,7 @@ def test_line_5_never_shortens() -> None:
     assert not tolerance.is_available("A", 10_999)
 
 
-def test_rank() -> None:
+def test_brokers_rank_by_availability_latency_and_time() -> None:
     """Available brokers come first, then those with the lower latency, then those free earlier."""
     tolerance = LatencyTolerance4()
     tolerance.update("slow", 900, 0, now_ms=0)
@@ -96,7 +96,7 @@ def test_pick_of_line_5() -> None:
     assert tolerance.pick_one_at_least((0,)) is None
 
 
-def test_detection() -> None:
+def test_a_broker_is_checked_every_two_seconds() -> None:
     """A broker is due for a check every 2,000 ms, and only an answer changes what is known."""
     tolerance = LatencyTolerance5()
     tolerance.update("A", 10, 0, reachable=False, now_ms=100)

@@ -167,7 +167,9 @@ def test_what_the_data_plane_refuses(look_ups: tuple[LookUps, Send]) -> None:
 
 
 @pytest.mark.parametrize("waited_for", [True, False])
-def test_no_route(look_ups: tuple[LookUps, Send], *, waited_for: bool) -> None:
+def test_a_topic_without_a_route_ends_in_an_error_with_a_remedy(
+    look_ups: tuple[LookUps, Send], *, waited_for: bool
+) -> None:
     """A topic that nobody tells of ends in the error that says what to do."""
     _, send = look_ups
     error = send("nowhere", 50, waited_for=waited_for).exception(WAIT_SECONDS)
@@ -185,7 +187,9 @@ def test_an_attempt_ends_by_itself(plane: Plane, look_ups: tuple[LookUps, Send])
     assert error.out_of_time
 
 
-def test_after_the_end(plane: Plane, look_ups: tuple[LookUps, Send]) -> None:
+def test_after_the_end_a_look_up_ends_its_message(
+    plane: Plane, look_ups: tuple[LookUps, Send]
+) -> None:
     """When nothing is looked up any more, whoever stopped it ends the message."""
     looking, send = look_ups
     looking.stop()

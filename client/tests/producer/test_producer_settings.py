@@ -25,14 +25,16 @@ from fairlead_client.session.topic_names import RESERVED
         ({"selection": "rocketmq-3"}, "selection"),
     ],
 )
-def test_refused(given: dict[str, Any], field: str) -> None:
+def test_a_setting_that_cannot_work_is_named_with_a_remedy(
+    given: dict[str, Any], field: str
+) -> None:
     """A setting that cannot work is named, with the remedy."""
     with pytest.raises(SettingsError, match=f"^{field}: .*; ") as caught:
         ProducerSettings(**{"bootstrap": "localhost:9092"} | given)
     assert caught.value.field == field
 
 
-def test_defaults_of_rocketmq() -> None:
+def test_a_message_has_the_defaults_of_rocketmq() -> None:
     """A message has RocketMQ's time, its attempts and its size, unless somebody says otherwise."""
     settings = ProducerSettings(bootstrap="a:1")
     assert (settings.send_timeout_ms, settings.retries) == (3_000, 2)
@@ -54,7 +56,7 @@ def test_topics_of_the_brokers(topic: str) -> None:
 @pytest.mark.parametrize(
     "given, topic", [("payments", "payments"), ("no topic", "orders"), (b"x", "orders")]
 )
-def test_no_message(given: Any, topic: str) -> None:
+def test_a_value_that_is_no_message_is_refused_with_the_right_form(given: Any, topic: str) -> None:
     """Who sends a topic and a value as to kafka-python is told what a message is here."""
     with pytest.raises(MessageError) as caught:
         check_message(given, 10)

@@ -43,7 +43,7 @@ def test_queues_of_the_route() -> None:
     assert known.brokers() == {"A", "B"}
 
 
-def test_leaders_and_zones() -> None:
+def test_the_broker_of_a_queue_is_its_leader() -> None:
     """On Kafka the broker of a queue is its leader, and each queue has a zone of its own."""
     known = table(zone="far")
     share = QueueData("main", 3, 3, 6, leaders=("1", None, "2"), zones=("near", "near", "far"))
@@ -58,7 +58,7 @@ def test_leaders_and_zones() -> None:
     assert {published.turns.select().broker for _ in range(3)} == {"2"}
 
 
-def test_ordered_topic() -> None:
+def test_an_ordered_topic_has_the_queues_of_its_configuration() -> None:
     """An ordered topic has the queues that its configuration names, whoever is there."""
     known = table()
     known.set_route("orders", route(QueueData("A", 4, 4, 6), conf="B:1;A:1"))
@@ -82,7 +82,7 @@ def test_a_known_route_is_enough() -> None:
     assert known.find("orders") is not None
 
 
-def test_snapshots() -> None:
+def test_a_change_makes_a_new_snapshot() -> None:
     """A change makes a new snapshot, the same route does not; nobody's snapshot changes."""
     known = table()
     known.set_route("orders", ORDERS)
@@ -96,7 +96,7 @@ def test_snapshots() -> None:
     assert (len(first.turns.targets), len(second.turns.targets)) == (3, 1)
 
 
-def test_deleted_topic() -> None:
+def test_a_deleted_topic_has_no_queues_until_it_is_wanted_again() -> None:
     """A deleted topic has no queues any more, and is wanted again when somebody sends to it."""
     known = table()
     known.set_route("orders", ORDERS)
@@ -106,7 +106,7 @@ def test_deleted_topic() -> None:
     assert known.lacking() == ["orders"]
 
 
-def test_default_route() -> None:
+def test_the_default_route_stands_in_until_the_topic_has_its_own() -> None:
     """min(4, readQueueNums) queues of each broker stand in until the topic has its own route."""
     known = table()
     assert known.find_default("orders") is None
@@ -130,7 +130,7 @@ def test_default_route() -> None:
     assert known.lacking() == []
 
 
-def test_changed_default_route() -> None:
+def test_a_changed_default_route_reaches_who_uses_it() -> None:
     """Who goes by the default route gets the changed one; who has a route of its own keeps it."""
     known = table()
     known.set_route("TBW102", DEFAULT)
@@ -154,7 +154,7 @@ def test_route_without_queues_suppresses_the_default() -> None:
     assert known.find_default("orders") is published
 
 
-def test_leader_by_hearsay() -> None:
+def test_another_leader_holds_until_the_route_changes() -> None:
     """Another leader than the route's holds until the route changes."""
     known = table()
     known.set_leader(Queue("orders", "A", 0), "C")
@@ -174,7 +174,7 @@ def test_leader_by_hearsay() -> None:
     assert [target.broker for target in renewed.turns.targets] == ["A", "A", "B"]
 
 
-def test_unreadable_route() -> None:
+def test_an_unreadable_route_is_an_error_of_the_send() -> None:
     """A route that RocketMQ would fail at is an error when somebody sends, not before."""
     known = table()
     known.set_route("orders", route(QueueData("A", 4, 4, 6), conf="A:x"))
@@ -218,7 +218,7 @@ def test_an_observer_that_raises(caplog: pytest.LogCaptureFixture) -> None:
     assert "the producer's observer raised" in caplog.text
 
 
-def test_awaited_route() -> None:
+def test_who_awaits_a_route_goes_on_when_it_comes() -> None:
     """Who waits for a route goes on as soon as it is there, and without one when time is over."""
     known = table()
     assert known.await_route("orders", 1) is None

@@ -13,7 +13,7 @@ FOUR = tuple(Queue("T", "A", number) for number in range(4))
     "arg, queue_id",
     [(0, 0), (7, 3), (-7, 3), ("a", 1), (-(2**31), 0), ("polygenelubricants", 0), (2**31 + 2, 2)],
 )
-def test_by_hash(arg: str | int, queue_id: int) -> None:
+def test_the_queue_follows_the_hash_code_of_java(arg: str | int, queue_id: int) -> None:
     """The queue is |hash mod n| of Java's hash code, for the least int too."""
     assert choose(by_hash(arg), FOUR).queue_id == queue_id
 
@@ -24,7 +24,7 @@ def test_least_int_of_three() -> None:
 
 
 @pytest.mark.parametrize("selector", [by_hash(1), lambda queues: queues[0]])
-def test_no_queues(selector: object) -> None:
+def test_a_choice_without_queues_raises_the_named_error(selector: object) -> None:
     """Without queues there is the same error as of any selection."""
     with pytest.raises(NoQueueError):
         choose(selector, ())  # type: ignore[arg-type]
@@ -32,7 +32,7 @@ def test_no_queues(selector: object) -> None:
         by_hash(1)(())
 
 
-def test_foreign_queue() -> None:
+def test_a_chosen_queue_must_be_one_of_those_given() -> None:
     """A function may return only what it was given."""
     with pytest.raises(SettingsError, match="selector: it returned Queue"):
         choose(lambda _: Queue("T", "B", 0), FOUR)

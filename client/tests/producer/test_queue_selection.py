@@ -51,7 +51,7 @@ def test_failed_broker_is_passed_over(version: Version) -> None:
         ("4.3", INT_MAX - 1, "A", (C2, INT_MAX)),
     ],
 )
-def test_index(
+def test_each_line_moves_its_index_on_past_the_java_int(
     version: Version, start: int, last_broker: str | None, expected: tuple[Queue, int]
 ) -> None:
     """Each line moves its index on in its own way, past the ends of Java's int too."""
@@ -59,7 +59,9 @@ def test_index(
 
 
 @pytest.mark.parametrize("version, steps", [("4.3", 2), ("4.9", 6), ("5", 6)])
-def test_one_broker_only(version: Version, steps: int) -> None:
+def test_a_failed_broker_with_every_queue_is_taken_after_a_round(
+    version: Version, steps: int
+) -> None:
     """When the failed broker has every queue, one of its queues is taken after a full round."""
     five = [Queue("T", "A", number) for number in range(5)]
     assert select_queue(version, five, 4, "A") == (five[(4 + steps) % 5], 4 + steps)
@@ -67,7 +69,9 @@ def test_one_broker_only(version: Version, steps: int) -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("last_broker", [None, "A"])
-def test_no_queues(version: Version, last_broker: str | None) -> None:
+def test_without_queues_the_index_moves_on_before_the_error(
+    version: Version, last_broker: str | None
+) -> None:
     """Without queues there is a named error after the index moved on, as RocketMQ divides by 0."""
     with pytest.raises(NoQueueError) as caught:
         select_queue(version, (), 3, last_broker)
@@ -79,7 +83,7 @@ def test_no_queues_to_probe() -> None:
     assert probe((), 3, lambda _: True) == (None, 3)
 
 
-def test_unknown_version() -> None:
+def test_an_unknown_line_is_refused_with_those_there_are() -> None:
     """A line that there is not is refused by name, with those that there are."""
     with pytest.raises(
         SettingsError, match=r"version: '4\.8' is unknown; give one of 4\.3, 4\.9, 5"
@@ -106,7 +110,7 @@ def test_never_the_last_broker(
 
 
 @given(version=st.sampled_from(VERSIONS), count=st.integers(1, 12), start=st.integers(0, 10**9))
-def test_round_robin(version: Version, count: int, start: int) -> None:
+def test_each_queue_comes_once_in_a_round(version: Version, count: int, start: int) -> None:
     """Where nothing fails each queue comes once in a round."""
     there = [Queue("T", "A", at) for at in range(count)]
     index, seen = start, []

@@ -26,7 +26,7 @@ def taken(chosen: RocketMQSelector, turns: FairRoundRobin, count: int, now_ms: i
 
 @pytest.mark.parametrize("avoid", [True, False])
 @pytest.mark.parametrize("line", LINES)
-def test_turns(line: Line, *, avoid: bool) -> None:
+def test_queues_take_turns_from_a_random_one_on(line: Line, *, avoid: bool) -> None:
     """Queues take turns from a random one on; without any there is a named error."""
     chosen, turns = selector(line, avoid=avoid), FairRoundRobin(SIX, 0)
     assert taken(chosen, turns, 7, 0) == [*SIX, A0]
@@ -35,7 +35,7 @@ def test_turns(line: Line, *, avoid: bool) -> None:
 
 
 @pytest.mark.parametrize("line", LINES)
-def test_failure_without_avoidance(line: Line) -> None:
+def test_without_avoidance_the_next_broker_follows_a_failure(line: Line) -> None:
     """The next after a failed A1 is the next broker's first, each time; later messages forget."""
     chosen, turns = selector(line, avoid=False, random=0), FairRoundRobin(SIX, 0)
     after = list[Target]()
@@ -75,7 +75,7 @@ def test_line_5_starts_anew_after_a_failure() -> None:
     assert chosen.select(turns, ("A",), 0) == C0
 
 
-def test_line_5_reachability() -> None:
+def test_when_all_are_avoided_a_silent_broker_comes_last() -> None:
     """When all are avoided, one that answered with an error is passed over, one silent is not."""
     chosen, turns = selector("5"), FairRoundRobin(SIX, 0)
     for broker, is_error in (("A", True), ("B", False), ("C", True)):

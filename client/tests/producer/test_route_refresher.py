@@ -58,7 +58,7 @@ def test_the_bridge_is_asked() -> None:
     assert refresher.look_up("orders", 30_000) is table.find("orders")
 
 
-def test_nobody_answers() -> None:
+def test_a_wait_for_a_route_ends_with_the_callers_time() -> None:
     """The wait ends with the caller's time, in an error that names the topic."""
     refresher = RouteRefresher(PublishTable(lambda: 0), at_its_end, lambda _: None, lambda: None)
     begun = now_ms()

@@ -13,7 +13,7 @@ from fairlead_client.produce.target import Target
 SIX = tuple(Target(Queue("T", broker, number), broker) for broker in "ABC" for number in (0, 1))
 
 
-def test_fair_over_threads() -> None:
+def test_eight_threads_take_turns_as_one() -> None:
     """Eight threads at once take turns as one would, while what is known of brokers changes."""
     selector, turns = FairSelector(BrokerHealth()), FairRoundRobin(SIX, 0)
     selector.failed("A", 1, reachable=False, now_ms=0)
@@ -32,7 +32,7 @@ def test_fair_over_threads() -> None:
     assert total == dict.fromkeys(SIX[2:], 2_000)
 
 
-def test_avoidance_off() -> None:
+def test_without_avoidance_only_brokers_that_failed_are_skipped() -> None:
     """Without avoidance only the brokers where this very message failed are passed over."""
     selector, turns = FairSelector(BrokerHealth(), avoid=False), FairRoundRobin(SIX, 0)
     selector.failed("A", 1, reachable=False, now_ms=0)
@@ -40,7 +40,7 @@ def test_avoidance_off() -> None:
     assert selector.select(turns, ("A",), 1).broker == "B"
 
 
-def test_table_of_4() -> None:
+def test_with_the_table_of_4_a_broker_is_avoided_for_ten_minutes() -> None:
     """With the table of RocketMQ 4 a failed broker is avoided for ten minutes."""
     selector = FairSelector(BrokerHealth(TABLE_4))
     assert selector.failed("A", 1, reachable=False, now_ms=0) == 600_000

@@ -16,7 +16,7 @@ def attempts(**given: int) -> SendAttempts:
     return SendAttempts(**settings | given)
 
 
-def test_three_attempts() -> None:
+def test_the_third_failure_is_final_and_names_all_attempts() -> None:
     """Each attempt knows where the message failed; the third failure is final and tells of all."""
     loop = attempts()
     assert loop.tried == []
@@ -39,7 +39,7 @@ def test_three_attempts() -> None:
     assert not caught.value.out_of_time
 
 
-def test_time_is_shared() -> None:
+def test_all_attempts_share_one_budget() -> None:
     """All attempts share one budget; one may take its own limit, the last what is left."""
     loop = attempts(attempt_timeout_ms=1_200)
     assert loop.begin(A, 0) == 1_200
@@ -94,7 +94,7 @@ def test_who_is_blamed_for_silence(
     assert loop.silent(ended_ms) is fault
 
 
-def test_out_of_time() -> None:
+def test_without_time_no_attempt_is_left() -> None:
     """When the budget is used up no attempt is left, however few were made."""
     loop = attempts(attempt_timeout_ms=3_000)
     loop.begin(A, 0)
@@ -107,7 +107,7 @@ def test_out_of_time() -> None:
 
 
 @pytest.mark.parametrize("fault", Fault)
-def test_which_errors_retry(fault: Fault) -> None:
+def test_everything_but_a_refusal_is_tried_elsewhere(fault: Fault) -> None:
     """Everything but a refusal is tried elsewhere."""
     loop = attempts()
     loop.begin(A, 0)
@@ -153,7 +153,7 @@ def test_a_single_attempt_meets_a_single_election() -> None:
         loop.failed(SendingError(Fault.NOT_LEADER, "nobody leads"), 1)
 
 
-def test_one_attempt() -> None:
+def test_a_one_way_or_chosen_send_has_one_attempt() -> None:
     """A one-way message, and one whose queue was chosen, has a single attempt."""
     loop = attempts(attempts_max=1)
     loop.begin(A, 0)

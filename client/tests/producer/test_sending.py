@@ -101,7 +101,7 @@ def sending(
     timer.join(WAIT_SECONDS)
 
 
-def test_stored_at_once() -> None:
+def test_the_result_says_where_a_message_is_stored() -> None:
     """The first queue's broker stores it: the result says where."""
     with sending(Plane()) as (begin, selector, _):
         result = begin().result.result(WAIT_SECONDS)
@@ -122,7 +122,7 @@ def test_next_broker_after_a_failure() -> None:
         assert asked == []
 
 
-def test_moved_queue() -> None:
+def test_a_moved_queue_blames_no_broker() -> None:
     """Who is not the leader is not blamed; the route is asked for and another broker tried."""
     plane = Plane(A=fails(SendingError(Fault.NOT_LEADER, "moved")))
     with sending(plane) as (begin, selector, asked):
@@ -170,7 +170,7 @@ def test_given_up_by_the_application() -> None:
         assert plane.met == ["A"]
 
 
-def test_silent_broker() -> None:
+def test_a_silent_broker_costs_one_attempt() -> None:
     """A broker that answers nothing costs an attempt's time; its late answer changes nothing."""
     held: list[Future[Accepted]] = []
 
@@ -203,7 +203,7 @@ def test_what_has_not_left_in_time_stays() -> None:
         assert not held[0].set_running_or_notify_cancel()
 
 
-def test_everybody_fails() -> None:
+def test_the_final_error_names_each_broker_tried() -> None:
     """The final error names each broker tried, what it said and its time."""
     plane = Plane(
         A=fails(SendingError(Fault.BUSY, "busy")),
@@ -221,7 +221,7 @@ def test_everybody_fails() -> None:
 
 
 @pytest.mark.parametrize("error", [RuntimeError("bug"), SendingError(Fault.REFUSED, "too long")])
-def test_refused(error: Exception) -> None:
+def test_a_refusal_is_not_tried_again(error: Exception) -> None:
     """What a broker refuses, and what nobody expected, is not tried again."""
     with sending(Plane(A=fails(error))) as (begin, _, _):
         final = begin().result.exception(WAIT_SECONDS)
@@ -230,7 +230,7 @@ def test_refused(error: Exception) -> None:
     assert len(final.attempts) == 1
 
 
-def test_sender_that_raises() -> None:
+def test_an_error_of_the_sender_ends_the_message_alone() -> None:
     """An error of the sender itself is the message's end, not its thread's."""
 
     def raises(_target: Target, _ended: Future[Accepted]) -> None:
@@ -271,7 +271,7 @@ def test_topic_that_goes_between_two_attempts(
     assert re.search(rf"T/0 on broker A: gone after \d+ ms; {cause.__name__}: ", str(error))
 
 
-def test_chosen_queue() -> None:
+def test_a_chosen_queue_is_used_whether_avoided_or_not() -> None:
     """A queue chosen by the application is taken, avoided or not; nonsense is an error."""
     queue = Queue("T", "C", 0)
     plane = Plane()
@@ -284,7 +284,7 @@ def test_chosen_queue() -> None:
     assert "selector: it returned" in str(error)
 
 
-def test_given_up_once() -> None:
+def test_a_message_given_up_stays_so() -> None:
     """A message that was given up stays so, whatever answers later."""
     held: list[Future[Accepted]] = []
     plane = Plane(A=lambda _, ended: held.append(ended))
@@ -296,7 +296,7 @@ def test_given_up_once() -> None:
         assert str(one.result.exception(WAIT_SECONDS)).startswith("gave up after 0 attempts in 0")
 
 
-def test_agenda_goes_on() -> None:
+def test_an_entry_that_fails_ends_nothing() -> None:
     """Entries are called in the order of their times, and one that fails ends nothing."""
     timer, called, done = Timer("test"), list[int](), Event()
     timer.at(2, lambda: called.append(2))

@@ -7,7 +7,7 @@ from kafka.errors import NotEnoughReplicasAfterAppendError, NotEnoughReplicasErr
 
 
 @pytest.mark.parametrize("error", [NotEnoughReplicasError, NotEnoughReplicasAfterAppendError])
-def test_tried_elsewhere(error: type[Exception]) -> None:
+def test_a_message_stored_by_too_few_is_tried_elsewhere(error: type[Exception]) -> None:
     """It counts as busy: another queue may take the message, and the broker is avoided."""
     found = sending_error(error("min.insync.replicas"), "A")
     assert (found.fault, found.broker) == (Fault.BUSY, "A")

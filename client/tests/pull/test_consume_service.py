@@ -29,7 +29,9 @@ SUCCESS = ConsumeResult.CONSUME_SUCCESS
 LATER = ConsumeResult.RECONSUME_LATER
 
 
-def test_success(scene: "Callable[..., Scene]", work: ProcessQueue, pulled: Pull) -> None:
+def test_every_message_is_handed_out_once_in_batches(
+    scene: "Callable[..., Scene]", work: ProcessQueue, pulled: Pull
+) -> None:
     """Every message is handed out once, in batches of the size asked for at most."""
     one = scene(3)
     work.put(pulled(range(10, 20)), 10, 20)
@@ -52,7 +54,7 @@ def test_success(scene: "Callable[..., Scene]", work: ProcessQueue, pulled: Pull
         (LATER, 99, [10, 11, 12]),
     ],
 )
-def test_sent_back(
+def test_messages_behind_ack_index_are_sent_back(
     scene: "Callable[..., Scene]",
     work: ProcessQueue,
     pulled: Pull,
@@ -141,7 +143,7 @@ def test_no_number_in_the_context(
 
 
 @pytest.mark.parametrize("answer", [None, "yes", LATER, lambda _context: 1 // 0])
-def test_not_sent_back(
+def test_what_cannot_be_sent_back_is_consumed_here_again(
     scene: "Callable[..., Scene]", work: ProcessQueue, pulled: Pull, kept: "Kept", answer: Any
 ) -> None:
     """What cannot be sent back is consumed here again; the position waits for it."""
@@ -169,7 +171,9 @@ def test_nowhere_to_send_back(
     assert [one.settled.get(timeout=WAIT) for _ in range(3)] == [10, 10, 11]
 
 
-def test_after_the_lease(scene: "Callable[..., Scene]", work: ProcessQueue, pulled: Pull) -> None:
+def test_a_result_after_the_lease_does_not_count(
+    scene: "Callable[..., Scene]", work: ProcessQueue, pulled: Pull
+) -> None:
     """A result that comes after the lease does not count: the successor reads the batch again."""
     one = scene(1)
 
@@ -185,7 +189,9 @@ def test_after_the_lease(scene: "Callable[..., Scene]", work: ProcessQueue, pull
     assert work.count == 2
 
 
-def test_in_order(scene: "Callable[..., Scene]", work: ProcessQueue, pulled: Pull) -> None:
+def test_an_ordered_queue_runs_one_thread_at_a_time(
+    scene: "Callable[..., Scene]", work: ProcessQueue, pulled: Pull
+) -> None:
     """One thread at a time; what failed comes again before anything later of its queue."""
     one = scene(2)
     running, most, order = Event(), [0], []
@@ -210,7 +216,7 @@ def test_in_order(scene: "Callable[..., Scene]", work: ProcessQueue, pulled: Pul
     assert consuming.counts["suspended"] == 2
 
 
-def test_buried(
+def test_an_ordered_message_that_fails_too_often_is_buried(
     scene: "Callable[..., Scene]", work: ProcessQueue, pulled: Pull, kept: "Kept"
 ) -> None:
     """An ordered message that failed too often goes to the dead letters, and the queue goes on."""

@@ -18,7 +18,7 @@ def held(flow: FlowControl, work: ProcessQueue) -> HoldReason | None:
     return flow.hold_back(work, locked=True)
 
 
-def test_messages(work: ProcessQueue, pulled: Pull) -> None:
+def test_a_queue_of_more_than_a_thousand_messages_waits(work: ProcessQueue, pulled: Pull) -> None:
     """A thousand messages may be cached; with one more the queue waits."""
     flow = FlowControl(FlowLimits(), ordered=False)
     work.put(pulled(range(10, 1_010)), 10, 1_010)
@@ -28,7 +28,9 @@ def test_messages(work: ProcessQueue, pulled: Pull) -> None:
 
 
 @pytest.mark.parametrize("size, gate", [(101 * MIB - 1, None), (101 * MIB, HoldReason.SIZE)])
-def test_size(work: ProcessQueue, queue: Queue, size: int, gate: HoldReason | None) -> None:
+def test_a_queue_of_more_than_a_hundred_mib_waits(
+    work: ProcessQueue, queue: Queue, size: int, gate: HoldReason | None
+) -> None:
     """Whole MiB count, and more than 100 of them wait: it trips at 101."""
 
     class Heavy(ProcessQueue):
@@ -39,7 +41,7 @@ def test_size(work: ProcessQueue, queue: Queue, size: int, gate: HoldReason | No
     assert held(flow, work) is None
 
 
-def test_span(work: ProcessQueue, pulled: Pull) -> None:
+def test_only_an_unordered_queue_is_limited_by_its_span(work: ProcessQueue, pulled: Pull) -> None:
     """First and last may be 2,000 apart; an ordered queue has no such limit."""
     concurrent = FlowControl(FlowLimits(), ordered=False)
     ordered = FlowControl(FlowLimits(), ordered=True)
@@ -50,7 +52,7 @@ def test_span(work: ProcessQueue, pulled: Pull) -> None:
     assert held(ordered, work) is None
 
 
-def test_lock(work: ProcessQueue) -> None:
+def test_a_queue_without_its_lock_is_not_pulled(work: ProcessQueue) -> None:
     """A queue is not pulled without its lock, whether or not its order matters."""
     assert FlowControl(FlowLimits(), ordered=True).hold_back(work, locked=False) is HoldReason.LOCK
     assert FlowControl(FlowLimits(), ordered=False).hold_back(work, locked=False) is HoldReason.LOCK
@@ -95,7 +97,7 @@ def test_no_limit_of_a_topic() -> None:
     assert (flow.messages, flow.size_mib) == (7, 100)
 
 
-def test_logged_every_thousandth(
+def test_each_gate_is_logged_every_thousandth_time(
     work: ProcessQueue, pulled: Pull, caplog: pytest.LogCaptureFixture
 ) -> None:
     """Each gate counts for itself, and says so the first time and every thousandth after it."""
@@ -108,7 +110,7 @@ def test_logged_every_thousandth(
     assert [record.args[2] for record in caplog.records] == [1, 1_001]  # type: ignore[index]
 
 
-def test_bad_limit() -> None:
+def test_a_limit_below_1_is_refused() -> None:
     """A limit below 1 would stop everything for good."""
     with pytest.raises(SettingsError, match=r"^consume_concurrently_max_span: "):
         FlowLimits(consume_concurrently_max_span=0)

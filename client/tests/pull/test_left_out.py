@@ -115,7 +115,7 @@ def pushed(queue: Queue) -> Iterator[Callable[..., Pushed]]:
 
 @pytest.mark.parametrize("ordered", [False, True])
 @pytest.mark.parametrize("asks", [True, False])
-def test_of_a_listener(
+def test_what_a_listener_left_out_comes_again_once(
     pushed: Callable[..., Pushed],
     pulled: Callable[[Iterable[int]], list[Any]],
     *,
@@ -147,7 +147,7 @@ class Handed(Consumer):
         return self.book.hand_out(message, self._epoch_of)
 
 
-def test_of_a_loop(queue: Queue) -> None:
+def test_what_a_loop_left_out_comes_again_first(queue: Queue) -> None:
     """What was in hand comes again, in front of what was handed out later and counts."""
     one = Handed(queue)
     first, second = (Message(queue, offset, None, b"", (), 0, EPOCH) for offset in (3, 4))

@@ -11,7 +11,7 @@ from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, 
 Pull = Callable[[Iterable[int]], list[Any]]
 
 
-def test_position(work: ProcessQueue, pulled: Pull) -> None:
+def test_the_position_is_the_first_remaining_message(work: ProcessQueue, pulled: Pull) -> None:
     """Finished in any order, the position is the first remaining, then where pulling goes on."""
     assert work.position == 10
     assert work.put(pulled([10, 11, 12, 13]), 10, 16)
@@ -26,7 +26,7 @@ def test_position(work: ProcessQueue, pulled: Pull) -> None:
     assert not work.finish(first)
 
 
-def test_stopping(work: ProcessQueue, pulled: Pull) -> None:
+def test_a_stopping_queue_counts_what_is_in_hand(work: ProcessQueue, pulled: Pull) -> None:
     """What is in hand counts when it is finished; what was cached is forgotten."""
     work.put(pulled([10, 11, 12]), 10, 13)
     batch = work.hand_out(1)
@@ -39,7 +39,7 @@ def test_stopping(work: ProcessQueue, pulled: Pull) -> None:
     assert (work.position, work.count) == (11, 0)
 
 
-def test_dropped(work: ProcessQueue, pulled: Pull) -> None:
+def test_results_of_a_dropped_queue_do_not_count(work: ProcessQueue, pulled: Pull) -> None:
     """The result of what was in hand when the queue was dropped does not count."""
     work.put(pulled([10]), 10, 11)
     batch = work.hand_out(1)
@@ -64,7 +64,7 @@ def test_part_of_a_batch(work: ProcessQueue, pulled: Pull) -> None:
     assert work.position == 13
 
 
-def test_seek(work: ProcessQueue, pulled: Pull) -> None:
+def test_after_a_seek_nothing_pulled_elsewhere_counts(work: ProcessQueue, pulled: Pull) -> None:
     """After a seek nothing counts that was pulled or is pulled from elsewhere."""
     work.put(pulled([10, 11]), 10, 12)
     batch = work.hand_out(1)
@@ -76,7 +76,9 @@ def test_seek(work: ProcessQueue, pulled: Pull) -> None:
     assert (work.position, work.count, work.size_bytes) == (5, 0, 0)
 
 
-def test_recall(work: ProcessQueue, pulled: Pull) -> None:
+def test_recalled_messages_are_handed_out_first_and_count_once(
+    work: ProcessQueue, pulled: Pull
+) -> None:
     """What is taken back is handed out again before anything later, and counts once."""
     work.put(pulled(range(10, 16)), 10, 16)
     first, second, third = (work.hand_out(2) for _ in range(3))
@@ -96,7 +98,7 @@ def test_recall(work: ProcessQueue, pulled: Pull) -> None:
     assert (work.position, work.count, work.size_bytes) == (16, 0, 0)
 
 
-def test_one_turn(work: ProcessQueue, pulled: Pull) -> None:
+def test_an_ordered_queue_runs_one_turn_at_a_time(work: ProcessQueue, pulled: Pull) -> None:
     """Of an ordered queue one turn runs at a time, and none ends before what came meanwhile."""
     assert not work.begin_turn()
     work.put(pulled([10]), 10, 11)
@@ -107,7 +109,7 @@ def test_one_turn(work: ProcessQueue, pulled: Pull) -> None:
     assert work.end_turn()
 
 
-def test_turns(work: ProcessQueue, pulled: Pull) -> None:
+def test_as_many_turns_serve_a_queue_as_may(work: ProcessQueue, pulled: Pull) -> None:
     """So many serve a queue at a time as may, until there is nothing, or it is taken away."""
     work.put(pulled([10]), 10, 11)
     assert [work.begin_turn(2) for _ in range(3)] == [True, True, False]
@@ -121,7 +123,7 @@ def test_turns(work: ProcessQueue, pulled: Pull) -> None:
     assert work.end_turn()
 
 
-def test_noted_once(work: ProcessQueue, pulled: Pull) -> None:
+def test_a_change_is_noted_once(work: ProcessQueue, pulled: Pull) -> None:
     """A change is told once, until somebody asked how far the queue is."""
     assert work.mark_touched()
     assert not work.mark_touched()

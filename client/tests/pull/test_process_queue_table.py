@@ -44,7 +44,9 @@ def test_stop_with_a_batch_in_hand(
     assert scene.changed == [queue.topic] * 2
 
 
-def test_comes_back(queue: Queue, pulled: Callable[[Iterable[int]], list[Any]]) -> None:
+def test_a_queue_that_comes_back_begins_where_its_add_says(
+    queue: Queue, pulled: Callable[[Iterable[int]], list[Any]]
+) -> None:
     """A queue that comes back begins where its add says, and late results do not touch it."""
     scene = Scene(queue)
     former = scene.begun[0]
@@ -61,7 +63,7 @@ def test_comes_back(queue: Queue, pulled: Callable[[Iterable[int]], list[Any]]) 
     assert scene.book.collect_progress() == []
 
 
-def test_idle(queue: Queue) -> None:
+def test_an_idle_queue_is_reported_every_10_seconds(queue: Queue) -> None:
     """A queue that nobody tries to pull is told every 10 s; one that is tried is not."""
     scene = Scene(queue)
     scene.at_ms += 10_000

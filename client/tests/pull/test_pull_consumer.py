@@ -164,7 +164,7 @@ def test_what_counts_as_processed(
     assert work.position == 4
 
 
-def test_polled_dry(one: Detached, queue: Queue, pulled: Pull) -> None:
+def test_a_queue_read_to_its_end_is_read_again(one: Detached, queue: Queue, pulled: Pull) -> None:
     """A queue that was read to its end is read again when more comes."""
     work = one.give(queue)
     for offset in range(3):
@@ -261,7 +261,7 @@ def test_no_messages_asked_for(one: Detached, queue: Queue) -> None:
         one.pull(queue, 0, max_messages=0)
 
 
-def test_unlocked_and_back(one: Detached, queue: Queue) -> None:
+def test_a_queue_that_comes_back_has_its_lock(one: Detached, queue: Queue) -> None:
     """A queue that was unlocked and comes back has its lock again."""
     one.give(queue)
     one.unlock(queue)

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 
-def test_first_come() -> None:
+def test_what_is_due_comes_in_order() -> None:
     """What is due at once comes in the order it came, what is due later in its time's order."""
     schedule: PullSchedule[str] = PullSchedule()
     schedule.later("c", 30)
@@ -18,7 +18,7 @@ def test_first_come() -> None:
     assert schedule.next_due_ms() is None
 
 
-def test_now_overtakes_later() -> None:
+def test_a_request_due_now_overtakes_its_later_one() -> None:
     """A request that was to be due later is due at once, and once."""
     schedule: PullSchedule[str] = PullSchedule()
     schedule.later("a", 50)
@@ -27,7 +27,7 @@ def test_now_overtakes_later() -> None:
     assert (len(schedule), schedule.pop_due(0), schedule.pop_due(99)) == (1, ["a"], [])
 
 
-def test_hasten() -> None:
+def test_hasten_makes_everything_due_in_order() -> None:
     """Everything is due at once, in the order it would have come."""
     schedule: PullSchedule[str] = PullSchedule()
     schedule.later("b", 20)
@@ -42,7 +42,7 @@ def test_hasten() -> None:
         max_size=60,
     )
 )
-def test_any_order(steps: list[tuple[str, int]]) -> None:
+def test_each_request_comes_once_and_none_early(steps: list[tuple[str, int]]) -> None:
     """However it is used: each request once, none before its time, none lost, none starved."""
     schedule: PullSchedule[int] = PullSchedule()
     due: dict[int, int] = {}

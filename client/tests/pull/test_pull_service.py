@@ -23,7 +23,7 @@ from fairlead_client.consume.pull.pull_service import DirectPull, PullService
 from fairlead_client.model import Epoch, Queue
 from fairlead_client.session.clock import now_ms
 
-from tests.awaiting import await_seen
+from tests.kit.awaiting import await_seen
 
 WAIT = 20.0
 Pull = Callable[[Iterable[int]], list[Any]]
@@ -165,7 +165,7 @@ def test_all_in_one_turn(scene: Callable[..., Scene], queue: Queue) -> None:
     assert one.source.followed == sorted(work.queue for work in held)
 
 
-def test_first_pull(
+def test_the_first_pull_is_due_at_once(
     scene: Callable[..., Scene], queue: Queue, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A queue that comes is due at once: it is asked for while the clock stands still."""
@@ -177,7 +177,9 @@ def test_first_pull(
     assert one.arrived.get(timeout=WAIT) == (work.queue, 10)
 
 
-def test_held_back(scene: Callable[..., Scene], queue: Queue) -> None:
+def test_a_full_queue_is_tried_again_while_others_go_on(
+    scene: Callable[..., Scene], queue: Queue
+) -> None:
     """A full queue is tried again each 50 ms and not asked for; the others go on meanwhile."""
     one, (full, other) = scene(limit=15), works(queue, 2)
     one.source.ends = {full.queue: 100, other.queue: 10}
@@ -197,7 +199,9 @@ def test_held_back(scene: Callable[..., Scene], queue: Queue) -> None:
     assert one.arrived.get(timeout=WAIT) == (full.queue, 10)
 
 
-def test_exception(scene: Callable[..., Scene], queue: Queue) -> None:
+def test_a_failed_pull_is_asked_again_from_the_same_offset(
+    scene: Callable[..., Scene], queue: Queue
+) -> None:
     """What the source raises is told, and asked for again after a second, from the same offset."""
     one, (work,) = scene(), works(queue, 1)
     one.source.ends[work.queue] = 5
@@ -210,7 +214,7 @@ def test_exception(scene: Callable[..., Scene], queue: Queue) -> None:
     assert second - first >= 1_000
 
 
-def test_one_queue_refused(
+def test_a_refused_queue_is_asked_again_after_a_second(
     scene: Callable[..., Scene], queue: Queue, caplog: pytest.LogCaptureFixture
 ) -> None:
     """It is told, in the log once, and asked for again after a second; the others go on."""
@@ -234,7 +238,9 @@ def test_one_queue_refused(
     assert one.arrived.get(timeout=WAIT) == (refused.queue, 5)
 
 
-def test_illegal(scene: Callable[..., Scene], queue: Queue) -> None:
+def test_an_illegal_offset_is_corrected_and_counted(
+    scene: Callable[..., Scene], queue: Queue
+) -> None:
     """An illegal offset is corrected, counted and told; pulling goes on from there."""
     one, (work,) = scene(), works(queue, 1)
     work.seek(700)
@@ -248,7 +254,7 @@ def test_illegal(scene: Callable[..., Scene], queue: Queue) -> None:
     assert work.position == 20
 
 
-def test_suspended(scene: Callable[..., Scene], queue: Queue) -> None:
+def test_a_suspended_service_asks_for_nothing(scene: Callable[..., Scene], queue: Queue) -> None:
     """Suspended it asks for nothing; resumed it asks at once, not when the delay is over."""
     one, (work,) = scene(), works(queue, 1)
     one.service.suspend()
@@ -262,7 +268,7 @@ def test_suspended(scene: Callable[..., Scene], queue: Queue) -> None:
     assert one.source.asked.get(timeout=WAIT)[0] - resumed < 900
 
 
-def test_not_mine(scene: Callable[..., Scene], queue: Queue) -> None:
+def test_nothing_is_pulled_without_the_lease(scene: Callable[..., Scene], queue: Queue) -> None:
     """Without the lease nothing is pulled; a dropped queue is forgotten."""
     one, (work, other) = scene(), works(queue, 2)
     one.mine = False
@@ -277,7 +283,9 @@ def test_not_mine(scene: Callable[..., Scene], queue: Queue) -> None:
     assert work.count == 0
 
 
-def test_direct(scene: Callable[..., Scene], queue: Queue) -> None:
+def test_a_direct_pull_is_answered_and_not_cached(
+    scene: Callable[..., Scene], queue: Queue
+) -> None:
     """A pull of the application's own is answered from its offset, and cached nowhere."""
     one, (work, stranger) = scene(), works(queue, 2)
     one.source.ends[work.queue] = 40

@@ -71,7 +71,7 @@ def test_what_came_and_went(scene: Scene) -> None:
     assert scene.heard() == []
 
 
-def test_taken_anew(scene: Scene) -> None:
+def test_a_queue_under_another_epoch_has_changed(scene: Scene) -> None:
     """A queue that comes back under another epoch has changed, although the list is the same."""
     t = ALL["T"]
     scene.change(t[0], 1)

@@ -21,7 +21,7 @@ from fairlead_client.transport.tags import TagFilter, tags_of
         ("*||A", None),
     ],
 )
-def test_expression(expression: str, tags: set[str] | None) -> None:
+def test_an_expression_is_tags_parted_by_bars(expression: str, tags: set[str] | None) -> None:
     """Tags are parted by ||, blanks around them do not count; * and nothing mean all."""
     assert tags_of(Subscription("orders", expression)) == tags
     parted = Subscription("orders", "unread", tags=tuple(expression.split("||")))
@@ -31,7 +31,7 @@ def test_expression(expression: str, tags: set[str] | None) -> None:
 @pytest.mark.parametrize(
     "subscription", [Subscription("orders", "||"), Subscription("orders", "a = 1", "sql92")]
 )
-def test_bad(subscription: Subscription) -> None:
+def test_an_expression_without_tags_is_refused(subscription: Subscription) -> None:
     """What names no tag cannot be evaluated, and is said before anything is read."""
     with pytest.raises(SettingsError, match=r"^topics: "):
         TagFilter([subscription])
@@ -41,7 +41,7 @@ def test_bad(subscription: Subscription) -> None:
     "expression",
     ["a > 3", "a>3", "A || b = 'x'", "a IS NULL", "(A)", "A & B", "A B", "A | B", "A\tB || C"],
 )
-def test_pasted_sql(expression: str) -> None:
+def test_an_expression_of_sql_is_refused(expression: str) -> None:
     """An expression of SQL is no tag: each message would be skipped without a word."""
     with pytest.raises(SettingsError) as caught:
         tags_of(Subscription("orders", expression))
@@ -51,13 +51,13 @@ def test_pasted_sql(expression: str) -> None:
 
 
 @pytest.mark.parametrize("tag", ["a-b", "a.b:c/d", "größe", "a,b", "a|b", "%x%", "#1", '"x"', "!x"])
-def test_unusual_tags(tag: str) -> None:
+def test_unusual_tags_are_accepted(tag: str) -> None:
     """Whatever else RocketMQ takes for a tag is one; and any that stands by itself."""
     assert tags_of(Subscription("orders", f"\t{tag} ||\nB")) == frozenset({tag, "B"})
     assert tags_of(Subscription("orders", "unread", tags=("a > 3",))) == frozenset({"a > 3"})
 
 
-def test_wanted(tagged: Callable[..., Any]) -> None:
+def test_the_last_header_decides_which_tag_a_message_has(tagged: Callable[..., Any]) -> None:
     """The last header of the name decides; a message without one is wanted by * alone."""
     records = [
         tagged(0, ("TAGS", b"A")),
@@ -71,7 +71,7 @@ def test_wanted(tagged: Callable[..., Any]) -> None:
     assert wanted.wanted("unknown", records) is records
 
 
-def test_other_header(tagged: Callable[..., Any]) -> None:
+def test_tags_may_stand_in_another_header(tagged: Callable[..., Any]) -> None:
     """The application may keep its tags in another header."""
     records = [tagged(0, ("kind", b"A")), tagged(1, ("TAGS", b"A"))]
     wanted = TagFilter([Subscription("orders", "A")], "kind")

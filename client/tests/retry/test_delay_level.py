@@ -15,7 +15,7 @@ ROCKETMQ = "1s 5s 10s 30s 1m 2m 3m 4m 5m 6m 7m 8m 9m 10m 20m 30m 1h 2h"
 UNITS_MS = {"s": 1_000, "m": 60_000, "h": 3_600_000}
 
 
-def test_delays() -> None:
+def test_the_delays_are_those_of_rocketmq() -> None:
     """The delays are those of RocketMQ's setting messageDelayLevel."""
     assert [int(text[:-1]) * UNITS_MS[text[-1]] for text in ROCKETMQ.split()] == [*DELAYS_MS]
     assert (delay_ms(1), delay_ms(18)) == (1_000, 7_200_000)
@@ -24,13 +24,13 @@ def test_delays() -> None:
 @pytest.mark.parametrize(
     "times, named, level", [(0, 0, 3), (1, 0, 4), (15, 0, 18), (16, 0, 18), (5, 1, 1), (0, 99, 18)]
 )
-def test_levels(times: int, named: int, level: int) -> None:
+def test_the_level_is_3_at_first_and_one_more_each_time(times: int, named: int, level: int) -> None:
     """Without a level of the application's own it is 3 at first, and one more each time."""
     assert level_of(times, named) == level
 
 
 @given(st.integers(1, 100), st.integers(0, 10**9))
-def test_queues_of_levels(queues: int, spread: int) -> None:
+def test_longer_delays_have_later_queues(queues: int, spread: int) -> None:
     """Longer delays never have an earlier queue; from 18 queues on no two levels share one."""
     chosen = [queue_of_level(level, queues, spread) for level in range(1, LEVELS + 1)]
     assert chosen == sorted(chosen)

@@ -37,7 +37,7 @@ def failed(
     return send_back(one, attempt, delay, group=group, limit=limit, now_ms=NOW_MS)
 
 
-def test_a_whole_life() -> None:
+def test_a_message_that_always_fails_dies_after_16_times() -> None:
     """A message that always fails comes back 16 times, each time later, and then is dead."""
     one, delays, times = message(headers=[("TAGS", b"A")]), [], []
     while not (back := failed(one)).is_dead:
@@ -57,7 +57,7 @@ def test_a_whole_life() -> None:
     assert DUE not in dict(back.headers)
 
 
-def test_told_as_headers() -> None:
+def test_the_headers_of_a_returning_message_are_read_back() -> None:
     """What a message says when it comes back is read as it was written, and stands once."""
     first = failed(message())
     again = failed(message(RETRY, first.headers))
@@ -79,7 +79,7 @@ def test_told_as_headers() -> None:
         (1_000, 0, None, ("%RETRY%g", 1_000, 18)),
     ],
 )
-def test_one_failure(
+def test_attempts_on_the_spot_count_towards_the_dead_letters(
     attempt: int, delay: int, limit: int | None, where: tuple[str, int, int | None]
 ) -> None:
     """Attempts made on the spot count too; a negative level and the limit lead to the DLQ."""
@@ -88,7 +88,7 @@ def test_one_failure(
     assert (back.topic, told.reconsume_times, told.delay_level) == where
 
 
-def test_of_another_group() -> None:
+def test_another_group_counts_anew() -> None:
     """A group that reads another group's dead letters begins to count anew, from there."""
     dead = failed(message(), delay=-1)
     queue = Queue("%DLQ%g", "main", 0)
@@ -121,14 +121,14 @@ def test_nothing_that_kafka_refuses(
 
 
 @pytest.mark.parametrize("value", [b"", b"-1", b"one", b"\xff", "²".encode()])
-def test_spoilt_headers(value: bytes) -> None:
+def test_a_message_with_spoilt_headers_fails_for_the_first_time(value: bytes) -> None:
     """Headers that cannot be read say nothing: the message is one that fails for the first time."""
     spoilt = [*failed(message()).headers, (RECONSUME_TIMES, value)]
     assert redelivery_of(spoilt) is None
     assert failed(message(RETRY, spoilt)).redelivery.reconsume_times == 1
 
 
-def test_limits() -> None:
+def test_attempts_are_limited_to_16_except_in_ordered_groups() -> None:
     """By default 16 times, in ordered groups for ever; what the application says holds for both."""
     assert reconsume_limit(-1, ordered=False) == 16
     assert reconsume_limit(-1, ordered=True) is None

@@ -48,7 +48,7 @@ def test_others_go_on() -> None:
     assert not parking.waits(SHORT, 1, 1_000)
 
 
-def test_next_due() -> None:
+def test_the_first_queue_that_goes_on_wakes_the_sleeper() -> None:
     """Whoever sleeps is woken by the first queue that goes on."""
     parking = RetrySchedule()
     assert parking.next_due_ms(0) is None
@@ -58,7 +58,7 @@ def test_next_due() -> None:
     assert parking.next_due_ms(10_000) == 7_200_000
 
 
-def test_moved_elsewhere() -> None:
+def test_a_queue_that_moved_elsewhere_waits_for_nothing() -> None:
     """A queue that begins elsewhere, or is another's, waits for nothing that was seen before."""
     parking = RetrySchedule()
     parking.due(SHORT, [delayed(5, 0, 3)], 0)
@@ -67,7 +67,7 @@ def test_moved_elsewhere() -> None:
     assert not parking.waits(SHORT, 5, 0)
 
 
-def test_clock_ahead() -> None:
+def test_a_message_from_a_clock_ahead_waits_its_delay_alone() -> None:
     """A message whose sender's clock is a day ahead waits its delay from when it was seen."""
     parking = RetrySchedule()
     day_ms = 24 * 3_600 * 1_000
@@ -78,14 +78,14 @@ def test_clock_ahead() -> None:
     assert parking.due(SHORT, [record], 10_000) == [record]
 
 
-def test_plain_messages() -> None:
+def test_a_message_written_by_hand_is_due_at_once() -> None:
     """What somebody wrote to the topic by hand is due at once."""
     records = [Delayed(0), Delayed(1, (("fairlead-due-ms", b"soon"),))]
     assert RetrySchedule().due(SHORT, records, 0) == records
 
 
 @given(st.lists(st.tuples(st.integers(0, 60_000), st.integers(1, 18)), min_size=1, max_size=20))
-def test_nobody_starves(sent: list[tuple[int, int]]) -> None:
+def test_each_parked_message_comes_when_it_is_due(sent: list[tuple[int, int]]) -> None:
     """Whatever stands in the queues of the levels, each message comes when it is due, in order."""
     parking = RetrySchedule()
     queues: dict[Queue, list[Delayed]] = {}

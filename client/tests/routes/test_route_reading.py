@@ -60,7 +60,7 @@ def test_what_is_left_out() -> None:
     assert read_topic_route({}).absent == {"queueDatas", "brokerDatas"}
 
 
-def test_static_mapping() -> None:
+def test_a_static_mapping_is_read_with_the_global_scope() -> None:
     """A static topic's mapping is read, its scope the global one unless told."""
     told = {
         "b": {"bname": "b", "topic": "t", "totalQueues": 2, "epoch": 7, "currIdMap": {"1": 0}},
@@ -117,7 +117,7 @@ def test_what_is_no_json(text: bytes) -> None:
         decode_topic_route(text)
 
 
-def test_own_record() -> None:
+def test_the_route_record_of_the_protocol_is_the_same_route() -> None:
     """Fairlead's own record of the protocol's page is the same route, with leaders and zones."""
     page = PAGE.read_text(encoding="utf-8")
     text = next(

@@ -33,7 +33,7 @@ def written(route: TopicRoute) -> list[tuple[str, int]]:
     return [queue[1:] for queue in publish_info("t", route).queues]
 
 
-def test_written_queues() -> None:
+def test_only_queues_of_a_known_master_are_written() -> None:
     """Shares by broker name, with the write bit, of a broker that is known and has its master."""
     assert publish_info("t", ROUTE) == TopicPublishInfo(
         ordered=False,
@@ -43,7 +43,7 @@ def test_written_queues() -> None:
     assert ROUTE.queue_datas[0].broker_name == "b", "the route stays as it was told"
 
 
-def test_read_queues() -> None:
+def test_readable_queues_are_sorted_as_in_rocketmq() -> None:
     """Readable shares, with or without a master, sorted as RocketMQ sorts queues."""
     assert [queue[1:] for queue in subscribe_info("t", ROUTE)] == [
         ("a", 0), ("a", 1), ("a", 2), ("b", 0), ("only-read", 0), ("s", 0), ("unknown", 0),
@@ -88,7 +88,9 @@ def test_names_are_sorted_as_java_does() -> None:
         ("a:\u0661", [("a", 0)]),
     ],
 )
-def test_ordered_topic(conf: str, queues: list[tuple[str, int]]) -> None:
+def test_an_ordered_topic_takes_its_queues_from_its_configuration(
+    conf: str, queues: list[tuple[str, int]]
+) -> None:
     """The configuration alone says the queues, in its own order, oddities included."""
     found = publish_info("t", replace(ROUTE, order_topic_conf=conf))
     assert found.ordered
@@ -118,7 +120,7 @@ def test_ordered_topic(conf: str, queues: list[tuple[str, int]]) -> None:
         ("a:60000;b:60000", "too_many_queues"),
     ],
 )
-def test_ordered_topic_refused(conf: str, code: str) -> None:
+def test_an_ordered_topic_that_throws_has_a_named_error(conf: str, code: str) -> None:
     """Where RocketMQ throws the error has a name; consumers do not look at the configuration."""
     route = replace(ROUTE, order_topic_conf=conf)
     with pytest.raises(RouteError) as caught:
@@ -139,7 +141,7 @@ MAPPINGS = {
 }
 
 
-def test_static_topic() -> None:
+def test_a_static_topic_has_its_logical_queues() -> None:
     """Logical queues of a mock broker, each kept by whoever has it under the newest epoch."""
     route = replace(ROUTE, mappings=MAPPINGS)
     logical = [("__syslo__global__", number) for number in range(4)]
@@ -156,7 +158,7 @@ def test_static_topic_and_order() -> None:
     assert written(replace(ROUTE, mappings={})) == written(ROUTE)
 
 
-def test_lists_left_out() -> None:
+def test_a_needed_list_that_is_missing_is_an_error() -> None:
     """A list that is needed and was left out is an error; one that is not needed is none."""
     without = TopicRoute(absent=frozenset({"queueDatas"}))
     for ask in (publish_info, subscribe_info):
@@ -183,7 +185,7 @@ def test_too_many_queues() -> None:
     assert written(replace(route, queue_datas=route.queue_datas[1:])) == []
 
 
-def test_change() -> None:
+def test_the_order_of_a_route_is_no_change() -> None:
     """Order of lists and a broker's cluster do not count; everything else does."""
     assert not route_changed(ROUTE, ROUTE)
     same = replace(
@@ -216,7 +218,7 @@ def test_two_of_one_name_change_with_their_order() -> None:
     assert route_changed(TopicRoute(pair), TopicRoute(pair[::-1]))
 
 
-def test_default_route() -> None:
+def test_the_default_route_gives_each_broker_four_queues() -> None:
     """By the default topic's route a broker has four queues, or as many as are read there."""
     default = TopicRoute((QueueData("a", 8, 2, 7), QueueData("b", 3, 8, 6)), (A, B))
     assert from_default_route(default).queue_datas == (

@@ -19,7 +19,7 @@ def part(index: int, parts: int, number: int = 5, generation: int = 1) -> Assign
 
 
 @pytest.mark.parametrize("order", list(permutations(range(3))))
-def test_any_order(order: tuple[int, ...]) -> None:
+def test_parts_in_any_order_make_the_set(order: tuple[int, ...]) -> None:
     """Three parts in any order make the set with the last of them, in the order of the parts."""
     assembler = AssignmentAssembler()
     for index in order[:-1]:
@@ -27,7 +27,7 @@ def test_any_order(order: tuple[int, ...]) -> None:
     assert assembler.add(part(order[-1], 3)) == tuple(part(index, 3) for index in range(3))
 
 
-def test_other_epoch() -> None:
+def test_a_part_of_another_epoch_does_not_belong() -> None:
     """A part whose epoch is not that of part 0 does not belong."""
     assembler = AssignmentAssembler()
     assembler.add(part(1, 2, number=4))
@@ -35,14 +35,14 @@ def test_other_epoch() -> None:
     assert assembler.add(part(1, 2, number=5)) == (part(0, 2, number=5), part(1, 2, number=5))
 
 
-def test_other_generation() -> None:
+def test_a_part_of_another_generation_does_not_belong() -> None:
     """A part of another generation does not belong, though its number be the same."""
     assembler = AssignmentAssembler()
     assembler.add(part(0, 2, generation=2))
     assert assembler.add(replace(part(1, 2, generation=2), generation=1)) == ()
 
 
-def test_late_part() -> None:
+def test_a_late_part_of_an_older_set_is_ignored() -> None:
     """A late part of an older set does not take the place of a newer one."""
     assembler = AssignmentAssembler()
     assembler.add(part(1, 2, number=5))
@@ -50,7 +50,7 @@ def test_late_part() -> None:
     assert len(assembler.add(part(0, 2, number=5))) == 2
 
 
-def test_fewer_parts() -> None:
+def test_a_newer_set_may_have_fewer_parts() -> None:
     """A newer set may have fewer parts; what is left of an older one does not matter."""
     assembler = AssignmentAssembler()
     assembler.add(part(2, 3, number=4))
@@ -71,7 +71,7 @@ def test_whole_set_over_parts(script: "Script") -> None:
     assert script.stops == [1]
 
 
-def test_incomplete_set(script: "Script") -> None:
+def test_commands_of_an_incomplete_set_wait(script: "Script") -> None:
     """Commands of an incomplete set wait for the rest of it."""
     script.assign(5, part=0, parts=2, add=(script.an_add(5),), assigned=script.held(5))
     assert script.starts == []

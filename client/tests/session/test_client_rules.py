@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from tests.session.conftest import Script
 
 
-def test_m2_epoch(script: "Script") -> None:
-    """An add that is read again after its queue was given back starts nothing (M2)."""
+def test_m2_an_add_read_again_after_the_release_starts_nothing(script: "Script") -> None:
+    """An add that is read again after its queue was given back starts nothing (M2; rule C1)."""
     script.add(1)
     script.drop(1)
     script.stopped(1)
@@ -20,7 +20,7 @@ def test_m2_epoch(script: "Script") -> None:
     assert script.starts == [(1, 0)]
 
 
-def test_m2_older_gate(script: "Script") -> None:
+def test_m2_an_older_add_replaces_no_newer_gate(script: "Script") -> None:
     """An older add does not take the place of a newer gate (M2)."""
     other = script.holder("b", 1)
     script.add(3, after=(other,))
@@ -29,14 +29,14 @@ def test_m2_older_gate(script: "Script") -> None:
 
 
 def test_m3_drop_is_recorded(script: "Script") -> None:
-    """A drop of an unknown epoch also refuses every lower one (M3)."""
+    """A drop of an unknown epoch also refuses every lower one (M3; rule C3)."""
     script.drop(4)
     script.add(3)
     assert script.starts == []
 
 
 def test_m4_release_after_the_work(script: "Script") -> None:
-    """The release is written after the work stopped, never on the drop (M4)."""
+    """The release is written after the work stopped, never on the drop (M4; rule C5)."""
     script.add(1)
     script.drop(1)
     script.live(2_000)
@@ -45,7 +45,7 @@ def test_m4_release_after_the_work(script: "Script") -> None:
     assert script.releases == [(1, 12)]
 
 
-def test_m5_gate(script: "Script") -> None:
+def test_m5_a_gated_add_waits(script: "Script") -> None:
     """A gated add waits, whatever else happens (M5)."""
     script.add(2, after=(script.holder("b", 1),))
     script.live(9_000)
@@ -55,8 +55,10 @@ def test_m5_gate(script: "Script") -> None:
 @pytest.mark.parametrize(
     "fields", [{"incarnation": "me-0"}, {"client_id": "you"}, {"group": "others"}]
 )
-def test_m6_incarnation(script: "Script", fields: dict[str, str]) -> None:
-    """A record to another incarnation, client or group has no effect (M6)."""
+def test_m6_a_record_for_another_incarnation_has_no_effect(
+    script: "Script", fields: dict[str, str]
+) -> None:
+    """A record to another incarnation, client or group has no effect (M6; rule C1)."""
     script.assign(1, add=(script.an_add(1),), **fields)
     assert (script.starts, script.releases) == ([], [])
 
@@ -105,8 +107,8 @@ def test_chain_of_any_length(scripts: Callable[..., "Script"], length: int) -> N
     assert script.starts == [(9, 8)]
 
 
-def test_m15_greatest_position(script: "Script") -> None:
-    """The start is the greater of base and release, as pairs: a newer reset wins (M15)."""
+def test_m15_the_start_is_the_greater_of_base_and_release(script: "Script") -> None:
+    """The start is the greater of base and release, as pairs: a newer reset wins (M15; rule C7)."""
     other = script.holder("b", 1)
     script.add(2, base=Position(7, 3), after=(other,))
     done = script.released(other, 90)
@@ -137,7 +139,7 @@ def test_m24_true_release_stands(script: "Script") -> None:
 
 
 def test_m27_incarnation_is_never_used_twice(script: "Script") -> None:
-    """A start under the incarnation that lost its lease is refused (M27)."""
+    """A start under the incarnation that lost its lease is refused (M27; rule C8)."""
     script.wait(10_000)
     with pytest.raises(AssertionError, match="never used twice"):
         script.start("me-1")

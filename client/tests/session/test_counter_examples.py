@@ -31,7 +31,7 @@ def test_ce1_takes_the_position_of_the_third_client(script: "Script") -> None:
 
 
 def test_ce4_drop_before_add(script: "Script") -> None:
-    """A drop that overtakes its add is answered None, and the add is refused for ever."""
+    """A drop that overtakes its add is answered None, and the add is refused for ever (rule C3)."""
     script.drop(1)
     assert script.releases == [(1, None)]
     script.add(1)
@@ -49,7 +49,7 @@ def test_ce4_grant_after_drop(script: "Script") -> None:
 
 
 def test_ce5_drop_again_while_draining(script: "Script") -> None:
-    """A drop read again while the work stops is not answered: the release is still to come."""
+    """A drop read again while the work stops gets no answer before the release (rule C4)."""
     script.add(1)
     script.drop(1)
     script.drop(1)
@@ -57,7 +57,7 @@ def test_ce5_drop_again_while_draining(script: "Script") -> None:
 
 
 def test_ce6_drop_again_after_the_release(script: "Script") -> None:
-    """A drop read again after the release is not answered None: the offset is in the log."""
+    """A drop read again after the release is not answered None (rule C4)."""
     script.add(1)
     script.drop(1)
     script.stopped(1, 1)
@@ -67,14 +67,14 @@ def test_ce6_drop_again_after_the_release(script: "Script") -> None:
 
 
 def test_ce7e_add_of_an_old_driver(script: "Script") -> None:
-    """An add sent by an older generation is refused."""
+    """An add sent by an older generation is refused (rule C1)."""
     script.feed(events.GenerationRead(2))
     script.add(5)
     assert script.starts == []
 
 
-def test_ce9_late_acknowledgement(script: "Script") -> None:
-    """An acknowledgement handled after the deadline revives nothing, however late it was sent."""
+def test_ce9_a_late_acknowledgement_revives_nothing(script: "Script") -> None:
+    """An acknowledgement handled after the deadline revives nothing (rule C9)."""
     script.add(1)
     script.now = 10_000
     done = script.acknowledge_heartbeat(sent_at=9_000)
@@ -84,7 +84,7 @@ def test_ce9_late_acknowledgement(script: "Script") -> None:
 
 
 def test_ce13_gates_die_with_the_lease(script: "Script") -> None:
-    """An add of before the end of the lease opens nothing after it."""
+    """An add of before the end of the lease opens nothing after it (rule C8)."""
     other = script.holder("b", 1)
     script.add(2, after=(other,))
     script.wait(10_000)
@@ -110,13 +110,13 @@ def test_ce17_answers_what_it_never_started(script: "Script") -> None:
 
 
 def test_ce17_grant_opens_the_gate(script: "Script") -> None:
-    """The same add with an empty list starts although no release was read, at the greater base."""
+    """The same add with an empty list starts at the greater base, without a release (rule C2)."""
     script.add(2, base=4, after=(script.holder("b", 1),))
     script.add(2, base=6)
     assert script.starts == [(2, 6)]
 
 
-def test_lost_add(script: "Script") -> None:
+def test_after_a_lost_add_a_later_set_starts_nothing_early(script: "Script") -> None:
     """With the add lost, a later record's whole set starts nothing before its releases."""
     other = script.holder("b", 1)
     gated = script.an_add(2, base=4, after=(other,))

@@ -15,7 +15,7 @@ def kinds(done: list[actions.Action]) -> list[str]:
     return [type(action).__name__ for action in done]
 
 
-def test_commit_before_release(script: "Script") -> None:
+def test_the_commit_comes_before_the_release(script: "Script") -> None:
     """The final position is committed before the release is written."""
     queue = script.an_add(1).queue
     script.add(1)
@@ -27,7 +27,7 @@ def test_commit_before_release(script: "Script") -> None:
     assert kinds(done) == ["SendRelease"]
 
 
-def test_failed_commit(script: "Script") -> None:
+def test_a_failed_commit_does_not_hold_the_release_up(script: "Script") -> None:
     """A commit that failed does not hold the release up: the release carries the position."""
     queue = script.an_add(1).queue
     script.add(1)
@@ -39,7 +39,7 @@ def test_failed_commit(script: "Script") -> None:
     assert script.session.counts["commits_failed"] == 1
 
 
-def test_silent_commit(script: "Script") -> None:
+def test_a_silent_commit_holds_the_release_up_until_its_timeout(script: "Script") -> None:
     """A commit that never ends holds the release up for the commit timeout only."""
     script.add(1)
     script.drop(1)
@@ -62,7 +62,7 @@ def test_commit_of_an_earlier_position(script: "Script") -> None:
     assert script.feed(events.CommitFinished(commit.entries, committed=True)) == []
 
 
-def test_committed_already(script: "Script") -> None:
+def test_a_committed_position_is_released_without_another_commit(script: "Script") -> None:
     """What is committed already is released without another commit."""
     queue = script.an_add(1).queue
     script.add(1)
@@ -72,7 +72,7 @@ def test_committed_already(script: "Script") -> None:
     assert kinds(script.feed(events.WorkStopped(queue, script.epoch(1), 4))) == ["SendRelease"]
 
 
-def test_end(script: "Script") -> None:
+def test_only_a_changed_end_is_sent_as_progress(script: "Script") -> None:
     """A changed end is sent as progress, an unchanged one is not, and a new tenure forgets it."""
     queue = script.an_add(1).queue
     script.add(1)
@@ -111,7 +111,7 @@ def test_how_idle_is_told_once(script: "Script") -> None:
     ]
 
 
-def test_without_commits(scripts: Callable[..., "Script"]) -> None:
+def test_a_client_without_commits_releases_at_once(scripts: Callable[..., "Script"]) -> None:
     """A client that commits nothing releases at once, and starts after a reset at once."""
     script = scripts(commits=False)
     script.run()
@@ -124,8 +124,8 @@ def test_without_commits(scripts: Callable[..., "Script"]) -> None:
     assert "CommitProgress" not in kinds(script.live(6_000))
 
 
-def test_release_is_retried(script: "Script") -> None:
-    """A release that could not be written is written again until it is acknowledged."""
+def test_a_release_is_written_until_it_is_acknowledged(script: "Script") -> None:
+    """A release that could not be written is written again until it is acknowledged (rule C6)."""
     script.drop(1)
     for _ in range(3):
         script.feed(events.ReleaseFailed("me-1", script.an_add(1).queue, script.epoch(1)))
@@ -145,7 +145,7 @@ def test_final_offset_never_goes_back(script: "Script") -> None:
     assert script.releases == [(1, 8)]
 
 
-def test_no_final_offset(script: "Script") -> None:
+def test_without_a_final_offset_the_progress_is_released(script: "Script") -> None:
     """Without a final offset the progress made so far is released."""
     script.add(1, base=2)
     script.drop(1)
@@ -154,7 +154,7 @@ def test_no_final_offset(script: "Script") -> None:
     assert script.releases == [(1, 6)]
 
 
-def test_drain_deadline(script: "Script") -> None:
+def test_after_the_drain_deadline_the_queue_is_abandoned(script: "Script") -> None:
     """After the drain deadline the queue is abandoned and released at its contiguous position."""
     queue = script.an_add(1).queue
     script.add(1)
@@ -172,7 +172,7 @@ def test_drain_deadline(script: "Script") -> None:
     assert script.session.counts["forced_releases"] == 1
 
 
-def test_no_drain_deadline(scripts: Callable[..., "Script"]) -> None:
+def test_without_a_drain_deadline_work_may_take_its_time(scripts: Callable[..., "Script"]) -> None:
     """Without a drain deadline the work may take as long as it likes."""
     script = scripts(drain_deadline_ms=None)
     script.run()
@@ -192,7 +192,7 @@ def test_late_stop_of_an_abandoned_queue(script: "Script") -> None:
     assert script.session.ownership.epochs == {script.an_add(1).queue: script.epoch(2)}
 
 
-def test_progress(script: "Script") -> None:
+def test_changed_positions_are_sent_each_progress_ms(script: "Script") -> None:
     """Changed positions go to the engine each progress_ms, and again when they were not written."""
     queue = script.an_add(1).queue
     script.add(1)

@@ -18,12 +18,14 @@ def claims(done: list[actions.Action]) -> list[SendClaims]:
     return [action for action in done if isinstance(action, SendClaims)]
 
 
-def test_at_start(scripts: Callable[..., "Script"]) -> None:
-    """The newest generation is acknowledged at the start, with nothing claimed."""
+def test_the_newest_generation_is_acknowledged_at_the_start(
+    scripts: Callable[..., "Script"],
+) -> None:
+    """The newest generation is acknowledged at the start, with nothing claimed (rule C11)."""
     assert claims(scripts().start()) == [SendClaims("me-1", 1, ())]
 
 
-def test_before_any_engine(scripts: Callable[..., "Script"]) -> None:
+def test_before_any_engine_nothing_is_acknowledged(scripts: Callable[..., "Script"]) -> None:
     """Before the first engine there is nothing to acknowledge; the first one is acknowledged."""
     script = scripts()
     script.generation = 0
@@ -31,8 +33,8 @@ def test_before_any_engine(scripts: Callable[..., "Script"]) -> None:
     assert claims(script.feed(events.GenerationRead(1))) == [SendClaims("me-1", 1, ())]
 
 
-def test_running_and_final(script: "Script") -> None:
-    """Running work is claimed where it is, stopped work where it ended, gates not at all."""
+def test_running_work_and_final_positions_are_claimed(script: "Script") -> None:
+    """A client claims running work, and stopped work where it ended, but no gates (rule C12)."""
     queue = script.an_add(1).queue
     other = queue._replace(queue_id=2)
     script.add(1)
@@ -53,7 +55,7 @@ def test_running_and_final(script: "Script") -> None:
     assert script.session.ownership.epochs == {other: Epoch(1, 2)}
 
 
-def test_gates_are_void(script: "Script") -> None:
+def test_gates_of_an_older_generation_are_void(script: "Script") -> None:
     """A gate of the old generation does not open, nor does its add count when it is read again."""
     other = script.holder("b", 1)
     script.add(2, after=(other,))
@@ -73,7 +75,7 @@ def test_lower_generation_is_ignored(script: "Script") -> None:
 
 
 def test_record_teaches_the_generation(script: "Script") -> None:
-    """A record of a newer generation is learnt from before its claim is read, and acknowledged."""
+    """A record of a newer generation is acknowledged before its claim is read (rule C11)."""
     script.add(1)
     script.generation = 2
     done = script.add(1)
@@ -103,14 +105,14 @@ def test_claims_are_retried_with_what_is_true_then(script: "Script") -> None:
     assert claims(script.live(1_000)) == []
 
 
-def test_fenced_client(script: "Script") -> None:
+def test_a_fenced_client_acknowledges_nothing(script: "Script") -> None:
     """A fenced client acknowledges nothing; its next incarnation starts with what it learnt."""
     script.wait(10_000)
     assert script.feed(events.GenerationRead(4)) == []
     assert [claim.generation for claim in claims(script.start("me-2"))] == [4]
 
 
-def test_known_generation(script: "Script") -> None:
+def test_a_known_generation_is_not_acknowledged_again(script: "Script") -> None:
     """A claim that is read again is not acknowledged again."""
     assert script.feed(events.GenerationRead(1)) == []
 

@@ -30,7 +30,7 @@ def test_older_acknowledgement_shortens_nothing(script: "Script") -> None:
     assert script.session.ownership.until_ms == 14_000
 
 
-def test_end(script: "Script") -> None:
+def test_at_the_end_of_the_lease_everything_stops(script: "Script") -> None:
     """At its end everything stops, then a new incarnation is asked for, with a blank memory."""
     script.add(1)
     script.now = 9_999
@@ -57,7 +57,7 @@ def test_true_release_after_the_end(script: "Script") -> None:
     assert "CommitProgress" not in kinds(done)
 
 
-def test_idle_client(script: "Script") -> None:
+def test_an_idle_client_is_fenced_too(script: "Script") -> None:
     """A client without work is fenced too, and needs nothing to stop."""
     assert kinds(script.wait(10_000)) == ["StopEverything", "NewIncarnationNeeded"]
 
@@ -91,7 +91,7 @@ def test_first_lease_counts_from_the_start(scripts: Callable[..., "Script"]) -> 
     assert script.starts == []
 
 
-def test_time_going_back(script: "Script") -> None:
+def test_a_clock_that_goes_back_lengthens_no_lease(script: "Script") -> None:
     """A clock that goes back does not lengthen the lease."""
     script.now = 9_000
     script.feed(events.TimePassed())
@@ -101,7 +101,7 @@ def test_time_going_back(script: "Script") -> None:
     assert "StopEverything" in kinds(script.feed(events.TimePassed()))
 
 
-def test_heartbeats(script: "Script") -> None:
+def test_heartbeats_go_every_heartbeat_ms(script: "Script") -> None:
     """Heartbeats go every heartbeat_ms, with a growing sequence number."""
     done = script.live(9_500)
     beats = [action for action in done if isinstance(action, actions.SendHeartbeat)]
@@ -140,7 +140,7 @@ def test_early_heartbeats_are_paced(script: "Script") -> None:
     assert kinds(script.wait(100)).count("SendHeartbeat") == 1
 
 
-def test_subscription(script: "Script") -> None:
+def test_a_changed_subscription_goes_out_at_once(script: "Script") -> None:
     """A change of the subscription is told at once."""
     wanted = (*script.session.handle(events.TimePassed(), 0),)
     assert wanted == ()
@@ -151,7 +151,7 @@ def test_subscription(script: "Script") -> None:
     assert done[0].subscriptions == subscriptions
 
 
-def test_decision_wanted(script: "Script") -> None:
+def test_a_wanted_decision_is_asked_for_until_it_is_appended(script: "Script") -> None:
     """Asked for at once, and again until a heartbeat that asks is appended; then no more."""
 
     def beat(event: events.Event, *, after: int = 0) -> actions.SendHeartbeat:
@@ -179,7 +179,7 @@ def test_decision_wanted(script: "Script") -> None:
     assert not beat(events.SubscriptionChanged(())).decide
 
 
-def test_lapsed_notice(script: "Script") -> None:
+def test_after_a_lapsed_notice_the_client_begins_anew(script: "Script") -> None:
     """The engine took the client for dead: it stops and begins anew."""
     script.add(1)
     assert kinds(script.notice("lapsed")) == ["StopEverything"]
@@ -197,7 +197,7 @@ def test_hanging_work_after_the_end(script: "Script") -> None:
     assert kinds(done) == ["AbandonWork", "SendRelease", "NewIncarnationNeeded"]
 
 
-def test_next_deadline(script: "Script") -> None:
+def test_the_next_deadline_is_progress_heartbeat_or_lease(script: "Script") -> None:
     """Without work, time has to pass at the next progress, heartbeat or end of the lease."""
     assert script.session.next_deadline_ms() == 1_000
     script.now = 1_000

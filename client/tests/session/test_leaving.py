@@ -18,7 +18,7 @@ def kinds(done: list[actions.Action]) -> list[str]:
     return [type(action).__name__ for action in done]
 
 
-def test_idle(script: "Script") -> None:
+def test_an_idle_client_leaves_at_once(script: "Script") -> None:
     """A client without work leaves at once and is closed when the leave is in the log."""
     states = []
     for event in (events.LeaveRequested(), events.LeaveAppended("me-1")):
@@ -28,7 +28,7 @@ def test_idle(script: "Script") -> None:
     assert script.done[-2:] == [actions.SendLeave("me-1", 2, Epoch(0, 0)), actions.Stopped(None)]
 
 
-def test_says_so_first(script: "Script") -> None:
+def test_a_leave_is_written_first(script: "Script") -> None:
     """The leave is written first: else the engine would grant what was released once more."""
     script.add(1)
     assert kinds(script.feed(events.LeaveRequested())) == ["SendLeave", "StopWork"]
@@ -73,7 +73,7 @@ def test_gates_are_answered(script: "Script") -> None:
     assert kinds(script.acknowledge_release()) == ["Stopped"]
 
 
-def test_gate_behind_work(script: "Script") -> None:
+def test_work_and_the_gate_behind_it_are_released(script: "Script") -> None:
     """Work and the gate behind it are both released."""
     script.add(1)
     script.add(3, after=(script.holder("me", 1), script.holder("b", 2)))
@@ -82,8 +82,8 @@ def test_gate_behind_work(script: "Script") -> None:
     assert script.releases == [(3, None), (1, 4)]
 
 
-def test_add_while_leaving(script: "Script") -> None:
-    """An add that is read while leaving is answered None and never started."""
+def test_an_add_while_leaving_is_answered_null(script: "Script") -> None:
+    """An add that is read while leaving is answered None and never started (rule C14)."""
     script.add(1)
     script.feed(events.LeaveRequested())
     other = script.an_add(2)
@@ -93,21 +93,21 @@ def test_add_while_leaving(script: "Script") -> None:
     assert (2, None) in script.releases
 
 
-def test_generation_while_leaving(script: "Script") -> None:
+def test_a_leaving_client_acknowledges_a_new_generation(script: "Script") -> None:
     """A leaving client acknowledges a new generation, which waits for it."""
     script.add(1)
     script.feed(events.LeaveRequested())
     assert kinds(script.feed(events.GenerationRead(2))) == ["SendClaims"]
 
 
-def test_heartbeats_go_on(script: "Script") -> None:
+def test_a_leaving_client_keeps_its_lease(script: "Script") -> None:
     """A client that is still stopping keeps its lease."""
     script.add(1)
     script.feed(events.LeaveRequested())
     assert "SendHeartbeat" in kinds(script.live(3_000))
 
 
-def test_retry(script: "Script") -> None:
+def test_a_leave_that_failed_is_written_again_once(script: "Script") -> None:
     """A leave that could not be written is written again, once."""
     script.feed(events.LeaveRequested())
     script.feed(events.LeaveFailed("me-1"))
@@ -115,14 +115,14 @@ def test_retry(script: "Script") -> None:
     assert "SendLeave" not in kinds(script.wait(5_000, step=100))
 
 
-def test_lease_ends(script: "Script") -> None:
+def test_a_leave_without_an_answer_ends_with_the_lease(script: "Script") -> None:
     """A leave that is never acknowledged ends with the lease; no new incarnation follows."""
     script.feed(events.LeaveRequested())
     assert kinds(script.wait(10_000)) == ["StopEverything", "Stopped"]
     assert script.session.state is SessionState.CLOSED
 
 
-def test_while_fenced(script: "Script") -> None:
+def test_a_fenced_client_that_leaves_closes_after_its_work(script: "Script") -> None:
     """A fenced client that is asked to leave closes when its work has stopped."""
     script.add(1)
     script.wait(10_000)
@@ -133,13 +133,13 @@ def test_while_fenced(script: "Script") -> None:
     ]
 
 
-def test_between_incarnations(script: "Script") -> None:
+def test_between_incarnations_a_client_closes_at_once(script: "Script") -> None:
     """A client that waits for its new incarnation closes at once."""
     script.wait(10_000)
     assert kinds(script.feed(events.LeaveRequested())) == ["Stopped"]
 
 
-def test_before_start(scripts: Callable[..., "Script"]) -> None:
+def test_a_client_that_never_started_closes_silently(scripts: Callable[..., "Script"]) -> None:
     """A client that never started closes without a word."""
     assert scripts().feed(events.LeaveRequested()) == [actions.Stopped(None)]
 
@@ -151,8 +151,8 @@ def test_before_the_first_acknowledgement(scripts: Callable[..., "Script"]) -> N
     assert kinds(script.feed(events.LeaveRequested())) == ["SendLeave"]
 
 
-def test_duplicate_loses(script: "Script") -> None:
-    """For a greater winner the client releases, leaves, and stops with an error of its own."""
+def test_the_lesser_duplicate_releases_leaves_and_stops(script: "Script") -> None:
+    """For a greater winner the client releases, leaves, and stops with an error (rule C13)."""
     script.add(1)
     done = script.notice("duplicate_client_id", (1_001, "p-you"))
     assert kinds(done) == ["SendLeave", "StopWork"]
@@ -164,14 +164,14 @@ def test_duplicate_loses(script: "Script") -> None:
 
 
 def test_duplicate_never_comes_back(script: "Script") -> None:
-    """The loser draws no new incarnation, even when its lease ends before it has left."""
+    """The loser draws no new incarnation, also if its lease ends before it has left (rule C13)."""
     script.notice("duplicate_client_id", (1_000, "p-you"))
     done = script.wait(10_000)
     assert kinds(done) == ["StopEverything", "Stopped"]
 
 
 @pytest.mark.parametrize("winner", [(999, "p-you"), (1_000, "p-a"), (1_000, "p-me"), None])
-def test_duplicate_wins(script: "Script", winner: tuple[int, str] | None) -> None:
+def test_the_greater_duplicate_goes_on(script: "Script", winner: tuple[int, str] | None) -> None:
     """A winner that is not greater than the own process stops nothing: the application is told."""
     script.add(1)
     done = script.notice("duplicate_client_id", winner)
@@ -181,7 +181,7 @@ def test_duplicate_wins(script: "Script", winner: tuple[int, str] | None) -> Non
 
 
 @pytest.mark.parametrize("code", ["wrong_partition", "rejected", "unsupported", "something_new"])
-def test_other_notices(script: "Script", code: str) -> None:
+def test_any_other_notice_goes_to_the_application(script: "Script", code: str) -> None:
     """Any other notice is passed on to the application."""
     assert script.notice(code) == [actions.ReportNotice(code, "a message")]
 
@@ -192,7 +192,7 @@ def test_notice_to_another_incarnation(script: "Script") -> None:
     assert script.notice("lapsed") == []
 
 
-def test_failed_callback(script: "Script") -> None:
+def test_a_client_whose_callback_fails_leaves_with_the_error(script: "Script") -> None:
     """A client whose application cannot take queues leaves with that error."""
     script.add(1)
     error = CallbackError("on_assigned raised")
@@ -212,7 +212,7 @@ def test_failed_callback_while_fenced(script: "Script") -> None:
     assert done[-1] == actions.Stopped(error)
 
 
-def test_duplicate_while_leaving(script: "Script") -> None:
+def test_a_duplicate_that_is_leaving_leaves_with_the_error(script: "Script") -> None:
     """A client that is leaving anyway leaves with the error."""
     script.add(1)
     script.feed(events.LeaveRequested())

@@ -41,7 +41,7 @@ def told(script: "Script", caplog: pytest.LogCaptureFixture) -> Told:
     return Told(script, caplog)
 
 
-def test_the_line(script: "Script", told: Told) -> None:
+def test_the_line_has_the_keys_of_rocketmq_and_the_epoch(script: "Script", told: Told) -> None:
     """Its keys are RocketMQ's but for what only the engine knows; the epoch leads to that."""
     script.add(3)
     [line] = told.lines(3)
@@ -51,7 +51,7 @@ def test_the_line(script: "Script", told: Told) -> None:
     )
 
 
-def test_only_on_change(script: "Script", told: Told) -> None:
+def test_only_a_change_has_a_line(script: "Script", told: Told) -> None:
     """A gated add is a change, the grant that opens it is none; a drop is one at once."""
     script.add(3, after=(script.holder("you", 2),))
     assert len(told.lines(3)) == 1
@@ -66,7 +66,7 @@ def test_only_on_change(script: "Script", told: Told) -> None:
     assert told.lines(5) == []
 
 
-def test_per_topic(script: "Script", told: Told) -> None:
+def test_each_changed_topic_has_a_line_of_its_own(script: "Script", told: Told) -> None:
     """Each topic has a line of its own, and one that did not change has none."""
     both = (QUEUE, OTHER)
     script.assign(
@@ -89,7 +89,7 @@ def test_per_topic(script: "Script", told: Told) -> None:
     assert [line.removeprefix(HEAD).split(",")[0] for line in told.lines(4)] == ["payments"]
 
 
-def test_parts(script: "Script", told: Told) -> None:
+def test_a_part_alone_changes_nothing(script: "Script", told: Told) -> None:
     """A part of a record changes nothing before the others are there."""
     add = Add(QUEUE, script.epoch(3), Position(0, 0))
     held = Assigned(QUEUE, script.epoch(3), "held")
@@ -99,7 +99,7 @@ def test_parts(script: "Script", told: Told) -> None:
     assert len(told.lines(3)) == 1
 
 
-def test_after_a_loss(script: "Script", told: Told) -> None:
+def test_after_a_lost_lease_the_same_queues_have_a_line(script: "Script", told: Told) -> None:
     """A client that lost everything with its lease says so when it has the same queues again."""
     script.add(3)
     assert len(told.lines(3)) == 1
@@ -107,7 +107,9 @@ def test_after_a_loss(script: "Script", told: Told) -> None:
     assert len(told.lines(4)) == 1
 
 
-def test_broadcasting(told: Told, caplog: pytest.LogCaptureFixture) -> None:
+def test_a_broadcast_member_knows_how_many_queues_there_are(
+    told: Told, caplog: pytest.LogCaptureFixture
+) -> None:
     """A member that reads every queue knows how many there are."""
     told.log.log_all([OTHER, Queue("payments", "main", 1)])
     told.log.log_all([Queue("payments", "main", 1), OTHER])

@@ -20,7 +20,7 @@ def holder(number: int) -> Holder:
     return Holder("b", "b-1", Epoch(1, number))
 
 
-def test_found() -> None:
+def test_a_release_of_nothing_is_one_too() -> None:
     """None is a release too; what was not read is not found."""
     seen = SeenReleases()
     seen.remember(release(1, None))
@@ -30,7 +30,7 @@ def test_found() -> None:
 
 
 @pytest.mark.parametrize("order", [(5, None, 3), (None, 3, 5), (3, 5, None)])
-def test_greatest(order: tuple[int | None, ...]) -> None:
+def test_the_greatest_released_position_stands(order: tuple[int | None, ...]) -> None:
     """Of several for one holder the greatest position stands, in whatever order they come."""
     seen = SeenReleases()
     for offset in order:
@@ -38,7 +38,7 @@ def test_greatest(order: tuple[int | None, ...]) -> None:
     assert seen.find(QUEUE, holder(1)) == (True, (0, 5))
 
 
-def test_few_per_queue() -> None:
+def test_the_oldest_release_of_a_queue_is_forgotten_first() -> None:
     """The oldest of a queue is forgotten first."""
     seen = SeenReleases()
     for number in range(PER_QUEUE_MAX + 1):
@@ -47,7 +47,7 @@ def test_few_per_queue() -> None:
     assert seen.find(QUEUE, holder(1))[0]
 
 
-def test_queues(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_queue_not_read_for_longest_is_forgotten_first(monkeypatch: pytest.MonkeyPatch) -> None:
     """The queue of which nothing was read for longest is forgotten first."""
     monkeypatch.setattr(seen_releases, "RELEASES_MAX", 2)
     seen = SeenReleases()

@@ -76,20 +76,20 @@ def test_every_state_can_be_left_or_is_the_last() -> None:
         assert (targets == {state}) == (state is SessionState.CLOSED)
 
 
-def test_unlisted_event(script: "Script") -> None:
+def test_an_unlisted_event_is_an_error_that_names_it(script: "Script") -> None:
     """An event that the table does not list is an error that names it."""
     with pytest.raises(UnlistedTransitionError, match="Started in state running"):
         script.start("me-2")
 
 
-def test_unlisted_signal(script: "Script") -> None:
+def test_an_unlisted_signal_is_an_error_that_names_the_queue(script: "Script") -> None:
     """Work that stops without having been asked to is an error that names the queue."""
     script.add(1)
     with pytest.raises(UnlistedTransitionError, match=r"stopped of .*'orders'.* in working"):
         script.stopped(1)
 
 
-def test_drawn() -> None:
+def test_the_page_of_transitions_is_the_table() -> None:
     """TRANSITIONS.md is the table; paste what this test prints when the table changes."""
     page = Path(__file__).resolve().parents[2] / "TRANSITIONS.md"
     lines = list(transition_lines())

@@ -30,7 +30,9 @@ def _silent_ms(script: "Script") -> int:
     return script.now - reason.since_ms
 
 
-def test_heartbeat(scripts: "Callable[..., Script]") -> None:
+def test_without_a_heartbeat_in_the_log_a_client_waits_for_it(
+    scripts: "Callable[..., Script]",
+) -> None:
     """Without an acknowledged heartbeat, and after the lease, it waits for that, whatever else."""
     script = scripts()
     assert _waits(script)[0] == "heartbeat"
@@ -45,7 +47,9 @@ def test_heartbeat(scripts: "Callable[..., Script]") -> None:
     assert "lease has ended" in _waits(script)[1]
 
 
-def test_engine(scripts: "Callable[..., Script]") -> None:
+def test_a_client_waits_for_the_engine_then_its_assignment(
+    scripts: "Callable[..., Script]",
+) -> None:
     """Where no generation was ever claimed no engine has run; then its assignment is awaited."""
     script = scripts()
     script.generation = 0
@@ -57,7 +61,7 @@ def test_engine(scripts: "Callable[..., Script]") -> None:
     assert "fairlead group check orders" in _waits(script)[1]
 
 
-def test_engine_silent(script: "Script") -> None:
+def test_a_silent_engine_is_named_after_20_seconds(script: "Script") -> None:
     """Where an engine has run, and none answers a newcomer for 20 s, it says so."""
     script.live(19_000)
     assert _waits(script)[0] == "assignment"
@@ -69,7 +73,7 @@ def test_engine_silent(script: "Script") -> None:
     assert script.session.waiting is None
 
 
-def test_engine_started_since(script: "Script") -> None:
+def test_an_engine_that_has_just_started_is_given_time(script: "Script") -> None:
     """An engine that has just started is given its time; so is a new life of the client."""
     script.live(25_000)
     script.feed(events.GenerationRead(script.generation + 1))
@@ -107,7 +111,7 @@ def test_engine_has_just_answered(script: "Script", code: str, reason: str | Non
     assert _silent_ms(script) == 21_000
 
 
-def test_nothing_for_it(script: "Script") -> None:
+def test_a_member_with_nothing_to_have_waits_for_nothing(script: "Script") -> None:
     """A member that was told to have nothing waits for nothing."""
     assert _waits(script)[0] == "assignment"
     script.assign(1)
@@ -115,7 +119,7 @@ def test_nothing_for_it(script: "Script") -> None:
 
 
 @pytest.mark.parametrize("reason", ["paused", "drained", "designated", "room", "topic", "bridge"])
-def test_told(script: "Script", reason: str) -> None:
+def test_the_reason_of_the_engine_stands_until_it_ends_it(script: "Script", reason: str) -> None:
     """What the engine says keeps it is what it waits for, until the engine ends it."""
     script.assign(1)
     assert script.notice("waiting", reason=reason, message=f"for {reason}") == []
@@ -157,7 +161,9 @@ def test_told_in_another_life(script: "Script") -> None:
 
 
 @pytest.mark.parametrize("code", ["rejected", "wrong_partition", "unsupported"])
-def test_rejected(scripts: "Callable[..., Script]", code: str) -> None:
+def test_a_rejected_client_without_queues_says_why(
+    scripts: "Callable[..., Script]", code: str
+) -> None:
     """A client that has nothing says why its heartbeats are rejected, as long as they are."""
     script = scripts(lease_ms=10_000)
     script.run()
@@ -170,14 +176,14 @@ def test_rejected(scripts: "Callable[..., Script]", code: str) -> None:
     assert _waits(script)[0] == "assignment"
 
 
-def test_rejected_at_work(script: "Script") -> None:
+def test_a_rejected_client_with_a_queue_waits_for_nothing(script: "Script") -> None:
     """A client that has a queue waits for nothing, whatever else of it was rejected."""
     script.add(1)
     script.notice("rejected")
     assert script.session.waiting is None
 
 
-def test_rejected_before(script: "Script") -> None:
+def test_a_later_engine_has_to_reject_anew(script: "Script") -> None:
     """A later engine has to say it anew, and a new incarnation was never rejected."""
     script.notice("rejected")
     script.feed(events.GenerationRead(script.generation + 1))
@@ -190,7 +196,7 @@ def test_rejected_before(script: "Script") -> None:
     assert _waits(script)[0] == "assignment"
 
 
-def test_release(script: "Script") -> None:
+def test_a_promised_queue_names_who_has_not_released_it(script: "Script") -> None:
     """A promised queue names those who have not released it, and nobody once they have."""
     script.add(3, after=(script.holder("c1", 1), script.holder("c2", 2)))
     assert _waits(script) == ("release", "orders/main/1 waits for its release by c1, c2")
@@ -212,7 +218,9 @@ def test_log_of_an_engine_that_is_silent(caplog: pytest.LogCaptureFixture) -> No
     assert caplog.messages == ["c1 of orders has waited 25 s for engine: no engine has answered it"]
 
 
-def test_log(caplog: pytest.LogCaptureFixture) -> None:
+def test_a_wait_is_logged_after_5_seconds_then_each_minute(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
     """It is logged once after 5 s, then each minute; another kind of reason begins anew."""
     log = WaitingLog("orders", "c1")
     with caplog.at_level(logging.WARNING):

@@ -22,7 +22,7 @@ from hypothesis import strategies as st
 from kafka.partitioner.default import murmur2
 
 
-def test_assignment(examples: dict[str, bytes]) -> None:
+def test_an_assignment_is_read_field_by_field(examples: dict[str, bytes]) -> None:
     """The protocol's assignment, field by field."""
     holder = Holder("10.0.0.4@77#1", "90ab7d52-11c9-4c56-8a4a-3b1f3e0c9d03", Epoch(3, 39))
     queue, life = Queue("orders", "main", 2), "W3XrV0pUSt2Qh0nHkS5ZtQ"
@@ -43,7 +43,7 @@ def test_assignment(examples: dict[str, bytes]) -> None:
     )
 
 
-def test_notice(examples: dict[str, bytes]) -> None:
+def test_a_notice_names_the_winner(examples: dict[str, bytes]) -> None:
     """The protocol's notice names the winner."""
     notice = decode_assignment(examples["notice"])
     assert isinstance(notice, Notice)
@@ -84,7 +84,7 @@ def test_notice_of_waiting(examples: dict[str, bytes], reason: str | None) -> No
     assert notice.reason == reason
 
 
-def test_release(examples: dict[str, bytes]) -> None:
+def test_a_release_and_one_of_nothing_are_read(examples: dict[str, bytes]) -> None:
     """The protocol's release, and one of nothing."""
     release = decode_release(examples["release"])
     assert release is not None
@@ -123,7 +123,7 @@ def test_numbers_that_nothing_counts(
 
 
 @pytest.mark.parametrize("field", ["group", "client_id", "incarnation", "topic", "broker"])
-def test_names_without_end(examples: dict[str, bytes], field: str) -> None:
+def test_a_name_of_a_megabyte_is_not_kept(examples: dict[str, bytes], field: str) -> None:
     """Whoever may write handovers may write names of a megabyte: none is kept, or logged whole."""
     body, name = json.loads(examples["release"]), "x" * 100_000
     if field in body:
@@ -140,13 +140,13 @@ def test_names_without_end(examples: dict[str, bytes], field: str) -> None:
     assert len(str(refused.value)) < 400
 
 
-def test_generation(examples: dict[str, bytes]) -> None:
+def test_a_claim_of_a_generation_is_recognised(examples: dict[str, bytes]) -> None:
     """A claim of a generation is told from anything else."""
     assert is_generation(examples["generation"])
     assert not is_generation(examples["tick"])
 
 
-def test_unknown_kinds(examples: dict[str, bytes]) -> None:
+def test_an_unknown_kind_is_ignored(examples: dict[str, bytes]) -> None:
     """A kind that the client has no use for is passed over."""
     assert decode_assignment(examples["tick"]) is None
     assert decode_release(examples["tick"]) is None
@@ -174,7 +174,7 @@ def test_unknown_kinds(examples: dict[str, bytes]) -> None:
         (["assigned", 2, "after"], None, "after"),
     ],
 )
-def test_malformed(
+def test_a_malformed_field_is_named(
     examples: dict[str, bytes], path: list[str | int], value: object, field: str
 ) -> None:
     """A wrong field is named."""
@@ -189,7 +189,9 @@ def test_malformed(
 
 
 @pytest.mark.parametrize("winner", [5, {}, {"start_ms": "1", "uuid": "u"}])
-def test_malformed_winner(examples: dict[str, bytes], winner: object) -> None:
+def test_a_notice_with_half_a_winner_is_not_read(
+    examples: dict[str, bytes], winner: object
+) -> None:
     """A notice with half a winner is not read."""
     record = json.loads(examples["notice"]) | {"winner": winner}
     with pytest.raises(MalformedRecordError, match="winner"):
@@ -197,7 +199,7 @@ def test_malformed_winner(examples: dict[str, bytes], winner: object) -> None:
 
 
 @given(st.binary(max_size=200))
-def test_any_bytes(value: bytes) -> None:
+def test_any_bytes_raise_nothing_but_a_malformed_record_error(value: bytes) -> None:
     """Whatever the bytes, nothing but a MalformedRecordError comes out."""
     for decode in (decode_assignment, decode_release, is_generation):
         with pytest.raises(MalformedRecordError):
@@ -214,12 +216,12 @@ def test_any_bytes(value: bytes) -> None:
         (b"", None),
     ],
 )
-def test_key(key: bytes, found: tuple[str, str] | None) -> None:
+def test_a_key_says_whom_a_record_is_for(key: bytes, found: tuple[str, str] | None) -> None:
     """A key says for whom a record is, before its value is parsed."""
     assert decode_key(key) == found
 
 
-def test_partitions(vectors: list[tuple[str, int, int, int]]) -> None:
+def test_partitions_are_those_of_the_protocol(vectors: list[tuple[str, int, int, int]]) -> None:
     """Partitions are those of the protocol's table."""
     assert len(vectors) >= 9
     for text, hashed, of_four, of_sixty_four in vectors:
@@ -227,7 +229,7 @@ def test_partitions(vectors: list[tuple[str, int, int, int]]) -> None:
         assert (partition_of(text, 4), partition_of(text, 64)) == (of_four, of_sixty_four)
 
 
-def test_digest() -> None:
+def test_the_digest_is_a_sum_of_any_order() -> None:
     """The digest is a sum: of any order, and an entry can be taken out of it."""
     one = (Queue("orders", "main", 1), Epoch(3, 36), "held")
     two = (Queue("orders", "main", 3), Epoch(3, 38), "draining")

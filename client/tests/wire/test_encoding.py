@@ -53,8 +53,10 @@ def heartbeat(**fields: Any) -> SendHeartbeat:
         {"client_id": "10.0.0.7@4121#1", "lease_ms": 120_000, "heartbeat_ms": 30_000},
     ],
 )
-def test_heartbeat(validate: Validate, settings: dict[str, Any]) -> None:
-    """A heartbeat says what the settings say."""
+def test_a_heartbeat_says_what_the_settings_say(
+    validate: Validate, settings: dict[str, Any]
+) -> None:
+    """A heartbeat says what the settings say (rule C10)."""
     record = validate(encoder(**settings).heartbeat(heartbeat()))
     for name, value in settings.items():
         assert name == "heartbeat_ms" or record[name] == value
@@ -62,13 +64,13 @@ def test_heartbeat(validate: Validate, settings: dict[str, Any]) -> None:
     assert record["process"]["incarnations"] == 2
 
 
-def test_first_heartbeat(validate: Validate) -> None:
+def test_the_first_heartbeat_has_nothing_applied(validate: Validate) -> None:
     """Before any assignment `applied` is null, before any engine the generation is 0."""
     record = validate(encoder().heartbeat(heartbeat(applied=None, generation=0)))
     assert (record["applied"], record["generation"]) == (None, 0)
 
 
-def test_subscription(validate: Validate) -> None:
+def test_a_subscription_carries_its_filter(validate: Validate) -> None:
     """A subscription carries RocketMQ's filter."""
     wanted = Subscription("orders", "a || b", "tag", ("a", "b"), 7)
     record = validate(encoder().heartbeat(heartbeat(subscriptions=(wanted,))))
@@ -94,7 +96,9 @@ def test_subscription(validate: Validate) -> None:
         ("a || " + 256 * "b", "tag", []),
     ],
 )
-def test_tags(validate: Validate, expression: str, kind: str, tags: list[str]) -> None:
+def test_each_tag_is_sent_once(
+    validate: Validate, expression: str, kind: str, tags: list[str]
+) -> None:
     """A tag expression is sent with its tags, each once; all is told by none."""
     wanted = Subscription("orders", expression, kind)
     record = validate(encoder().heartbeat(heartbeat(subscriptions=(wanted,))))
@@ -102,14 +106,14 @@ def test_tags(validate: Validate, expression: str, kind: str, tags: list[str]) -
     assert record["subscriptions"][0]["expression"] == expression
 
 
-def test_leave(validate: Validate) -> None:
+def test_a_leave_names_what_was_started_last(validate: Validate) -> None:
     """A leave has the next sequence number, and tells what was started last."""
     value = validate(encoder().leave(SendLeave(INCARNATION, 18, Epoch(3, 39))))
     assert (value["sequence"], value["last_started"]) == (18, [3, 39])
 
 
 @pytest.mark.parametrize("position", [Position(0, 9120), Position(7, 0), None])
-def test_release(validate: Validate, position: Position | None) -> None:
+def test_a_release_has_a_position_or_null(validate: Validate, position: Position | None) -> None:
     """A release has a position pair, or null."""
     value = encoder().release(SendRelease(INCARNATION, QUEUE, Epoch(3, 39), position))
     assert validate(value)["position"] == (None if position is None else list(position))
@@ -147,7 +151,7 @@ def progress(count: int) -> tuple[Progress, ...]:
 
 
 @pytest.mark.parametrize("count", [1, 700, 2_000])
-def test_progress(validate: Validate, count: int) -> None:
+def test_progress_is_divided_into_records_within_the_limit(validate: Validate, count: int) -> None:
     """Progress is as many records as it takes, each within the limit, no entry lost."""
     values = encoder().progress(SendProgress(INCARNATION, progress(count)))
     assert all(len(value) <= RECORD_BYTES_MAX for value in values)
@@ -156,7 +160,7 @@ def test_progress(validate: Validate, count: int) -> None:
 
 
 @pytest.mark.parametrize("count", [0, 1, 2_000])
-def test_claims(validate: Validate, count: int) -> None:
+def test_claims_are_divided_into_parts_within_the_limit(validate: Validate, count: int) -> None:
     """Claims come in parts that say so, one at least, each within the limit."""
     claims = tuple(
         Claim(entry.queue, entry.epoch, entry.position, "final" if number % 2 else "running")
@@ -172,7 +176,9 @@ def test_claims(validate: Validate, count: int) -> None:
 
 
 @pytest.mark.parametrize("identity, more", [(None, {}), ("L", {"identity": "L"})])
-def test_commit_metadata(identity: str | None, more: dict[str, str]) -> None:
+def test_a_commit_carries_its_reset_and_its_identity(
+    identity: str | None, more: dict[str, str]
+) -> None:
     """Beside a committed offset stand the reset that it follows and the life that it is of."""
     entry = Progress(Queue("orders", "main", 1), Epoch(3, 7), Position(7, 20), 30, identity)
     assert json.loads(commit_metadata(entry)) == {"v": 1, "reset": 7, **more}

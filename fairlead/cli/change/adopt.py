@@ -13,11 +13,11 @@ from fairlead.cli.change.both_groups import (
     refuse_if_at_work,
     shortened,
 )
-from fairlead.cli.change.change_options import WAIT_SECONDS, ChangeOptions, GroupOptions
+from fairlead.cli.change.change_options import WAIT_SECONDS, ChangeOptions
 from fairlead.cli.change.resets import report_resets
 from fairlead.cli.change.rule_command import RuleCommand, report_outcomes, signature
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.options import GroupArgument
+from fairlead.cli.options import GroupArgument, OutputOptions
 from fairlead.cli.render.output import warn, write_objects
 from fairlead.cli.render.positions import place_cells
 from fairlead.counts import counted
@@ -63,7 +63,7 @@ def adopt(
     by: flags.ByFlag = None,
     wait: flags.WaitFlag = WAIT_SECONDS,
     options: NativeOptions,
-    shared: GroupOptions,
+    shared: OutputOptions,
 ) -> None:
     """Take over a native Kafka consumer group: a dry run, unless --apply is given.
 

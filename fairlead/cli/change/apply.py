@@ -7,12 +7,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fairlead.cli.change import rule_flags as flags
-from fairlead.cli.change.change_options import ChangeOptions, GroupOptions
+from fairlead.cli.change.change_options import ChangeOptions
 from fairlead.cli.change.planned_start import live_group
 from fairlead.cli.change.released_group import refuse_to_end_release
 from fairlead.cli.change.rule_command import RuleCommand, report_outcomes
 from fairlead.cli.documents import read_document
 from fairlead.cli.option_sets import takes_sets
+from fairlead.cli.options import OutputOptions
 from fairlead.cli.render.applied_plan import (
     AppliedPlan,
     differences,
@@ -47,7 +48,7 @@ def apply(
     *,
     absent_ok: flags.AbsentFlag = False,
     change: ChangeOptions,
-    shared: GroupOptions,
+    shared: OutputOptions,
 ) -> None:
     """Carry out a saved plan: write its rules, and compare what moves with the plan.
 

@@ -3,14 +3,11 @@
 from dataclasses import dataclass
 
 from fairlead.cli.change import rule_flags as flags
-from fairlead.cli.options import OutputOption, SettingsOptions
-from fairlead.cli.render.output import OutputFormat
 
 __all__ = [
     "ChangeOptions",
     "GoneRules",
     "GoneSingleRules",
-    "GroupOptions",
     "NamedOptions",
     "NewGroupOptions",
     "PresenceOptions",
@@ -19,13 +16,6 @@ __all__ = [
 
 WAIT_SECONDS = 15.0
 """The default of ``--wait``."""
-
-
-@dataclass(frozen=True)
-class GroupOptions(SettingsOptions):
-    """Where the group is, and how results are written."""
-
-    output: OutputOption = OutputFormat.TABLE
 
 
 @dataclass(frozen=True)

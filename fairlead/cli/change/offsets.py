@@ -5,11 +5,11 @@ from typing import Annotated
 import typer
 
 from fairlead.cli.change import rule_flags as flags
-from fairlead.cli.change.change_options import WAIT_SECONDS, GroupOptions
+from fairlead.cli.change.change_options import WAIT_SECONDS
 from fairlead.cli.change.resets import checked_resets, report_resets
 from fairlead.cli.change.rule_command import signature
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.options import GroupArgument
+from fairlead.cli.options import GroupArgument, OutputOptions
 from fairlead.cli.render.output import warn, write_objects
 from fairlead.cli.sources.queue_options import QueueOptions
 from fairlead.cli.sources.source_options import SourceOptions
@@ -72,7 +72,7 @@ def reset_offsets(
     by: flags.ByFlag = None,
     wait: flags.WaitFlag = WAIT_SECONDS,
     queues: QueueOptions,
-    shared: GroupOptions,
+    shared: OutputOptions,
 ) -> None:
     """Let a group continue from other positions: a dry run, unless --apply is given.
 

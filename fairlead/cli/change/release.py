@@ -13,10 +13,10 @@ from fairlead.cli.change.both_groups import (
     refuse_if_at_work,
     shortened,
 )
-from fairlead.cli.change.change_options import WAIT_SECONDS, ChangeOptions, GroupOptions
+from fairlead.cli.change.change_options import WAIT_SECONDS, ChangeOptions
 from fairlead.cli.change.rule_command import RuleCommand, report_outcomes
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.options import GroupArgument
+from fairlead.cli.options import GroupArgument, OutputOptions
 from fairlead.cli.render.output import warn, write_objects
 from fairlead.cli.render.positions import place_cells
 from fairlead.counts import counted
@@ -59,7 +59,7 @@ def release(
     by: flags.ByFlag = None,
     wait: flags.WaitFlag = WAIT_SECONDS,
     options: NativeOptions,
-    shared: GroupOptions,
+    shared: OutputOptions,
 ) -> None:
     """Hand a group back to native Kafka consumers: a dry run, unless --apply is given.
 

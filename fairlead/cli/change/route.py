@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from fairlead.cli.change.change_options import GroupOptions
 from fairlead.cli.option_sets import takes_sets
+from fairlead.cli.options import OutputOptions
 from fairlead.cli.render.output import OutputFormat, warn, write_objects
 from fairlead.errors import UsageError, VerdictError
 
@@ -71,7 +71,7 @@ def put_route(
     identity: IdentityFlag = None,
     offsets: OffsetsOption = None,
     dry_run: DryRunFlag = False,
-    shared: GroupOptions,
+    shared: OutputOptions,
 ) -> None:
     """Publish the route of a file instead of the present one.
 
@@ -110,7 +110,7 @@ def put_route(
 
 @app.command("show")
 @takes_sets
-def show_route(topic: TopicArgument, *, shared: GroupOptions) -> None:
+def show_route(topic: TopicArgument, *, shared: OutputOptions) -> None:
     """Show the present route of a topic; exit with 1 if there is none."""
     _show(_in_force(topic, shared), shared.output)
 
@@ -118,7 +118,7 @@ def show_route(topic: TopicArgument, *, shared: GroupOptions) -> None:
 @app.command("delete")
 @takes_sets
 def delete_route(
-    topic: TopicArgument, *, dry_run: DryRunFlag = False, shared: GroupOptions
+    topic: TopicArgument, *, dry_run: DryRunFlag = False, shared: OutputOptions
 ) -> None:
     """Delete the route of a topic: its owners drop all its queues."""
     from fairlead.core.records import RouteChanged
@@ -134,7 +134,7 @@ def delete_route(
     _show(present, shared.output, "not_written" if dry_run else "deleted")
 
 
-def _in_force(topic: str, shared: GroupOptions) -> "Route":
+def _in_force(topic: str, shared: OutputOptions) -> "Route":
     from fairlead.control.group_names import nearest_names
     from fairlead.control.unknown_queues import read_routes
 

@@ -6,17 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from fairlead.cli.change.change_options import (
-    ChangeOptions,
-    GroupOptions,
-    NewGroupOptions,
-    PresenceOptions,
-)
+from fairlead.cli.change.change_options import ChangeOptions, NewGroupOptions, PresenceOptions
 from fairlead.cli.change.given_rules import refusal_of
 from fairlead.cli.change.released_group import refuse_to_end_release
 from fairlead.cli.change.unread_queues import require_readers
 from fairlead.cli.errors import sentence
 from fairlead.cli.names import require_group
+from fairlead.cli.options import OutputOptions
 from fairlead.cli.render.output import warn, write_objects
 from fairlead.cli.render.rule import rule_words
 from fairlead.cli.sources.presence import require_known, require_present
@@ -49,7 +45,7 @@ def warn_of_idle(rules: "RulesInForce") -> None:
 class RuleCommand:
     """One run of a command on one group."""
 
-    def __init__(self, name: str, shared: GroupOptions) -> None:
+    def __init__(self, name: str, shared: OutputOptions) -> None:
         """Read the rules.
 
         Raises:

@@ -9,7 +9,6 @@ from fairlead.cli.change.change_options import (
     ChangeOptions,
     GoneRules,
     GoneSingleRules,
-    GroupOptions,
     NamedOptions,
     PresenceOptions,
     RuleOptions,
@@ -22,6 +21,7 @@ from fairlead.cli.group.describe import describe
 from fairlead.cli.group.list_groups import list_groups
 from fairlead.cli.names import require_group
 from fairlead.cli.option_sets import takes_sets
+from fairlead.cli.options import OutputOptions
 from fairlead.cli.render.output import warn, write_objects
 from fairlead.cli.render.rule import rule_words
 from fairlead.cli.sources.presence import require_known
@@ -49,7 +49,7 @@ def set_rules(
     released_ok: flags.ReleasedFlag = False,
     presence: PresenceOptions,
     change: ChangeOptions,
-    shared: GroupOptions,
+    shared: OutputOptions,
 ) -> None:
     """Set rules of a group, and wait for the engine's answer.
 
@@ -73,7 +73,7 @@ def unset_rules(
     everything: flags.AllGone = False,
     released_ok: flags.ReleasedFlag = False,
     change: ChangeOptions,
-    shared: GroupOptions,
+    shared: OutputOptions,
 ) -> None:
     """Remove rules of a group: the rules of all groups, or the built-in ones, apply again."""
     whole = [rule for rule, is_meant in vars(rules).items() if is_meant]

@@ -4,15 +4,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from fairlead.cli.change import rule_flags as flags
-from fairlead.cli.change.change_options import (
-    ChangeOptions,
-    GroupOptions,
-    NewGroupOptions,
-    PresenceOptions,
-)
+from fairlead.cli.change.change_options import ChangeOptions, NewGroupOptions, PresenceOptions
 from fairlead.cli.change.rule_command import RuleCommand
 from fairlead.cli.group.emptying import wait_until_empty
 from fairlead.cli.option_sets import takes_sets
+from fairlead.cli.options import OutputOptions
 from fairlead.cli.render.output import warn
 from fairlead.core.records import ALL_GROUPS, RuleSet
 
@@ -25,7 +21,7 @@ def pause(
     *,
     presence: NewGroupOptions,
     change: ChangeOptions,
-    shared: GroupOptions,
+    shared: OutputOptions,
 ) -> None:
     """Stop rebalancing until resume: owners continue, and unowned queues wait."""
     rules = [RuleSet(name, "pause", (), True)]  # noqa: FBT003 - the rule's value
@@ -33,7 +29,7 @@ def pause(
 
 
 @takes_sets
-def resume(name: flags.RulesArgument, *, change: ChangeOptions, shared: GroupOptions) -> None:
+def resume(name: flags.RulesArgument, *, change: ChangeOptions, shared: OutputOptions) -> None:
     """End a pause: one decision takes account of all changes meanwhile."""
     command = RuleCommand(name, shared)
     if name != ALL_GROUPS and ("pause", ()) in command.session.present.of_all:
@@ -50,7 +46,7 @@ def drain(
     leave_unread: flags.LeaveUnreadFlag = False,
     presence: PresenceOptions,
     change: ChangeOptions,
-    shared: GroupOptions,
+    shared: OutputOptions,
 ) -> None:
     """Let clients give up all their queues and stay members."""
     command = RuleCommand(name, shared)
@@ -66,7 +62,7 @@ def undrain(
     clients: flags.ClientsArgument,
     *,
     change: ChangeOptions,
-    shared: GroupOptions,
+    shared: OutputOptions,
 ) -> None:
     """Let drained clients own queues again."""
     RuleCommand(name, shared).apply(_drains(name, clients, lambda _client: None), change)

@@ -6,7 +6,7 @@ from typing import Annotated, Any
 import typer
 
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.options import OutputOption, SettingsOptions
+from fairlead.cli.options import OutputOptions
 from fairlead.cli.render.output import OutputFormat, write_rows
 from fairlead.cli.sources.recordings import SourceOption
 
@@ -16,8 +16,7 @@ def record(
     *,
     to: Annotated[Path, typer.Option("--to", help="A folder that is new or empty.")],
     source: SourceOption = None,
-    shared: SettingsOptions,
-    output: OutputOption = OutputFormat.TABLE,
+    shared: OutputOptions,
 ) -> None:
     """Record Fairlead's topics into a folder, for `verify` and `replay`.
 
@@ -51,6 +50,6 @@ def record(
         }
         for topic, parts in recording.manifest.sources.items()
     ]
-    write_rows(rows, ("topic", "partitions", "records", "first", "whole"), output)
-    if output is OutputFormat.TABLE:
+    write_rows(rows, ("topic", "partitions", "records", "first", "whole"), shared.output)
+    if shared.output is OutputFormat.TABLE:
         typer.echo(f"recorded: {to}")

@@ -6,7 +6,7 @@ import typer
 
 from fairlead.cli.judge.replay_progress import refusing, watching
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.options import OutputOption, SettingsOptions
+from fairlead.cli.options import OutputOptions
 from fairlead.cli.render.comparison import show_comparison
 from fairlead.cli.render.output import OutputFormat, write_document
 from fairlead.cli.sources.recordings import RecordingArgument, recorded
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 def replay(
     recording: RecordingArgument = None,
     *,
-    shared: SettingsOptions,
-    output: OutputOption = OutputFormat.TABLE,
+    shared: OutputOptions,
 ) -> None:
     """Run the engine's input again, in the same batches, and compare the output.
 
@@ -43,10 +42,10 @@ def replay(
             with watching(len(ready.survey.cuts)) as watch:
                 comparison = ready.run(watch)
     document = _document(ready, comparison)
-    if output is OutputFormat.TABLE:
+    if shared.output is OutputFormat.TABLE:
         show_comparison(document)
     else:
-        write_document(document, output)
+        write_document(document, shared.output)
     if not comparison.same and not document["compacted"]:
         raise typer.Exit(ExitCode.VERDICT_NEGATIVE)
     if not comparison.same or not comparison.cuts:

@@ -7,7 +7,7 @@ import typer
 
 from fairlead.cli.judge.replay_progress import watching
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.options import OutputOption, SettingsOptions
+from fairlead.cli.options import OutputOptions
 from fairlead.cli.render.output import OutputFormat, write_document
 from fairlead.cli.sources.recordings import RecordingArgument, SourceOption, recorded
 from fairlead.errors import ExitCode, UsageError
@@ -40,8 +40,7 @@ def verify(
         str | None, typer.Option("--explain", help="Explain an invariant: S2, L1, …")
     ] = None,
     source: SourceOption = None,
-    shared: SettingsOptions,
-    output: OutputOption = OutputFormat.TABLE,
+    shared: OutputOptions,
 ) -> None:
     """Judge what happened by the records alone, by the invariants S1 to S15 and L1 to L4.
 
@@ -58,7 +57,7 @@ def verify(
     given = _journals(journals, faults, group)
     with recorded(recording, settings, strategies, source or ()) as opened:
         judgement = _judge(opened, strategies, given)
-    _show(judgement, output)
+    _show(judgement, shared.output)
     if judgement.broken:
         raise typer.Exit(ExitCode.VERDICT_NEGATIVE)
     if judgement.nothing:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.options import SettingsOptions
+from fairlead.cli.options import OutputOptions, SettingsOptions
 from fairlead.cli.render.output import OutputFormat, write_document, write_rows
 from fairlead.counts import counted
 from fairlead.errors import UsageError
@@ -82,10 +82,7 @@ def check(
         typer.Argument(metavar="[FILE]...", help="More files, over those of --config."),
     ] = None,
     *,
-    shared: SettingsOptions,
-    output: Annotated[
-        OutputFormat, typer.Option("--output", "-o", help="How results are written.")
-    ] = OutputFormat.TABLE,
+    shared: OutputOptions,
 ) -> None:
     """Show every error in the settings, and every warning.
 
@@ -100,18 +97,18 @@ def check(
         errors += _refused_rules(examined)
         warnings = settings_warnings(examined.settings, examined.layers)
     weighed = [*(("error", each) for each in errors), *(("warning", each) for each in warnings)]
-    if output is OutputFormat.TABLE:
+    if shared.output is OutputFormat.TABLE:
         for weight, each in weighed:
             # The form of compilers: editors and terminals link to the line.
             typer.echo(f"{each.place}: {weight}: {each.key}: {each.reason}\n    {each.remedy}")
     else:
-        write_rows((_row(weight, each) for weight, each in weighed), (), output)
+        write_rows((_row(weight, each) for weight, each in weighed), (), shared.output)
     if errors:
         raise UsageError(
             f"settings: {counted(len(errors), 'error')}",
             remedy="docs/configuration.md has every setting.",
         )
-    if output is OutputFormat.TABLE:
+    if shared.output is OutputFormat.TABLE:
         typer.echo(f"OK, {counted(len(warnings), 'warning')}" if warnings else "OK")
 
 
@@ -127,17 +124,14 @@ def schema() -> None:
 @takes_sets
 def kafka(
     *,
-    shared: SettingsOptions,
-    output: Annotated[
-        OutputFormat, typer.Option("--output", "-o", help="How results are written.")
-    ] = OutputFormat.TABLE,
+    shared: OutputOptions,
 ) -> None:
     """Show the options that kafka-python and Spark get from the kafka table; secrets are stars."""
     from fairlead.settings.kafka_options import effective_options
 
     settings = shared.settings()
     write_rows(
-        (each._asdict() for each in effective_options(settings.kafka)), KAFKA_COLUMNS, output
+        (each._asdict() for each in effective_options(settings.kafka)), KAFKA_COLUMNS, shared.output
     )
 
 

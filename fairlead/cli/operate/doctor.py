@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.options import CheckpointOption, OutputOption, SettingsOptions
+from fairlead.cli.options import CheckpointOption, OutputOptions
 from fairlead.cli.render.output import OutputFormat, visible, write_rows
 from fairlead.counts import counted
 from fairlead.errors import EnvironmentMissingError, VerdictError
@@ -37,7 +37,7 @@ class Role(StrEnum):
 @takes_sets
 def doctor(
     *,
-    shared: SettingsOptions,
+    shared: OutputOptions,
     checkpoint: CheckpointOption = None,
     role: Annotated[
         Role,
@@ -47,7 +47,6 @@ def doctor(
         list[str] | None,
         typer.Option("--group", help="Also check the rights on this consumer group. Repeatable."),
     ] = None,
-    output: OutputOption = OutputFormat.TABLE,
 ) -> None:
     """Check everything that Fairlead needs, from Java to the clocks, and say how to fix it.
 
@@ -75,11 +74,11 @@ def doctor(
     examined = []
     for each in examine_all(context):
         examined.append(each)
-        if output is OutputFormat.TABLE:
+        if shared.output is OutputFormat.TABLE:
             _write(each)
     took = time.monotonic() - begun
-    if output is not OutputFormat.TABLE:
-        write_rows((each.to_json() for each in examined), (), output)
+    if shared.output is not OutputFormat.TABLE:
+        write_rows((each.to_json() for each in examined), (), shared.output)
     else:
         counts = Counter(each.answer.status.value for each in examined)
         summary = ", ".join(f"{counts[word]} {word}" for word in ("ok", "warn", "FAIL", "unknown"))

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Final
 
 import typer
 
-from fairlead.cli.options import OutputOption, SettingsOptions
-from fairlead.cli.render.output import OutputFormat
+from fairlead.cli.options import OutputOptions
 from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
@@ -31,11 +30,10 @@ DumpOption = Annotated[
 
 
 @dataclass(frozen=True)
-class SourceOptions(SettingsOptions):
+class SourceOptions(OutputOptions):
     """Where the topics are, and how results are written."""
 
     dump: DumpOption = None
-    output: OutputOption = OutputFormat.TABLE
 
     def open(self, settings: "Settings") -> "TopicSource":
         """Return the topics, for reading only.

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from tests.bridges.kafka.ledger import Ledger
+from tests.kit.bridge_ledger import Ledger
 
 if TYPE_CHECKING:
     from fairlead.wire.topics import TopicNames

@@ -28,19 +28,19 @@ def request(*queues: MessageQueue, timestamp_ms: int | None = None) -> Request:
     return Request("g", "offsets", "orders", queues or None, timestamp_ms)
 
 
-def test_all_partitions() -> None:
+def test_a_request_without_queues_asks_for_every_partition() -> None:
     """A request that names no queue asks for every partition of the topic."""
     assert asked_partitions(request(), ROUTE, "main") == [0, 1, 2, 3]
 
 
-def test_named_partitions() -> None:
+def test_only_existing_partitions_of_the_topic_are_asked_for() -> None:
     """Of the queues named those of other topics, of other clusters and of no partition are left."""
     named = [queue(3), queue(1), queue(4), queue(0, broker_name="other"), queue(2, topic="stock")]
     assert asked_partitions(request(*named), ROUTE, "main") == [1, 3]
     assert asked_partitions(request(), ROUTE, "other") == []
 
 
-def test_entries() -> None:
+def test_an_entry_has_its_bounds_and_the_position() -> None:
     """A queue's entry has its bounds and the group's position, null where it committed nothing."""
     lookup = OffsetLookup(
         earliest={0: 0, 1: 12},
@@ -72,13 +72,13 @@ def test_entries() -> None:
     ],
     ids=["no earliest", "no latest", "no time", "no commit", "crossed", "negative"],
 )
-def test_incomplete(lookup: OffsetLookup) -> None:
+def test_a_queue_with_an_unknown_part_gets_no_entry(lookup: OffsetLookup) -> None:
     """A queue of which one thing is unknown gets no entry, and stays unanswered."""
     found = answer(request(timestamp_ms=TIMESTAMP_MS), "X", "main", [0], lookup)
     assert (found.record, found.left) == (None, (queue(0),))
 
 
-def test_partly() -> None:
+def test_one_failed_queue_leaves_the_others_answered() -> None:
     """One queue's failure does not cost the others their answer."""
     lookup = OffsetLookup({0: 0, 1: 0}, {0: 5}, {}, {0: NOTHING, 1: NOTHING})
     found = answer(request(), "X", "main", [0, 1], lookup)
@@ -92,7 +92,9 @@ def test_partly() -> None:
     [(2, 5, 2), (-1, 5, 5), (7, 8, 7)],
     ids=["inside", "none so young", "written meanwhile"],
 )
-def test_for_time(found: int, max_offset: int, offset: int) -> None:
+def test_without_a_message_so_young_the_offset_is_the_end(
+    found: int, max_offset: int, offset: int
+) -> None:
     """Without a message so young the offset is the end; one beyond the end moves the end."""
     lookup = OffsetLookup({0: 0}, {0: 5}, {0: found}, {0: NOTHING})
     record = answer(request(timestamp_ms=TIMESTAMP_MS), "X", "main", [0], lookup).record
@@ -123,12 +125,12 @@ def test_for_time(found: int, max_offset: int, offset: int) -> None:
         ('{"v":1,"reset":99999999999999999999}', 0),
     ],
 )
-def test_reset(metadata: str, reset: int) -> None:
+def test_a_reset_is_read_from_the_metadata_of_a_commit(metadata: str, reset: int) -> None:
     """The reset is read from a client's metadata; whatever else stands there means none."""
     assert read_committed(Committed(42, metadata), "X") == Position(reset, 42)
 
 
-def test_nothing_committed() -> None:
+def test_minus_one_is_no_position() -> None:
     """Kafka's −1 is no position."""
     assert read_committed(NOTHING, "X") is None
 

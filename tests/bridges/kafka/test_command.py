@@ -11,13 +11,15 @@ import orjson
 from kafka import TopicPartition
 
 from fairlead.broker.ports import free_ports
-from tests.awaiting import await_seen, child_process
-from tests.bridges.kafka.ledger import SECONDS_MAX, Ledger
-from tests.fixtures.codecs import codecs_kept
-from tests.streaming.processes import children_of, kill_at_once
+from tests.kit.awaiting import await_seen, child_process
+from tests.kit.bridge_ledger import SECONDS_MAX, Ledger
+from tests.kit.codecs import codecs_kept
+from tests.kit.engine_process import children_of, kill_at_once
 
 
-def test_command(ledger: Ledger, bootstrap: str, topic: str, tmp_path: Path) -> None:
+def test_the_command_logs_json_and_ends_with_0_on_sigterm(
+    ledger: Ledger, bootstrap: str, topic: str, tmp_path: Path
+) -> None:
     """The command publishes, logs one JSON document per line, and ends with 0 on SIGTERM."""
     ledger.make_topic(topic, 2)
     (port,) = free_ports(1)

@@ -6,7 +6,8 @@ from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
 from fairlead.core.model import Route, RouteBroker
 from fairlead.core.records import RouteChanged
 from fairlead.wire.encode_bridge import encode_route
-from tests.bridges.kafka.ledger import Ledger, running
+from tests.kit.bridge import running
+from tests.kit.bridge_ledger import Ledger
 
 
 def make_bridge(
@@ -23,7 +24,7 @@ def make_bridge(
     )
 
 
-def test_published(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_the_default_route_follows_its_setting(ledger: Ledger, bootstrap: str, topic: str) -> None:
     """The default route stands once, changes with the setting, and goes when there is none."""
     nobody = f"{topic}-nobody"
     with running(make_bridge(ledger, bootstrap, 8, nobody)):

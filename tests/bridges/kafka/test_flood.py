@@ -1,8 +1,9 @@
 """A flood of requests holds nobody up: all of it is read before the newest is answered first."""
 
 from fairlead.core.outputs import Request
-from tests.bridges.kafka.ledger import Ledger, running
-from tests.bridges.kafka.test_offsets import make_bridge, offsets_request
+from tests.kit.bridge import running
+from tests.kit.bridge_ledger import Ledger
+from tests.kit.bridge_requests import make_bridge, offsets_request
 
 FORGED = 6_000
 """More than a bridge reads at once, each with a look-up of its own."""

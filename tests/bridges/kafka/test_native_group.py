@@ -23,7 +23,9 @@ MEMBER = {"member_id": "m-1", "client_id": "shop", "client_host": "/10.0.0.7"}
         ("Assigning", {"group_state": "Dead", "members": None}, True),
     ],
 )
-def test_at_work(listed: str | None, described: dict[str, Any], *, at_work: bool) -> None:
+def test_a_group_with_members_is_at_work(
+    listed: str | None, described: dict[str, Any], *, at_work: bool
+) -> None:
     """A group with members is, and one that says so although its members cannot be listed."""
     groups = [{"group_id": "other", "group_state": "Stable"}]
     if listed is not None:
@@ -31,7 +33,7 @@ def test_at_work(listed: str | None, described: dict[str, Any], *, at_work: bool
     assert read_native_group("orders", groups, described).is_at_work == at_work
 
 
-def test_members() -> None:
+def test_members_are_named_by_client_id_and_host() -> None:
     """Members are told by client id and host."""
     found = read_native_group("orders", [], {"group_state": "Stable", "members": [MEMBER]})
     assert found.members == (NativeMember("m-1", "shop", "10.0.0.7"),)

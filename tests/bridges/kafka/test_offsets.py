@@ -2,60 +2,23 @@
 
 import time
 
-from kafka import KafkaConsumer, KafkaProducer, TopicPartition
-from kafka.structs import OffsetAndMetadata
+from kafka import TopicPartition
 
-from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
 from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.core.model import MessageQueue, Position
-from fairlead.core.outputs import Request
 from fairlead.core.records import OffsetsKnown, QueueOffsets
 from fairlead.serve.offset_poller import PolledTopics
-from tests.bridges.kafka.ledger import Ledger, running
+from tests.kit.bridge import running
+from tests.kit.bridge_ledger import Ledger
+from tests.kit.bridge_requests import make_bridge, offsets_request
+from tests.kit.kafka_topics import commit, fill
 
 DAY_MS = 24 * 3_600 * 1_000
 
 
-def make_bridge(ledger: Ledger, bootstrap: str) -> KafkaBridge:
-    """A quick bridge of cluster ``main``."""
-    return KafkaBridge(
-        control_bootstrap=bootstrap,
-        prefix=ledger.names.prefix,
-        cluster_name="main",
-        times=BridgeTimes(poll_ms=200),
-    )
-
-
-def fill(bootstrap: str, topic: str, partition: int, times_ms: list[int]) -> None:
-    """Write one message for each of these times."""
-    producer = KafkaProducer(bootstrap_servers=bootstrap)
-    for time_ms in times_ms:
-        producer.send(topic, b"message", partition=partition, timestamp_ms=time_ms).get(10)
-    producer.close(timeout=5)
-
-
-def commit(bootstrap: str, group: str, topic: str, offsets: dict[int, tuple[int, str]]) -> None:
-    """Commit partition -> (offset, metadata) for a group."""
-    consumer = KafkaConsumer(bootstrap_servers=bootstrap, group_id=group, enable_auto_commit=False)
-    consumer.assign([TopicPartition(topic, partition) for partition in offsets])
-    consumer.commit(
-        {
-            TopicPartition(topic, partition): OffsetAndMetadata(offset, metadata, -1)
-            for partition, (offset, metadata) in offsets.items()
-        }
-    )
-    consumer.close(autocommit=False)
-
-
-def offsets_request(
-    topic: str, *queue_ids: int, group: str = "g", timestamp_ms: int | None = None
-) -> Request:
-    """A request for these queues of cluster ``main``; none: for all."""
-    queues = tuple(MessageQueue(topic, "main", queue_id) for queue_id in queue_ids) or None
-    return Request(group, "offsets", topic, queues, timestamp_ms)
-
-
-def test_answer(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_an_answer_has_the_bounds_and_the_commit(
+    ledger: Ledger, bootstrap: str, topic: str
+) -> None:
     """An answer has the bounds, and as position the group's commit with the reset beside it."""
     identity = ledger.make_topic(topic, 3)
     now_ms = int(time.time() * 1000)
@@ -111,7 +74,9 @@ def test_committed_in_a_former_life(ledger: Ledger, bootstrap: str, topic: str) 
     ]
 
 
-def test_for_time(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_a_timestamp_finds_the_first_message_not_older(
+    ledger: Ledger, bootstrap: str, topic: str
+) -> None:
     """For a timestamp an answer has the first message not older, or the end if there is none."""
     ledger.make_topic(topic, 2)
     now_ms = int(time.time() * 1000)
@@ -125,7 +90,7 @@ def test_for_time(ledger: Ledger, bootstrap: str, topic: str) -> None:
     assert found == [(3, (wanted_ms, 1)), (1, (wanted_ms, 1))]
 
 
-def test_named_queues(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_only_the_queues_asked_for_are_answered(ledger: Ledger, bootstrap: str, topic: str) -> None:
     """Only the queues asked for are answered, and those that do not exist are nobody's."""
     ledger.make_topic(topic, 4)
     with running(make_bridge(ledger, bootstrap)):
@@ -136,7 +101,9 @@ def test_named_queues(ledger: Ledger, bootstrap: str, topic: str) -> None:
     assert [entry.queue.queue_id for known in ledger.offsets for entry in known.queues] == [2]
 
 
-def test_many_groups(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_each_group_is_answered_with_its_own_commits(
+    ledger: Ledger, bootstrap: str, topic: str
+) -> None:
     """Requests of many groups for one topic are each answered with the group's own commits."""
     ledger.make_topic(topic, 1)
     fill(bootstrap, topic, 0, [int(time.time() * 1000)] * 9)
@@ -151,7 +118,9 @@ def test_many_groups(ledger: Ledger, bootstrap: str, topic: str) -> None:
     assert committed == {group: Position(0, number) for number, group in enumerate(groups)}
 
 
-def test_many_queues(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_an_answer_for_many_queues_is_several_records(
+    ledger: Ledger, bootstrap: str, topic: str
+) -> None:
     """An answer for more queues than a record holds comes in several records."""
     ledger.make_topic(topic, 250)
     with running(make_bridge(ledger, bootstrap)):
@@ -162,7 +131,9 @@ def test_many_queues(ledger: Ledger, bootstrap: str, topic: str) -> None:
     assert len(ledger.offsets) == 2
 
 
-def test_one_bad_partition(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_one_refused_partition_costs_its_own_offsets(
+    ledger: Ledger, bootstrap: str, topic: str
+) -> None:
     """A partition that the cluster refuses costs its own offsets only."""
     ledger.make_topic(topic, 5)
     cluster = DataCluster(bootstrap, timeout_ms=5_000, options={})

@@ -33,7 +33,8 @@ from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import load_settings
 from fairlead.wire.encode_bridge import encode_route
 from fairlead.wire.topics import TopicNames
-from tests.bridges.kafka.ledger import SECONDS_MAX, Ledger, queues_of, running
+from tests.kit.bridge import running
+from tests.kit.bridge_ledger import SECONDS_MAX, Ledger, queues_of
 
 if TYPE_CHECKING:
     from fairlead.broker import EmbeddedKafka
@@ -95,7 +96,7 @@ def await_line(lines: Sequence[Mapping[str, Any]], event: str, word: str) -> Non
 
 
 @pytest.mark.parametrize("breakage", ["kill", "pause"])
-def test_data_cluster_fails(
+def test_while_the_data_cluster_fails_nothing_is_published(
     ledger: Ledger, bootstrap: str, mended: "EmbeddedKafka", topic: str, breakage: str
 ) -> None:
     """While the data cluster fails nothing is published; requests are answered when it is back."""
@@ -132,7 +133,7 @@ def test_data_cluster_fails(
     assert [queues for queues, _ in groupby(map(queues_of, ledger.routes))] == [2, 3]
 
 
-def test_control_cluster_fails(
+def test_a_route_is_written_when_the_control_cluster_is_back(
     ledger: Ledger, bootstrap: str, mended: "EmbeddedKafka", topic: str
 ) -> None:
     """A route that could not be written is written when Fairlead's topics are back."""
@@ -224,7 +225,7 @@ def test_topic_of_two_lives(ledger: Ledger, bootstrap: str, topic: str) -> None:
     assert [known.identity for known in ledger.offsets] == [second]
 
 
-def test_control_cluster_hangs(mended: "EmbeddedKafka", topic: str) -> None:
+def test_a_hanging_control_cluster_is_named_at_start(mended: "EmbeddedKafka", topic: str) -> None:
     """A cluster that accepts connections and says nothing is named at start."""
     names = TopicNames(f"{topic}.")
     connection = {"bootstrap_servers": mended.bootstrap}
@@ -256,7 +257,7 @@ def test_control_cluster_hangs(mended: "EmbeddedKafka", topic: str) -> None:
             mended.resume()
 
 
-def test_answer_not_written(
+def test_an_answer_that_was_not_written_is_given_again(
     ledger: Ledger, bootstrap: str, mended: "EmbeddedKafka", topic: str
 ) -> None:
     """An answer that could not be written is given again when Fairlead's topics are back."""
@@ -299,7 +300,7 @@ def test_answer_not_written(
     assert all(known.group == "g" for known in control_ledger.offsets)
 
 
-def test_data_cluster_hangs(mended: "EmbeddedKafka", topic: str) -> None:
+def test_a_look_up_without_an_answer_ends_in_time(mended: "EmbeddedKafka", topic: str) -> None:
     """A look-up that gets no answer tells nothing, in bounded time."""
     make_topic(mended, topic, 8)
     with closing(DataCluster(mended.bootstrap, timeout_ms=1_000, options={})) as data:
@@ -320,7 +321,7 @@ def test_data_cluster_hangs(mended: "EmbeddedKafka", topic: str) -> None:
         assert found == identity
 
 
-def test_stop_in_outage(mended: "EmbeddedKafka", topic: str) -> None:
+def test_a_bridge_in_an_outage_stops_when_asked(mended: "EmbeddedKafka", topic: str) -> None:
     """A bridge whose cluster is gone stops when it is asked to."""
     names = TopicNames(f"{topic}.")
     connection = {"bootstrap_servers": mended.bootstrap}

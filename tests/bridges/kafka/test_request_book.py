@@ -31,7 +31,7 @@ def request(*queue_ids: int, group: str = "g", timestamp_ms: int | None = None) 
     return Request(group, "offsets", "orders", queues, timestamp_ms)
 
 
-def test_due_at_once() -> None:
+def test_a_request_is_due_when_it_comes() -> None:
     """A request is due when it comes, and no more when it is answered."""
     waiting = book()
     assert waiting.next_at_ms() is None
@@ -42,7 +42,7 @@ def test_due_at_once() -> None:
     assert waiting.due(now_ms=5) == []
 
 
-def test_same_question() -> None:
+def test_requests_for_one_topic_are_merged() -> None:
     """Requests of one group for queues of one topic are one request for all of these queues."""
     waiting = book()
     waiting.add(request(3, 1), now_ms=0)
@@ -53,7 +53,7 @@ def test_same_question() -> None:
     assert waiting.due(now_ms=0) == [request()]
 
 
-def test_other_questions() -> None:
+def test_another_group_time_or_kind_is_another_request() -> None:
     """Another group, another timestamp and another kind are requests of their own."""
     waiting = book()
     route = Request("g", "route", "orders", None, None)
@@ -63,7 +63,7 @@ def test_other_questions() -> None:
     assert waiting.due(now_ms=0) == several
 
 
-def test_a_flood() -> None:
+def test_who_asks_during_a_flood_is_in_the_next_turn() -> None:
     """Who asks during a flood is in the next turn, and no flood takes more than its place."""
     waiting = book()
     waiting.add(request(group="early"), now_ms=0)
@@ -83,7 +83,7 @@ def test_a_flood() -> None:
     assert waiting.waiting == 0
 
 
-def test_growing_pause() -> None:
+def test_a_failed_request_is_tried_again_after_growing_pauses() -> None:
     """What cannot be answered is tried again after 100, 200, 400, 400 milliseconds."""
     waiting = book()
     waiting.add(request(), now_ms=0)
@@ -96,7 +96,7 @@ def test_growing_pause() -> None:
         assert waiting.due(now_ms=now_ms) == [request()]
 
 
-def test_asked_again() -> None:
+def test_a_request_asked_again_is_due_at_once() -> None:
     """A request that is asked again is due at once, and its pauses begin anew."""
     waiting = book()
     waiting.add(request(), now_ms=0)
@@ -108,7 +108,7 @@ def test_asked_again() -> None:
     assert waiting.next_at_ms() == 110
 
 
-def test_part_left() -> None:
+def test_after_a_part_only_the_rest_is_asked_for() -> None:
     """After an answer for some queues only the others are still asked for."""
     waiting = book()
     waiting.add(request(), now_ms=0)
@@ -116,7 +116,7 @@ def test_part_left() -> None:
     assert waiting.due(now_ms=100) == [request(2, 7)]
 
 
-def test_given_up() -> None:
+def test_a_request_that_nobody_repeats_is_dropped() -> None:
     """A request is dropped when nobody has asked it again for a while."""
     waiting = book()
     waiting.add(request(), now_ms=0)

@@ -62,7 +62,7 @@ def test_groups_that_are_invented() -> None:
     assert "%RETRY%invented-02" in cluster.topics
 
 
-def test_a_flood() -> None:
+def test_in_a_flood_the_oldest_topics_are_dropped() -> None:
     """Of more topics than may wait the oldest are dropped; who asks last has its own."""
     cluster = Cluster()
     retries = RetryTopics(cluster, retry_queue_nums=1, groups_max=WANTED_MAX, remove_after_ms=0)

@@ -18,8 +18,9 @@ from fairlead.bridges.kafka.message_limits import MessageLimit
 from fairlead.bridges.kafka.retry_removal import CLOSED_BYTES, FORGOTTEN_MAX, RetryRemoval
 from fairlead.bridges.kafka.retry_topics import DELAYS
 from fairlead.core.outputs import Request
-from tests.bridges.kafka.ledger import Ledger, running
-from tests.bridges.kafka.test_retry_topics import limits_of, retry_request, route_request
+from tests.kit.bridge import running
+from tests.kit.bridge_ledger import Ledger
+from tests.kit.bridge_requests import limits_of, retry_request, route_request
 
 WAIT_SECONDS = 30
 LONG_MS = 3_600_000
@@ -112,7 +113,9 @@ def test_subscribed_and_not_needed(ledger: Ledger, bootstrap: str, topic: str) -
     assert not [line for line in lines if line["event"] == "nothing_published"]
 
 
-def test_closed_and_opened(ledger: Ledger, bootstrap: str, own: Own) -> None:
+def test_topics_of_a_forgotten_group_are_closed_until_asked(
+    ledger: Ledger, bootstrap: str, own: Own
+) -> None:
     """Of a forgotten group the topics take no message; of one that asks for anything they do."""
     ledger.make_topic("big" + own.group, 1)
     with running(bridge_of(ledger, bootstrap, LONG_MS)):
@@ -294,7 +297,7 @@ def test_found_after_a_start() -> None:
         assert cluster.limits == ({"%RETRY%a": 1_000, "%DLQ%a": 1_000} if speaks else {})
 
 
-def test_never() -> None:
+def test_with_0_nothing_is_ever_removed() -> None:
     """With 0 nothing is looked for, closed or removed."""
     removal = RetryRemoval(Cluster(), after_ms=0)
     removal.forgotten("a", now_ms=0)

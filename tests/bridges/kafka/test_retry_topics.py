@@ -8,7 +8,6 @@ from threading import Event
 import pytest
 import structlog
 from kafka import KafkaConsumer, KafkaProducer, TopicPartition
-from kafka.admin import ConfigResource, ConfigResourceType
 from kafka.structs import OffsetAndMetadata
 
 from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
@@ -22,10 +21,10 @@ from fairlead.bridges.kafka.retry_topics import DELAYS, RetryTopics
 from fairlead.core.model import MessageQueue, Position
 from fairlead.core.outputs import Request
 from fairlead.core.records import QueueOffsets
-from tests.bridges.kafka.ledger import Ledger, running
 from tests.bridges.kafka.never_forgotten import NeverForgotten
-
-LIMIT = "max.message.bytes"
+from tests.kit.bridge import running
+from tests.kit.bridge_ledger import Ledger
+from tests.kit.bridge_requests import LIMIT, limits_of, retry_request, route_request
 
 
 @pytest.fixture
@@ -53,18 +52,10 @@ def make_bridge(
     )
 
 
-def route_request(group: str, topic: str) -> Request:
-    """A group's request for the route of a topic."""
-    return Request(group, "route", topic, None, None)
-
-
-def retry_request(group: str, topic: str) -> Request:
-    """A member's request for its group's retry topic: it has a message to send back."""
-    return Request(group, "retry", topic, None, None)
-
-
 @pytest.mark.parametrize("queues", [1, 2])
-def test_made(ledger: Ledger, bootstrap: str, topic: str, group: str, queues: int) -> None:
+def test_a_group_gets_its_retry_topic_and_its_dead_letters(
+    ledger: Ledger, bootstrap: str, topic: str, group: str, queues: int
+) -> None:
     """A group that asks for its retry topic gets it, with queues for each delay, and its DLQ."""
     retry = f"%RETRY%{group}"
     with running(make_bridge(ledger, bootstrap, queues)):
@@ -85,7 +76,9 @@ def test_made(ledger: Ledger, bootstrap: str, topic: str, group: str, queues: in
     assert len(described[name_on_kafka("DLQ", topic)]["partitions"]) == 1
 
 
-def test_offsets(ledger: Ledger, bootstrap: str, topic: str, group: str) -> None:
+def test_a_retry_topic_is_looked_up_under_its_kafka_name(
+    ledger: Ledger, bootstrap: str, topic: str, group: str
+) -> None:
     """Bounds and commits of a retry topic are looked up under Kafka's name, told under its own."""
     retry, kafka = f"%RETRY%{group}", name_on_kafka("RETRY", topic)
     queue = MessageQueue(retry, "main", 3)
@@ -105,7 +98,9 @@ def test_offsets(ledger: Ledger, bootstrap: str, topic: str, group: str) -> None
     assert ledger.offsets[0].queues == (QueueOffsets(queue, 0, 3, Position(0, 2), None),)
 
 
-def test_life(ledger: Ledger, bootstrap: str, topic: str, group: str) -> None:
+def test_a_retry_topic_and_its_deletion_keep_their_own_name(
+    ledger: Ledger, bootstrap: str, topic: str, group: str
+) -> None:
     """A retry topic that matches a pattern is told by its own name, and so is its deletion."""
     kafka = name_on_kafka("RETRY", topic)
     ledger.make_topic(kafka, 3)
@@ -115,7 +110,7 @@ def test_life(ledger: Ledger, bootstrap: str, topic: str, group: str) -> None:
         ledger.await_route(f"%RETRY%{group}", None)
 
 
-def test_not_made(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_no_retry_topic_is_made_for_others(ledger: Ledger, bootstrap: str, topic: str) -> None:
     """Nobody's retry topic is made for another group, nor any by a bridge that is to make none."""
     retry, asked = f"%RETRY%{topic}", f"{topic}-asked"
     ledger.make_topic(asked, 1)
@@ -131,7 +126,9 @@ def test_not_made(ledger: Ledger, bootstrap: str, topic: str) -> None:
     assert not [name for name in ledger.admin.list_topics() if topic in name and "RETRY" in name]
 
 
-def test_refused_by_kafka(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_a_topic_that_kafka_refuses_is_tried_again(
+    ledger: Ledger, bootstrap: str, topic: str
+) -> None:
     """A topic that Kafka refuses is told and tried again, and another group's is made at once."""
     # Kafka refuses a name that differs from an existing one by dots and underscores alone.
     in_the_way = f"_-RETRY.-{topic}"
@@ -149,7 +146,9 @@ def test_refused_by_kafka(ledger: Ledger, bootstrap: str, topic: str) -> None:
     assert "collides" in told["error"]
 
 
-def test_name_of_another(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_a_retry_topic_under_its_kafka_name_is_not_answered(
+    ledger: Ledger, bootstrap: str, topic: str
+) -> None:
     """A group that asks for a retry topic under Kafka's name is not answered, and that is told."""
     kafka = f"_-RETRY_-{topic}"
     ledger.make_topic(kafka, 2)
@@ -218,7 +217,7 @@ def _until_calls(retries: RetryTopics, cluster: SlowCluster, count: int, now_ms:
         retries.work(now_ms=now_ms)
 
 
-def test_nobody_waits(cluster: SlowCluster) -> None:
+def test_the_loop_goes_on_while_topics_are_made(cluster: SlowCluster) -> None:
     """While topics are being made the loop goes on, and those wanted meanwhile go together."""
     retries = RetryTopics(cluster, retry_queue_nums=1, remove_after_ms=0)
     retries.want("a", "%RETRY%a")
@@ -244,7 +243,7 @@ def _until(retries: RetryTopics, holds: Callable[[], bool], now_ms: int) -> None
         retries.work(now_ms=now_ms)
 
 
-def test_pauses(cluster: SlowCluster) -> None:
+def test_a_refused_dead_letter_topic_is_tried_with_growing_pauses(cluster: SlowCluster) -> None:
     """A refused DLQ is tried after 1, 2, 4, … 600 s, told once, and holds up no retry topic."""
     cluster.let.set()
     cluster.refused = {"%DLQ%a"}
@@ -303,13 +302,6 @@ def test_deleted_under_a_living_group(
     assert first is not None
     assert second is not None
     assert first.identity != second.identity
-
-
-def limits_of(ledger: Ledger, *names: str) -> list[int]:
-    """The max.message.bytes of topics, by their names on Kafka."""
-    wanted = [ConfigResource(ConfigResourceType.TOPIC, name, [LIMIT]) for name in names]
-    found = ledger.admin.describe_configs(wanted, config_filter="all")["topic"]
-    return [int(found[name][LIMIT]["value"]) for name in names]
 
 
 def test_big_messages_can_be_sent_back(

@@ -35,7 +35,7 @@ def book_with(look: TopicSeen) -> RouteBook:
     return made
 
 
-def test_first_look() -> None:
+def test_a_new_topic_is_published_at_once() -> None:
     """A topic seen for the first time is published at once, whole."""
     finding = book().find(seen(), RACKS, now_ms=0)
     assert finding.verdict is Verdict.NEW
@@ -52,7 +52,7 @@ def test_first_look() -> None:
     assert finding.publish == RouteChanged("orders", Route("orders", "X", (broker,)))
 
 
-def test_unchanged() -> None:
+def test_a_standing_route_is_not_published_again() -> None:
     """What stands already is not published again, unless somebody lacks it."""
     kept = book_with(seen())
     assert kept.find(seen(), RACKS, now_ms=1).publish is None
@@ -62,7 +62,7 @@ def test_unchanged() -> None:
     assert asked.publish.route == asked.route
 
 
-def test_not_noted() -> None:
+def test_a_change_whose_write_failed_is_noticed_again() -> None:
     """A change whose write failed is found again by the next look."""
     kept = book_with(seen())
     first = kept.find(seen(3), RACKS, now_ms=1)
@@ -70,7 +70,7 @@ def test_not_noted() -> None:
     assert kept.find(seen(3), RACKS, now_ms=2).publish == first.publish
 
 
-def test_growth() -> None:
+def test_added_partitions_are_published_at_once() -> None:
     """More partitions are published at once."""
     finding = book_with(seen(32)).find(seen(48), RACKS, now_ms=1)
     assert finding.verdict is Verdict.CHANGED
@@ -79,7 +79,7 @@ def test_growth() -> None:
     assert finding.publish.route.brokers[0].read_queue_nums == 48
 
 
-def test_leader() -> None:
+def test_another_leader_leaves_the_zones() -> None:
     """Another leader, or none, is a change that leaves the zones as they are."""
     for leader in (2, None):
         route = book_with(seen()).find(seen(leader=leader), RACKS, now_ms=1).route
@@ -88,7 +88,7 @@ def test_leader() -> None:
         assert route.brokers[0].zones == ("a", "b")
 
 
-def test_fewer_partitions() -> None:
+def test_fewer_partitions_of_one_identity_prove_nothing() -> None:
     """Fewer partitions under one identity come from a node that lags, and prove nothing."""
     kept = book_with(seen(48))
     for now_ms in (1, 10 * CONFIRM_MS):
@@ -96,7 +96,7 @@ def test_fewer_partitions() -> None:
         assert (finding.verdict, finding.route, finding.publish) == (Verdict.OUTDATED, None, None)
 
 
-def test_deletion() -> None:
+def test_a_topic_gone_for_long_enough_is_deleted_once() -> None:
     """A topic that is gone is deleted by a null once it has been gone for the time set, once."""
     kept = book_with(seen())
     gone = TopicAbsent("orders")
@@ -117,12 +117,12 @@ def test_absent_for_one_look() -> None:
     assert kept.find(TopicAbsent("orders"), {}, now_ms=CONFIRM_MS).publish is None
 
 
-def test_never_there() -> None:
+def test_an_absent_topic_without_a_route_needs_no_record() -> None:
     """A topic that has no route and is absent needs no record."""
     assert book().find(TopicAbsent("orders"), {}, now_ms=9).verdict is Verdict.ABSENT
 
 
-def test_recreated() -> None:
+def test_a_recreated_topic_is_published_after_its_time() -> None:
     """Another identity under the name is published when it has been seen for the time set."""
     kept = book_with(seen(48))
     again = seen(4, identity="Y")
@@ -141,21 +141,21 @@ def test_recreated_after_deletion() -> None:
     assert kept.find(seen(identity="Y"), RACKS, now_ms=0).verdict is Verdict.NEW
 
 
-def test_suspicion_changes() -> None:
+def test_a_loss_of_another_kind_is_confirmed_anew() -> None:
     """A loss of another kind is confirmed on its own: the time of the first does not count."""
     kept = book_with(seen())
     kept.find(TopicAbsent("orders"), {}, now_ms=0)
     assert kept.find(seen(identity="Y"), RACKS, now_ms=CONFIRM_MS).publish is None
 
 
-def test_unclear() -> None:
+def test_a_failed_look_up_publishes_nothing() -> None:
     """A failed look-up publishes nothing, even on request."""
     for kept in (book(), book_with(seen())):
         finding = kept.find(TopicUnclear("orders", "timeout"), {}, now_ms=9, requested=True)
         assert (finding.verdict, finding.route, finding.publish) == (Verdict.UNCLEAR, None, None)
 
 
-def test_node_down() -> None:
+def test_queues_of_a_dead_node_keep_their_zone() -> None:
     """Queues whose preferred replica is on a node that is down keep their published zone."""
     route = book_with(seen()).find(seen(3), {1: "a"}, now_ms=1).route
     assert route is not None
@@ -179,7 +179,7 @@ def foreign_route() -> Route:
     return Route("orders", "Z", (RouteBroker("other", 6, 8, 8, leaders=None, zones=None),))
 
 
-def test_foreign_absent() -> None:
+def test_a_route_of_another_cluster_is_never_deleted() -> None:
     """The route of a topic of another cluster is never deleted from here."""
     kept = book()
     kept.note(RouteChanged("orders", foreign_route()))
@@ -189,7 +189,7 @@ def test_foreign_absent() -> None:
         assert kept.find(TopicAbsent("orders"), {}, now_ms=now_ms).verdict is Verdict.ABSENT
 
 
-def test_renamed_cluster() -> None:
+def test_a_topic_under_another_cluster_name_is_published() -> None:
     """The same topic under another cluster name is a change, published at once."""
     kept = book()
     kept.note(RouteChanged("orders", replace(foreign_route(), identity="X")))
@@ -209,7 +209,7 @@ def looks() -> st.SearchStrategy[TopicLook]:
 @given(
     st.lists(looks(), max_size=12), looks().filter(lambda look: not isinstance(look, TopicUnclear))
 )
-def test_convergence(history: list[TopicLook], last: TopicLook) -> None:
+def test_the_routes_become_what_is_seen_steadily(history: list[TopicLook], last: TopicLook) -> None:
     """Whatever was seen before, what is then seen steadily is what the routes topic holds."""
     kept = book()
     held: Route | None = None

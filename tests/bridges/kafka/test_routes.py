@@ -11,7 +11,8 @@ from fairlead.core.records import RouteChanged
 from fairlead.errors import EnvironmentMissingError, UsageError
 from fairlead.wire.encode_bridge import encode_route
 from fairlead.wire.topics import TopicNames
-from tests.bridges.kafka.ledger import Ledger, running
+from tests.kit.bridge import running
+from tests.kit.bridge_ledger import Ledger
 
 TIMES = BridgeTimes(poll_ms=200, discovery_ms=200)
 
@@ -52,7 +53,9 @@ def test_life_of_a_topic(ledger: Ledger, bootstrap: str, topic: str) -> None:
     assert first != second
 
 
-def test_route(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_a_route_has_queues_address_leaders_and_zones(
+    ledger: Ledger, bootstrap: str, topic: str
+) -> None:
     """A route is whole: perm, queues, address, and per queue the leader and the zone."""
     identity = ledger.make_topic(topic, 2)
     with running(make_bridge(ledger, bootstrap, topic)):
@@ -70,7 +73,9 @@ def test_route(ledger: Ledger, bootstrap: str, topic: str) -> None:
     assert route == Route(topic, identity, (broker,))
 
 
-def test_cluster_id(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_a_cluster_without_a_name_is_called_by_its_id(
+    ledger: Ledger, bootstrap: str, topic: str
+) -> None:
     """Without a name of its own the cluster is called by its id."""
     ledger.make_topic(topic, 1)
     bridge = KafkaBridge(
@@ -96,7 +101,7 @@ def test_recreated_between_looks(ledger: Ledger, bootstrap: str, topic: str) -> 
     assert identities == [first, second]
 
 
-def test_request(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_a_requested_route_is_published_again(ledger: Ledger, bootstrap: str, topic: str) -> None:
     """A requested route is published although it stands already, and stays watched."""
     ledger.make_topic(topic, 2)
     with running(make_bridge(ledger, bootstrap)):
@@ -108,7 +113,9 @@ def test_request(ledger: Ledger, bootstrap: str, topic: str) -> None:
         ledger.await_route(topic, 3)
 
 
-def test_request_before_topic(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_a_requested_topic_is_published_when_it_is_made(
+    ledger: Ledger, bootstrap: str, topic: str
+) -> None:
     """A topic that is asked for before it exists is published when it does."""
     with running(make_bridge(ledger, bootstrap)):
         ledger.ask(route_request(topic))
@@ -146,7 +153,9 @@ def test_forgotten_and_made_anew(ledger: Ledger, bootstrap: str, topic: str) -> 
     assert told.identity == second != first
 
 
-def test_look_back(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_a_request_from_before_the_start_is_answered(
+    ledger: Ledger, bootstrap: str, topic: str
+) -> None:
     """A request written shortly before the start is answered; what is no request is passed over."""
     ledger.make_topic(topic, 2)
     ledger.write("requests", b"g", b"\xff")
@@ -156,7 +165,7 @@ def test_look_back(ledger: Ledger, bootstrap: str, topic: str) -> None:
         ledger.await_route(topic, 2)
 
 
-def test_restart(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_a_restarted_bridge_repeats_no_route(ledger: Ledger, bootstrap: str, topic: str) -> None:
     """A bridge that starts again repeats no route, and goes on watching what it once published."""
     ledger.make_topic(topic, 2)
     with running(make_bridge(ledger, bootstrap)):
@@ -186,7 +195,9 @@ def test_restart(ledger: Ledger, bootstrap: str, topic: str) -> None:
     assert ledger.refused == [b"no route at all"]
 
 
-def test_two_bridges(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_two_bridges_of_one_cluster_write_the_same(
+    ledger: Ledger, bootstrap: str, topic: str
+) -> None:
     """Two bridges of one cluster write the same records."""
     with running(make_bridge(ledger, bootstrap)), running(make_bridge(ledger, bootstrap)):
         ledger.make_topic(topic, 2)
@@ -195,7 +206,9 @@ def test_two_bridges(ledger: Ledger, bootstrap: str, topic: str) -> None:
     assert ledger.routes[0] == ledger.routes[1]
 
 
-def test_pattern(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_topics_of_the_pattern_are_found_except_our_own(
+    ledger: Ledger, bootstrap: str, topic: str
+) -> None:
     """Topics that match the pattern are found, those made later too, Fairlead's own never."""
     ledger.make_topic(topic, 1)
     hidden = re.escape(ledger.names.prefix)
@@ -207,7 +220,9 @@ def test_pattern(ledger: Ledger, bootstrap: str, topic: str) -> None:
     assert [change.topic for change in ledger.routes] == [topic, f"{topic}-later"]
 
 
-def test_foreign(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_a_request_for_another_cluster_is_left_to_its_bridge(
+    ledger: Ledger, bootstrap: str, topic: str
+) -> None:
     """A request for a topic whose route is another cluster's is left to that cluster's bridge."""
     other = f"{topic}-other"
     ledger.make_topic(topic, 2)
@@ -224,7 +239,7 @@ def test_foreign(ledger: Ledger, bootstrap: str, topic: str) -> None:
     assert [change.topic for change in ledger.routes] == [topic, other]
 
 
-def test_no_topics(bootstrap: str, topic_prefix: str) -> None:
+def test_a_bridge_without_our_topics_does_not_start(bootstrap: str, topic_prefix: str) -> None:
     """Where Fairlead's topics are missing the bridge says which, and does not start."""
     bridge = KafkaBridge(control_bootstrap=bootstrap, prefix=topic_prefix)
     missing = re.escape(TopicNames(topic_prefix).name("routes"))
@@ -232,7 +247,7 @@ def test_no_topics(bootstrap: str, topic_prefix: str) -> None:
         pass
 
 
-def test_nobody_there(bootstrap: str, topics: TopicNames) -> None:
+def test_a_cluster_that_does_not_answer_is_named(bootstrap: str, topics: TopicNames) -> None:
     """A cluster that does not answer is named, be it Fairlead's or the data's."""
     nobody = "127.0.0.1:1"
     for control, data in ((nobody, bootstrap), (bootstrap, nobody)):
@@ -253,7 +268,7 @@ def test_nobody_there(bootstrap: str, topics: TopicNames) -> None:
         ({"data_bootstrap": "x" * 256}, "data_bootstrap"),
     ],
 )
-def test_refused(arguments: dict[str, str], field: str) -> None:
+def test_a_name_that_no_record_can_carry_is_refused(arguments: dict[str, str], field: str) -> None:
     """A name that no record could carry is refused before anything is asked."""
     with pytest.raises(UsageError, match=field):
         KafkaBridge(control_bootstrap="localhost:9092", **arguments)  # type: ignore[arg-type]

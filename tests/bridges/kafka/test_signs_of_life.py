@@ -7,7 +7,8 @@ import pytest
 from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
 from fairlead.core.outputs import Request
 from fairlead.core.records import TopicAbsent
-from tests.bridges.kafka.ledger import Ledger, running
+from tests.kit.bridge import running
+from tests.kit.bridge_ledger import Ledger
 
 pytestmark = pytest.mark.broker
 
@@ -25,7 +26,7 @@ def _ask(ledger: Ledger, group: str, topic: str) -> None:
     ledger.ask(Request(group, "route", topic, None, None))
 
 
-def test_signs(ledger: Ledger, bootstrap: str) -> None:
+def test_a_bridge_gives_signs_of_life_until_its_end(ledger: Ledger, bootstrap: str) -> None:
     """It is there, again and again, and its last word is that it ends; no sign is an answer."""
     bridge = _bridge(ledger, bootstrap, sign_ms=300)
     with running(bridge):
@@ -40,7 +41,9 @@ def test_signs(ledger: Ledger, bootstrap: str) -> None:
     assert ledger.refused == []
 
 
-def test_absent(ledger: Ledger, bootstrap: str, topic: str) -> None:
+def test_an_absent_topic_is_reported_until_it_is_made(
+    ledger: Ledger, bootstrap: str, topic: str
+) -> None:
     """A topic that is not there is told each time, until it is made; none that it makes itself."""
     with running(_bridge(ledger, bootstrap)):
         _ask(ledger, "orders", f"%RETRY%{topic}")

@@ -40,20 +40,20 @@ def description(**changes: Any) -> dict[str, Any]:
     return whole | changes
 
 
-def test_whole() -> None:
+def test_a_whole_topic_has_its_partitions_in_order() -> None:
     """A topic told whole is seen, its partitions in order, the first replica being preferred."""
     assert read_topic("orders", description()) == TopicSeen(
         "orders", "bjXN1LikRBKmgJlEt68b1w", (1, 2), (1, 2)
     )
 
 
-def test_topic_id() -> None:
+def test_a_topic_id_is_printed_as_kafka_prints_it() -> None:
     """A topic id is printed as Kafka prints it: URL-safe base64 without padding."""
     assert kafka_topic_id(str(UUID(int=0))) == "AAAAAAAAAAAAAAAAAAAAAA"
     assert kafka_topic_id(str(UUID(bytes=b"\xff" * 16))) == "_____________________w"
 
 
-def test_leaderless() -> None:
+def test_a_partition_without_a_leader_is_one() -> None:
     """A partition without a leader is still a partition; its leader is None."""
     told = description(partitions=[partition(0, leader=-1)])
     assert read_topic("orders", told) == TopicSeen(
@@ -61,7 +61,7 @@ def test_leaderless() -> None:
     )
 
 
-def test_absent() -> None:
+def test_only_error_3_means_that_a_topic_is_absent() -> None:
     """Only Kafka's own word for it, error 3, says that there is no such topic."""
     assert read_topic("orders", description(error_code=3, partitions=[])) == TopicAbsent("orders")
     # Kafka has no topic of such a name: as an answer that is missing it made the bridge unready.
@@ -82,18 +82,18 @@ def test_absent() -> None:
     ],
     ids=["forbidden", "electing", "no id", "zero id", "none", "gap", "no first", "no replica"],
 )
-def test_unclear(changes: dict[str, Any]) -> None:
+def test_an_incomplete_answer_proves_nothing(changes: dict[str, Any]) -> None:
     """An error, or a topic that is not told whole, proves nothing."""
     assert isinstance(read_topic("orders", description(**changes)), TopicUnclear)
 
 
-def test_left_out() -> None:
+def test_a_topic_left_out_is_unclear_and_not_absent() -> None:
     """A topic that the answer leaves out is unclear, not absent; the order is the one asked."""
     looks = read_topics(["payments", "orders"], [description()])
     assert [type(look) for look in looks] == [TopicUnclear, TopicSeen]
 
 
-def test_racks() -> None:
+def test_a_node_may_have_no_rack() -> None:
     """A node without a rack, or with one that no route can carry, has none."""
     brokers = [
         {"broker_id": 1, "rack": "rack-a"},

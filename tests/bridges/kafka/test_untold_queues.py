@@ -20,7 +20,7 @@ def _seen(partitions: int) -> TopicSeen:
     return TopicSeen("orders", "one", (1,) * partitions, (1,) * partitions)
 
 
-def test_grown() -> None:
+def test_the_untold_queues_are_counted() -> None:
     """How many queues nobody shares, and of how many."""
     found = untold_queues(_route(15), [_seen(21)])
     assert found == {"orders": "6 of its 21 queues have no owner: no bridge has published them"}

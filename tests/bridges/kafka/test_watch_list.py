@@ -17,7 +17,7 @@ def watch_list(pattern: str | None = None, named: tuple[str, ...] = ()) -> Watch
     )
 
 
-def test_sources() -> None:
+def test_each_wanted_topic_is_looked_at_once() -> None:
     """Topics that are named, match, are asked for or have a route are looked at, each once."""
     watched = watch_list("pay.*", ("orders",))
     watched.discover(["payments", "orders", "prepay", "pay"])
@@ -31,7 +31,7 @@ def test_sources() -> None:
     ]
 
 
-def test_a_flood() -> None:
+def test_in_a_flood_the_oldest_topics_are_forgotten() -> None:
     """Of too many topics that were asked for the oldest are forgotten, and no others."""
     watched = watch_list(named=("orders",))
     watched.ask("early", now_ms=0)
@@ -45,21 +45,21 @@ def test_a_flood() -> None:
     assert {"early", "invented-1"}.isdisjoint(looked_at)
 
 
-def test_own_topics() -> None:
+def test_a_pattern_never_matches_our_own_topics() -> None:
     """A pattern that matches everything does not match Fairlead's own topics, nor Kafka's."""
     watched = watch_list(".*")
     watched.discover(["orders", "fairlead.routes", "__consumer_offsets"])
     assert watched.topics([], now_ms=0) == ["orders"]
 
 
-def test_no_prefix() -> None:
+def test_an_empty_prefix_hides_nothing() -> None:
     """An empty prefix hides nothing."""
     watched = WatchList(named=(), pattern=re.compile(".*"), hidden_prefix="", forget_ms=FORGET_MS)
     watched.discover(["orders"])
     assert watched.topics([], now_ms=0) == ["orders"]
 
 
-def test_without_pattern() -> None:
+def test_without_a_pattern_no_topic_matches() -> None:
     """Without a pattern the names of all topics are not wanted, and none matches."""
     watched = watch_list()
     assert not watched.wants_discovery
@@ -77,7 +77,7 @@ def test_gone_from_pattern() -> None:
     assert watched.topics(["orders"], now_ms=0) == ["orders"]
 
 
-def test_forgetting() -> None:
+def test_a_topic_asked_for_is_forgotten_after_a_time() -> None:
     """A topic asked for is forgotten after a time, counted from the last time it was asked for."""
     watched = watch_list()
     watched.ask("orders", now_ms=0)
@@ -86,7 +86,7 @@ def test_forgetting() -> None:
     assert watched.topics([], now_ms=501 + FORGET_MS) == []
 
 
-def test_configured() -> None:
+def test_only_the_settings_make_a_topic_configured() -> None:
     """Only the settings make a topic configured: its name, or a match."""
     watched = watch_list("pay.*", ("orders",))
     watched.discover(["payments"])

@@ -48,7 +48,7 @@ SAFETY = (
         ],
     ),
     Case(
-        "serve is started again within the window of an overlap: it is told for as long as else",
+        "serve is started again within the window of an overlap: it fires for as long as else",
         {UP: "1x44 0x2 1x100", OVERLAPS: "_x40 1x4 stale"},
         [
             Check("9m45s", "OverlapDetected"),

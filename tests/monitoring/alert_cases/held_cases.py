@@ -1,4 +1,4 @@
-"""What is silent about groups that are held, and what of groups that are told together is not."""
+"""What is silent about held groups, and what is not about groups shown together."""
 
 from tests.monitoring.alert_cases.case import Case, Check, of_serve, serve
 from tests.monitoring.alert_cases.group_cases import CONVERGED, MEMBERS, ORDERS, UNASSIGNED

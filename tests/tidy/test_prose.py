@@ -1,0 +1,119 @@
+"""Where a reader reads, sentences are whole and have an actor."""
+
+from pathlib import Path
+
+import pytest
+
+from tests.tidy.prose import prose_faults
+from tests.tidy.source_tree import ROOT, named, text_files
+
+ROOMS = (
+    "ARCHITECTURE.md",
+    "CHANGELOG.md",
+    "README.md",
+    "SECURITY.md",
+    "docs/adr",
+    "docs/runbooks",
+    "fairlead/http",
+    "proof/fairlead_proof/conformance",
+    "proof/fairlead_proof/local",
+    "sinks",
+    "strategies/laws",
+    "client/fairlead_client/routes",
+    "client/tests/retry",
+    "client/tests/transport",
+    "tests/README.md",
+    "tests/conftest.py",
+    "tests/archive",
+    "tests/assignors",
+    "tests/bench",
+    "tests/broker",
+    "tests/codec",
+    "tests/conformance",
+    "tests/control",
+    "tests/demo",
+    "tests/engine",
+    "tests/explorer",
+    "tests/faults",
+    "tests/fixtures",
+    "tests/fuzz",
+    "tests/handover",
+    "tests/http",
+    "tests/jars",
+    "tests/judge",
+    "tests/kit",
+    "tests/local",
+    "tests/logs",
+    "tests/monitoring",
+    "tests/mutants",
+    "tests/packaging",
+    "tests/pitfalls",
+    "tests/planning",
+    "tests/recording",
+    "tests/secure",
+    "tests/serve",
+    "tests/sim",
+    "tests/sinks",
+    "tests/sources",
+    "tests/tidy",
+    "tests/topics",
+)
+"""What is clean by now: files and folders."""
+
+OWN = {ROOT / "tests" / "tidy" / name for name in ("prose.py", "test_prose.py")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"""Nobody is told of it."""',
+        "# The queue, of\n# which nothing is known.",
+        'HELP = "it Is told"',
+        '"""A topic that was made anew."""',
+        '"""One (of two."""',
+        '"""What one `step returns."""',
+        '"""No end"""',
+        '"""A whole line.\n\nNor is this one.\n"""',
+    ],
+)
+def test_a_fault_is_found(tmp_path: Path, text: str) -> None:
+    """The search finds each fault that it is there to find."""
+    path = tmp_path / "module.py"
+    path.write_text(text, encoding="utf-8")
+    assert list(prose_faults(path))
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '"""The engine tells the client (once)."""',
+        '"""A whole line.\n\nNormal words follow.\n"""',
+        '"""Is it told?"""',
+        "of, which = 1, 2",
+    ],
+)
+def test_plain_prose_is_left_alone(tmp_path: Path, text: str) -> None:
+    """The search leaves plain sentences alone."""
+    path = tmp_path / "module.py"
+    path.write_text(text, encoding="utf-8")
+    assert not list(prose_faults(path))
+
+
+def test_code_of_a_page_is_left_alone(tmp_path: Path) -> None:
+    """What stands in a fence of a page is no prose, and the lines after it keep their numbers."""
+    path = tmp_path / "page.md"
+    path.write_text("# Page\n\n```sh\nof which\n```\n\nHe is told.\n", encoding="utf-8")
+    assert list(prose_faults(path)) == [(7, "is told")]
+
+
+def test_the_clean_rooms_stay_clean() -> None:
+    """No file of these rooms has a fault; a new room joins the list when it is clean."""
+    files = [
+        path
+        for path in text_files()
+        if path.suffix in (".py", ".md") and path not in OWN
+        if any(path.is_relative_to(ROOT / room) for room in ROOMS)
+    ]
+    assert files
+    faults = [f"{named(path)}:{line} {what}" for path in files for line, what in prose_faults(path)]
+    assert faults == []
