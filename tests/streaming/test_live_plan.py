@@ -184,7 +184,7 @@ def test_it_has_commits_alone(settings: Settings, log: Log, tmp_path: Path) -> N
     assert len(plan["member_plans"][0]["after"]) == 3
     assert f"subscribes to {topic}, known from what it has committed" in plan["notes"][0]
     again = run_plan(settings, "--file", saved, "--join", "c1", "--topic", topic)
-    assert again["members"] == plan["member_plans"]
+    assert again["member_plans"] == plan["member_plans"]
     set_rule(log, "ruled", "strategy", {"name": "STICKY"})
     with pytest.raises(UsageError, match="c1 has no topic") as refused:
         run_plan(settings, "ruled", "--join", "c1")
