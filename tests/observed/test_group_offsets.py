@@ -27,7 +27,7 @@ class _Data:
     def __init__(self, *committed: int) -> None:
         self._committed = committed
 
-    def look(self, topics: list[str]) -> TopicsLook:
+    def look_at(self, topics: list[str]) -> TopicsLook:
         return TopicsLook([TopicSeen(each, IDENTITY, (1, 1), (1, 1)) for each in topics], {})
 
     def bounds(
