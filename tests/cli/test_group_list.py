@@ -317,5 +317,5 @@ def test_without_serve_the_topics_are_read(bootstrap: str, topics: TopicNames) -
     (found,) = orjson.loads(ended.stdout)
     assert (found["group"], found["epoch"], found["problems"]) == ("orders", [3, 41], [])
     said = ended.stderr.decode()
-    assert "nothing answers at" in said
+    assert "nobody answers at" in said
     assert "of the topics in " in said

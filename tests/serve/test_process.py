@@ -85,7 +85,7 @@ def assert_probes_beside_streams(served: Served) -> None:
         assert Counter(answers) == {b"200": 192, b"503": 64}
         assert served.get("/healthz")[0] == 200
         code, body = served.get("/api/v1/groups/orders/events")
-        assert (code, json.loads(body)["remedy"]) == (503, "End some, or raise http.connections.")
+        assert (code, json.loads(body)["remedy"]) == (503, "Close some, or raise http.connections.")
 
 
 def test_without_a_cluster_it_says_so_and_lives(tmp_path: Path) -> None:

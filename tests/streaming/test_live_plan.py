@@ -182,7 +182,7 @@ def test_it_has_commits_alone(settings: Settings, log: Log, tmp_path: Path) -> N
     saved = str(tmp_path / "plan.json")
     plan = run_plan(settings, group, "--join", "c1", "--save", saved)
     assert len(plan["member_plans"][0]["after"]) == 3
-    assert f"subscribes to {topic}, known from what it has committed" in plan["notes"][0]
+    assert f"subscribe to {topic}, known from what it has committed" in plan["notes"][0]
     again = run_plan(settings, "--file", saved, "--join", "c1", "--topic", topic)
     assert again["member_plans"] == plan["member_plans"]
     set_rule(log, "ruled", "strategy", {"name": "STICKY"})
