@@ -44,7 +44,7 @@ GENERATION: Final = 1
 
 
 class Abuser:
-    """Writes what no honest client does, in a process of its own, until it is told to stop."""
+    """Writes what no honest client does, in a process of its own, until its parent stops it."""
 
     def __init__(self, bootstrap: str, prefix: str, scale: float) -> None:
         self._prefix = prefix

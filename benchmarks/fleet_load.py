@@ -95,7 +95,7 @@ class LoadClient:
             yield self.release(drop["queue"], drop["epoch"])
 
     def release(self, queue: list[Any], epoch: list[int]) -> dict[str, Any]:
-        """Return the release of a queue of which nothing was processed."""
+        """Return the release of a queue that its owner has not worked on."""
         return self._record("release") | {"queue": queue, "epoch": epoch, "position": [0, 0]}
 
     def _record(self, kind: str) -> dict[str, Any]:
@@ -193,7 +193,7 @@ def _offsets(group: str) -> dict[str, Any]:
 
 
 def measure(load: FleetLoad, groups: int, clients: int, joins: int, seed: int) -> list[float]:
-    """Bring the fleet up, wait until everybody was told something, then time the joins."""
+    """Bring the fleet up, wait until everybody has an assignment, then time the joins."""
     chance = random.Random(seed)
     names = group_names(groups)
     fleet = [LoadClient(name, f"client-{number}") for name in names for number in range(clients)]

@@ -1,8 +1,8 @@
 """The job as it would be with one key per group, as far as that can be built at all.
 
-A stateless stage does not know which groups there are, so here it is told: routes go to every group
-and ticks to every group of their partition, or only the first of them, which is the marker of the
-generation: then nobody would ever lapse. The operator is the shard machine over one group.
+A stateless stage does not know which groups there are, so this one gets their names. Routes go to
+every group, and ticks to every group of their partition. If only the first tick went there (it
+marks the generation), nobody would ever lapse. The operator is the shard machine over one group.
 """
 
 from collections.abc import Iterable, Iterator

@@ -5,8 +5,8 @@
 One broker, one topic, one process. In each round three readers take turns: kafka-python's own
 `for records in consumer.poll()`, a PushConsumer whose listener is given batches, and one whose
 listener is given one message at a time. All look at every message's body. The clock runs from the
-first message to the last. What is told is each reader's median of messages per second, and its part
-of the bare one's; processor seconds stand beside, for a machine where others work too.
+first message to the last. The program prints each reader's median of messages per second, and its
+part of the bare one's. Processor seconds stand beside, for a machine where others work too.
 """
 
 import argparse

@@ -20,7 +20,7 @@ Begin = Mapping[str, Mapping[int, int]]
 """topic -> partition -> the first offset to read, for topics not read from their start."""
 
 WINDOWED: Final = ("heartbeats", "releases")
-"""Suffixes of the topics of which the engine reads a window."""
+"""Suffixes of the topics that the engine reads a window of."""
 
 
 def ends_before_claim(kafka: KafkaSettings, shards: int) -> Offsets:

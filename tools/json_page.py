@@ -15,7 +15,7 @@ __all__ = ["PAGE", "answer_schema", "page_text"]
 PAGE: Final = Path(__file__).parents[1] / "docs" / "json.md"
 
 _SHARED_MIN: Final = 4
-"""A list of keys is told as that of another object from so many keys on."""
+"""With this many keys or more, a list refers to another object with the same keys."""
 _HEAD: Final = """# JSON: one vocabulary
 
 What commands write with `-o json` and `-o jsonl`, and what `fairlead serve` answers, has the same

@@ -77,15 +77,15 @@ class Member:
     joined_ms: int = 0
     """The clock at its first heartbeat."""
     told_rival: bool = False
-    """It was told that a lesser process uses its client id."""
+    """It got the notice that a lesser process uses its client id."""
     told_odd: tuple[str, ...] = ()
-    """The marks of the values that the group has otherwise, as it was told; oldest first."""
+    """The marks of its values that differ from the group's, as notices told it; oldest first."""
     spoken: Spoken | None = None
     """When a queue was released in its name although no drop had asked for that; None: never."""
     told_waiting: tuple[str, ...] = ()
-    """Why it has less than it wants, as it was told last: (generation, reason, hash of details).
+    """Why it has less than it wants, by its last notice: (generation, reason, hash of details).
 
-    Empty: it was told nothing, or that nothing keeps its queues from it any more.
+    Empty: it got no notice, or one that nothing keeps its queues from it any more.
     """
 
     @property

@@ -4,8 +4,8 @@ Decides by the earlier records of the partition and by the clock of the log at t
 never by the cut of batches or the engine's own pace. So a replay refuses the same records, and the
 pace at which a backlog was written judges it.
 
-It counts four things: all groups, of which each shard has its share; new groups, and the bytes of
-large heartbeats, by buckets that hold five seconds' worth and empty at the rate of the quota; and
+It counts four things: all groups (each shard has its share); new groups, and the bytes of large
+heartbeats, by buckets that hold five seconds' worth and empty at the rate of the quota; and
 the records of each group in a second. A record beyond a quota stays undecoded, so that it costs
 next to nothing.
 

@@ -60,7 +60,7 @@ UNREADABLE = "unreadable"
 
 _ORDER = {"control": 0, "routes": 1, "offsets": 2, "releases": 3, "heartbeats": 4}
 _OF_SHARD = frozenset({"control", "releases", "heartbeats"})
-"""Topics of which a shard reads its own partition, stamped by the broker; others go to all."""
+"""A shard reads its own partition of these, stamped by the broker; other topics go to all."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,7 +40,7 @@ _SENTENCES: Final = {
     "generation_passed": "every client has answered the engine that started: what they hold counts",
     "recovery_started": "an engine started without its state, and asks the clients and the log",
     "recovery_passed": "an engine without its state has heard everybody who may be working",
-    "healed": "{client} had missed a record, and was told its queues again",
+    "healed": "{client} had missed a record, so the engine sent its assignment again",
     "quarantined": "the step of this group failed: no queue moves until it succeeds again",
     "quarantine_left": "the step of this group succeeds again",
     "group_evicted": "the group had no members left, and the engine forgot it",
@@ -123,7 +123,7 @@ def headline(audit: DecisionRecord, prelude: Sequence[DecisionRecord] = ()) -> s
     causes = [cause for each in (*prelude, audit) for cause in each.causes]
     kinds: dict[str, list[Mapping[str, Any]]] = {}
     for cause in causes:
-        # One person's order for one reason is told once, however many queues it names.
+        # One person's order for one reason stands here once, however many queues it names.
         kind = _ordered(cause, "…") if _is_order(cause) else str(cause["kind"])
         kinds.setdefault(kind, []).append(cause)
     chief = {kind for kind in kinds if kind not in _CONSEQUENCES} or set(kinds)

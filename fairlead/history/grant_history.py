@@ -108,9 +108,9 @@ class GrantHistory:
     def prelude_of(self, audit: DecisionRecord) -> tuple[DecisionRecord, ...]:
         """Return the decisions without moves that a decision followed up, oldest first.
 
-        A route changes in one decision, and queues move when their bounds are told. Changes are
-        collected one by one, and decided together. A client that joins before any queue is known
-        gets its first queues when their routes are told.
+        A route changes in one decision, and queues move when a bridge tells their bounds. The
+        engine collects changes one by one, and decides on them together. A client that joins
+        before any queue is known gets its first queues when a bridge tells their routes.
         """
         return self.preludes.get(audit.row.offset, ())
 

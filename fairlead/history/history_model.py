@@ -60,10 +60,10 @@ class Handover:
 
     Attributes:
         before: the former grant.
-        dropped_ms: when its holder was told to release it; None: it was not, as far as is known.
+        dropped_ms: when the engine told its holder to release it; None: never, as far as is known.
         released: the release; None: there was none.
         how: what ended the grant if no release did.
-        granted_ms: when its successor was told that it waits for nobody; None: it waits.
+        granted_ms: when the engine told its successor to wait for nobody; None: it waits.
         gap_ms: from the release to that, by their append times.
         by_release: the successor began by the release itself, before a decision let it in or
             without one.
@@ -176,7 +176,7 @@ class CurrentOwner:
     """Who has a queue.
 
     Attributes:
-        state: ``held``; ``draining``: its holder was told to stop; ``gated``: its owner waits.
+        state: ``held``; ``draining``: its holder has to stop; ``gated``: its owner waits.
         owner: the client; None: nobody.
         epoch: of its grant.
         since_ms: since when; None: unknown.

@@ -23,10 +23,10 @@ class GroupAssignments:
     """The assignments of one group's members.
 
     Attributes:
-        sets: member -> what it was told to hold, joined from all parts that were read.
+        sets: member -> what it has to hold, joined from all parts that were read.
         digests: member -> the digest that its heartbeats have once everything it waits for has
-            come and it has given up everything it was told to.
-        odd: members that were told that their group uses another value than their own.
+            come and it has given up everything it has to.
+        odd: members with a notice that their group uses another value than their own.
     """
 
     sets: dict[MemberKey, IssuedSet] = field(default_factory=dict)

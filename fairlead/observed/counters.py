@@ -67,13 +67,13 @@ class GroupCounters:
             number (:mod:`fairlead.observed.fewest_moves`), at most as many as did; by trigger.
         handover_timeouts: dropped queues whose holder lapsed or became mute before it released
             them; each once.
-        overlaps: queues that two live members were told to hold at once although the group's mode
-            forbids it, for longer than reading several partitions can mislead; each pair once.
+        overlaps: queues assigned to two live members at once although the group's mode forbids it,
+            for longer than reading several partitions can mislead; each pair once.
         fenced: releases and progress under an epoch that was over, that is, appended after the
             decision that resolved the grant. A repeated release does not count.
         expirations: clients taken for dead (cause ``client_expired``).
-        conflicts: pairs of processes with one client id that were told of each other (notice
-            ``duplicate_client_id``).
+        conflicts: pairs of processes with one client id, by their notices
+            (``duplicate_client_id``).
         fallbacks: grants of queues whose position nobody had told, so that ``why`` is one of
             ``FALLBACKS``; by that word.
         phases: times of the decisions that moved queues. ``detect``: from the first record that
@@ -84,9 +84,9 @@ class GroupCounters:
             are those of the appends.
         gaps: for each queue released at a position, from the release to the first record in which
             its successor shows that it has begun: progress, or a heartbeat that says it holds
-            everything it was told. Nobody worked on the queue for at most this long.
-        named: groups told by name.
-        folded: groups told together, as ``OTHER``.
+            its whole assignment. Nobody worked on the queue for at most this long.
+        named: groups with a name of their own.
+        folded: groups counted together, as ``OTHER``.
     """
 
     following: bool = False
@@ -134,7 +134,7 @@ class GroupCounters:
         )
 
     def choose_named(self, groups: Sequence[str], places: int, first: Collection[str] = ()) -> None:
-        """Decide which groups are told by name; the decision about a group is final.
+        """Decide which groups have their own name; the decision about a group is final.
 
         A group that got its place later would bring all its counts at once and take them from
         those of the others: both would look as if they had just happened.
@@ -147,12 +147,12 @@ class GroupCounters:
         self.named.intersection_update(groups)
         fresh = [name for name in groups if name not in self.named and name not in self.folded]
         for name in sorted(fresh, key=lambda name: name not in first):
-            # A group may itself be called `OTHER`: it is then told with the others.
+            # A group may itself be called `OTHER`: it then counts with the others.
             has_place = len(self.named) < places and name != OTHER
             (self.named if has_place else self.folded).add(name)
 
     def label_of(self, group: str) -> str | None:
-        """Return the name under which a group is told; None: it is not told any more."""
+        """Return the name that a group counts under; None: it does not count any more."""
         if group in self.named:
             return group
         return OTHER if group in self.folded or group == OTHER else None

@@ -35,8 +35,7 @@ class GroupEvents:
         dropped: dropped grants that were not released, and when they were dropped.
         late: those of mute holders, which are counted already.
         released: released queues that nobody has begun again: when, and which grant.
-        overlaps: members that were told to hold a queue at once, since when, and whether that is
-            counted.
+        overlaps: members with one queue at once -> since when, and whether that is counted.
     """
 
     name: str
@@ -73,7 +72,7 @@ class GroupEvents:
         expired = {
             cause.get("client_id")
             for cause in causes
-            # With a place it is no lapse: the client was heard once more, and was told.
+            # With a place it is no lapse: the client heartbeat once more, and got a notice.
             if cause["kind"] == "client_expired" and "at" not in cause
         }
         late = [step for step in applied.given_up if step.client_id in expired]
@@ -177,7 +176,7 @@ class GroupEvents:
         self.counters.observe_gap(released_ms, append_ms)
 
     def take_notice(self, body: dict[str, Any]) -> None:
-        """Notice that two processes were told of each other.
+        """Count a notice that tells two processes of each other.
 
         Raises:
             ValueError, KeyError, TypeError: it is no notice.

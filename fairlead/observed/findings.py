@@ -153,7 +153,7 @@ def _disagreement(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
 
 def _duplicate(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
     for client_id, number in checked.inputs.duplicates.items():
-        text = f"{number} processes use it: the newest counts, the others are told to stop"
+        text = f"{number} processes use it: the newest counts, the others have to stop"
         yield Finding(problem, client_id, text)
 
 
@@ -198,8 +198,8 @@ def _stalled(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
         )
         waiting = _waiting(standings[queue] for queue in drain.queues)
         text = (
-            f"it was told {when} to give up {_named(drain.queues)} and has not; {waiting}. "
-            f"{_heard(standing, members.get(drain.member))}"
+            f"the engine told it {when} to give up {_named(drain.queues)}, and it has not; "
+            f"{waiting}. {_heard(standing, members.get(drain.member))}"
         )
         yield Finding(
             problem, drain.member.client_id, text, _what_helps(standing, lives=drain.lives)
@@ -233,7 +233,7 @@ def _heard(standing: GroupStanding, member: MemberStanding | None) -> str:
 
 
 def _not_followed(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
-    """Yield the members that do not follow what they were told."""
+    """Yield the members that do not follow their assignments."""
     observed = checked.standing.live.observed
     for behind in checked.inputs.behind:
         if behind.is_problem(checked.inputs.rules):
@@ -245,7 +245,7 @@ def _not_followed(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
             yield Finding(
                 problem,
                 behind.member.client_id,
-                f"it heartbeats, but has read {read}; it was told "
+                f"it heartbeats, but has read {read}; the engine wrote "
                 f"{'.'.join(map(str, assigned.epoch))} {duration_words(behind.told_ms)} ago",
                 "check that it may read the assignments topic, and restart it",
             )
@@ -278,7 +278,7 @@ def _unanswered(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
             yield Finding(
                 problem,
                 waits.member.client_id,
-                f"it has heartbeat for {duration_words(waits.waited_ms)} and was told nothing, "
+                f"it has heartbeat for {duration_words(waits.waited_ms)} and has no assignment, "
                 "though an engine ticks",
                 "check whether the engine is starting or its batches stand still (`fairlead "
                 "doctor`, its /readyz and log), or rejects the member (`fairlead rejects tail`)",

@@ -48,7 +48,7 @@ class Forecast:
     Attributes:
         planned: the group, each queue with its future owner.
         rules: in force.
-        dropped: queues whose holders are told to stop, in the order of the commands.
+        dropped: queues whose holders have to stop, in the order of the commands.
         failures: topics that cannot be allocated; they keep their owners.
         alarms: of the decision.
         requests: what the strategy was asked, once for each set of members that share topics.
@@ -78,7 +78,7 @@ class Forecast:
         return tuple(sorted(self.readable(before) - self.planned.owners.keys(), key=queue_order))
 
     def moved(self, before: PlannedGroup) -> tuple[MessageQueue, ...]:
-        """Return the readable queues whose holders are told to stop."""
+        """Return the readable queues whose holders have to stop."""
         readable = self.readable(before)
         return tuple(queue for queue in self.dropped if queue in readable)
 

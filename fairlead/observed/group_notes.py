@@ -48,7 +48,7 @@ def check_notes(live: LiveGroup, unanswered: Collection[str]) -> tuple[str, ...]
 
     Args:
         live: the group.
-        unanswered: clients whose findings say that they were told nothing.
+        unanswered: clients whose findings say that they have no assignment.
     """
     notes = (*_rules(live), *_members(live, unanswered), *_broadcasters(live), *_passing(live))
     return tuple(each.what + each.now for each in notes)
@@ -108,7 +108,7 @@ def _leaving_and_joining(live: LiveGroup, unanswered: Collection[str]) -> Iterat
         elif key not in assigned and key.client_id in unanswered:
             continue
         elif key not in assigned:
-            yield _Remark(f"{key.client_id} {_since_when(live, member)} and was told nothing yet")
+            yield _Remark(f"{key.client_id} {_since_when(live, member)} and has no assignment yet")
         elif not assigned[key].complete:
             yield _Remark(
                 f"the engine is still writing the assignment of {key.client_id}",

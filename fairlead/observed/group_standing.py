@@ -110,9 +110,9 @@ class GroupStanding:
                 read = "nothing" if each.applied is None else ".".join(map(str, each.applied))
                 told = ".".join(map(str, each.told or ()))
                 if each.applied is not None and each.told is not None and each.applied >= each.told:
-                    yield f"{each.key.client_id} was told {told}, but holds something else"
+                    yield f"{each.key.client_id} has read {told}, but holds something else"
                 else:
-                    yield f"{each.key.client_id} was told {told}, but has read {read}"
+                    yield f"{each.key.client_id} has read {read}, but the engine wrote {told}"
         passing = sum(each.passing for each in self.queues)
         if passing:
             yield f"{passing} moving to another member"

@@ -94,7 +94,7 @@ class KnownGroups:
         self.counters.forget(name)
 
     def unknown(self, name: str) -> ObservedGroup:
-        """Return an empty group, of which nothing is known yet."""
+        """Return an empty group; nothing is known of it yet."""
         return ObservedGroup(
             name,
             self._facts,

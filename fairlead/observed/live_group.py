@@ -67,7 +67,7 @@ class LiveGroup:
 
     @property
     def assigned(self) -> Mapping[MemberKey, IssuedSet]:
-        """What each member was told to hold."""
+        """What each member has to hold."""
         return self.observed.assignments.sets
 
     def engine(self, now_ms: int) -> EngineLiveness:

@@ -38,7 +38,7 @@ class MemberStanding:
         heard_ms: when its newest heartbeat was appended.
         lease_left_ms: how long its lease still runs; below 0 it has stopped by itself.
         held: how many queues it works on.
-        draining: how many it was told to give up.
+        draining: how many it has to give up.
         gated: how many it waits for.
         told: the epoch of its newest assignment; None: it has none.
         applied: the newest epoch that it has read.
@@ -198,8 +198,8 @@ def _why_idle(
     state, rules = live.core.state, live.core.rules
     topics, lease_ms = sorted(member.topics), max(rules.lease_ms, member.profile.lease_ms)
     if member.key not in live.assigned and beaten_ms is not None and beaten_ms > lease_ms:
-        # Whatever else is so, a working engine would have told it something.
-        yield f"it has heartbeat for {duration_words(beaten_ms)} and was told nothing yet"
+        # Whatever else is so, a working engine would have written it an assignment.
+        yield f"it has heartbeat for {duration_words(beaten_ms)} and has no assignment yet"
     if not topics:
         yield "it subscribes to nothing"
     unknown = [each for each in topics if lacks_route(state.group, each, state.routes, rules)]
@@ -210,7 +210,7 @@ def _why_idle(
     if rules.pause:
         yield "the group is paused: no queue moves"
     if member.key not in live.assigned:
-        yield "it has just joined and was told nothing yet"
+        yield "it has just joined and has no assignment yet"
     sharers = len(live.planned.members)
     queues = sum(queue.topic in member.topics for queue in live.planned.queues)
     if queues < sharers:

@@ -25,7 +25,7 @@ __all__ = ["ObservedGroup"]
 
 _AT_REST: Final = frozenset(("stable", "empty", "paused"))
 _ANSWERED_MS: Final = 3_000
-"""A heartbeat sent this long after its member was told reflects what the member was told."""
+"""A heartbeat sent this long after an assignment reflects that assignment."""
 
 
 @dataclass(slots=True)
@@ -275,7 +275,7 @@ class ObservedGroup:
         return LastRebalance(last.append_ms, last.triggers, last.queues_moved)
 
     def is_settled(self, heard: HeardMember) -> bool | None:
-        """Tell whether a member holds exactly what it was told; None: it was told nothing.
+        """Tell whether a member holds exactly its assignment; None: it has none.
 
         It must have started everything it waits for and released everything it gives up.
         """
@@ -306,7 +306,7 @@ class ObservedGroup:
         )
 
     def overlaps(self) -> dict[MessageQueue, tuple[MemberKey, ...]]:
-        """Return the queues that several live members were told to hold, and these members.
+        """Return the queues that are assigned to several live members, and these members.
 
         Empty if the group's mode allows that.
         """
@@ -371,7 +371,7 @@ class ObservedGroup:
         """Return the queues whose position or end nobody has told.
 
         Members tell of every change, so what they told once holds while the group has members. For
-        a group without members only what was told since this time counts.
+        a group without members only what somebody has told since this time counts.
         """
         anybody, known = bool(self.live_members().members), self.positions.queues
         return [

@@ -185,7 +185,7 @@ class ObservedGroups:
                 group.take_commit(report, at_ms)
 
     def unmeasured(self, silent_ms: int) -> dict[str, list[MessageQueue]]:
-        """Return the queues of each group of which nobody has told anything for so long."""
+        """Return each group's queues that nobody has told anything of for so long."""
         since_ms = self._facts.as_of_ms - silent_ms
         queues_of = {group.name: group.unmeasured(since_ms) for group in self._known()}
         return {name: queues for name, queues in queues_of.items() if queues}
@@ -215,8 +215,8 @@ class ObservedGroups:
         """Return all groups in numbers, with their counts, as they are now.
 
         Args:
-            places: how many groups are told by name.
-            in_detail: groups whose queues are told one by one; these get a place first.
+            places: how many groups have their own name.
+            in_detail: groups whose queues stand one by one; these get a place first.
         """
         figures = self.figures()
         names = [each.summary.group for each in figures]
@@ -269,7 +269,7 @@ class ObservedGroups:
         return list(self._groups.by_name.values())
 
     def trust_routes(self) -> None:
-        """From now on, believe nothing that is told of other identities than the routes tell."""
+        """From now on, believe nothing about other identities than those of the routes."""
         self._facts.trust_routes()
 
     def may_hide_newer_engine(self) -> bool:

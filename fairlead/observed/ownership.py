@@ -3,7 +3,7 @@
 A member's assignment stays as it is after the member has given up or started its queues
 (docs/protocol.md §3.12), so the assignment alone does not tell whether a drain is over. A drain is
 over when its release was read, when a decision has resolved it, when the member's digest says that
-the member holds exactly what it was told, or when a newer grant of the queue does not wait for it
+the member holds exactly its assignment, or when a newer grant of the queue does not wait for it
 and was not made unsafely. A waiting grant is over in the same cases. A silent member loses nothing:
 its assignment stands until the engine takes its queues, because it may be working.
 """
@@ -39,7 +39,7 @@ class Share(NamedTuple):
 
     Attributes:
         state: ``held``: it works on the queue; ``gated``: it starts when others have released the
-            queue; ``draining``: it was told to stop and has not released the queue.
+            queue; ``draining``: it has to stop and has not released the queue.
         epoch: of its grant.
         waits_for: the members whose release a gated grant waits for.
     """
@@ -57,8 +57,8 @@ class GrantEnds:
     Attributes:
         released: the releases of the group.
         decided: its decisions.
-        settled: members whose digest says that they hold exactly what they were told: they have
-            given up what they were told to give up, and wait for nothing.
+        settled: members whose digest says that they hold exactly their assignment: they have given
+            up what they had to, and wait for nothing.
     """
 
     released: Releases
@@ -89,7 +89,7 @@ def shares_of(queue: MessageQueue, entries: _Entries, ends: GrantEnds) -> list[S
         if (member, entry.epoch) in ended:
             continue
         settled = member in ends.settled
-        # A member that was told to hold it stays an owner: two of them are an overlap.
+        # A member with a grant to hold it stays an owner: two of them are an overlap.
         passed_by = entry.epoch < newest.epoch and member not in awaited and not unsafe
         if passed_by and entry.state != "held":
             continue
@@ -113,8 +113,8 @@ class QueueOwnership(NamedTuple):
         state: of its owner's share; ``draining``: its holder gives it up, and nobody is granted it.
         owner: the present or next owner; None while it is draining.
         epoch: of the newest grant.
-        holder: the member that was told to give it up and has not; None: nobody.
-        also: other members that were told to hold it.
+        holder: the member that has to give it up and has not; None: nobody.
+        also: other members that it is assigned to.
     """
 
     state: ShareState
@@ -129,7 +129,7 @@ class GroupOwnership:
     """All queues of a group that some assignment names.
 
     ``owned``: how many queues each member owns, including those that it waits for. ``contested``:
-    queues that somebody gives up, or that several were told to hold, with all their shares.
+    queues that somebody gives up, or that several members have to hold, with all their shares.
     """
 
     queues: Mapping[MessageQueue, QueueOwnership]
@@ -140,7 +140,7 @@ class GroupOwnership:
 
     @property
     def shared_twice(self) -> dict[MessageQueue, tuple[MemberKey, ...]]:
-        """The queues that several members were told to hold, and these members."""
+        """The queues that are assigned to several members, and these members."""
         return {
             queue: (hold.owner, *hold.also)
             for queue in self.contested

@@ -18,7 +18,7 @@ def phase_of(decided: str | None, *, awaited: bool, passing: bool, members: bool
 
     Args:
         decided: the phase of the newest decision; None: none was read.
-        awaited: whether a sharing member heartbeats that was told nothing yet.
+        awaited: whether a sharing member heartbeats and has no assignment yet.
         passing: whether queues are moving.
         members: whether there are any.
     """

@@ -18,7 +18,7 @@ ALARMS: Final[Mapping[str, str]] = {
     "designation_empty": "no designated member subscribes to a topic: nobody consumes it",
     "drained_empty": "every member that subscribes to a topic is drained: nobody consumes it",
     "duplicate_client_id": "two processes use one client id: the newer one counts",
-    "mute_member": "a member heartbeats but does not give up what it was told to give up",
+    "mute_member": "a member heartbeats but does not give up what it has to give up",
     "not_returned": "a client with queues did not come back within the restart grace",
     "paused_unassigned": "the group is paused, and nobody consumes one of its queues",
     "position_out_of_bounds": "a member told a position that cannot be right",

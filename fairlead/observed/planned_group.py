@@ -70,7 +70,7 @@ class PlannedGroup:
 
     @property
     def owners(self) -> dict[MessageQueue, str]:
-        """The owner of each readable queue; a holder that was told to give it up is none."""
+        """The owner of each readable queue; a holder that has to give it up is none."""
         members, queues = self.members, self.state.queues
         owners = {}
         for queue in self.queues:

@@ -73,7 +73,7 @@ class QueuePosition:
 
     @property
     def end_is_older(self) -> bool:
-        """Whether the position was told later than the end, so that the lag is unknown."""
+        """Whether the position is newer than the end, so that the lag is unknown."""
         if self.asked or self.position is None or self.end is None:
             return False
         return self.position.offset > self.end
@@ -109,15 +109,15 @@ def _report(entry: Mapping[str, Any]) -> PositionReport:
 
 @dataclass(slots=True)
 class ObservedQueue:
-    """One queue, from everything that was told of it.
+    """One queue, from everything that records tell of it.
 
     Attributes:
-        position: the greatest that was told of this identity of the topic.
+        position: the greatest one of this identity of the topic.
         told_by: who told it.
         earliest: the first kept offset, as a bridge told it last.
         told_ms: when the newest record that told of the queue was appended.
         identity: the identity that the position belongs to; None: not told.
-        identity_ms: when that identity was told last.
+        identity_ms: when a record named that identity last.
         former: earlier identities; none of them comes back.
         epoch: the epoch of the newest progress.
         idle_ms: how long its owner had not tried to pull it, as the newest progress says.
@@ -216,7 +216,7 @@ class ObservedQueue:
         if end is None or at is None:
             return None
         if at.offset > end:
-            # The position was told later than the end: the lag is unknown.
+            # The position is newer than the end: the lag is unknown.
             return None
         from_offset = max(at.offset, self.earliest or 0)
         if from_offset >= end:
@@ -263,8 +263,8 @@ class GroupPositions:
     """The queues of one group with a known position or end.
 
     ``polled``: the ends that the data cluster was asked for, of the queues of all groups.
-    ``identities``: topic -> its identity by its route, and when that was told. ``topics``: how far
-    behind the group is in each topic, queue by queue.
+    ``identities``: topic -> its identity by its route, and when a bridge told it. ``topics``: how
+    far behind the group is in each topic, queue by queue.
     """
 
     polled: Mapping[MessageQueue, EndHistory]
@@ -329,7 +329,7 @@ class GroupPositions:
         )
 
     def apply_identities(self, identities: Mapping[str, str], at_ms: int) -> None:
-        """Apply the identities of topics: what was told of other identities no longer counts."""
+        """Apply the identities of topics: positions of other identities no longer count."""
         for queue, measure in self.queues.items():
             identity = identities.get(queue.topic)
             if identity is not None and measure.identity is not None:
@@ -362,7 +362,7 @@ class GroupPositions:
         return any(behind.messages for each in self.topics.values() if (behind := each.all()))
 
     def forget_queues(self, queues: Iterable[MessageQueue]) -> None:
-        """Forget some queues, whatever was told of them."""
+        """Forget some queues, with everything about them."""
         for queue in queues:
             measure = self.queues.pop(queue, None)
             if measure is not None:
@@ -371,7 +371,7 @@ class GroupPositions:
         self.topics = {name: each for name, each in self.topics.items() if name in left}
 
     def forget(self, topics: Iterable[str], oldest_ms: int) -> None:
-        """Forget other topics than these, if nothing was told of them since this time."""
+        """Forget other topics than these, if nobody has told anything of them since this time."""
         kept = {*topics}
         kept.update(
             queue.topic for queue, measure in self.queues.items() if measure.told_ms >= oldest_ms

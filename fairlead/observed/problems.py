@@ -39,12 +39,12 @@ _TOLD_OTHERWISE: Final = frozenset(
 
 @dataclass(frozen=True, slots=True)
 class PendingDrain:
-    """A member that was told to give queues up and has not.
+    """A member that has to give queues up and has not.
 
     Attributes:
         member: who.
         queues: which queues.
-        asked_ms: how long ago it was told, for the first of them; None: before what was read.
+        asked_ms: how long ago the engine told it, for the first; None: before what was read.
         lease_ms: its lease, or that of its group if that is longer.
         muted: the engine has called it mute since.
         lives: it heartbeats.
@@ -73,7 +73,7 @@ class PendingDrain:
 class BehindMember:
     """A member that heartbeats but has not followed its assignment, or holds something else.
 
-    ``told_ms``: how long ago it was told that. ``lease_ms``: as in `PendingDrain`.
+    ``told_ms``: how long ago the engine wrote that. ``lease_ms``: as in `PendingDrain`.
     """
 
     member: MemberKey
@@ -87,7 +87,7 @@ class BehindMember:
 
 @dataclass(frozen=True, slots=True)
 class SilentMember:
-    """A member that was told to hold queues and does not heartbeat any more.
+    """A member that has queues and does not heartbeat any more.
 
     ``silent_ms``: for how long; None: since before what was read. ``lease_ms``: as in
     `PendingDrain`.
@@ -109,7 +109,7 @@ class SilentMember:
 
 @dataclass(frozen=True, slots=True)
 class UnansweredMember:
-    """A member that heartbeats to share queues and was told nothing yet.
+    """A member that heartbeats to share queues and has no assignment yet.
 
     ``waited_ms``: for how long it has heartbeat. ``lease_ms``: as in `PendingDrain`. ``tick_ms``:
     the period of the engine's ticks.
@@ -138,17 +138,17 @@ class ProblemInputs:
         phase: a word of docs/protocol.md §3.14.
         phase_ms: how long the group has been in it; None: since before what was read.
         alarms: of the newest decision.
-        overlaps: queues that several live members were told to hold, and these members.
+        overlaps: queues that are assigned to several live members, and these members.
         unassigned: queues that nobody holds and nobody is about to get.
         unrouted: shared topics whose route is unknown, or has too few queues.
         disagreements: traits on which members disagree, and who has which value.
         duplicates: client ids that several processes use, and how many.
         unsafe: a queue was granted without waiting for somebody who may be working on it.
-        drains: members that were told to give queues up and have not.
+        drains: members that have to give queues up and have not.
         behind: members that do not follow their assignments.
         failed: the strategy cannot allocate a topic.
         silent: members with queues that do not heartbeat.
-        unanswered: members that heartbeat and were told nothing.
+        unanswered: members that heartbeat and have no assignment.
         restarting: clients that start again and again, and how many processes they had.
         released: native consumers read its queues, and no Fairlead client is missed.
     """

@@ -16,7 +16,7 @@ __all__ = ["GrantHolder", "QueueStanding", "queue_standings"]
 
 @dataclass(frozen=True, slots=True)
 class GrantHolder:
-    """A member that was told to hold, give up or wait for a queue.
+    """A member that has to hold, give up or wait for a queue.
 
     Attributes:
         member: who.
@@ -51,7 +51,7 @@ class QueueStanding:
     Attributes:
         queue: the queue.
         held: members that work on it; more than one is an overlap.
-        draining: members that were told to stop and have not released it.
+        draining: members that have to stop and have not released it.
         gated: members that wait to start.
         target: its future owner; None: nobody.
         place: how far the group is in it.

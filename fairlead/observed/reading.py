@@ -139,7 +139,7 @@ def observe_positions(source: TopicSource, group: str) -> ObservedGroup:
 
 
 def observe_assignments(source: TopicSource, group: str) -> ObservedGroups:
-    """Return the groups that have assignments, and what the members of one were told to hold.
+    """Return the groups that have assignments, and the assignments of one group's members.
 
     Raises:
         EnvironmentMissingError: the topic cannot be read.
@@ -215,7 +215,7 @@ def _in_doubt_since_ms(
             # It is gone, or it keeps a longer lease than its group's rule.
             yield newest_ms - LEASE_MS_MAX
         if leaves and all(entry.state == "draining" for entry in assigned.entries):
-            # It may have written a leave before it was told to give everything up.
+            # It may have written a leave before the engine told it to give everything up.
             yield min(newest_ms, assigned.at_ms) - LEASE_MS_MAX
 
 

@@ -1,7 +1,7 @@
 """Which clients are started again and again, by their heartbeats.
 
-Decides when somebody should look. Two processes that share a client id, each restarted whenever it
-is told to stop, never run side by side: all that can be seen is that the client has one process
+Decides when somebody should look. Two processes that share a client id never run side by side if a
+supervisor restarts each of them whenever it has to stop. The heartbeats only show one process
 after another. A process that fails as it starts looks the same.
 """
 

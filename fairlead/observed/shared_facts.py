@@ -36,7 +36,7 @@ class SharedFacts:
         full_routes: topic -> its whole route.
         identities: topic -> its identity by its route, and when that was appended.
         polled: the ends that the data cluster was asked for.
-        polled_identities: topic -> the identity of those ends, if it was told.
+        polled_identities: topic -> the identity of those ends, if it is known.
         appended: when the records of each topic and partition were appended.
         clocks: the clock of each partition of heartbeats.
         begun: when the first record read of that partition was appended.
@@ -85,7 +85,7 @@ class SharedFacts:
         return bool(newer) and append_ms >= min(newer) - _CLOCKS_APART_MS
 
     def trust_routes(self) -> None:
-        """From now on, believe nothing that is told of other identities than the routes tell."""
+        """From now on, believe nothing about other identities than those of the routes."""
         self.identities = {
             topic: (identity, INT64_MAX) for topic, (identity, _) in self.identities.items()
         }

@@ -17,7 +17,7 @@ class Snapshot:
     Attributes:
         figures: each group in numbers, sorted by name.
         counters: what has happened to them since somebody began to follow them.
-        in_detail: groups whose queues are told one by one.
+        in_detail: groups whose queues stand one by one.
         passed_over: how many rows were no record of the protocol.
         failed: how often looking at a group failed.
     """

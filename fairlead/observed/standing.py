@@ -20,7 +20,7 @@ class Standing:
         ownership: who holds what.
         phase: as in :class:`~fairlead.observed.summary.GroupSummary`.
         mode: how queues are handed over.
-        converged: nothing is moving, and each live member holds what it was told.
+        converged: nothing is moving, and each live member holds its assignment.
         queues: the routed queues of each topic that it shares.
         unassigned: how many of these nobody holds or is granted.
         idle: members that could own a queue and own none.

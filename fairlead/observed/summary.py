@@ -52,7 +52,7 @@ class GroupSummary:
         unsafe: queues on which somebody beside their owner may still work, as ``mode`` or
             ``on_mute`` allows.
         epoch: of the newest decision, or of the newest assignment if the log lost that.
-        converged: nothing is moving, and each live member holds what it was told.
+        converged: nothing is moving, and each live member holds its assignment.
         skew: the most queues of a member minus the fewest, among those that could own one.
         alarms: of the newest decision.
         lag_messages: unread messages over all queues with a known lag; None: there is none.

@@ -61,7 +61,7 @@ class TopicLag:
         self._free: list[int] = []
 
     def new_place(self) -> int:
-        """Return a slot for a queue of which nothing is known yet."""
+        """Return a slot for a queue; nothing is known of it yet."""
         if self._free:
             return self._free.pop()
         self._messages.append(0)

@@ -81,7 +81,7 @@ GAUGES: Final = (
         "group_converged",
         "group",
         "1 if nothing is on its way (stable, empty or paused) and each live member holds exactly"
-        " what it was told, by its digest; else 0.",
+        " its assignment, by its digest; else 0.",
     ),
     _gauge("group_epoch", "group", "The number of the newest decision's epoch."),
     _gauge("group_generation", "group", "The generation of the newest decision's epoch."),
@@ -105,7 +105,7 @@ GAUGES: Final = (
     _gauge(
         "group_lag_messages",
         "group topic",
-        "Messages that are not processed yet, over the queues of which position and end are known;"
+        "Messages that are not processed yet, over the queues with a known position and end;"
         " also of a group without members.",
     ),
     _gauge(
@@ -167,7 +167,7 @@ COUNTERS: Final = (
     _counter(
         "overlap_violations",
         "group",
-        "Queues that two live members were told to hold at once, where the mode forbids it.",
+        "Queues assigned to two live members at once, where the mode forbids it.",
     ),
     _counter(
         "fenced_commits",
@@ -178,12 +178,12 @@ COUNTERS: Final = (
     _counter(
         "client_id_conflicts",
         "group",
-        "Pairs of processes with one client id that were told of each other.",
+        "Pairs of processes with one client id that got a notice about each other.",
     ),
     _counter(
         "offset_fallbacks",
         "group why",
-        "Grants of queues of which nobody had told a position, by the why of their start.",
+        "Grants of queues whose position nobody had told, by the why of their start.",
     ),
     _counter(
         "view_failures",
@@ -205,7 +205,7 @@ HISTOGRAMS: Final = (
         "Of decisions that moved queues. detect: from the first record that caused it (of a lapse,"
         " the last heartbeat) to the newest that it had read; decide: from there to the decision;"
         " release: of each queue, from the drop to its release; converge: from the decision to the"
-        " heartbeat with which all members hold what they were told.",
+        " heartbeat with which all members hold their assignments.",
     ),
     _histogram(
         "handover_gap",

@@ -1,7 +1,7 @@
 """The metrics of groups: a Prometheus collector that reads a snapshot at each scrape.
 
 No label names a client. Queues are named only for the groups of a setting. Groups without a place
-of their own are told together as ``__other__``.
+of their own count together as ``__other__``.
 """
 
 from collections import Counter

@@ -38,7 +38,7 @@ class SharedView:
         """Begin with nothing known.
 
         Args:
-            settings: how long decisions are kept, and which groups are told by name.
+            settings: how long it keeps decisions, and which groups have their own name.
             tick_ms: the period of the engine's ticks.
             strategies: the engine's strategies.
         """

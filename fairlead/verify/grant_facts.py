@@ -27,8 +27,8 @@ class GrantFacts:
     """One issued grant: who may work on the queue under this epoch.
 
     Attributes:
-        member: whose grant it is; None: only a decision names it, by a client id of which no
-            member was known.
+        member: whose grant it is; None: only a decision names it, by a client id without a
+            known member.
         resolved: the proof that nobody works under it any more.
         resolved_ms: the log clock when that proof was read.
         dropped_ms: the log clock since which its member must let go.

@@ -21,8 +21,9 @@ class Holding:
 
     ``count``: per member, its queues. ``held`` and ``home``: per class, member -> its number of
     queues in the result, and now. ``guests`` and ``missing``: per class, the members that hold
-    more, or fewer, than now. ``has``, ``won`` and ``lost``: per member, the classes of which it
-    holds any, more than now, or fewer than now; each class as a node: its number plus ``first``.
+    more, or fewer, than now. ``has``, ``won`` and ``lost``: per member, the classes that it holds
+    any of, more of than now, or fewer of than now. Each class is a node: its number plus
+    ``first``.
     """
 
     def __init__(

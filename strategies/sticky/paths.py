@@ -1,7 +1,7 @@
 """Finds the cheapest ways to move queues from members with too many to members with too few.
 
 It decides along which chains of moves queues pass. Members and classes are the nodes of a residual
-graph, with edges from a member to each class of which it holds queues, and from a class to each of
+graph, with edges from a member to each class that it holds queues of, and from a class to each of
 its possible owners. Each step away from a member costs 1, so the shortest chains come first. When
 saving moves, taking a queue from its owner also costs a move, taking a guest costs nothing, and
 bringing a queue home gains a move.

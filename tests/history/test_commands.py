@@ -222,7 +222,7 @@ def test_a_queue_without_an_owner_has_a_reason(tmp_path: Path) -> None:
     assert "waits    at offset 7: c2 stopped (t.releases/" in text
     assert "  why c2 lost it\n    decision " in text
     assert "alice set the rule designated" in text
-    assert "c2 was told to stop" in text
+    assert "the engine told c2 to stop" in text
     assert "  before: c2 from " in text
     (story,) = _told("explain", GROUP, "--queue", "1", "--dump", folder)
     lost = story["loss"]

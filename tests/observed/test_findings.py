@@ -63,7 +63,7 @@ def test_a_stalled_handover_and_a_mute_member() -> None:
     world.pass_seconds(35)
     (found,) = found_in(world)
     assert (found.problem, found.subject) == ("stalled_handover", "c1")
-    words = r"it was told 3\d s ago to give up orders/main/2 and has not; c2 waits. Its last "
+    words = r"the engine told it 3\d s ago to give up orders/main/2, and it has not; c2 waits. Its"
     assert re.match(words, found.text)
     assert "fairlead group set orders --on-mute force" in found.remedy
     world.pass_seconds(12)
@@ -262,17 +262,17 @@ def test_a_member_that_no_engine_answers() -> None:
     heard_alone(world, 10, held, joining)
     verdict = check_group(standing_of(world))
     assert verdict.word == "safe"
-    assert "c2 has just joined and was told nothing yet" in verdict.notes
+    assert "c2 has just joined and has no assignment yet" in verdict.notes
     heard_alone(world, 65, held, joining)
     (found,) = found_in(world)
     assert (found.problem, found.subject) == ("unanswered", "c2")
-    assert found.text.startswith("it has heartbeat for 1 min 15 s and was told nothing")
+    assert found.text.startswith("it has heartbeat for 1 min 15 s and has no assignment")
     assert "/readyz" in found.remedy
     assert "fairlead doctor" in found.remedy
     (idle,) = standing_of(world).idle
-    assert idle.why == "it has heartbeat for 1 min 15 s and was told nothing yet"
+    assert idle.why == "it has heartbeat for 1 min 15 s and has no assignment yet"
     assert not any("c2" in note for note in check_group(standing_of(world)).notes)
-    assert "c2 has heartbeat for more than 10 s and was told nothing yet" in remarks(world)
+    assert "c2 has heartbeat for more than 10 s and has no assignment yet" in remarks(world)
     heard_alone(world, 8, held, joining, ticking=False)
     assert _problems(world) == [("engine_silent", "engine")]
     world.pass_seconds(2)

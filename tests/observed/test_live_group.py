@@ -187,7 +187,7 @@ def test_queues_of_a_former_incarnation_go_to_the_new_one() -> None:
     assert live.planned.members["c1"].incarnations == 2
     assert {(one.holder, one.successor) for one in live.passing} == {("c1", "c1")}
     assert remarks(world)[:2] == (
-        "c1 has just joined and was told nothing yet",
+        "c1 has just joined and has no assignment yet",
         "c1 runs 2 times: only the newest counts",
     )
     heard_alone(world, 16, *world.clients[1:])

@@ -12,27 +12,16 @@ ROOMS = (
     "CHANGELOG.md",
     "README.md",
     "SECURITY.md",
+    "benchmarks",
+    "client/fairlead_client",
     "docs/adr",
     "docs/runbooks",
-    "fairlead/bridges",
-    "fairlead/broker",
-    "fairlead/codec",
-    "fairlead/control",
-    "fairlead/doctor",
-    "fairlead/http",
-    "fairlead/jars",
-    "fairlead/kafka",
-    "fairlead/logs",
-    "fairlead/planning",
-    "fairlead/recording",
-    "fairlead/replay",
-    "fairlead/settings",
-    "fairlead/wire",
-    "proof/fairlead_proof/conformance",
-    "proof/fairlead_proof/local",
+    "fairlead",
+    "proof",
     "sinks",
-    "strategies/laws",
-    "client/fairlead_client/routes",
+    "strategies",
+    "streaming",
+    "tools",
     "client/tests/retry",
     "client/tests/transport",
     "tests/README.md",
@@ -73,6 +62,13 @@ ROOMS = (
     "tests/topics",
 )
 """What is clean by now: files and folders."""
+
+GOLDEN = {
+    ("proof/fairlead_proof/pitfalls/handovers.py", "is told"),
+    ("proof/fairlead_proof/pitfalls/members.py", "is told"),
+    ("proof/fairlead_proof/pitfalls/ours/world.py", "is told"),
+}
+"""Texts that golden stories hold byte for byte."""
 
 OWN = {ROOT / "tests" / "tidy" / name for name in ("prose.py", "test_prose.py")}
 
@@ -129,5 +125,10 @@ def test_the_clean_rooms_stay_clean() -> None:
         if any(path.is_relative_to(ROOT / room) for room in ROOMS)
     ]
     assert files
-    faults = [f"{named(path)}:{line} {what}" for path in files for line, what in prose_faults(path)]
+    faults = [
+        f"{named(path)}:{line} {what}"
+        for path in files
+        for line, what in prose_faults(path)
+        if (named(path), what) not in GOLDEN
+    ]
     assert faults == []

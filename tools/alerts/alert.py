@@ -25,11 +25,11 @@ class Alert:
     Attributes:
         name: also the name of its runbook.
         job: whose metrics it is about.
-        severity: who is told, and how fast.
+        severity: whom it reaches, and how fast.
         expression: PromQL; what it returns fires.
         hold: for how long it has to hold until it fires; ``0s``: at once.
         when: the same in words, for the page of all alerts.
-        summary: one line for whoever is told; a template over the labels.
+        summary: one line for its reader; a template over the labels.
         description: what it means to users, and the first command.
     """
 

@@ -13,7 +13,7 @@ CLIENT_ALERTS: Final = (
         hold="0s",
         when="more than three commits of one client to the data cluster failed within 15 minutes",
         summary="Group {{ $labels.group }}: commits of {{ $labels.instance }} fail",
-        description="The engine is told the progress all the same. But tools"
+        description="The engine learns the progress all the same. But tools"
         " that read the group's committed offsets see old ones, and after a loss of the engine's"
         " state so would the engine.",
     ),

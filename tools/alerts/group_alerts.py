@@ -12,7 +12,7 @@ _HELD: Final = f'group!="{OTHER}",phase=~"{"|".join(HELD_PHASES)}"'
 NOT_TOLD_ELSEWHERE: Final = f"unless {SAME_GROUP} fairlead_group_phase{{{_HELD}}} == 1"
 """A group that waits, or that is kept apart, is not at rest either; other alerts say so.
 
-Groups that are told together are judged by their numbers, which leave out those that are held.
+The groups counted together are judged by their numbers, which leave out those that are held.
 """
 
 REBALANCING: Final = (
@@ -67,7 +67,7 @@ PAGES: Final = (
         hold="5m",
         when="a group's handovers have not come to their end for 5 minutes",
         summary="Group {{ $labels.group }}: a rebalance does not come to its end",
-        description="A client has not given up what it was told to, or has not taken what it was"
+        description="A client has not given up what it has to, or has not taken what it was"
         " given; what it holds up has nobody. fairlead group check {{ $labels.group }} names it.",
     ),
     Alert(
@@ -169,7 +169,7 @@ MEMBER_TICKETS: Final = (
         hold="0s",
         when="two live processes used one client id",
         summary="Group {{ $labels.group }}: two processes use one client id",
-        description="One of them was told to stop and does nothing; under a supervisor it comes"
+        description="One of them has to stop and does nothing; under a supervisor it comes"
         " back for ever. Give each process an id of its own.",
     ),
     Alert(

@@ -1,4 +1,4 @@
-"""The overview: six rows, of which the first answers whether all is safe."""
+"""The overview: six rows; the first answers whether all is safe."""
 
 from typing import Final
 

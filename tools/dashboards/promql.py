@@ -148,7 +148,7 @@ def quantile(share: float, buckets: str, *by: str) -> str:
 
 
 def most(count: int, of: Callable[[str], str]) -> str:
-    """Return the series of which the value is greatest at the end of the time that is shown.
+    """Return the series with the greatest values at the end of the time that is shown.
 
     Args:
         count: so many at most.

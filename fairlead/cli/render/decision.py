@@ -63,5 +63,5 @@ def came_between(decisions: "Sequence[DecisionRecord]") -> str:
 def _lines(decisions: "Sequence[DecisionRecord]") -> Iterator[str]:
     for each in decisions:
         why = "; ".join(map(cause_words, each.causes)) or ", ".join(each.triggers)
-        why = why or "no cause is told"
+        why = why or "it names no cause"
         yield f"\n  {each.epoch} at {time_words(each.written_ms)}: {why}"

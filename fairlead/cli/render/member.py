@@ -34,7 +34,7 @@ def member_row(member: "MemberStanding", now_ms: int) -> dict[str, Any]:
         "draining": member.draining,
         "gated": member.gated,
         "role": member.role,
-        "why": member.why or ("has not read what it was told" if member.behind else None),
+        "why": member.why or ("does not follow its assignment" if member.behind else None),
     }
 
 

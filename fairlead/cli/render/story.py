@@ -192,7 +192,8 @@ def _loss(loss: "LostQueue", queue: "MessageQueue") -> Iterator[str]:
 def _given_up(handover: "Handover") -> Iterator[str]:
     before = handover.before
     if handover.dropped_ms is not None:
-        yield f"      {clock_words(handover.dropped_ms)}  {before.client_id} was told to stop"
+        when = clock_words(handover.dropped_ms)
+        yield f"      {when}  the engine told {before.client_id} to stop"
     released = handover.released
     if released is not None:
         what = (

@@ -309,7 +309,7 @@ def notify_duplicates(draft: Draft) -> None:
 
 
 _TO_THE_OTHER = "another process uses this client id: give each process its own"
-_TO_THE_WINNER = "another process uses this client id and was told to stop: give each its own"
+_TO_THE_WINNER = "another process uses this client id and has to stop: give each process its own"
 
 
 def _heard_beside(state: GroupState, one: Member, other: Member) -> bool:

@@ -1,1 +1,1 @@
-"""What members are told: assignments, decisions, notices, and records sent again."""
+"""What the engine tells members: assignments, decisions, notices, and records sent again."""

@@ -2,7 +2,7 @@
 
 A client learns by itself that nobody has released its queues, or that no engine runs. Only records
 that it does not read say that a rule keeps it from queues, that a topic does not exist, or that no
-bridge answers. Decides what a member is told, never who gets what. It depends on the state and the
+bridge answers. Decides what a member reads, never who gets what. It depends on the state and the
 clock at the end of a step, so that batches without a decision may be cut in any way.
 
 ADR 0184 gives the reasons.

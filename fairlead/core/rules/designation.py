@@ -100,8 +100,8 @@ class Designation:
 class Sharing:
     """Who shares which of a group's topics; a topic in neither set belongs to nobody.
 
-    ``empty``: the rule's topics without a designated member. ``idle``: topics for all members, of
-    which no member may own any. Both raise an alarm.
+    ``empty``: the rule's topics without a designated member. ``idle``: topics for all members that
+    no member may own. Both raise an alarm.
     """
 
     common: frozenset[str]

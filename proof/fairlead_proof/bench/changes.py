@@ -31,7 +31,7 @@ class Change:
     Attributes:
         kind: what happened.
         client_id: to whom.
-        begun_ns: when the client was told, monotonic.
+        begun_ns: when the client got its command, monotonic.
         adopted_ns: when the last queue stood at its position, monotonic.
         wall_ahead_ns: wall clock minus monotonic clock.
         queues: how many queues were adopted.
@@ -162,7 +162,7 @@ def engine_spans(change: Change, log: LogTimes) -> list[tuple[float, float]]:
 
     Each runs from the record that a decision waited for to the decision's own append. One decision
     drops a queue and adds it to its successor, or grants a queue that somebody had left; a queue
-    whose successor was told only after the release passes two.
+    that the successor gets only after the release passes two.
     """
     dropped, granted = _on_the_way(change)
     spans: list[tuple[float, float]] = []

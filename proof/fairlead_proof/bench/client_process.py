@@ -62,7 +62,7 @@ class Speaker(Observer):
 
 
 class Commands:
-    """What the process is told: joins wait in a queue, a leave reaches the consumer at once."""
+    """The commands to the process: joins wait in a queue, a leave reaches the consumer at once."""
 
     def __init__(self) -> None:
         self._joins: queue.SimpleQueue[str | None] = queue.SimpleQueue()

@@ -1,6 +1,6 @@
 """What a client's death costs: from its last heartbeat until somebody else reads all its queues.
 
-Nobody is told of a death, so its queues wait until its lease and the engine's margin are over, and
+Nobody announces a death, so its queues wait until its lease and the engine's margin are over, and
 both count from the append of its last heartbeat. What comes on top is the engine's and the
 successors' time.
 """

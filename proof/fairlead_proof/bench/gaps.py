@@ -1,7 +1,7 @@
 """How long a queue that changed hands had no owner: the one stopped, and the other started.
 
-A stop is told when nothing of the queue is in hand any more, so what the application needed to
-finish is no part of a gap.
+A client reports a stop when it has nothing of the queue in hand any more, so what the application
+needed to finish is no part of a gap.
 """
 
 from collections.abc import Sequence

@@ -31,7 +31,7 @@ from strategies.registry import USUAL
 
 WARM_UP_ROUNDS: Final = 3
 STRATEGIES_BESIDE: Final = (USUAL, "AVG")
-"""What a group has of whom nobody says anything, and what RocketMQ has."""
+"""The strategy that groups have by default, and the one that RocketMQ has by default."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,7 +45,7 @@ from fairlead_proof.demo.consumers import Consumers
 
 
 class Hands:
-    """What the process was told to do about the message in hand."""
+    """What the process has to do with the message in hand."""
 
     def __init__(self) -> None:
         self._condition = threading.Condition()

@@ -100,7 +100,7 @@ class Fleet:
         return killing
 
     def terminate(self, client_id: str) -> None:
-        """SIGTERM: a consumer stops, releases and leaves as when it is told to."""
+        """SIGTERM: a consumer stops, releases and leaves, as by a command."""
         self._set_state(client_id, "leaving")
         os.kill(self._children[client_id].pid, signal.SIGTERM)
 

@@ -22,7 +22,7 @@ class Seat:
     Attributes:
         state: how far it is in its life.
         consumed: messages it processed.
-        held: the message it was told to hold in hand.
+        held: the message that it has to hold in hand.
     """
 
     state: SeatState = "starting"

@@ -30,7 +30,7 @@ BACK_SECONDS_MAX: Final = 12.0
 """A lease of 15 s, the client's default, less the 3 s by which its last heartbeat may be old."""
 _FINDINGS_MAX: Final = 8
 _STEPS_TOLD_MAX: Final = 8
-"""Of more steps the least and the greatest figure are told: a row of them all is 150 wide."""
+"""Of more steps it prints the least and the greatest: a row of them all is 150 wide."""
 
 
 @dataclass(frozen=True, slots=True)

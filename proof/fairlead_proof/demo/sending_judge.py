@@ -65,7 +65,7 @@ def _in_place(ledger: Ledger, content: TopicContent) -> Check:
         if stored.get((sent.result.queue.queue_id, sent.result.offset)) != b"%d" % sent.number
     ]
     return Check(
-        "each at the queue and offset that were told",
+        "each at the queue and offset of its answer",
         f"{len(ledger.sent) - len(wrong):,} of {len(ledger.sent):,}",
         "all",
         not wrong,

@@ -137,7 +137,7 @@ class SimulatedWorld:
         """Delete a topic and create another one of its name."""
         self.data.recreate(topic, queues, self.timeline.now_ms)
         self.judge.recreated(topic)
-        self.narrate("topic", topic.name, "is made anew, with", queues, "queues")
+        self.narrate("topic", topic.name, "is recreated with", queues, "queues")
         self.bridge.publish(topic)
 
     def reset(self, queue: MessageQueue, offset: int) -> None:

@@ -100,7 +100,7 @@ def _tiles() -> list[Panel]:
     )
     converged = Face(
         "Converged",
-        "Whether every member holds exactly what it was told, and nothing is on its way.",
+        "Whether every member holds exactly its assignment, and nothing is on its way.",
         "none",
         words=(NOBODY_TELLS, Word(0, BLUE, "MOVING"), Word(1, GREEN, "yes")),
     )

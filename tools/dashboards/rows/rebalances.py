@@ -70,7 +70,7 @@ def _phases() -> Panel:
         "detect: from the first record that caused it, of a lapse the last heartbeat, until the"
         " newest was read. decide: until the decision was written. release: of each queue, from"
         " the drop to its release. converge: from the decision until all members say that they"
-        " hold what they were told. Each point stands for the rebalances of its step; between them"
+        " hold their assignments. Each point stands for the rebalances of its step; between them"
         " there were none.",
         "s",
         no_value="no rebalance in this time",
@@ -87,7 +87,7 @@ def _converging() -> Panel:
     face = Face(
         "Until all is in place",
         "How many rebalances took how long from the decision until all members said that they hold"
-        " what they were told. A second band far above the first is a member that lets go late.",
+        " their assignments. A second band far above the first is a member that lets go late.",
         "s",
         no_value="no rebalance in this time",
     )

@@ -153,10 +153,10 @@ def _firing() -> Panel:
         Column(
             "Alert", f"{firing('alertname', 'severity', 'group', match='$group|')}", "alertname"
         ),
-        Column("Who is told", label="severity", width=100),
+        Column("Severity", label="severity", width=100),
         Column("Group", label="group", opens_group=True),
     ]
-    return table(face, columns, PanelSize(6, 7), sort_by=["Who is told"])
+    return table(face, columns, PanelSize(6, 7), sort_by=["Severity"])
 
 
 def _since_when() -> Panel:

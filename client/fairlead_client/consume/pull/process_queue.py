@@ -196,7 +196,7 @@ class ProcessQueue:
             return True
 
     def put_back(self, batch: Batch, remaining: Sequence[Record] | None = None) -> bool:
-        """Take a batch back, of which only `remaining` is not consumed; False as for `finish`.
+        """Take a batch back; only `remaining` of it is not consumed. False as for `finish`.
 
         None: the whole batch remains.
         """
