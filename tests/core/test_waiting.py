@@ -169,7 +169,7 @@ def test_a_bridge_that_answers_with_less_is_there() -> None:
 
 
 def test_who_joins_a_paused_group_hears_which_rule() -> None:
-    """A notice tells who joins a paused group by which rule, and its end; owners get none."""
+    """Who joins a paused group gets a notice of the rule, then of its end; owners get none."""
     world = GroupWorld()
     world.beat("a")
     world.publish(2)
@@ -233,7 +233,7 @@ def test_drained_before_a_missing_topic() -> None:
 
 
 def test_an_undesignated_client_hears_which_rule() -> None:
-    """A notice tells a client by which rule it has nothing; a designated one gets none."""
+    """A client that a rule leaves out gets a notice of it; a named one without queues does not."""
     world = GroupWorld()
     world.rule("designated", {"only": ["a", "b"]})
     world.beat("a")

@@ -197,7 +197,7 @@ def test_a_topic_without_a_route() -> None:
 
 
 def test_a_retry_topic_that_nothing_has_failed_for() -> None:
-    """The first message that fails makes the group's own: nobody hears that it is missing."""
+    """The first failed message makes the group's own retry topic: no finding misses it before."""
     world = world_of("c1", "c2", queues={"orders": 4})
     one, two = world.clients
     one.subscribed = two.subscribed = ("orders", "%RETRY%orders")
