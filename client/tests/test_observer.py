@@ -1,4 +1,4 @@
-"""An observer of a Consumer is told when work on a queue starts and stops, in that order."""
+"""A Consumer tells its observer when work on a queue starts and stops, in that order."""
 
 from fairlead_client.consume.in_flight import InFlight
 from fairlead_client.message import Message
@@ -11,7 +11,7 @@ EPOCH = Epoch(1, 7)
 
 
 class Witness(Observer):
-    """Writes down what it is told, and what was reported to the session by then."""
+    """Writes down its calls, and what the session had heard by then."""
 
     def __init__(self) -> None:
         self.told: list[tuple[str, int, int]] = []
@@ -40,7 +40,7 @@ def _begun() -> tuple[InFlight, Witness, Message]:
 
 
 def test_stop_waits_for_what_is_in_hand() -> None:
-    """The stop is told after the message in hand is done, and before the session hears of it."""
+    """The observer hears of a stop after the message in hand is done, before the session does."""
     in_flight, witness, message = _begun()
     in_flight.stop_work(QUEUE, EPOCH)
     assert witness.told == [("started", 5, 0)]
@@ -50,7 +50,7 @@ def test_stop_waits_for_what_is_in_hand() -> None:
 
 
 def test_an_abandoned_queue_is_reported_as_stopped() -> None:
-    """A queue that took too long to stop is told as stopped where it was processed to."""
+    """The observer hears that an abandoned queue stopped, and how far the work on it came."""
     in_flight, witness, message = _begun()
     in_flight.stop_work(QUEUE, EPOCH)
     in_flight.abandon_work(QUEUE, EPOCH)

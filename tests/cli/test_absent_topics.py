@@ -1,4 +1,4 @@
-"""A group that reads a topic which is not there is told so, by check of it and of all."""
+"""`check` of a group and of all groups names a topic that is not there."""
 
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
@@ -24,7 +24,7 @@ def command(settings: Settings, capsys: pytest.CaptureFixture[str]) -> Command:
 
 @pytest.fixture
 def topic(bootstrap: str, topics: "TopicNames") -> Iterator[str]:
-    """A topic that exists, and of which a bridge has told the route."""
+    """A topic that exists, and whose route a bridge has published."""
     # Like no other topic of the shared broker: only this one is similar to it.
     with routed_topic(bootstrap, topics, stem="q7f3k9z2-w8x5") as name:
         yield name

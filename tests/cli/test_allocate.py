@@ -53,7 +53,7 @@ def test_nothing_steers_the_terminal() -> None:
 
 
 def test_notes_of_a_strategy_stand_below_the_table() -> None:
-    """What a strategy notes is told below the table, and stands in the answer for programs."""
+    """The notes of a strategy stand below the table, and in the answer for programs."""
     options = {
         "effort": 0,
         "current": {"a": [["orders", "b", number] for number in range(4)]},
@@ -93,7 +93,7 @@ def test_flags_win_over_the_document(tmp_path: Path) -> None:
     ],
 )
 def test_a_mistake_is_named_by_its_flag(flags: list[str], said: str) -> None:
-    """A mistake is told by its flag or option."""
+    """The refusal names the flag or option with the mistake."""
     ended = RUN.invoke(app, ["proof", "allocate", *flags])
     assert ended.exit_code != 0
     assert said in ended.output + str(ended.exception)
@@ -111,7 +111,7 @@ def test_a_mistake_is_named_by_its_flag(flags: list[str], said: str) -> None:
     ],
 )
 def test_mistakes_in_a_document(case: str, said: str) -> None:
-    """A mistake in a document is told by its field, on standard input too."""
+    """The refusal names the field of the document, also on standard input."""
     ended = RUN.invoke(app, ["proof", "allocate", "--case", "-"], input=case)
     assert ended.exit_code != 0
     assert said in str(ended.exception)

@@ -107,7 +107,7 @@ class Group:
 def test_a_plan_is_carried_out_once_as_shown(
     engine: SharedEngine, capsys: Capture, tmp_path: Path
 ) -> None:
-    """A plan is carried out once, signed, and what moves is what was shown; a join is told."""
+    """A plan runs once, signed, and moves what it showed; its join stays to the operator."""
     group, saved = Group(engine, "planned", capsys), str(tmp_path / "plan.json")
     group.join("c1", "c2")
     flags = ("--strategy", "STICKY", "--pin", "orders/main/0=c2", "--join", "c3")

@@ -87,7 +87,7 @@ def test_bash_completes_words_options_and_groups(program: Mapping[str, str], vie
 @pytest.mark.parametrize(
     "shell, script",
     [
-        # Outside of an interactive shell only what the function is told can be seen.
+        # Outside of an interactive shell only the arguments of the function show.
         ("zsh", "_arguments() { print -- $1 }; compdef() { :; }; words=(fairlead gro); CURRENT=2"),
         ("fish", "fairlead --show-completion | source; complete -C 'fairlead gro'"),
     ],

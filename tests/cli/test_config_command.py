@@ -134,7 +134,7 @@ def test_with_nothing_set_no_row_is_shown(capsys: pytest.CaptureFixture[str]) ->
 
 
 def test_every_mistake_is_named_at_once(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    """Every mistake is told at once, with file, line, key, reason and remedy, and 2 at the end."""
+    """The command names all mistakes, each with file, line, key, reason and remedy, and exits 2."""
     first, second = tmp_path / "first.toml", tmp_path / "second.toml"
     first.write_text('[kafka]\nbootstrp = "a:1"\n', encoding="utf-8")
     second.write_text("[engine]\n\ntick_ms = 1\n", encoding="utf-8")
@@ -188,7 +188,7 @@ def test_the_schema_is_printed_as_json(capsys: pytest.CaptureFixture[str]) -> No
 def test_the_settings_of_each_library_are_shown_without_secrets(
     mine: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """What each library is told is shown without secrets."""
+    """The command shows what each library gets, without secrets."""
     rows = json.loads(_run(capsys, "kafka", "--config", str(mine), "-o", "json"))
     told = {(row["library"], row["option"]): row["value"] for row in rows}
     assert told["kafka-python", "sasl_plain_password"] == "********"

@@ -75,7 +75,7 @@ def test_without_an_engine_the_rule_stands_in_the_log(command: Command, log: Log
     ids=lambda words: " ".join(words[:1] + words[2:]),
 )
 def test_unknown_groups_are_refused(command: Command, log: Log, arguments: list[str]) -> None:
-    """A rule does not make a group by a typing error: the nearest names are told instead."""
+    """A typing error makes no group: the command refuses it and names the nearest groups."""
     command("set", "orders", *MEANT, "--slots", "group", "--wait", "0", code=ExitCode.ENVIRONMENT)
     written = len(log.records("control"))
     assert command(*arguments, code=ExitCode.USAGE) == []
@@ -306,7 +306,7 @@ def _value(rule: RuleSet) -> bytes:
 
 
 def test_refused_record_is_shown(command: Command, log: Log) -> None:
-    """A record that the engine refuses is told beside what is in force, once until it is mended."""
+    """The command shows a refused record beside what is in force, once until it is mended."""
     bad = RuleSet("*", "strategy", (), {"name": "STICKIER"}, "carol")
     log.append("control", _value(bad), b'["*","strategy"]', 0)
     rows = command("show", "*")

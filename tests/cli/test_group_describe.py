@@ -137,7 +137,7 @@ def test_state_on_a_narrow_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     ],
 )
 def test_a_span_is_written_in_its_two_greatest_units(milliseconds: int, words: str) -> None:
-    """A span is told in its two greatest units."""
+    """A span has its two greatest units."""
     assert duration_words(milliseconds) == words
 
 

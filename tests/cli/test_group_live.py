@@ -112,10 +112,10 @@ class Group:
             body = body_of(record)
             if (body.get("group"), body.get("client_id")) != (self.name, client.client_id):
                 return False
-            # Why it waits is told by a notice.
+            # A notice says why it waits.
             if body["kind"] != "assignment":
                 return False
-            # When a queue that drains is released, only its successor is told.
+            # When a draining queue is released, the engine tells only its successor.
             kept = [each for each in body["assigned"] if each["state"] != "draining"]
             held = sorted(each["queue"][2] for each in kept if each["state"] == "held")
             return len(held) == len(kept) and wanted(held)
@@ -186,7 +186,7 @@ def test_drained_under_avg(engine: SharedEngine) -> None:
 
 
 def test_a_pause_holds_a_join_back(engine: SharedEngine) -> None:
-    """A pause holds a join back; a restart within its grace moves nobody else; a drain is told."""
+    """A pause holds a join back; a restart within its grace moves nobody else; a drain shows."""
     group = Group(engine, "paused")
     first, second = group.join("c1", "c2")
     rows, _ = group.run("pause", "--because", "the cache is being rebuilt")
@@ -238,7 +238,7 @@ def test_a_pause_holds_a_join_back(engine: SharedEngine) -> None:
 
 
 def test_a_queue_that_is_not_there(engine: SharedEngine) -> None:
-    """A queue in no route is told with what its topic has, for it may be mistyped."""
+    """A queue in no route is shown with what its topic has, for it may be mistyped."""
     group = Group(engine, "mistyped")
     group.join("c1")
     pins = [f"{queue}=c1" for queue in ("orders/main/3", "orders/mian/3", "nowhere/main/0")]
@@ -271,7 +271,7 @@ def test_all_groups_at_run_time(engine: SharedEngine) -> None:
 
 
 def test_described_while_it_runs(engine: SharedEngine) -> None:
-    """The command shows who holds what and that all follow; who lags is told as members told it."""
+    """The command shows who holds what and that all follow, with the lag that members reported."""
     group = Group(engine, "described")
     group.join("c1", "c2")
     found, text = group.run("describe")
@@ -304,7 +304,7 @@ def _rows(engine: SharedEngine, *words: str) -> list[dict[str, Any]]:
 
 
 def test_the_past_of_a_live_group_is_told_with_its_causes(engine: SharedEngine) -> None:
-    """Who has a queue, why, and what moved is told of a live group, each cause with its record."""
+    """The history of a live group shows owners, causes and moves, each cause with its record."""
     group = Group(engine, "past")
     group.join("c1", "c2")
     third = engine.fleet.join("c3", group.name)

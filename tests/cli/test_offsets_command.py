@@ -143,7 +143,7 @@ def test_without_an_engine_the_resets_stand_in_the_log(
 def test_a_mistake_is_refused_before_anything_is_written(
     command: Command, log: Log, topic: str
 ) -> None:
-    """A mistake is told by its flag or queue with what would do, before anything is written."""
+    """The refusal names the flag or queue and what would do, before anything is written."""
     group = f"{topic}-group"
     named, new = ("--topic", topic), (group, "--new-group")
     for arguments, said in (

@@ -1,4 +1,4 @@
-"""`fairlead offsets show --dump`: where a recorded group was, as far as it was told."""
+"""`fairlead offsets show --dump`: the last known positions of a recorded group."""
 
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ def _run(*words: str | Path) -> list[dict[str, Any]]:
 
 
 def test_each_queue_has_its_last_position_and_lag(folder: Path) -> None:
-    """Each queue has what was told last; where the end is older no lag is told."""
+    """Each queue has its last known position; where the end is older, it has no lag."""
     rows = _run(GROUP, "--dump", folder)
     assert [row["queue"] for row in rows] == [["orders", "main", number] for number in range(6)]
     (old,) = [row for row in rows if (row["position"] or (0, 0))[1] == 1_630]

@@ -80,7 +80,7 @@ def test_the_life_of_a_route(command: Command, log: "Log", told: Path) -> None:
 
 
 def test_a_mistyped_topic_is_refused_with_near_names(command: Command, told: Path) -> None:
-    """Whoever mistypes a topic is told which names are near; where none is known, no name is."""
+    """The refusal of a mistyped topic names the nearest known ones, if there are any."""
     command("show", "order", code=ExitCode.VERDICT_NEGATIVE)
     assert "nearest" not in command.text
     command("put", "orders", str(told))
@@ -97,7 +97,7 @@ def test_an_identity_of_ones_own(command: Command, told: Path) -> None:
 
 
 def test_risky_routes_are_warned_about(command: Command, told: Path) -> None:
-    """Queues that nobody would read, and a broker without its master, are told."""
+    """The command warns of queues that nobody would read, and of a broker without its master."""
     odd = json.loads(
         PRINTED_ROUTE.replace("{0:", '{"1":').replace('"writeQueueNums":4', '"writeQueueNums":6')
     )

@@ -68,7 +68,7 @@ def test_put_again_answers_who_came_later(
 def test_bounds_that_nobody_knows(
     system: LiveSystem, capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
-    """A topic that Kafka does not have waits, and whoever puts its route is told for what."""
+    """A topic that Kafka does not have waits, and the command that puts its route says for what."""
     command, topic = Command("route", system.settings, capsys), f"{system.topic}-elsewhere"
     told = tmp_path / "route.json"
     told.write_text(PRINTED_ROUTE, encoding="utf-8")

@@ -39,7 +39,7 @@ def command(settings: Settings, log: "Log", capsys: pytest.CaptureFixture[str]) 
 def test_check_all_reports_a_silent_bridge(
     command: Command, settings: Settings, topics: "TopicNames", bootstrap: str
 ) -> None:
-    """Requests that nobody answers are told by check --all, with since when and what to do."""
+    """`check --all` names requests that nobody answers, since when, and what to do."""
     asked = f"{topics.prefix}asked"
     make_topic(bootstrap, asked)
     with contextlib.closing(KafkaProducer(bootstrap_servers=bootstrap)) as producer:
@@ -81,7 +81,7 @@ def test_a_dead_bridge_is_a_finding(
     assert "gave its last sign of life at" in found["problem_list"][0]["says"]
     assert "the bridge is dead" in command.text
     assert [each["verdict"] for each in found["bridges"]] == ["dead"]
-    # A group that waits for this bridge is told of it too; one that lacks nothing is not.
+    # A group that waits for this bridge has the finding too; one that lacks nothing has not.
     for group, topic in (("waits", f"{topics.prefix}new"), ("calm", "orders")):
         make_topic(bootstrap, topic) if group == "waits" else None
         Client(log, group, "c1", subscribed=(topic,)).beat()  # type: ignore[arg-type]

@@ -77,7 +77,7 @@ def test_a_large_screen_shows_queues_and_decisions() -> None:
 
 
 def test_a_log_that_stands_still_is_said_to() -> None:
-    """A log that stands still is said to, and so is a group of which nothing was read."""
+    """The screen says so when the log stands still, and when it has read nothing of a group."""
     assert "6.0 s ago (nothing comes" in _screen(_handing_over(), (200, 50), silent_ms=6_000)[0]
     lines = screen_lines(GROUP, None, [], Moment(0, 0), (80, 24))
     assert [line.strip() for line in lines] == [

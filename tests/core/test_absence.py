@@ -111,7 +111,7 @@ def test_grace_of_a_crash_counts_from_the_last_heartbeat() -> None:
 
 
 def test_grace_shorter_than_the_lease() -> None:
-    """Who is taken for dead only after its grace is not waited for."""
+    """The group does not wait for a member that is dead only after its grace."""
     world = world_of("a", "b", queues=4, restart_grace_ms=5_000)
     for _ in range(3):
         world.pass_time(5_000)

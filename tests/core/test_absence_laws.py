@@ -50,7 +50,7 @@ class Life:
         self.obey()
 
     def obey(self) -> None:
-        """Everybody who runs heartbeats and gives up what it was told to drop."""
+        """Every running client heartbeats and gives up what the engine dropped."""
         for client, life in self.running.items():
             process = (life, client)
             self.world.beat(client, life=life, process=process)

@@ -1,4 +1,4 @@
-"""What members are meant to agree on: whose value stands, who is told, and for how long."""
+"""What members must agree on: whose value stands, who gets a notice, and for how long."""
 
 from dataclasses import replace
 
@@ -84,7 +84,7 @@ def test_a_lone_member_may_change_its_mind() -> None:
 
 
 def test_each_difference_is_told_once_and_the_alarm_stands() -> None:
-    """A member is told of what is new only; the alarm is in every decision until it agrees."""
+    """A notice names only what is new; the alarm is in every decision until the member agrees."""
     world = settled("a")
     world.beat("b", profile=LAST)
     result = world.run()
@@ -108,7 +108,7 @@ def test_each_difference_is_told_once_and_the_alarm_stands() -> None:
 
 
 def test_a_difference_that_comes_again_is_told_again() -> None:
-    """Who agreed in between is told of its next difference, also in what it was told of before."""
+    """A member that agreed in between gets a notice of its next difference, even of an old one."""
     world = settled("a")
     for number, expression in enumerate(("paid", "*", "open"), start=1):
         world.beat("b", topics=[Subscription("orders", "tag", expression, (), number)])
@@ -117,16 +117,16 @@ def test_a_difference_that_comes_again_is_told_again() -> None:
 
 
 def test_another_odd_value_is_told_too() -> None:
-    """Each value of its own that differs is told once, whatever it was told of another before."""
+    """A member gets one notice for each value of its own that differs."""
     world = settled("a")
-    for number, (expression, told) in enumerate(
+    for number, (expression, noticed) in enumerate(
         (("paid", True), ("open", True), (" open ", False), ("A || *", False), ("open", True)), 1
     ):
         world.beat("b", topics=[Subscription("orders", "tag", expression, (), number)])
         world.run()
         (said,) = _notices(world) or [("", "")]
-        assert bool(said[1]) is told
-        assert not told or f"expression of orders is tag {expression}, " in said[1]
+        assert bool(said[1]) is noticed
+        assert not noticed or f"expression of orders is tag {expression}, " in said[1]
 
 
 def test_default_times_are_no_difference() -> None:

@@ -237,7 +237,7 @@ def test_what_was_claimed_and_is_nobodys_waits_for_its_bounds() -> None:
 
 
 def _told_in_a_barrier(how: str, position: int | Position, identity: str | None) -> GroupWorld:
-    """Return a world behind a barrier in which a position of a's queue was told in some way."""
+    """Return a world behind a barrier in which a record gives a position of a's queue."""
     world, held = _behind_a_barrier()
     if how == "progress":
         world.progress("a", 0, held, position, identity=identity)
@@ -325,7 +325,7 @@ def test_the_new_topic_forgets_what_was_doubted() -> None:
 
 
 def test_more_words_than_are_put_aside_are_refused() -> None:
-    """The oldest gives way with a dead letter: what was refused is told, whoever floods a queue."""
+    """The oldest record gives way with a dead letter, so its sender hears of the refusal."""
     world = owned_by_a()
     held = _moving(world)
     world.progress("a", 0, held, 50, end=100)

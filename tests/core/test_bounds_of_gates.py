@@ -13,7 +13,7 @@ def _pin(world: GroupWorld, client: str) -> None:
 
 
 def _starts(world: GroupWorld, client: str, life: int = 1) -> list[Position]:
-    """Let the client alone live on for a minute; return where it is told to begin, ungated."""
+    """Let the client alone live on for a minute; return the positions of its ungated adds."""
     found = []
     for _ in range(12):
         world.pass_time(5_000)

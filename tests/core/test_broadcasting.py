@@ -8,7 +8,7 @@ READS_ALL = MemberProfile(message_model="broadcasting", consume_from="first_offs
 
 
 def test_it_is_a_member_and_owns_nothing() -> None:
-    """It stands among the members of decisions, and is told once that it owns nothing."""
+    """It stands among the members of decisions, and gets one assignment that is empty."""
     world = GroupWorld()
     world.beat("a", profile=READS_ALL)
     world.publish(4)
@@ -107,7 +107,7 @@ def test_an_ordered_one_keeps_no_group_from_being_eager() -> None:
 
 
 def test_its_digest_is_that_of_nothing() -> None:
-    """One that says it holds something is told again that it holds nothing."""
+    """A broadcasting member that says it holds something gets the empty assignment again."""
     world = settled("a")
     world.beat("b", profile=READS_ALL)
     world.run()

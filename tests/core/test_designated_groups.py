@@ -145,7 +145,7 @@ def test_same_result_writes_nothing() -> None:
 
 
 def test_rule_of_all_groups() -> None:
-    """A rule of all groups moves a group that was told nothing, unless its own designates all."""
+    """A rule of all groups moves a group without records, unless its own rule designates all."""
     world = settled("a", "b")
     defaults = with_rule(GroupRules(), "designated", {"only": ["b"]}, {})
     engine = replace(world.rules, defaults=defaults)

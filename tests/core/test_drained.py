@@ -137,7 +137,7 @@ def test_an_alarm_stands_in_every_decision() -> None:
 
 
 def test_told_when_it_has_nothing() -> None:
-    """A drained client is told of when its last queue is given up, and at once if it had none."""
+    """A decision says when a drained client gives up its last queue, at once if it had none."""
     world = settled("a", "b")
     first, second = world.epoch_of(2), world.epoch_of(3)
     drain(world, "b")

@@ -1,4 +1,4 @@
-"""Two processes with one client id: one owns, whatever the order; both are told, none in vain."""
+"""Two processes with one client id: one owns in any order; both get a notice, none in vain."""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -17,7 +17,7 @@ PROCESSES = {1: (100, "p1"), 2: (200, "p2"), 3: (200, "p3")}
 
 @dataclass(slots=True)
 class Deployment:
-    """Processes that share the client id ``a``, as clients live: who is told to stop stops."""
+    """Processes that share the client id ``a``. The loser stops, as clients do."""
 
     world: GroupWorld
     lives: dict[int, int] = field(default_factory=lambda: {number: number for number in PROCESSES})
@@ -74,7 +74,7 @@ def _rounds(deployment: Deployment, order: tuple[int, ...], rounds: int = 4) -> 
 
 @pytest.mark.parametrize("order", [*permutations(PROCESSES)])
 def test_of_three_processes_the_greatest_owns_in_the_end(order: tuple[int, ...]) -> None:
-    """In whatever order three processes come, the greatest owns in the end; it is told too."""
+    """In whatever order three processes come, the greatest owns in the end, and hears of it."""
     deployment = Deployment(settled("b"))
     _rounds(deployment, order)
     assert deployment.stopped == {1, 2}
@@ -86,7 +86,7 @@ def test_of_three_processes_the_greatest_owns_in_the_end(order: tuple[int, ...])
 
 @pytest.mark.parametrize("order", [(1, 2), (2, 1)])
 def test_after_both_lapse_exactly_one_remains(order: tuple[int, ...]) -> None:
-    """Both lapse and are forgotten before they were told: in any order exactly one remains."""
+    """Both lapse before any notice and the engine forgets them: in any order one remains."""
     deployment = Deployment(settled(queues=2))
     _rounds(deployment, (1, 2), 1)
     deployment.world.pass_time(60_000)
@@ -139,7 +139,7 @@ def _happen(deployment: Deployment, event: str) -> None:
 
 
 def test_restart_is_no_duplicate() -> None:
-    """A process started in place of a dead one is no duplicate, and nobody is told."""
+    """A process started in place of a dead one is no duplicate, and nobody gets a notice."""
     deployment = Deployment(settled(queues=2))
     deployment.beat(1)
     deployment.run()

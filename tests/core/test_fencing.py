@@ -23,7 +23,7 @@ def _progress(world: GroupWorld, client: str, number: int, epoch: Epoch, life: i
 
 @pytest.mark.parametrize("kind, write", [("release", _release), ("progress", _progress)])
 def test_each_stale_record_has_its_reason_and_moves_nothing(kind: str, write: Write) -> None:
-    """Each reason is told apart, and none of them moves a position or ends a grant."""
+    """Each stale record has its own reason, and none moves a position or ends a grant."""
     world = settled("a", "b")
     first = world.epoch_of(1)
     for ended in (False, True):

@@ -71,7 +71,7 @@ def test_a_claim_of_a_queue_that_is_not_there_yet_waits_for_no_route() -> None:
 
 
 def test_what_an_older_state_does_not_know_of_is_of_the_former_life() -> None:
-    """A grant that an older checkpoint forgot, running as the topic is made anew, is dropped."""
+    """Once the topic is recreated, the engine drops a grant that an older checkpoint forgot."""
     world = settled("a", queues=1)
     forgotten = Epoch(1, 9)
     world.driver(2)

@@ -32,7 +32,7 @@ def test_bounds_are_asked_for_when_the_route_is_read() -> None:
 
 
 def test_old_and_new_switch_in_one_decision() -> None:
-    """Each member is told once: what it gives up of the old queues and gets of the new."""
+    """One record tells a member what it gives up of the old queues and gets of the new."""
     world = _growing("a", "b")
     before = world.decision.epoch
     world.bounds(6)

@@ -66,14 +66,14 @@ def test_a_release_resolves_all_older_grants() -> None:
 
 
 def test_a_release_of_the_holder_grants_the_successor() -> None:
-    """The successor is told the same add with a shorter list (rule H4)."""
+    """The successor gets the same add with a shorter list (rule H4)."""
     ended = release(chain((A, E1), (B, E2)), A, E1, Position(0, 9))
     assert ended is not None
     assert ended.granted == Grant(B, E2)
 
 
 def test_no_grant_is_sent_to_a_dropped_one() -> None:
-    """A successor that was dropped itself is told nothing when its gate resolves (rule H4)."""
+    """A successor that was dropped itself gets no grant when its gate resolves (rule H4)."""
     queue = aim(chain((A, E1), (B, E2)), C, E3, 2).queue
     ended = release(queue, A, E1, Position(0, 1))
     assert ended is not None

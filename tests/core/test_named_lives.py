@@ -1,8 +1,8 @@
-"""Positions and resets that say of which life of their topic they are, after states that are not.
+"""Positions and resets that name the life of their topic, read by states that do not know it.
 
-A state that was lost or put back knows neither which life a topic is in nor what was told of it.
-Taken for one of the present life, a position of a former one skips messages; not heard, one of the
-present life is read again (rule H28).
+A state that was lost or put back knows neither the life of a topic nor the records about it.
+If it takes a position of a former life for one of the present life, the group skips messages.
+If it ignores a position of the present life, the group reads messages again (rule H28).
 """
 
 import pytest
@@ -103,7 +103,7 @@ def test_an_owner_goes_on_until_its_route_is_known() -> None:
 
 
 def test_an_older_state_hears_the_new_life_before_its_route() -> None:
-    """A topic made anew after the state was kept goes on where it was, with whom it was."""
+    """A topic recreated after the state was kept goes on where it was, with its owner."""
     world = settled("b", queues=2)
     world.driver(3)
     world.progress("a", 1, LATER, 20, identity="two")
@@ -120,7 +120,7 @@ def test_an_older_state_hears_the_new_life_before_its_route() -> None:
 def test_an_older_state_begins_where_work_was_told(
     word: str, identity: str | None, *, late: bool
 ) -> None:
-    """It is told where a group begins today; but one who is gone, and claims nothing, had begun."""
+    """A client that is gone, and claims nothing, had begun: the group begins there, not anew."""
     world = GroupWorld()
     world.beat("b", profile=MemberProfile(consume_from="last_offset"))
     world.run()
@@ -173,7 +173,7 @@ def test_a_reset_is_read_before_the_route_of_its_life() -> None:
 
 
 def test_a_reset_of_a_queue_that_is_nowhere_is_refused() -> None:
-    """A mistyped queue is told to whoever wrote it, and is not remembered."""
+    """Whoever writes a reset for a mistyped queue gets a refusal, and the engine forgets it."""
     world = settled("b", queues=1)
     world.reset(9, 7)
     result = world.run()

@@ -38,7 +38,7 @@ def test_a_lapse_waits_for_the_trigger() -> None:
 
 
 def test_unsubscribing_stops_at_once_and_is_shared_at_the_trigger() -> None:
-    """Who does not want a topic any more is told to release it; who else wants it waits."""
+    """A member that unsubscribes gets a drop at once; the next owner waits for the trigger."""
     world = GroupWorld()
     world.rule("react", "on_tick")
     for client in "ab":

@@ -70,7 +70,7 @@ def test_a_rule_already_in_force_is_no_cause() -> None:
 
 
 def test_an_assignment_names_the_rule_and_its_reason() -> None:
-    """A client that loses a queue by a rule is told the rule and its reason."""
+    """The assignment of a client that loses a queue by a rule names the rule and its reason."""
     world = settled("a", "b")
     world.rule("designated", {"only": ["b"]}, because="a is slow")
     world.run()

@@ -147,7 +147,7 @@ def test_who_obeys_the_drop_of_an_older_driver_raises_nothing() -> None:
 
 
 def test_a_forged_release_beyond_the_end_is_told_and_alarmed_as_well() -> None:
-    """Its position is refused, and its member is told what it holds when that is known."""
+    """The engine refuses its position, and then repeats to its member what it holds."""
     world = _two()
     world.release("a", 0, _epoch(world, 0), 10**9)
     world.run()

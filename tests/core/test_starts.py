@@ -75,7 +75,7 @@ def test_a_deleted_topic_drops_and_a_recreated_one_starts_anew() -> None:
 
 
 def test_a_deleted_topic_is_asked_for_until_it_is_made_anew() -> None:
-    """However late it is made anew: no bridge needs to remember it, and the group waits for it."""
+    """The group waits however late the topic is recreated; no bridge needs to remember it."""
     world = settled("a", queues=1)
     world.route(None)
     world.run()

@@ -44,7 +44,7 @@ def test_a_heartbeat_that_changes_nothing_writes_nothing() -> None:
 
 
 def test_a_join_drops_first_and_adds_after_the_release() -> None:
-    """With chain cap 1 the successor is told only when the holder has released."""
+    """With chain cap 1 the successor gets its add only when the holder has released."""
     world = settled("a", chain_cap=1)
     world.beat("b")
     world.run()
@@ -306,7 +306,7 @@ def test_release_and_progress_of_another_epoch_or_life_change_nothing() -> None:
 
 
 def test_due_is_the_earliest_deadline() -> None:
-    """The shard is told when to step a group that has no records."""
+    """The engine tells the shard when to step a group that has no records."""
     world = settled("a")
     assert world.state is not None
     assert due_ms(world.state, world.rules) == 1_000 + 13_001
@@ -332,7 +332,7 @@ def test_a_life_keeps_its_message_model() -> None:
 
 
 def test_large_sets_are_cut_into_parts() -> None:
-    """A member with many queues is told in parts, and is told how many its last record had."""
+    """A member with many queues gets several parts, which say how many its last record had."""
     world = settled("a", queues=450)
     told = world.told("a")
     assert (told.parts, told.parts_before) == (4, 1)

@@ -1,4 +1,4 @@
-"""Members are told once what keeps them from what they want, where only the engine knows it."""
+"""The engine tells members once what keeps them waiting, where only the engine knows it."""
 
 from fairlead.control.native_handback import release_rule
 from fairlead.core.outputs import Assignment, Decision, Gone, Notice
@@ -32,7 +32,7 @@ def _beat_on(
 
 
 def test_an_absent_topic_is_reported_once_and_its_end_too() -> None:
-    """A bridge says that a topic is absent: who subscribes to it is told, once, and of the end."""
+    """A bridge says that a topic is absent: its subscriber gets one notice, and one of the end."""
     world = GroupWorld()
     world.beat("a", topics=("payments",))
     world.beat("b", topics=("orders",))
@@ -62,7 +62,7 @@ def test_an_absent_topic_is_reported_once_and_its_end_too() -> None:
 
 
 def test_it_is_no_move() -> None:
-    """What is told of waiting is beside a decision that names no cause and moves nothing."""
+    """A notice of waiting stands beside a decision that names no cause and moves nothing."""
     world = GroupWorld()
     world.beat("a", topics=("payments",))
     world.run()
@@ -153,7 +153,7 @@ def test_bounds_that_nobody_tells() -> None:
 
 
 def test_a_bridge_that_answers_with_less_is_there() -> None:
-    """An answer that lacks what is needed is one all the same: nobody is told that none came."""
+    """An answer that lacks something is an answer all the same: no notice says that none came."""
     world = GroupWorld()
     world.beat("a")
     world.run()
@@ -169,7 +169,7 @@ def test_a_bridge_that_answers_with_less_is_there() -> None:
 
 
 def test_who_joins_a_paused_group_hears_which_rule() -> None:
-    """Who joins a paused group is told by which rule; who holds queues is not; then it is over."""
+    """Who joins a paused group gets a notice of the rule, then of its end; owners get none."""
     world = GroupWorld()
     world.beat("a")
     world.publish(2)
@@ -191,7 +191,7 @@ def test_who_joins_a_paused_group_hears_which_rule() -> None:
 
 
 def test_a_drained_client_hears_of_its_drain_and_its_end() -> None:
-    """A drained client is told as its queues are taken, and how that ends; others are not."""
+    """A drained client gets a notice as its queues go, and one of the end; others get none."""
     world = GroupWorld()
     world.beat("a")
     world.beat("b")
@@ -218,7 +218,7 @@ def test_a_drained_client_hears_of_its_drain_and_its_end() -> None:
 
 
 def test_drained_before_a_missing_topic() -> None:
-    """That the topic is missing is told once the client would get it."""
+    """The client gets the notice of the missing topic once it would get the topic."""
     world = GroupWorld()
     drain(world, "a")
     world.beat("a", topics=("payments",))
@@ -233,7 +233,7 @@ def test_drained_before_a_missing_topic() -> None:
 
 
 def test_an_undesignated_client_hears_which_rule() -> None:
-    """Who is not named is told by which rule; who is named and finds no queue left is not."""
+    """A client that a rule leaves out gets a notice of it; a named one without queues does not."""
     world = GroupWorld()
     world.rule("designated", {"only": ["a", "b"]})
     world.beat("a")
@@ -296,7 +296,7 @@ def test_a_released_group_says_how_it_is_taken_back() -> None:
 
 
 def test_with_the_member_its_notice_goes() -> None:
-    """With the member goes what it was told."""
+    """The notice of a member goes with the member."""
     world = GroupWorld()
     world.beat("a", topics=("payments",))
     world.run()
@@ -324,7 +324,7 @@ def test_a_new_engine_repeats_what_keeps_a_client_waiting() -> None:
 
 
 def test_many_steps_end_with_the_same_notice_as_few() -> None:
-    """What is told in the end is the same, whether steps are few or many."""
+    """The last notice is the same, whether steps are few or many."""
     ends = []
     for every in (1, 2, 5, 12):
         world = GroupWorld()

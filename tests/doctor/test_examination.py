@@ -54,7 +54,7 @@ def context() -> CheckContext:
 
 
 def test_none_stops_another(context: CheckContext) -> None:
-    """What raises, and what hangs, is told as such, in the order of the table."""
+    """The doctor reports what raises, and what hangs, in the order of the table."""
     never = threading.Event()
     first = context.cluster
     checks = [
@@ -160,7 +160,7 @@ def test_the_checkpoint_of_the_engine(
 def test_the_last_lines_agree(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Where one check finds two failures, its name stands once, and both numbers are told."""
+    """Where one check finds two failures, its name stands once, with both numbers."""
 
     def twice(_context: CheckContext) -> Iterator[Answer]:
         yield fail("one thing", "mend it")

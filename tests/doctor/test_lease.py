@@ -36,7 +36,7 @@ def test_the_default_outlasts_kafkas_own_settings() -> None:
 def test_shorter_than_a_replacement(
     overrides: dict[str, int], times: BrokerTimes, status: Status, figures: tuple[str, ...]
 ) -> None:
-    """It is told with the sum and both ways out; one that ends with every broker fails."""
+    """The warning has the sum and both ways out; a lease that ends with every broker fails."""
     (answer,) = judge_leases(times, load_settings(overrides=overrides))
     assert answer.status is status
     sum_s, lease_ms, session_ms = figures

@@ -152,7 +152,7 @@ def test_a_wrong_topic_fails_and_a_costly_one_warns(
 
 
 def test_deleted_while_looked_at(topics: TopicNames, bootstrap: str, tmp_path: Path) -> None:
-    """A topic deleted after it was described is missing: nobody is told to ask for rights to it."""
+    """A topic deleted after it was described is missing, and its rights are no failure."""
     context = _context(bootstrap, topics.prefix, tmp_path)
     assert "rejects" in context.cluster.described
     delete_topics(context.cluster.admin, [topics.name("rejects")])

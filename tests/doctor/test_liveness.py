@@ -17,7 +17,7 @@ ALL_OPERATIONS = ["READ", "WRITE", "DESCRIBE", "DESCRIBE_CONFIGS"]
 
 
 class FakeCluster:
-    """A cluster of which only what a check is to read is told."""
+    """A cluster that has only what one check reads."""
 
     names = TopicNames()
 
@@ -26,7 +26,7 @@ class FakeCluster:
         self.__dict__.update({"shards": 2, "claimed": 3, **empty, **told})
 
     def partitions(self, _suffix: str) -> int:
-        """As many as were told."""
+        """The shards that the test gives."""
         shards: int = self.__dict__["shards"]
         return shards
 
@@ -218,7 +218,7 @@ def test_rights_that_brokers_do_not_tell_are_unknown() -> None:
 
 
 def test_missing_topics_that_may_not_be_made_are_named() -> None:
-    """Topics that are missing, and may not be made, are told."""
+    """The check names missing topics that nobody may make."""
     described = _topics()
     del described["rejects"]
     found, making = _permissions(described)

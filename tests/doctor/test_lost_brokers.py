@@ -122,7 +122,7 @@ def test_leases_by_the_others(number: int, monkeypatch: pytest.MonkeyPatch) -> N
 
 
 def _described(*in_sync: Sequence[int]) -> dict[str, dict[str, Any]]:
-    """A topic with three copies of each partition, of which these are in sync."""
+    """A topic with three copies of each partition; the arguments are the copies in sync."""
     partitions = [
         {
             "partition_index": number,

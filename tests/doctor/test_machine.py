@@ -105,7 +105,7 @@ def _nothing_to_import(name: str) -> None:
 
 
 def test_a_warning_about_settings_has_place_and_remedy() -> None:
-    """What the settings leave to think of is told with its place and remedy."""
+    """The doctor shows a warning about settings with its place and remedy."""
     assert _only(machine.settings(_context())).status is Status.OK
     doubt = Problem("group.orders.mode", "mine.toml", "two owners", "leave it", 3)
     answer = _only(machine.settings(CheckContext(load_settings(), [doubt])))
@@ -208,7 +208,7 @@ def test_an_ill_view_is_a_failure_and_a_missing_one_is_not(
 
 
 def test_the_process_of_a_checkpoint_is_named_without_a_lock(tmp_path: Path) -> None:
-    """Who has the folder is told by the kernel, with its process; no lock is taken for it."""
+    """The kernel names the process that has the folder; the check takes no lock."""
     folder = tmp_path / "state"
     context = _context(engine__checkpoint=str(folder), metrics__port=0)
     assert "does not exist" in _only(checkpoint(context)).says
@@ -268,7 +268,7 @@ def test_a_jvm_without_its_driver_keeps_its_lock(tmp_path: Path) -> None:
 
 
 def test_a_checkpoint_that_others_can_read_is_reported(tmp_path: Path) -> None:
-    """A folder that others may look into is told."""
+    """The doctor warns of a folder that others may look into."""
     tmp_path.chmod(0o755)
     first, *_ = checkpoint(_context(engine__checkpoint=str(tmp_path)))
     assert first.status is Status.WARN

@@ -1,4 +1,4 @@
-"""The doctor and brokers that keep rights: what this user lacks is told with the command for it."""
+"""The doctor and brokers that keep rights: it names what this user lacks, with the command."""
 
 import contextlib
 import re

@@ -105,7 +105,7 @@ def test_a_record_that_was_not_read_is_not_the_event(
     row = rows[place]
     body = orjson.loads(row.value or b"")
     for group in ("other", "payments"):
-        # Of two groups at least one belongs in this partition, and is told to be another group's.
+        # At least one of the two groups belongs in this partition; the check sees another group.
         other = row._replace(key=group.encode(), value=orjson.dumps({**body, "group": group}))
         assert CHECKS.check(cause, audit.cut, other).status == "disagrees"
     damaged = row._replace(value=b"{")

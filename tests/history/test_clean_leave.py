@@ -1,4 +1,4 @@
-"""A clean leave is told by its release, where the successor's grant says the same as progress."""
+"""A release stands for a clean leave, where the successor's grant says the same as progress."""
 
 import pytest
 

@@ -118,7 +118,7 @@ def test_a_forged_record_ends_the_command_with_1(life: World, tmp_path: Path) ->
 
 
 def test_records_gone_are_no_contradiction(life: World, tmp_path: Path) -> None:
-    """What topics do not keep any more is told as gone, and is no contradiction."""
+    """The command says that a record is gone from its topic; that is no contradiction."""
     rows = timed_rows(life)
     end = max(row.append_ms for row in rows["heartbeats", 0])
     rows["heartbeats", 0] = [row for row in rows["heartbeats", 0] if row.append_ms > end - 2_000]
@@ -132,7 +132,7 @@ def test_records_gone_are_no_contradiction(life: World, tmp_path: Path) -> None:
 
 
 def test_without_decisions_assignments_name_the_owner(life: World, tmp_path: Path) -> None:
-    """Without decisions the owner is told by assignments, and `moves` proves nothing."""
+    """Without decisions assignments name the owner, and `moves` proves nothing."""
     rows = timed_rows(life)
     rows["decisions", 0] = []
     folder = recorded(life, tmp_path / "undecided", rows).folder
@@ -188,7 +188,7 @@ def test_number_of_two_topics(tmp_path: Path) -> None:
 
 
 def test_a_queue_in_handover_is_draining_at_its_holder(tmp_path: Path) -> None:
-    """A queue in a handover is draining at its holder; its successor and the wait are told."""
+    """A queue in a handover is draining at its holder; the text has its successor and the wait."""
     world = World(queues={"orders": 2})
     world.topics.tick(1)
     world.join("c1")
@@ -207,7 +207,7 @@ def test_a_queue_in_handover_is_draining_at_its_holder(tmp_path: Path) -> None:
 
 
 def test_a_queue_without_an_owner_has_a_reason(tmp_path: Path) -> None:
-    """A queue without an owner is told with the reason."""
+    """The text gives the reason why a queue has no owner."""
     world = World(queues={"orders": 2})
     world.topics.tick(1)
     world.join("c1")
@@ -239,7 +239,7 @@ def test_a_queue_without_an_owner_has_a_reason(tmp_path: Path) -> None:
 
 
 def test_an_owner_that_is_dead(tmp_path: Path) -> None:
-    """Of an owner that has fallen silent it is told since when, and when its queues are taken."""
+    """The text says since when a silent owner is silent, and when the engine takes its queues."""
     world = World(queues={"orders": 2})
     world.topics.tick(1)
     world.join("c1")
@@ -288,7 +288,7 @@ def test_resets_of_many_queues_are_one_headline(tmp_path: Path) -> None:
 
 
 def test_beyond_what_is_kept(life: World, tmp_path: Path) -> None:
-    """Moves of a time of which decisions are gone: it is told from when on there are any."""
+    """Where decisions of the asked time are gone, the command says from when on it has any."""
     rows = timed_rows(life)
     rows["decisions", 0] = rows["decisions", 0][4:]
     folder = recorded(life, tmp_path / "kept", rows).folder
@@ -300,7 +300,7 @@ def test_beyond_what_is_kept(life: World, tmp_path: Path) -> None:
 
 
 def test_a_topic_that_is_deleted(tmp_path: Path) -> None:
-    """Queues that go with their topic are told as gone, and by the record that deleted it."""
+    """Queues that go with their topic are gone, with the record that deleted it as the cause."""
     world = World(queues={"orders": 2})
     world.topics.tick(1)
     world.join("c1")

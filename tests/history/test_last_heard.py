@@ -1,4 +1,4 @@
-"""A client that was taken for dead is told by its last heartbeat, on the clock of the engine."""
+"""The last heartbeat of a client explains its death, on the clock of the engine."""
 
 import orjson
 
@@ -51,7 +51,7 @@ def test_of_one_client_id_the_silent_incarnation_counts() -> None:
 
 
 def test_the_greater_of_two_leases_counts() -> None:
-    """The greater of the two leases counts; rules that were changed since are told as such."""
+    """The greater of the two leases counts; the text says if rules changed since."""
     heard = LastHeard((TOPIC, 0, 1), START_MS + 1_000, 20_000, 23_500)
     said = "its last heartbeat was appended at 10:13:21.000 (t.heartbeats/0@1), 23.5 s before"
     assert heard.words(Patience(10_000, 3_000)) == (

@@ -1,4 +1,4 @@
-"""Moves are told by the decisions that made them: what, from whom, how long, how few would do."""
+"""Moves as their decisions made them: what, from whom, how long, how few would do."""
 
 from fairlead.core.model import MessageQueue
 from fairlead.history.grant_history import grant_history

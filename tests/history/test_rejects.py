@@ -139,7 +139,7 @@ def test_the_key_of_each_topic_names_the_group(
 
 
 def test_what_is_no_reject_is_named() -> None:
-    """What is no record of rejects is told as none."""
+    """The reader returns nothing for what is no record of rejects."""
     for value in (None, b"{", b"{}", b'{"kind":"decision"}', b"[]"):
         row = RawRecord(NAMES.name("rejects"), 0, 0, START_MS, False, None, value)  # noqa: FBT003
         assert rejected_of(row) is None

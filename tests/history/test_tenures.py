@@ -122,7 +122,7 @@ def test_decisions_of_a_superseded_engine_move_nothing() -> None:
 
 
 def test_a_decision_is_told_with_those_it_follows() -> None:
-    """A decision that only follows others up is told with those that moved nothing before it."""
+    """The prelude of a decision that only follows up has the empty decisions before it."""
     changed = decision(2, [], [{"kind": "route_changed", "topic": "orders"}], new=False)
     told = decision(3, [("granted", 1, "c1", (1, 3))], [{"kind": "offsets_known"}])
     grants = grant_history(audits(GIVEN, changed, told, told))

@@ -25,7 +25,7 @@ def queue(number: int) -> MessageQueue:
 
 
 def told(member: MemberKey, *held: Holding, epoch: Epoch = FIRST, parts: int = 1) -> Assignment:
-    """Return what a member is told to hold."""
+    """Return an assignment that gives a member these queues."""
     return Assignment("g", member, epoch.generation, epoch, (), (), held, (), AT_MS, parts)
 
 

@@ -56,7 +56,7 @@ def test_dead_while_nobody_asks(topics: Topics) -> None:
 
 
 def test_a_silent_bridge_of_other_topics_is_left_out(topics: Topics) -> None:
-    """Who looks at one group is told of a silent bridge if what is asked is its own."""
+    """The view of one group has a silent bridge if that bridge owes an answer for the group."""
     _sign(topics)
     topics.now_ms += 2_000
     _ask(topics, "nowhere")
@@ -127,7 +127,7 @@ def test_a_bridge_that_sees_nothing_says_so(topics: Topics) -> None:
 
 
 def test_a_cluster_without_routes_misses_no_bridge(topics: Topics) -> None:
-    """Of a cluster of which no route stands nobody misses the bridge."""
+    """Nobody misses the bridge of a cluster without routes."""
     _sign(topics, cluster="gone")
     assert topics.now_ms == START_MS
     found = _look(topics, HOUR_MS)

@@ -64,7 +64,7 @@ def test_only_progress_under_an_ended_grant_is_stale() -> None:
 
 
 def test_starts_without_a_position() -> None:
-    """A grant of a queue of which nobody told a position counts under the word of its start."""
+    """A grant of a queue without a known position counts under the word of its start."""
     followed = Followed(world_of(queues={"orders": 3}))
     followed.world.join("c1", subscribed=("orders",))
     followed.pass_seconds(5)
@@ -72,7 +72,7 @@ def test_starts_without_a_position() -> None:
 
 
 def test_what_was_counted_of_a_place_stays() -> None:
-    """Who was told among others stays there, and what was counted of it stays when it is gone."""
+    """A group counted among others stays there, and its counts stay when it is gone."""
     happened = GroupCounters()
     happened.choose_named(["a", "b", "c"], 2)
     assert (happened.named, happened.folded) == ({"a", "b"}, {"c"})

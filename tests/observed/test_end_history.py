@@ -46,7 +46,7 @@ def test_an_end_below_the_last_forgets_the_history() -> None:
 
 @given(st.lists(st.tuples(st.integers(1, 5_000), st.integers(0, 50)), min_size=1, max_size=400))
 def test_few_samples_date_an_end_within_two_of_them(steps: list[tuple[int, int]]) -> None:
-    """However much is told, few samples are kept, and what they date is within its two samples."""
+    """The history keeps few of many samples, and dates an end within its two samples."""
     at_ms = end = 0
     truth = []
     history = EndHistory()

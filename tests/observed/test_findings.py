@@ -103,7 +103,7 @@ def test_an_engine_that_is_silent() -> None:
 
 
 def test_no_engine_has_ever_run() -> None:
-    """Where nobody has ever claimed a generation no time is told: check, list and plan say so."""
+    """Before the first generation the engine has no time: check, list and plan say so."""
     world = World(queues={"orders": 4})
     world.clients = [Client(world.topics, GROUP, "c1")]
     heard_alone(world, 700, *world.clients, ticking=False)
@@ -169,7 +169,7 @@ def test_phases_in_which_nothing_is_decided(phase: str) -> None:
 
 
 def test_a_member_that_reads_nothing() -> None:
-    """Who heartbeats and has not read what it was told for longer than a lease is named."""
+    """A member that heartbeats and reads no assignment for longer than a lease is named."""
     world = world_of("c1", "c2", queues=6)
     deafened(world, "c1")
     world.join("c3")
@@ -197,7 +197,7 @@ def test_a_topic_without_a_route() -> None:
 
 
 def test_a_retry_topic_that_nothing_has_failed_for() -> None:
-    """The group's own is made with the first message that fails: nobody is told that it lacks."""
+    """The first failed message makes the group's own retry topic: no finding misses it before."""
     world = world_of("c1", "c2", queues={"orders": 4})
     one, two = world.clients
     one.subscribed = two.subscribed = ("orders", "%RETRY%orders")
@@ -213,7 +213,7 @@ def test_a_retry_topic_that_nothing_has_failed_for() -> None:
 
 
 def test_who_has_nothing_waits_for_no_retry_topic() -> None:
-    """A member without a queue is told that there is none left, not that a route is unknown."""
+    """A member without a queue hears that there is none left, not that a route is unknown."""
     world = world_of("c1", queues={"orders": 1})
     world.join("c2", subscribed=("orders", "%RETRY%orders"))
     world.pass_seconds(8)
@@ -233,7 +233,7 @@ def test_a_retry_topic_that_is_made_on_subscription() -> None:
 
 
 def test_queues_that_are_held_have_somebody() -> None:
-    """What nobody may own by a rule that no engine has read is still held by who was told so."""
+    """Its owner still holds what nobody may own by a rule that no engine has read."""
     world = world_of("c1", "c2", queues=6)
     world.generation += 1
     for client_id in ("c1", "c2"):
@@ -256,7 +256,7 @@ def test_a_silent_member_whose_queues_nobody_takes() -> None:
 
 
 def test_a_member_that_no_engine_answers() -> None:
-    """An engine that ticks and decides nothing is found by who has joined and is told nothing."""
+    """A member that joins and gets no answer shows that an engine ticks but decides nothing."""
     world = world_of("c1", queues=6)
     held, joining = world.clients[0], world.join("c2")
     heard_alone(world, 10, held, joining)

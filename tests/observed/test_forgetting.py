@@ -13,7 +13,7 @@ GONE = MessageQueue("gone", "main", 0)
 
 
 def test_topics_that_nobody_has() -> None:
-    """A topic that a member subscribes to is told of if it has a route, or was granted."""
+    """The view has a topic of a subscription if it has a route, or was granted."""
     world = world_of("c1", queues={"orders": 2})
     world.join("c2", subscribed=("orders", "invented"))
     world.pass_seconds(5)

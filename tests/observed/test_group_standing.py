@@ -1,4 +1,4 @@
-"""How a group stands is told from its topics: who has what, who waits for whom, and since when."""
+"""The topics of a group tell how it stands: who has what, who waits for whom, and since when."""
 
 import pytest
 
@@ -119,7 +119,7 @@ def test_a_group_without_members() -> None:
 
 
 def test_a_group_that_is_not_there() -> None:
-    """A name of which no record is has the names that there are."""
+    """The error for a name without any record lists the names that exist."""
     world = world_of("c1", queues=6)
     with pytest.raises(UnknownGroupError) as raised:
         standing_of(world, "oders")

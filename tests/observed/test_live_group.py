@@ -1,4 +1,4 @@
-"""A group read from its topics is the group that the engine has, and what is unusual is told."""
+"""A group read from its topics is the group that the engine has; remarks name what is unusual."""
 
 from random import Random
 
@@ -69,7 +69,7 @@ def test_a_group_written_down_gives_the_same_plans() -> None:
 
 
 def test_a_dropped_queue_is_planned_from_its_destination() -> None:
-    """A queue that was dropped and not released is planned from where it goes to, and is told."""
+    """A plan starts a dropped and unreleased queue at its destination, and lists it as passing."""
     world = world_of("c1", "c2")
     world.join("c3", subscribed=tuple(world.queues))
     for shard in range(2):
@@ -226,7 +226,7 @@ def test_nothing_is_left_of_heartbeats() -> None:
 
 
 def test_an_unknown_group_is_named_with_those_there_are() -> None:
-    """A group of which nothing is known is told with those that are there."""
+    """The error for an unknown group lists the groups that exist."""
     world = world_of("c1")
     with pytest.raises(UnknownGroupError) as unknown:
         look(world, "order")
@@ -234,7 +234,7 @@ def test_an_unknown_group_is_named_with_those_there_are() -> None:
 
 
 def test_group_of_rules_alone() -> None:
-    """A group of which there is a rule and nobody in it yet can be planned for."""
+    """A group with a rule and no members yet can be planned for."""
     world = world_of("c1")
     world.topics.rule("later", "strategy", {"name": "STICKY", "options": {}})
     before = look(world, "later").planned
@@ -243,7 +243,7 @@ def test_group_of_rules_alone() -> None:
 
 
 def test_a_refused_rule_is_reported_with_the_one_that_holds() -> None:
-    """A rule that the engine refuses is told, and the one that holds."""
+    """The remarks name a rule that the engine refuses, and the one that holds."""
     world = world_of("c1")
     world.topics.rule(GROUP, "slots", "group")
     world.pass_seconds(2)
@@ -263,7 +263,7 @@ def test_a_refused_rule_is_reported_with_the_one_that_holds() -> None:
 
 
 def test_a_topic_without_a_route_is_left_out_and_reported() -> None:
-    """A topic that no bridge has told of yet is left out, and told."""
+    """The plan leaves out a topic without a route, and remarks on it."""
     world = world_of("c1")
     world.join("c2", subscribed=("orders", "bills"))
     world.pass_seconds(8)
@@ -272,7 +272,7 @@ def test_a_topic_without_a_route_is_left_out_and_reported() -> None:
 
 
 def test_set_of_many_parts() -> None:
-    """A set of several records counts as one; one of which a part is missing is told."""
+    """A set of several records counts as one; a remark says if a part is missing."""
     world = world_of("c1", queues={"orders": 450})
     assert len(look(world).planned.owners) == 450
     places = [place for place, log in world.topics.written.items() if "assignments" in place[0]]

@@ -71,7 +71,7 @@ def test_a_differing_member_keeps_a_group_from_converging() -> None:
 
 
 def test_members_that_disagree_are_reported() -> None:
-    """Members that differ in what a group agrees on are told of."""
+    """The view counts members that differ in what a group agrees on."""
     world = world_of("c1", "c2")
     assert not view_of(world).figures()[0].disagree
     world.clients[0].beat(consume_from="last_offset")

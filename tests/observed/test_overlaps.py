@@ -17,7 +17,7 @@ QUEUE = MessageQueue("orders", "main", 0)
 def _tell_both(followed: Followed, first: str = "held") -> None:
     """An engine gone wrong tells every member that it holds one queue.
 
-    ``first``: the state in which c1 is told to have it, by an older grant if that is not held.
+    ``first``: the state of c1's entry; unless that is held, its grant is an older one.
     """
     world = followed.world
     for record in world.kinds("assignments"):
@@ -53,7 +53,7 @@ def _counted(world: World, seconds: int) -> int:
 
 
 def test_two_owners_are_an_overlap_counted_once() -> None:
-    """Two live members that were told to hold one queue are an overlap, counted once."""
+    """Two live members with one queue in their assignments are an overlap, counted once."""
     assert _counted(world_of("c1", "c2", queues={"orders": 4}), 9) == 1
 
 
@@ -63,7 +63,7 @@ def test_a_set_read_too_early_is_no_overlap() -> None:
 
 
 def test_a_gated_member_that_never_started_is_no_owner() -> None:
-    """Who was told to wait for a queue, and has not been heard to start, does not work on it."""
+    """A member that waits for a queue, and has not said that it started, does not work on it."""
     followed = Followed(world_of("c1", "c2", queues={"orders": 4}))
     _tell_both(followed, first="gated")
     assert _also(followed) == 0
@@ -77,7 +77,7 @@ def test_in_an_eager_group_two_owners_are_no_overlap() -> None:
 
 
 def test_a_silent_member_owns_nothing() -> None:
-    """Who has fallen silent owns nothing, whatever it was told."""
+    """A silent member owns nothing, whatever its assignment says."""
     world = world_of("c1", "c2", queues={"orders": 4})
     followed = Followed(world)
     heard_alone(world, 20, world.clients[0])
@@ -89,7 +89,7 @@ def test_a_silent_member_owns_nothing() -> None:
 
 
 def test_joins_and_leaves_overlap_nowhere() -> None:
-    """Nothing that a sound engine does is taken for an overlap."""
+    """Nothing that a sound engine does counts as an overlap."""
     world = world_of("c1", "c2")
     followed = Followed(world)
     for number in range(3, 6):
@@ -104,7 +104,7 @@ def test_joins_and_leaves_overlap_nowhere() -> None:
 
 
 def test_a_forgotten_group_goes_after_the_history() -> None:
-    """A group of which nothing is left is forgotten after the length of the history."""
+    """The view forgets an empty group after the length of the history."""
     world = world_of("c1")
     world.clients[0].leave()
     world.pass_seconds(30)

@@ -72,7 +72,7 @@ def test_an_end_that_was_told_before_the_position() -> None:
 
 
 def test_a_reset_of_an_operator_wins() -> None:
-    """It wins over what was told before, also where it goes back."""
+    """It wins over earlier reports, also where it goes back."""
     topics = Topics()
     _progress(topics, 100, 152)
     key = orjson.dumps(["orders", "reset", *QUEUE])
@@ -85,7 +85,7 @@ def test_a_reset_of_an_operator_wins() -> None:
 
 
 def test_an_end_that_nobody_told() -> None:
-    """A position alone says nothing of a lag, and a queue of which nothing was said is open."""
+    """A position alone says nothing of a lag, and a queue without any report is open."""
     topics = Topics()
     _progress(topics, 100, None)
     measured = _measured(topics)
@@ -94,7 +94,7 @@ def test_an_end_that_nobody_told() -> None:
 
 
 def test_a_former_life_of_the_topic() -> None:
-    """What was told of another life of the topic does not count."""
+    """Reports about another life of the topic do not count."""
     topics = Topics()
     _progress(topics, 900, 1_000, identity=FORMER)
     _progress(topics, 3, 10, identity=LIFE)

@@ -40,7 +40,7 @@ def _lag(view: ObservedGroups) -> tuple[int | None, int | None, bool]:
 
 
 def test_a_group_that_caught_up_has_no_lag() -> None:
-    """Nothing left is a lag of 0, however long ago that was told."""
+    """Nothing left is a lag of 0, however old the report is."""
     world = _world()
     _told(world, 500, 500)
     heard_alone(world, 60, world.clients[0])
@@ -90,7 +90,7 @@ def test_remembered_for_too_short() -> None:
 
 
 def test_new_life_of_the_topic() -> None:
-    """What was told of a former life of the topic says nothing of this one."""
+    """Reports about a former life of the topic say nothing of this one."""
     followed = Followed(_world())
     _told(followed.world, 9_000, 9_000, identity="former")
     heard_alone(followed.world, 1, followed.world.clients[0])
@@ -187,7 +187,7 @@ def test_reset_of_an_offline_group(identity: str | None) -> None:
 
 @pytest.mark.parametrize("end", [500, 501])
 def test_an_offline_group_is_shown_while_it_has_lag(end: int) -> None:
-    """A group is told of for as long as it has something left to read."""
+    """The view shows a group for as long as it has something left to read."""
     followed = Followed(_world())
     view = followed.view
     _told(followed.world, 500, 500)

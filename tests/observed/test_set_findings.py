@@ -33,7 +33,7 @@ def test_nothing_is_wrong() -> None:
 
 
 def test_each_value_that_members_disagree_on_is_listed() -> None:
-    """Each value is listed with who has it, and who was told that the group keeps another."""
+    """Each value has the members that have it, and those that got a notice of another one."""
     world = world_of("c1", "c2")
     world.pass_seconds(8)
     odd = next(client for client in world.clients if client.client_id == "c2")
@@ -77,7 +77,7 @@ def test_a_client_id_of_two_processes() -> None:
 
 
 def test_both_owners_of_one_queue_are_named() -> None:
-    """Two living members that were told to hold one queue are both named."""
+    """Two living members with one queue in their assignments are both named."""
     world = world_of("c1", "c2")
     world.pass_seconds(8)
     standing = standing_of(world)

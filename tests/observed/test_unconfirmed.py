@@ -42,7 +42,7 @@ def invented(first: int, count: int) -> list[MessageQueue]:
 
 
 def kept(view: ObservedGroups) -> tuple[int, int, int]:
-    """How many groups are kept, and of how many queues is told what."""
+    """Return how many groups, measured queues and releases are kept."""
     groups = view._groups.by_name.values()  # noqa: SLF001 - nothing else shows what is kept
     measured = sum(len(each.positions.queues) for each in groups)
     return len(groups), measured, sum(len(each.releases) for each in groups)

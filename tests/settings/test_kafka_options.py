@@ -1,4 +1,4 @@
-"""One block for both Kafka libraries: each is told what it knows, and nothing else can be set."""
+"""One block for both Kafka libraries: each gets what it knows, and nothing else can be set."""
 
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -63,7 +63,7 @@ def test_every_option_reaches_both_libraries(whole: KafkaSettings) -> None:
 
 
 def test_the_python_library_knows_each_option(whole: KafkaSettings) -> None:
-    """The Python library knows each option that it is told, in each of its clients."""
+    """The Python library knows each option that it gets, in each of its clients."""
     options = client_options(whole, "test")
     assert options["bootstrap_servers"] == ["a:1", "b:2"]
     assert options["sasl_plain_password"] == CANARY
@@ -84,7 +84,7 @@ def test_the_library_of_an_application_takes_the_same_options(whole: KafkaSettin
 
 
 def test_the_java_library_knows_each_option(whole: KafkaSettings, spark: "SparkSession") -> None:
-    """Spark's Kafka library knows each option that it is told, and takes its value."""
+    """Spark's Kafka library knows each option that it gets, and accepts its value."""
     jvm = spark.sparkContext._jvm  # noqa: SLF001 - pyspark has no public way to its JVM
     assert jvm is not None
     options = java_options(whole)

@@ -47,7 +47,7 @@ def test_the_nearest_names_come_from_the_same_table_first(
 
 
 def test_without_a_near_key_all_of_the_table_are_named() -> None:
-    """Where nothing is like it, the keys of its table are told, or the tables."""
+    """Where nothing is like it, the hint lists the keys of its table, or the tables."""
     assert (
         suggestion_for(["metrics", "colour"], 1) == "nothing is like it; [metrics] knows host, port"
     )

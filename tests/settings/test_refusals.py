@@ -93,7 +93,7 @@ def test_a_bad_value_is_named_once_with_what_fits(
 @pytest.mark.parametrize("known", known_keys(), ids=lambda known: known.dotted)
 @pytest.mark.parametrize("value", [-7, "\n", [[]], {"a": [1]}, 0.25, date(2026, 1, 1)], ids=str)
 def test_every_setting_refuses_in_our_own_words(known: KnownKey, value: Any) -> None:
-    """Whatever does not fit is told with type and bounds, and never in the words of a library."""
+    """A refusal names type and bounds, and never in the words of a library."""
     key = known.dotted.replace(ANY_GROUP, "orders")
     with contextlib.suppress(SettingsError):
         load_settings(overrides={key: value})
@@ -161,7 +161,7 @@ def test_sasl_names_everything_it_lacks(tmp_path: Path) -> None:
 
 
 def test_every_problem_at_once(tmp_path: Path) -> None:
-    """All problems are told together, each with its own key."""
+    """One error has all problems, each with its own key."""
     problems = _refused('[kafka]\nbootstrp = "a"\n[engine]\ntick_ms = 1\n[grop]\na = 1', tmp_path)
     assert set(problems) == {"kafka.bootstrp", "engine.tick_ms", "grop"}
 
@@ -192,7 +192,7 @@ def test_variable_below_a_value(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_mistake_in_a_file_has_its_line(tmp_path: Path) -> None:
-    """A mistake in a file is told with its line, also one between two values."""
+    """The error for a mistake in a file has its line, also for one between two values."""
     text = '# mine\n[group."a.b"]\nmode = "eager"\nlease_ms = 8999\n[engine]\n\ntick_ms = 0\n'
     problems = _refused(text.replace("[engine]\n\ntick_ms = 0\n", ""), tmp_path)
     assert problems["group.a.b.lease_ms"].line == 4

@@ -56,7 +56,7 @@ def test_refused_in_a_file(name: str, tmp_path: Path) -> None:
     ],
 )
 def test_mistakes_show_nothing(text: str, tmp_path: Path) -> None:
-    """A mistake around a secret is told without it."""
+    """The error for a mistake around a secret does not show the secret."""
     path = tmp_path / "mine.toml"
     path.write_text(text, encoding="utf-8")
     with pytest.raises(SettingsError) as error:

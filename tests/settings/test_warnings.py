@@ -1,4 +1,4 @@
-"""What is allowed and risky is told, with its place; what is by default is not."""
+"""Settings that are allowed and risky give a warning with their place; defaults give none."""
 
 from pathlib import Path
 
@@ -62,14 +62,14 @@ def test_each_warning_has_key_risk_and_remedy(text: str, key: str, tmp_path: Pat
 
 
 def test_a_warning_names_where_it_was_set(tmp_path: Path) -> None:
-    """It is told where it was set, and a group is not blamed for what all groups have."""
+    """The warning names where it was set, and blames no group for what all groups have."""
     doubts = _doubts('[group_defaults]\nmode = "eager"\n[group.a]\nlease_ms = 20000\n', tmp_path)
     assert set(doubts) == {"group_defaults.mode"}
     assert doubts["group_defaults.mode"].place == f"{tmp_path / 'mine.toml'}:2"
 
 
 def test_a_secret_file_that_others_can_read_is_reported(tmp_path: Path) -> None:
-    """A file with a secret that others may read is told, and one that is not there."""
+    """A secret's file that others may read, or that is not there, gives a warning."""
     secret = tmp_path / "password"
     text = (
         '[kafka.security]\nsecurity_protocol = "SASL_SSL"\nsasl_mechanism = "PLAIN"\n'
@@ -85,7 +85,7 @@ def test_a_secret_file_that_others_can_read_is_reported(tmp_path: Path) -> None:
 
 
 def test_a_misspelt_variable_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """A variable with one underscore less sets nothing, and is told; those of others are not."""
+    """A variable with one underscore less sets nothing and gives a warning; foreign ones do not."""
     monkeypatch.setenv("FAIRLEAD_KAFKA_BOOTSTRAP", "a:1")
     monkeypatch.setenv("FAIRLEAD_SERVICE_HOST", "10.0.0.1")
     monkeypatch.setenv("FAIRLEAD_PORT", "tcp://10.0.0.1:9464")
@@ -95,7 +95,7 @@ def test_a_misspelt_variable_is_reported(tmp_path: Path, monkeypatch: pytest.Mon
 
 
 def test_a_secret_in_a_file(tmp_path: Path) -> None:
-    """Its line is told, and never what it is."""
+    """The warning has its line, and never its value."""
     text = '[engine.spark]\n"spark.a" = "b"\n"spark.ssl.keyPassword" = "geheim"'
     (doubt,) = _doubts(text, tmp_path).values()
     assert doubt.line == 3

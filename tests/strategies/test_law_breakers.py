@@ -157,7 +157,7 @@ BREAKERS: tuple[tuple[Law, Strategy], ...] = (
 
 @pytest.mark.parametrize("law, strategy", BREAKERS)
 def test_a_broken_law_is_named_with_the_request(law: Law, strategy: Strategy) -> None:
-    """A strategy that breaks a law is told which, with the request in ASCII."""
+    """The error names the law that a strategy breaks, with the request in ASCII."""
     with pytest.raises(
         BrokenLawError, match=re.escape(f"{strategy.name}: {law.sentence}, but ")
     ) as told:
@@ -167,12 +167,12 @@ def test_a_broken_law_is_named_with_the_request(law: Law, strategy: Strategy) ->
 
 
 def test_options_that_a_strategy_refuses_are_reported() -> None:
-    """Options that the strategy refuses are told: nothing would be checked under them."""
+    """The error names options that the strategy refuses: no check would run under them."""
     with pytest.raises(BrokenLawError, match="failed: bad_option: virtual_nodes"):
         check_laws(HASH, options={"virtual_nodes": "many"})
 
 
 def test_what_a_strategy_raises_is_reported_with_the_request() -> None:
-    """What a strategy raises is told with the request for which it does."""
+    """The error has what the strategy raised, with the request that made it raise."""
     with pytest.raises(BrokenLawError, match=r"STICKY: it raised .*bad.*\nAllocationRequest\("):
         check_laws(STICKY, options={"bad": 1})

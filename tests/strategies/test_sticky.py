@@ -24,7 +24,7 @@ from tests.strategies.sticky_groups import (
 
 @st.composite
 def equal_worlds(draw: st.DrawFn) -> tuple[dict[str, int], list[str], Owners]:
-    """Draw up to three topics, up to eight members and any owners, some of whom have left."""
+    """Draw up to three topics, up to eight members and any owners; some have left."""
     topics = {
         f"topic-{number}": draw(st.integers(1, 12)) for number in range(draw(st.integers(1, 3)))
     }
@@ -94,7 +94,7 @@ def test_a_settled_group_stays_as_it_is(world: tuple[dict[str, int], list[str], 
 
 
 def test_a_leave_moves_only_the_queues_of_the_leaver() -> None:
-    """Of 64 queues and 8 members, one of whom leaves, only the leaver's 8 queues move."""
+    """When one of 8 members leaves, of 64 queues only the leaver's 8 move."""
     before = allocate({"orders": 64}, everybody(names(8)))
     after = allocate({"orders": 64}, everybody(names(7)), before)
     changed = [queue for queue in before if after[queue] != before[queue]]

@@ -59,7 +59,7 @@ def test_the_default_effort_is_enough() -> None:
 def test_an_effort_cut_short_leaves_valid_owners(
     drawn: Callable[..., AllocationRequest], effort: int
 ) -> None:
-    """Whenever it ends each queue has one owner who subscribes its topic, and it is told."""
+    """Whenever it ends, each queue has one owner that subscribes its topic, and a note says so."""
     request = drawn(effort=effort)
     allocation = Sticky().allocate(request)
     found = owners_of(request, allocation)

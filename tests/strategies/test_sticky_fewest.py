@@ -59,7 +59,7 @@ class Drawn:
 
 
 def drawn(chance: Random, members: int = 8, queues: int = 8) -> Drawn:
-    """Draw a group of up to so many members and queues, some of whom have capacities or bans."""
+    """Draw a group of up to so many members and queues; some members have capacities or bans."""
     topics: Counter[str] = Counter()
     for _ in range(chance.randint(1, queues)):
         topics[f"topic-{chance.randint(0, 4)}"] += 1

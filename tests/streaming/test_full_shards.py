@@ -12,7 +12,7 @@ def _gauge(full_shards: FullShards) -> float:
 
 
 def test_begin_and_end_are_told_once_each() -> None:
-    """A shard counts while it is full; that one is, and that none is any more, is told once."""
+    """A shard counts while it is full; the engine logs the first and the end of the last once."""
     full_shards = FullShards()
     with capture_logs() as lines:
         full_shards.log_turn()

@@ -30,7 +30,7 @@ def test_each_claim_raises_the_generation(settings: Settings, log: Log) -> None:
 
 
 def test_watch_tells_a_newer_claim(settings: Settings) -> None:
-    """A claim after our own is told once, with the code on which nobody restarts."""
+    """The watch reports a later claim once, with the code on which nobody restarts."""
     own = claim_generation(settings.kafka)
     told: list[SupersededError] = []
     heard = threading.Event()

@@ -1,4 +1,4 @@
-"""What the engine says that it is doing: a stalled query is told from a slow one."""
+"""What the engine says that it is doing: it knows a stalled query from a slow one."""
 
 from collections.abc import Callable
 
@@ -91,7 +91,7 @@ def test_a_long_batch_whose_tasks_end_is_slow_and_ready(world: World) -> None:
 
 
 def test_a_batch_that_stands_is_stalled_after_a_minute(world: World) -> None:
-    """A batch of which nothing moves is slow at first, and stalled after a minute."""
+    """A batch without any progress is slow at first, and stalled after a minute."""
     world.live(50, sign=lambda _: "the same")
     assert world.state == "slow"
     world.live(30, sign=lambda _: "the same")

@@ -54,7 +54,7 @@ def test_a_heap_that_is_emptied_again_is_no_matter(jvm: Jvm) -> None:
 
 
 def test_a_nearly_full_heap_is_reported_before_the_end(jvm: Jvm) -> None:
-    """It is told before it is the end: by a word at /readyz and by the numbers at /metrics."""
+    """/readyz and /metrics show a nearly full heap before it is the end."""
     health, metrics = Health(), EngineMetrics("4")
     health.pressure = lambda: jvm.watch.pressure
     metrics.heap.follow(jvm.watch)
@@ -74,7 +74,7 @@ def test_a_nearly_full_heap_is_reported_before_the_end(jvm: Jvm) -> None:
 
 
 def test_collects_much_in_a_heap_that_is_emptied(jvm: Jvm) -> None:
-    """Much collecting alone is told, and ends nothing: it frees what it looks for."""
+    """Much collecting alone shows and ends nothing: it frees what it looks for."""
     jvm.live(300, lambda second: 950 if second % 4 else 300, 0.95)
     assert "95% of its time" in jvm.watch.pressure
 

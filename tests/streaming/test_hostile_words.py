@@ -198,7 +198,7 @@ def test_a_release_beyond_the_end(system: BridgedSystem) -> None:
 
 
 def test_a_leave_in_the_name_of_a_living_member(system: BridgedSystem) -> None:
-    """It is told that it lapsed and joins again; the alarm names it, and both go on."""
+    """The engine says that it lapsed, and it joins again; the alarm names it, and both go on."""
     group, taken = "left", Taken()
     topic = _topic(system, group)
     with ExitStack() as open_until_the_end:

@@ -131,7 +131,7 @@ def _nobody() -> Iterator[None]:
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become somebody without rights")
 @pytest.mark.parametrize("place, what", [("query/offsets", "written"), ("query/metadata", "read")])
 def test_missing_rights_are_no_damage(recorded: Path, place: str, what: str) -> None:
-    """What this user may not read or write is told as that, and is no damage."""
+    """The error names what this user may not read or write, and calls it no damage."""
     # pytest's own folders are closed to others.
     with tempfile.TemporaryDirectory() as above:
         Path(above).chmod(0o755)
@@ -166,7 +166,7 @@ def test_a_read_only_disk_is_refused_without_restart(
 def test_a_full_disk_is_named_first(
     checkpoint: Checkpoint, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """What a full disk may have emptied is told with the disk: space comes first."""
+    """The remedy for what a full disk may have emptied begins with the disk."""
     monkeypatch.setattr("streaming.damage.is_full", lambda _folder: True)
     empty(without_sum(newest(checkpoint.query, "commits")))
     found = refusal_of(checkpoint)

@@ -239,7 +239,7 @@ def test_nothing_is_written(
 
 
 def test_what_a_plan_cannot_start_from_is_named(settings: Settings, log: Log) -> None:
-    """What a plan cannot start from is told: no such group, strategy, topics, or cluster."""
+    """The error names what is missing for a plan: group, strategy, topics or cluster."""
     log.append_of("heartbeats", "bills", b"nonsense")
     with pytest.raises(UsageError, match="there is no group nobody at"):
         run_plan(settings, "nobody", "--join", "c1", "--topic", "orders")

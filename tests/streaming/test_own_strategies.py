@@ -70,14 +70,14 @@ def test_a_named_class_is_a_strategy() -> None:
     ],
 )
 def test_what_is_no_strategy_is_refused_with_its_key(text: str, said: str) -> None:
-    """What cannot be a strategy is told with its key and text."""
+    """The error for what cannot be a strategy has its key and text."""
     with pytest.raises(UsageError, match=said) as refused:
         all_strategies([text])
     assert f"engine.strategies: {text}" in str(refused.value)
 
 
 def test_a_name_used_twice_is_refused() -> None:
-    """A name that an own strategy has is taken for the next one, too."""
+    """The name of an own strategy is not free for the next one either."""
     with pytest.raises(UsageError, match="'FIRST_COME', which another strategy has"):
         all_strategies([f"{__name__}:FirstCome"] * 2)
 

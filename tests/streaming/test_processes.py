@@ -95,7 +95,7 @@ def _last_line(engine: EngineProcess) -> dict[str, Any]:
 
 
 def _assert_structured(text: str) -> None:
-    """Check that each line is a document, the JVM's too, and that decisions are told."""
+    """Check that each line is a document, the JVM's too, and that decisions are logged."""
     # What Java itself says before it has a log.
     lines = [line for line in text.splitlines() if not line.startswith("WARNING: Using incubator")]
     told = [orjson.loads(line) for line in lines]

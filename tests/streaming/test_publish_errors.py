@@ -81,12 +81,12 @@ def test_damaged_counts_begin_anew(tmp_path: Path, text: str) -> None:
 
 
 def test_a_report_of_tries() -> None:
-    """A batch of which a task had failed before says so, by any of its shards."""
+    """A batch says so if one of its tasks had failed before, by any of its shards."""
     result = World().run(0)
-    for tries, told in ((0, False), (2, True)):
+    for tries, failed_before in ((0, False), (2, True)):
         reports = [write_report(result, 0, each).decode() for each in (0, tries)]
         observed = {"shards": {"0": reports[0], "1": reports[1], "2": None}}
-        assert record_progress({"observedMetrics": observed}, EngineMetrics("4")) is told
+        assert record_progress({"observedMetrics": observed}, EngineMetrics("4")) is failed_before
 
 
 def test_each_failed_try_is_counted_once(spark: "SparkSession", tmp_path: Path) -> None:

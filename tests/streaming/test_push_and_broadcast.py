@@ -102,7 +102,7 @@ def _idle(group: str) -> "Callable[[ConsumerRecord], bool]":
 
 
 def test_a_pull_that_stands_still(system: BridgedSystem) -> None:
-    """Its queues are dropped and added again to the same client, which reads on; that is told."""
+    """The engine drops its queues and adds them to the same client, with an alarm; it reads on."""
     group, taken, source_of = "standing", Taken(), {**system.client, "group": "standing"}
     rule = RuleSet(group, "timing", (), {"pull_max_idle_ms": IDLE_MS}, "alice")
     shard = partition_of_group(group, SHARDS)

@@ -12,7 +12,7 @@ def _gauge(recovery: RecoveringShards) -> float:
 
 
 def test_begin_and_end_are_told_once_each() -> None:
-    """A shard counts while it or a group of it recovers; begin and end are told once."""
+    """A shard counts while it or a group of it recovers; the engine logs begin and end once."""
     recovery = RecoveringShards()
     with capture_logs() as lines:
         recovery.log_turn()

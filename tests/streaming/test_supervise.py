@@ -67,7 +67,7 @@ def test_a_meant_end_is_passed_on(code: ExitCode) -> None:
 
 @pytest.mark.parametrize("death", [ExitCode.QUERY_DIED, ExitCode.ENVIRONMENT, 1, -signal.SIGKILL])
 def test_any_other_end_is_followed_by_a_restart(death: int) -> None:
-    """Any other end is followed by a restart, and the child is told how many there were."""
+    """Any other end leads to a restart, and the child learns how many there were."""
     children = Children(death, death, ExitCode.SUPERSEDED)
     assert Supervisor(children, QUICK).run() == ExitCode.SUPERSEDED
     assert children.restarts == [0, 1, 2]

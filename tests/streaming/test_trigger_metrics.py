@@ -26,7 +26,7 @@ def _joined(at_ms: int, waited_ms: int) -> Decision:
 
 
 def test_when_and_how_long() -> None:
-    """The newest decision of a trigger is told by its time; waits add up, over all shards."""
+    """The newest decision of a trigger gives its time; waits add up, over all shards."""
     metrics = EngineMetrics("3.5")
     for shard, found in enumerate(([(7_000, 200), (9_000, 300)], [(8_000, 0)])):
         counts: Counter[str] = Counter()
@@ -39,7 +39,7 @@ def test_when_and_how_long() -> None:
 
 
 def test_slow_releases_are_counted_with_their_time() -> None:
-    """A drop that is not answered counts each time it is told again, and by how long it took."""
+    """An unanswered drop counts each time the engine repeats it, and by how long it took."""
     world = settled("a")
     held = world.epoch_of(0)
     world.reset(0, 3)

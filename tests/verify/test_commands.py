@@ -42,7 +42,7 @@ def _evidence(folder: Path) -> list[str | Path]:
 
 
 def test_a_sound_life_is_shown_in_a_table(folder: Path) -> None:
-    """A sound life is told in a table, every invariant by its number, and ends with 0."""
+    """The table shows a sound life, every invariant by its number, and the command ends with 0."""
     code, text = _run("verify", *_evidence(folder))
     assert code == ExitCode.OK
     lines = text.splitlines()
@@ -151,7 +151,7 @@ def test_the_page_has_every_invariant() -> None:
 
 
 def test_what_cannot_be_judged_is_named_with_its_flag(folder: Path, tmp_path: Path) -> None:
-    """What is no recording, journal, group, log or invariant is told with its flag."""
+    """The refusal of what is no recording, journal, group, log or invariant names its flag."""
     recording, journals = folder / "recording", folder / "journals"
     (tmp_path / "log").write_bytes(b'{"kind":"earthquake"}\n')
     (tmp_path / "none").mkdir()

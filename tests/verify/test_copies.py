@@ -63,7 +63,7 @@ def lost(rows: Rows) -> RawRecord:
 def test_a_start_without_the_release_is_accused(
     life: Life, rows: Rows, lost: RawRecord, tmp_path: Path
 ) -> None:
-    """Who started without it is accused, unless the copy shows that it was told."""
+    """Who started without it is accused, unless the copy shows that it had the release."""
     assert _told(life, rows, tmp_path / "lost") == (1, "")
     rows["handovers", 0] = [_copy(lost)]
     assert _told(life, rows, tmp_path / "told") == (0, "")

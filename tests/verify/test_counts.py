@@ -26,7 +26,7 @@ def _facts(clock_ms: int) -> GroupFacts:
 
 
 def test_progress_of_before_a_release() -> None:
-    """Releases up to a decision are read first; what was told before one is not stale."""
+    """Releases up to a decision are read first; progress from before one is not stale."""
     epoch = Epoch(1, 1)
     facts = _facts(5_000)
     facts.issue(GrantFacts(QUEUE, epoch, MEMBER.client_id, MEMBER, _row(0)), 1)

@@ -1,4 +1,4 @@
-"""One death is told once: who came back under the same client id lives until it is silent too."""
+"""One death counts once: who came back under the same client id lives until it is silent too."""
 
 from collections.abc import Callable
 from pathlib import Path
@@ -11,7 +11,7 @@ from tests.kit.judgements import judged, told_by
 
 
 def _returned(*, again: bool = False) -> Life:
-    """B dies, is taken for dead, and comes back; with ``again`` so it goes once more."""
+    """B dies and comes back; with ``again`` it does so once more."""
     life = Life()
     life.join("a")
     client = life.join("b")

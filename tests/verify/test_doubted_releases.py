@@ -1,4 +1,4 @@
-"""Releases beyond every end that was told, which the engine puts aside: in the judge's eyes."""
+"""How the judge sees releases beyond every known end, which the engine puts aside."""
 
 from pathlib import Path
 from typing import Any

@@ -1,4 +1,4 @@
-"""Of which life of its topic a grant was, its client tells too, where compaction took the add."""
+"""A client's reports name the life of a grant's topic too, where compaction took the add."""
 
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ def life() -> Life:
 
 
 def _tell(rows: Rows, identity: str) -> None:
-    """Let clients say in their progress of which life of its topic each grant is."""
+    """Let clients name the identity of each grant in their progress."""
     for number in (0, 1):
         log = rows["heartbeats", number]
         for at, row in enumerate(log):
@@ -61,7 +61,7 @@ def test_the_engines_word_goes_before_the_clients(life: Life, tmp_path: Path) ->
 
 
 def test_a_grant_without_an_identity_is_taken_as_new() -> None:
-    """A grant of the former life that tells nothing is taken for one of the new life."""
+    """A grant of the former life without an identity counts as one of the new life."""
     scene = recreated()
     assert scene.judge()[0] == ()
     del scene.lives[FIRST]

@@ -129,7 +129,7 @@ def test_an_unknown_strategy_is_named_with_its_generation(world: World, tmp_path
 
 
 def test_claims_without_settings_run_under_the_manifest(world: World, tmp_path: Path) -> None:
-    """Claims that do not tell their settings are run under those of the manifest, and are told."""
+    """Claims without settings run under those of the manifest, and the replay lists them."""
     rows = rows_of(world)
     for offset, row in enumerate(rows["generations", 0]):
         body = orjson.loads(body_of(row))

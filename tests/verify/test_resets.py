@@ -35,7 +35,7 @@ def _tell_bounds(life: Life, first: int, end: int) -> None:
 
 @pytest.fixture
 def life() -> Life:
-    """Two clients, one of which came later; the bounds are 200 and 1,000."""
+    """Two clients; one came later. The bounds are 200 and 1,000."""
     life = Life()
     life.join("first")
     life.world.pass_seconds(4)
@@ -156,7 +156,7 @@ def test_a_reset_start_lies_within_the_bounds(
 
 
 def test_an_unknown_end_accuses_nobody(life: Life, tmp_path: Path) -> None:
-    """A queue may have grown since its end was told: then nobody is accused, and it is said."""
+    """A queue may have grown since its last known end: the judge accuses nobody, and says why."""
     _reset(life, 1, 4_000)
     life.world.pass_seconds(4)
     judgement = _judge(life, tmp_path / "r")

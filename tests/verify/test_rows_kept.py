@@ -42,7 +42,7 @@ def _compacted(rows: Rows) -> None:
 
 
 def test_decisions_tell_grants_that_compaction_took(life: Life, tmp_path: Path) -> None:
-    """Whoever was granted what is told by the decisions, where compaction took the assignments."""
+    """Decisions say who was granted what, where compaction took the assignments."""
     rows = life.rows()
     _compacted(rows)
     judgement = _judge(life, tmp_path / "r", rows)

@@ -62,14 +62,14 @@ def test_granted_and_never_begun(why: str, reset: int, missed: list[int]) -> Non
 
 
 def _with_sources(life: Life, folder: Path, sources: dict[str, int]) -> RecordingFolder:
-    """Record a life, and topics of which each queue has so many messages."""
+    """Record a life, and topics with so many messages in each queue."""
     recording = life.record(folder)
     runs = {topic: dict.fromkeys(range(4), ((0, end - 1),)) for topic, end in sources.items()}
     return replace(recording, manifest=replace(recording.manifest, sources=runs))
 
 
 def test_topic_that_nobody_began(tmp_path: Path) -> None:
-    """A recorded topic of which no journal has a line is missed if the group was granted it."""
+    """The judge misses a granted and recorded topic without a line in any journal."""
     life = rich_life()
     bare = [Journal(name, ()) for name in sorted(life.diary.records)]
     given = Journals(bare, "orders", life.diary.steps)

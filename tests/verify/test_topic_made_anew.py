@@ -1,4 +1,4 @@
-"""A topic that is deleted and made anew has other messages under the same offsets."""
+"""A recreated topic has other messages under the same offsets."""
 
 import pytest
 
@@ -92,7 +92,7 @@ def test_a_hole_in_the_old_life() -> None:
 
 
 def test_a_line_behind_a_death_is_named() -> None:
-    """The line is told as people write queues, and whether it is the right process is asked."""
+    """The judge shows the line as people write queues, and asks whether it is the right process."""
     scene = Scene(steps=[ClientKilled("a", 29, 30, 7)])
     scene.write("a", start(FIRST, 0, 10), *done(3, t=40), pid=7)
     _, told, _ = scene.judge()
@@ -110,7 +110,7 @@ def test_a_file_that_does_not_say_whose_it_is() -> None:
 
 
 def test_whose_death_it_may_be() -> None:
-    """Of a death that no journal has it is told what does not fit: the id, or the process."""
+    """The judge says what does not fit a death without a journal: the id, or the process."""
     scene = recreated()
     scene.journals[0] = Journal("a", scene.journals[0].records, (), 7, 9)
     scene.steps += [ClientKilled("nobody", 70, 71), ClientKilled("a", 5, 6, 8)]
@@ -121,7 +121,7 @@ def test_whose_death_it_may_be() -> None:
 
 
 def test_a_last_line_that_is_cut_off() -> None:
-    """Who lives has whole lines: that the last one is cut off is told with what it leaves open."""
+    """The judge says that a living client's last line is cut off, and what that leaves open."""
     scene = recreated()
     records = scene.journals[1].records[:-1]
     scene.journals[1] = Journal("b", records, (), None, 49, cut_off=True)

@@ -81,7 +81,7 @@ def test_an_empty_set_is_a_record() -> None:
 
 
 def test_a_gone_member_leaves_a_null_under_each_key() -> None:
-    """A member that is gone leaves a null under each of its keys, the notice's if it was told."""
+    """A member that is gone leaves a null under each of its keys, the notice's if it had one."""
     gone = Gone("orders", MEMBER, parts=2, notice=True)
     records = _encoded(gone)
     assert [record.key for record in records] == [KEY % b"0", KEY % b"1", KEY % b'"notice"']

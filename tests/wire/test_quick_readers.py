@@ -165,7 +165,7 @@ def test_both_readers_agree_on_decisions(written: Decision, times: int) -> None:
 
 @given(ASSIGNMENTS)
 def test_both_readers_agree_on_assignments(written: Assignment) -> None:
-    """What a member was told is the same."""
+    """Both readers read the same assignment."""
     (record,) = encode(written, NAMES, PARTITIONS)
     assert record.value is not None
     assert part_of(orjson.loads(record.value)) == read_assignment(record.value)

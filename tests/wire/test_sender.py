@@ -77,7 +77,7 @@ def test_a_record_without_a_sender_has_none(record: RawRecord, topic: str) -> No
 
 
 def test_each_reason_has_one_of_three_codes() -> None:
-    """Each reason is told to the sender under one of three codes."""
+    """The sender gets each reason under one of three codes."""
     codes = {reason: notice_code(reason) for reason in Reason}
     assert codes.pop(Reason.WRONG_PARTITION) == "wrong_partition"
     assert codes.pop(Reason.UNSUPPORTED_VERSION) == "unsupported"

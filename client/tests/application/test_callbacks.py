@@ -67,7 +67,7 @@ def test_revoked_follows_assigned_on_the_same_thread(app: App) -> None:
 
 
 def test_a_lease_that_is_renewed_after_all(app: App) -> None:
-    """A queue that came while the lease had run out is told when it is renewed."""
+    """Once the lease is renewed, the application gets a queue that came after it ran out."""
     app.mine.clear()
     app.callbacks.start_work(QUEUE, EPOCH, Position(0, 4))
     other = QUEUE._replace(queue_id=2)
@@ -90,7 +90,7 @@ def test_an_answer_that_is_no_offset_keeps_the_processed_position(app: App, fina
 
 
 def test_a_failed_assignment_is_reported_and_never_revoked(app: App) -> None:
-    """If on_assigned raises, the client is told why; on_revoked is not called for it."""
+    """If on_assigned raises, the client reports why and never calls on_revoked for the queue."""
     app.callbacks.start_work(QUEUE, EPOCH, Position(0, 13))
     failed = app.answer()
     assert isinstance(failed, WorkFailed)

@@ -1,4 +1,4 @@
-"""Commits: one after another, several as one, never too late, and errors are told."""
+"""Commits go out in order, several as one, never too late; the committer reports errors."""
 
 from collections.abc import Mapping
 from queue import SimpleQueue
@@ -107,7 +107,7 @@ def test_a_commit_that_is_too_late_is_not_done() -> None:
 
 
 def test_an_error_ends_its_own_commit_only() -> None:
-    """An error is told and ends that commit only."""
+    """The committer reports an error, which ends its own commit only."""
     setting = Setting()
     setting.store.error = OSError("no")
     entries = setting.commit(1)

@@ -85,13 +85,13 @@ def test_an_unknown_argument_is_named_with_the_word_used_here(
     ],
 )
 def test_words_of_one_kind(kind: type, name: str, remedy: str) -> None:
-    """A word that only one kind of client has is told for that one."""
+    """The refusal of a word names the remedy of that kind of client."""
     good = {"bootstrap": "b:1"} if kind is Producer else GOOD
     assert remedy in str(_refused(kind, **good, **{name: 5}))
 
 
 def test_the_unknown_is_told_first() -> None:
-    """Who gives all in words of kafka-python is told of those, not of what is missing."""
+    """The refusal names the words of kafka-python first, not what is missing."""
     error = _refused(Consumer, bootstrap_servers="b:1", group_id="orders")
     assert error.field == "bootstrap_servers"
 
@@ -226,7 +226,7 @@ KINDS = [Client, Consumer, PushConsumer, PullConsumer, BroadcastConsumer, Broadc
 
 @pytest.mark.parametrize("kind", KINDS)
 def test_topics_without_a_name(kind: type) -> None:
-    """Topics as kafka-python takes them are told with their name here, and what else is needed."""
+    """The refusal names the setting of topics given as to kafka-python, and what is missing."""
     with pytest.raises(SettingsError) as caught:
         _made(kind, "orders", "returns", bootstrap_servers="b:1")
     assert isinstance(caught.value, TypeError)
@@ -263,7 +263,7 @@ def test_the_signature_names_every_setting(kind: type) -> None:
 def test_a_value_of_another_library_is_named_as_it_is_written_here(
     kind: type, name: str, value: object, remedy: str
 ) -> None:
-    """A value that another library takes is told as it is written here."""
+    """The refusal of another library's value shows the value that this client takes."""
     error = _refused(kind, **GOOD | {name: value})
     assert (error.field, remedy in str(error)) == (name, True)
 

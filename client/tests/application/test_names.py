@@ -23,7 +23,7 @@ print(json.dumps([before, after]))
 
 
 def _typed() -> dict[str, str]:
-    """Return what type checkers are told: name -> module."""
+    """Return the names that type checkers see: name -> module."""
     tree = ast.parse(Path(fairlead_client.__file__).read_text("utf-8"))
     return {
         alias.name: node.module or ""
@@ -43,7 +43,7 @@ def test_type_checkers_and_python_find_the_same_names() -> None:
 
 
 def test_an_unknown_name_is_an_attribute_error() -> None:
-    """A typing error is told as it is of any module."""
+    """An unknown name raises the usual AttributeError of a module."""
     with pytest.raises(AttributeError, match="no attribute 'Consumr'"):
         fairlead_client.__getattr__("Consumr")
 

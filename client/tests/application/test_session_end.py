@@ -71,7 +71,7 @@ def test_an_application_that_cannot_end(caplog: pytest.LogCaptureFixture) -> Non
 
 
 def test_when_the_last_error_came() -> None:
-    """What went wrong last is told for good, and so is when that was."""
+    """A member keeps its last error and when it came."""
     settings = Settings(bootstrap="127.0.0.1:1", group="orders", topics=["o"], start_timeout_ms=100)
     member = FailingMember(settings)
     assert (member.last_error, member.last_error_ms) == (None, None)
@@ -84,7 +84,7 @@ def test_when_the_last_error_came() -> None:
 
 
 def test_when_the_last_error_of_pulling_came() -> None:
-    """A failed pull is told with its time, and each further one with its own."""
+    """A consumer keeps its last failed pull with its time, and each further one with its own."""
     given: Any = {"bootstrap": "b:1", "group": "orders", "topics": ["o"]}
     consumer = PushConsumer(**given, listener=lambda _messages, _context: None)
     for failure in (OSError("late"), OSError("later")):

@@ -118,7 +118,7 @@ def test_a_refused_name_tells_which_is_meant() -> None:
 
 
 def test_a_retry_topic_under_its_kafka_name_is_refused() -> None:
-    """Who subscribes to a retry topic under Kafka's name is told what it is called."""
+    """The refusal of a retry topic under Kafka's name shows its own name."""
     with pytest.raises(SettingsError, match="'%RETRY%orders'") as caught:
         settings(topics=["_-RETRY_-orders"])
     assert caught.value.field == "topics"

@@ -30,7 +30,7 @@ def test_what_is_written_is_read_again(
 
 @given(st.integers(0, 200))
 def test_a_truncated_file_is_never_read_as_whole(length: int) -> None:
-    """No beginning of a file is taken for the whole of it."""
+    """The reader never takes the beginning of a file for the whole of it."""
     text = encode_local_offsets(decode_local_offsets(orjson.dumps(GOOD)))
     if length < len(text) - 1:
         with pytest.raises(MalformedRecordError):

@@ -46,7 +46,7 @@ def test_after_a_restart_a_member_goes_on_at_its_offsets() -> None:
 
 
 def test_a_recreated_topic_is_read_from_its_beginning() -> None:
-    """A topic made anew is read anew: the old work is forgotten, and so is the old offset."""
+    """A client reads a recreated topic from its beginning: old work and old offset do not count."""
     offsets = {Q0: LocalOffset(7, "one")}
     plan = QueuePlanner(offsets).plan(TOPICS, route(1, "two"), {Q0: "one"}, offsets)
     assert plan == QueuePlan(abandon=(Q0,), start=(QueueStart(Q0, "two", None, late=True),))

@@ -280,7 +280,7 @@ def test_grant_ends_the_fetch(
     data_topic: str,
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """A consumer that waits for messages is told of a new queue by the record that grants it."""
+    """The record that grants a new queue wakes a consumer that waits for messages."""
     monkeypatch.setattr("fairlead_client.consumer.SLICE_SECONDS", 60.0)
     read: SimpleQueue[Queue] = SimpleQueue()
 

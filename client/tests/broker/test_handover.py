@@ -19,7 +19,7 @@ WAIT_SECONDS = 30
 
 
 class App:
-    """An application that notes its callbacks and answers with what it is told to."""
+    """An application that notes its callbacks and gives the answers that a test wants."""
 
     def __init__(
         self, engine: "ScriptedEngine", client_id: str, topic: str, **settings: Any

@@ -28,7 +28,7 @@ Publish = Callable[..., None]
 
 
 class Outcomes(ProducerObserver):
-    """Remembers what it was told."""
+    """Remembers what the producer reported to it."""
 
     def __init__(self) -> None:
         self.told: list[tuple[str, Any]] = []
@@ -70,7 +70,7 @@ def stored(bootstrap: str, result: SendResult) -> Any:
 def test_messages_are_where_their_results_say(
     bootstrap: str, topic_prefix: str, data_topic: str, publish: Publish
 ) -> None:
-    """Sent in each of the four ways, a message is at the queue and offset that were told."""
+    """A message sent in any of the four ways is at the queue and offset that its result names."""
     publish(data_topic, ["1", "1"])
     outcomes = Outcomes()
     message = OutgoingMessage(
@@ -152,7 +152,7 @@ def test_a_topic_without_a_route_ends_in_an_error_in_time(
 def test_queue_that_nobody_leads(
     bootstrap: str, topic_prefix: str, data_topic: str, publish: Publish
 ) -> None:
-    """A route that names queues which are not there: each attempt is told in the final error."""
+    """The final error lists each attempt at a queue that a route names and that is not there."""
     publish(data_topic, ["1", "2", "3", "4"])
     outcomes = Outcomes()
     with Producer(bootstrap=bootstrap, prefix=topic_prefix, observer=outcomes) as producer:

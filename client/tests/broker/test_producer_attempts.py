@@ -123,7 +123,7 @@ def test_a_message_of_more_than_4_mib_is_refused(started: Started) -> None:
 
 
 def test_a_producer_selects_as_rocketmq_if_asked(started: Started) -> None:
-    """A producer chooses and learns as it is told: 4 frees a broker that is fast again, 5 not."""
+    """A producer follows its `selection`: 4 frees a broker that is fast again, 5 does not."""
     until_ms = {}
     for selection in ("rocketmq-4", "rocketmq-5"):
         plane = Busy(busy="1")

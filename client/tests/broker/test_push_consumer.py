@@ -307,7 +307,7 @@ def test_the_rack_is_sent_in_every_fetch(
     monkeypatch: pytest.MonkeyPatch,
     kind: Any,
 ) -> None:
-    """The rack that the application gives is told to the brokers in every fetch."""
+    """The consumer sends the rack that the application gives in every fetch."""
     told: set[str] = set()
     made = FetchRequest.__init__
 

@@ -78,7 +78,7 @@ def queue_nums(told: Told) -> tuple[str, int | None]:
 def test_read_to_the_end_then_followed(
     bootstrap: str, topic_prefix: str, write: Callable[[bytes, Any], None]
 ) -> None:
-    """What is there is told before `ready`, later changes and deletions as they are written."""
+    """The reader reports what is there before `ready`, and each later change as it comes."""
     write(b"orders", route_record("orders", 2))
     write(b"orders", b"no json")
     write(b"orders", route_record("orders", 4))

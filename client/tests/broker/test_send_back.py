@@ -142,7 +142,7 @@ def test_big_and_under_way_at_the_end(
     assert (record.key, record.value, record.headers[0]) == (None, b"", ("trace", b""))
     big = replace(nothing, offset=8, value=bytes(BIG))
     with ThreadPoolExecutor() as pool:
-        producer: Any = kept._producer  # noqa: SLF001 - nobody is told what is under way
+        producer: Any = kept._producer  # noqa: SLF001 - nothing else shows what is under way
         sent = pool.submit(kept.send_back, big, 1, 0)
         while not producer._accumulator._incomplete and not sent.done():  # noqa: SLF001
             Event().wait(0.000_5)

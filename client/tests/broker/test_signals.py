@@ -23,7 +23,7 @@ WAIT_SECONDS = 60
 def _program(page: Path, engine: "ScriptedEngine", topic: str) -> str:
     """Return the first program of a page that uses a Consumer, as it stands there.
 
-    But for where it connects to, as whom, and what it reads.
+    It differs in where it connects to, as whom, and what it reads.
     """
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     program = next(block for block in blocks if "import Consumer" in block)

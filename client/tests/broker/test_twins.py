@@ -40,7 +40,7 @@ PROGRAM = """if True:
 
 
 class Twin:
-    """A consumer in a process of its own, which keeps each message in hand until it is told."""
+    """A consumer in a process of its own; it keeps each message in hand until the test lets go."""
 
     def __init__(self, program: str) -> None:
         self._process = subprocess.Popen(

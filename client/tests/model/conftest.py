@@ -272,7 +272,7 @@ class World:
             self._write(engine.chain[-1], add=(self._add(),))
 
     def heal(self) -> None:
-        """Say again what everybody in the chain was told."""
+        """Repeat the last word of the engine to everybody in the chain."""
         engine = self.engine
         if engine.awaited:
             return

@@ -1,4 +1,4 @@
-"""What an application may choose for a producer, and what it is told when that cannot work."""
+"""What an application may choose for a producer, and the refusal of what cannot work."""
 
 from typing import Any
 
@@ -57,7 +57,7 @@ def test_topics_of_the_brokers(topic: str) -> None:
     "given, topic", [("payments", "payments"), ("no topic", "orders"), (b"x", "orders")]
 )
 def test_a_value_that_is_no_message_is_refused_with_the_right_form(given: Any, topic: str) -> None:
-    """Who sends a topic and a value as to kafka-python is told what a message is here."""
+    """The refusal of a topic and a value, as kafka-python takes them, shows what a message is."""
     with pytest.raises(MessageError) as caught:
         check_message(given, 10)
     assert caught.value.field == "message"

@@ -184,7 +184,7 @@ def test_an_unreadable_route_is_an_error_of_the_send() -> None:
 
 @pytest.mark.parametrize("topic", ["orders", "TBW102"])
 def test_a_change_that_cannot_be_read(topic: str, caplog: pytest.LogCaptureFixture) -> None:
-    """Who has queues keeps them, and it is told; the next good route is taken, and a deletion."""
+    """The table reports an unreadable change and keeps the queues until the next good one."""
     told: list[str] = []
     known = PublishTable(lambda: 0, unreadable=told.append)
     known.set_route(topic, DEFAULT)

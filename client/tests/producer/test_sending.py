@@ -1,4 +1,4 @@
-"""One message on its way, against a data plane that fails as it is told."""
+"""One message on its way, against a data plane that fails on demand."""
 
 import re
 from collections.abc import Callable, Iterator
@@ -140,7 +140,7 @@ def test_leader_that_the_sender_met() -> None:
 
 
 class Clumsy(ProducerObserver):
-    """Raises whatever it is told."""
+    """Raises the error that the test gives."""
 
     def attempt_succeeded(self, broker: str, latency_ms: int) -> None:
         """Raise."""

@@ -124,7 +124,7 @@ def test_as_many_turns_serve_a_queue_as_may(work: ProcessQueue, pulled: Pull) ->
 
 
 def test_a_change_is_noted_once(work: ProcessQueue, pulled: Pull) -> None:
-    """A change is told once, until somebody asked how far the queue is."""
+    """A queue notes a change once, until somebody asks how far it is."""
     assert work.mark_touched()
     assert not work.mark_touched()
     work.put(pulled([]), 10, 20)

@@ -64,7 +64,7 @@ def test_a_queue_that_comes_back_begins_where_its_add_says(
 
 
 def test_an_idle_queue_is_reported_every_10_seconds(queue: Queue) -> None:
-    """A queue that nobody tries to pull is told every 10 s; one that is tried is not."""
+    """The table reports a queue that nobody tries to pull every 10 s, and no other."""
     scene = Scene(queue)
     scene.at_ms += 10_000
     assert scene.book.collect_progress() == []

@@ -202,7 +202,7 @@ def test_a_full_queue_is_tried_again_while_others_go_on(
 def test_a_failed_pull_is_asked_again_from_the_same_offset(
     scene: Callable[..., Scene], queue: Queue
 ) -> None:
-    """What the source raises is told, and asked for again after a second, from the same offset."""
+    """The service reports what the source raises and asks again from there after a second."""
     one, (work,) = scene(), works(queue, 1)
     one.source.ends[work.queue] = 5
     one.source.next = [OSError("no broker")]
@@ -217,7 +217,7 @@ def test_a_failed_pull_is_asked_again_from_the_same_offset(
 def test_a_refused_queue_is_asked_again_after_a_second(
     scene: Callable[..., Scene], queue: Queue, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """It is told, in the log once, and asked for again after a second; the others go on."""
+    """The service logs a refusal once and asks again after a second; the others go on."""
     one, (refused, other) = scene(), works(queue, 2)
     one.source.ends = {refused.queue: 5, other.queue: 20}
     one.source.refused = {refused.queue: OSError("not yours")}
@@ -303,7 +303,7 @@ def test_a_direct_pull_is_answered_and_not_cached(
 
 
 def test_a_subscription_that_cannot_be(scene: Callable[..., Scene], queue: Queue) -> None:
-    """What a source refuses only when it is to use it is told, and pulling goes on."""
+    """The service reports what a source refuses on use, and pulling goes on."""
     one, (work,) = scene(), works(queue, 1)
     one.service.subscribe([Subscription(queue.topic, "a > 1", expression_type="sql92")])
     assert isinstance(one.errors.get(timeout=WAIT), SettingsError)
@@ -313,7 +313,7 @@ def test_a_subscription_that_cannot_be(scene: Callable[..., Scene], queue: Queue
 
 
 def test_a_turn_that_fails(scene: Callable[..., Scene], queue: Queue) -> None:
-    """Whatever a turn raises is told; after a second every queue is followed and pulled again."""
+    """The service reports what a turn raises, and follows and pulls every queue a second later."""
     one, (held, added) = scene(), works(queue, 2)
     one.source.ends[held.queue] = 5
     one.service.add(held)
@@ -342,7 +342,7 @@ def test_an_answer_that_fails(scene: Callable[..., Scene], queue: Queue) -> None
 
 
 def test_a_subscription_is_refused() -> None:
-    """A client is told of a filter that cannot be evaluated before the engine learns of it."""
+    """A client refuses a filter that it cannot evaluate before the engine learns of it."""
     consumer = PushConsumer(
         bootstrap="127.0.0.1:1",
         group="g",

@@ -1,4 +1,4 @@
-"""The application is told once of each topic whose queues changed, and of what it has then."""
+"""The application hears once of each topic whose queues changed, and which it has then."""
 
 from collections.abc import Iterator
 from queue import SimpleQueue
@@ -14,7 +14,7 @@ Told = tuple[str, tuple[Queue, ...], tuple[Queue, ...]]
 
 
 class Scene:
-    """Changes of queues that a test has, and what was told of them."""
+    """Changes of queues that a test makes, and what the application hears of them."""
 
     def __init__(self) -> None:
         self.timer = Timer("test")
@@ -35,7 +35,7 @@ class Scene:
         self.changes.changed(queue.topic)
 
     def heard(self) -> list[Told]:
-        """Return what is told of all changes until now."""
+        """Return what the application hears of all changes until now."""
         if not self.timer.is_alive():
             self.timer.start()
         self.timer.after(GATHER_MS, lambda: self.told.put(None))
@@ -53,7 +53,7 @@ def scene() -> Iterator[Scene]:
 
 
 def test_once_for_each_topic(scene: Scene) -> None:
-    """What changes together is told once for each topic, as it is after all of it."""
+    """The application hears once of all changes of one topic, with the queues after them."""
     t, u = ALL["T"], ALL["U"]
     for queue in (t[2], u[0], t[0], t[3]):
         scene.change(queue, 1)
@@ -65,7 +65,7 @@ def test_once_for_each_topic(scene: Scene) -> None:
 
 
 def test_what_came_and_went(scene: Scene) -> None:
-    """Nothing is told of a queue that went before anybody heard of it."""
+    """The application hears nothing of a queue that went before any report of it."""
     scene.change(ALL["T"][0], 1)
     scene.change(ALL["T"][0], None)
     assert scene.heard() == []

@@ -31,7 +31,7 @@ class Stored:
 
 
 class Positioned:
-    """A consumer in memory: it goes on from where it stands unless it is told to seek."""
+    """A consumer in memory: it goes on from where it stands unless a test seeks."""
 
     def __init__(self, stored: dict[TopicPartition, list[Stored]]) -> None:
         self._stored = stored
@@ -41,7 +41,7 @@ class Positioned:
         self.errors: list[Exception] = []
 
     def assign(self, partitions: list[TopicPartition]) -> None:
-        """Positions are told by seeking."""
+        """A caller sets positions by seeking."""
 
     def pause(self, *partitions: TopicPartition) -> None:
         """Only what is asked for has anything new."""
@@ -122,7 +122,7 @@ def test_a_header_without_a_value() -> None:
     [Subscription("orders", "||"), Subscription("orders", "a > 1", expression_type="sql92")],
 )
 def test_filters_are_checked(wrong: Subscription) -> None:
-    """Whoever asks for a filter that is no list of tags is told so; the old ones hold."""
+    """The source refuses a filter that is no list of tags; the old filters hold."""
     source = PositionedSource()
     with pytest.raises(SettingsError, match="topics"):
         source.check([wrong])

@@ -40,7 +40,7 @@ def test_only_queues_of_a_known_master_are_written() -> None:
         queues=(Queue("t", "a", 0), Queue("t", "b", 0), Queue("t", "b", 1)),
         have_route=True,
     )
-    assert ROUTE.queue_datas[0].broker_name == "b", "the route stays as it was told"
+    assert ROUTE.queue_datas[0].broker_name == "b", "the given route stays unchanged"
 
 
 def test_readable_queues_are_sorted_as_in_rocketmq() -> None:
@@ -151,7 +151,7 @@ def test_a_static_topic_has_its_logical_queues() -> None:
 
 
 def test_static_topic_and_order() -> None:
-    """A configuration that is told, be it empty, keeps producers from the logical queues."""
+    """A given configuration, be it empty, keeps producers from the logical queues."""
     ordered = replace(ROUTE, mappings=MAPPINGS, order_topic_conf="")
     assert written(ordered) == written(ROUTE)
     assert subscribe_info("t", ordered)[0].broker_name == "__syslo__global__"
@@ -213,7 +213,7 @@ def test_the_order_of_a_route_is_no_change() -> None:
 
 
 def test_two_of_one_name_change_with_their_order() -> None:
-    """Entries of one name keep the order they were told in, as RocketMQ's sort does."""
+    """Entries of one name keep their given order, as RocketMQ's sort does."""
     pair = (QueueData("a", 1, 1, 6), QueueData("a", 2, 2, 6))
     assert route_changed(TopicRoute(pair), TopicRoute(pair[::-1]))
 

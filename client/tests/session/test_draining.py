@@ -91,7 +91,7 @@ def test_only_a_changed_end_is_sent_as_progress(script: "Script") -> None:
 
 
 def test_how_idle_is_told_once(script: "Script") -> None:
-    """How long ago a pull was tried is told in one progress, and is not repeated by later ones."""
+    """One progress says how long ago a pull was tried; later ones do not repeat it."""
     queue = script.an_add(1).queue
     script.add(1)
     script.live(1_000)

@@ -1,4 +1,4 @@
-"""Whom a release is told to, beside the engine."""
+"""Who hears of a release, beside the engine."""
 
 from typing import TYPE_CHECKING
 
@@ -18,7 +18,7 @@ def told(script: "Script") -> list[tuple[int, str | None]]:
 
 
 def test_the_drop_names_who_waits(script: "Script") -> None:
-    """A release is told to the client that its drop named, however often it is written."""
+    """The client sends a release to the successor that its drop named, at every repetition."""
     script.add(1)
     script.drop(1, record=2, successor="b")
     script.stopped(1)

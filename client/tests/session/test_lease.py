@@ -128,7 +128,7 @@ def test_failed_heartbeat_is_followed_soon(script: "Script") -> None:
 
 
 def test_early_heartbeats_are_paced(script: "Script") -> None:
-    """Changes are told soon, gathered for a moment, and many changes in few heartbeats."""
+    """The client gathers changes for a moment, and sends many of them in few heartbeats."""
     script.live(1_000)
     script.add(1)
     assert kinds(script.feed(events.TimePassed())) == []
@@ -141,7 +141,7 @@ def test_early_heartbeats_are_paced(script: "Script") -> None:
 
 
 def test_a_changed_subscription_goes_out_at_once(script: "Script") -> None:
-    """A change of the subscription is told at once."""
+    """The client sends a change of the subscription at once."""
     wanted = (*script.session.handle(events.TimePassed(), 0),)
     assert wanted == ()
     subscriptions = ()

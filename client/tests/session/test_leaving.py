@@ -172,7 +172,7 @@ def test_duplicate_never_comes_back(script: "Script") -> None:
 
 @pytest.mark.parametrize("winner", [(999, "p-you"), (1_000, "p-a"), (1_000, "p-me"), None])
 def test_the_greater_duplicate_goes_on(script: "Script", winner: tuple[int, str] | None) -> None:
-    """A winner that is not greater than the own process stops nothing: the application is told."""
+    """A winner that is no greater than this process stops nothing; the application hears of it."""
     script.add(1)
     done = script.notice("duplicate_client_id", winner)
     assert done == [actions.ReportNotice("duplicate_client_id", "a message")]

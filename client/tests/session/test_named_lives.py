@@ -24,7 +24,7 @@ def lives(script: "Script") -> list[str | None]:
 
 
 def claimed(script: "Script", generation: int) -> list[tuple[str, str | None]]:
-    """Return how each queue is claimed in a new generation, and of which life."""
+    """Return the state and the identity of each claim in a new generation."""
     done = script.feed(events.GenerationRead(generation))
     sent = [action for action in done if isinstance(action, actions.SendClaims)]
     return [(claim.state, claim.identity) for each in sent for claim in each.claims]

@@ -20,7 +20,7 @@ HEAD = f"rebalanced result changed. group={GROUP}, topic="
 
 
 class Told:
-    """A session whose share is told after every record, as its thread does."""
+    """A session that logs its share after every record, as its thread does."""
 
     def __init__(self, script: "Script", caplog: pytest.LogCaptureFixture) -> None:
         caplog.set_level(logging.INFO, "fairlead_client")

@@ -48,7 +48,7 @@ def test_the_oldest_release_of_a_queue_is_forgotten_first() -> None:
 
 
 def test_the_queue_not_read_for_longest_is_forgotten_first(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The queue of which nothing was read for longest is forgotten first."""
+    """A client forgets first the queue it has read nothing about for longest."""
     monkeypatch.setattr(seen_releases, "RELEASES_MAX", 2)
     seen = SeenReleases()
     for queue_id in (1, 2, 1, 3):

@@ -99,7 +99,7 @@ def test_engine_heard_it_late(scripts: "Callable[..., Script]") -> None:
 
 @pytest.mark.parametrize("code, reason", [("waiting", "paused"), ("rejected", None)])
 def test_engine_has_just_answered(script: "Script", code: str, reason: str | None) -> None:
-    """Who was told what keeps it, and then that it is over, was answered a moment ago."""
+    """A notice counts as an answer of the engine, and so does the notice that ends a wait."""
     for _ in range(30):
         script.live(1_000)
         script.notice(code, reason=reason)
@@ -112,7 +112,7 @@ def test_engine_has_just_answered(script: "Script", code: str, reason: str | Non
 
 
 def test_a_member_with_nothing_to_have_waits_for_nothing(script: "Script") -> None:
-    """A member that was told to have nothing waits for nothing."""
+    """A member that has an empty assignment waits for nothing."""
     assert _waits(script)[0] == "assignment"
     script.assign(1)
     assert script.session.waiting is None
@@ -133,7 +133,7 @@ def test_the_reason_of_the_engine_stands_until_it_ends_it(script: "Script", reas
 
 
 def test_told_by_a_newer_engine(script: "Script") -> None:
-    """A reason that this client does not know is told in the engine's words."""
+    """The client reports a reason that it does not know in the engine's words."""
     script.notice("waiting", reason="full_moon", message="the moon is full")
     assert _waits(script) == ("assignment", "the moon is full")
 
@@ -152,7 +152,7 @@ def test_told_by_the_engine_before(scripts: "Callable[..., Script]") -> None:
 
 
 def test_told_in_another_life(script: "Script") -> None:
-    """What was told to one incarnation is not what the next one waits for."""
+    """A notice to one incarnation is not what the next one waits for."""
     script.notice("waiting", reason="paused")
     script.wait(10_000)
     assert _waits(script)[0] == "heartbeat"
@@ -209,7 +209,7 @@ def test_a_promised_queue_names_who_has_not_released_it(script: "Script") -> Non
 
 
 def test_log_of_an_engine_that_is_silent(caplog: pytest.LogCaptureFixture) -> None:
-    """Where it is known since when, that is told, and not since when it is the reason."""
+    """The log counts a wait from its known start, not from when it became the reason."""
     log = WaitingLog("orders", "c1")
     silent = WaitingReason(WaitingKind.ENGINE, "no engine has answered it", since_ms=1_000)
     with caplog.at_level(logging.WARNING):

@@ -141,7 +141,7 @@ def test_a_name_of_a_megabyte_is_not_kept(examples: dict[str, bytes], field: str
 
 
 def test_a_claim_of_a_generation_is_recognised(examples: dict[str, bytes]) -> None:
-    """A claim of a generation is told from anything else."""
+    """A client recognises a claim of a generation among other records."""
     assert is_generation(examples["generation"])
     assert not is_generation(examples["tick"])
 

@@ -99,7 +99,7 @@ def test_a_subscription_carries_its_filter(validate: Validate) -> None:
 def test_each_tag_is_sent_once(
     validate: Validate, expression: str, kind: str, tags: list[str]
 ) -> None:
-    """A tag expression is sent with its tags, each once; all is told by none."""
+    """A tag expression goes out with each of its tags once; no tags mean all messages."""
     wanted = Subscription("orders", expression, kind)
     record = validate(encoder().heartbeat(heartbeat(subscriptions=(wanted,))))
     assert record["subscriptions"][0]["tags"] == tags

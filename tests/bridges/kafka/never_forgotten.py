@@ -1,4 +1,4 @@
-"""A cluster of which no group is ever forgotten, for tests of how topics are made."""
+"""A cluster that forgets no group, for tests of how topics are made."""
 
 from collections.abc import Sequence
 

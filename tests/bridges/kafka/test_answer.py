@@ -73,7 +73,7 @@ def test_an_entry_has_its_bounds_and_the_position() -> None:
     ids=["no earliest", "no latest", "no time", "no commit", "crossed", "negative"],
 )
 def test_a_queue_with_an_unknown_part_gets_no_entry(lookup: OffsetLookup) -> None:
-    """A queue of which one thing is unknown gets no entry, and stays unanswered."""
+    """A queue with one unknown part gets no entry, and stays unanswered."""
     found = answer(request(timestamp_ms=TIMESTAMP_MS), "X", "main", [0], lookup)
     assert (found.record, found.left) == (None, (queue(0),))
 

@@ -34,7 +34,7 @@ def test_a_group_with_members_is_at_work(
 
 
 def test_members_are_named_by_client_id_and_host() -> None:
-    """Members are told by client id and host."""
+    """A member's text names its client id and host."""
     found = read_native_group("orders", [], {"group_state": "Stable", "members": [MEMBER]})
     assert found.members == (NativeMember("m-1", "shop", "10.0.0.7"),)
     assert str(found.members[0]) == "shop at 10.0.0.7"

@@ -282,7 +282,7 @@ def test_an_answer_that_was_not_written_is_given_again(
                 answerer.answer_due(now_ms=0)
             finally:
                 mended.resume()
-            # The connection is made anew, which may take longer than a write has time.
+            # The client connects again, which may take longer than a write may.
             for now_ms in range(100, 10_000, 100):
                 answerer.answer_due(now_ms=now_ms)
                 if lines[-1]["event"] == "request_answered":

@@ -42,7 +42,7 @@ def until(retries: RetryTopics, holds: Callable[[], bool], now_ms: int) -> None:
 
 
 def test_groups_that_are_invented() -> None:
-    """Beyond the bound none gets topics, which is told; who has some gets what is missing."""
+    """Beyond the bound the bridge makes no topics and logs it; it completes those of old groups."""
     cluster = Cluster("orders", "%RETRY%old")
     retries = RetryTopics(cluster, retry_queue_nums=1, groups_max=3, remove_after_ms=0)
     for number in range(40):

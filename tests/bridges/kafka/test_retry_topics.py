@@ -1,4 +1,4 @@
-"""The bridge makes the retry topics of groups, whatever becomes of one of them."""
+"""The bridge makes the retry topics of groups; a failure of one does not stop the others."""
 
 import contextlib
 import time
@@ -101,7 +101,7 @@ def test_a_retry_topic_is_looked_up_under_its_kafka_name(
 def test_a_retry_topic_and_its_deletion_keep_their_own_name(
     ledger: Ledger, bootstrap: str, topic: str, group: str
 ) -> None:
-    """A retry topic that matches a pattern is told by its own name, and so is its deletion."""
+    """The bridge publishes a retry topic, and its deletion, under its own name."""
     kafka = name_on_kafka("RETRY", topic)
     ledger.make_topic(kafka, 3)
     with running(make_bridge(ledger, bootstrap, pattern=r"%RETRY%orders.*")):
@@ -129,7 +129,7 @@ def test_no_retry_topic_is_made_for_others(ledger: Ledger, bootstrap: str, topic
 def test_a_topic_that_kafka_refuses_is_tried_again(
     ledger: Ledger, bootstrap: str, topic: str
 ) -> None:
-    """A topic that Kafka refuses is told and tried again, and another group's is made at once."""
+    """The bridge logs and retries a topic that Kafka refuses, and makes another's at once."""
     # Kafka refuses a name that differs from an existing one by dots and underscores alone.
     in_the_way = f"_-RETRY.-{topic}"
     ledger.make_topic(in_the_way, 1)
@@ -149,7 +149,7 @@ def test_a_topic_that_kafka_refuses_is_tried_again(
 def test_a_retry_topic_under_its_kafka_name_is_not_answered(
     ledger: Ledger, bootstrap: str, topic: str
 ) -> None:
-    """A group that asks for a retry topic under Kafka's name is not answered, and that is told."""
+    """The bridge does not answer for a retry topic under its Kafka name, and logs why."""
     kafka = f"_-RETRY_-{topic}"
     ledger.make_topic(kafka, 2)
     ledger.make_topic(topic, 1)
@@ -164,7 +164,7 @@ def test_a_retry_topic_under_its_kafka_name_is_not_answered(
 
 
 class SlowCluster(NeverForgotten):
-    """A cluster that makes no topic before it is let, and then what it is told to refuse not."""
+    """A cluster that makes no topic before the test lets it, and then all but the refused ones."""
 
     def __init__(self) -> None:
         self.let = Event()
@@ -326,7 +326,7 @@ def test_big_messages_can_be_sent_back(
 
 
 def test_a_limit_that_is_refused(cluster: SlowCluster) -> None:
-    """It is told once; a cluster that does not answer is asked again after a pause."""
+    """The bridge logs a refused limit once, and asks a silent cluster again after a pause."""
     cluster.let.set()
     retries = RetryTopics(cluster, retry_queue_nums=1, remove_after_ms=0)
     retries.note("a", "%RETRY%a")

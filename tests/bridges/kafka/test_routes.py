@@ -88,7 +88,7 @@ def test_a_cluster_without_a_name_is_called_by_its_id(
 
 
 def test_recreated_between_looks(ledger: Ledger, bootstrap: str, topic: str) -> None:
-    """A topic deleted and made again while nobody looked is told by its new identity."""
+    """The bridge publishes the new identity of a topic that was recreated while it was off."""
     first = ledger.make_topic(topic, 8)
     with running(make_bridge(ledger, bootstrap, topic)):
         ledger.await_route(topic, 8)
@@ -124,7 +124,7 @@ def test_a_requested_topic_is_published_when_it_is_made(
 
 
 def test_forgotten_and_made_anew(ledger: Ledger, bootstrap: str, topic: str) -> None:
-    """A deleted topic that was forgotten, and made anew since, is told when the engine asks."""
+    """The bridge publishes a forgotten and recreated topic when the engine asks."""
     first = ledger.make_topic(topic, 2)
     forgetful = BridgeTimes(poll_ms=200, forget_ms=0, give_up_ms=1_000)
     bridge = KafkaBridge(

@@ -44,7 +44,7 @@ def test_a_bridge_gives_signs_of_life_until_its_end(ledger: Ledger, bootstrap: s
 def test_an_absent_topic_is_reported_until_it_is_made(
     ledger: Ledger, bootstrap: str, topic: str
 ) -> None:
-    """A topic that is not there is told each time, until it is made; none that it makes itself."""
+    """The bridge reports an absent topic at each request until it exists, and no retry topic."""
     with running(_bridge(ledger, bootstrap)):
         _ask(ledger, "orders", f"%RETRY%{topic}")
         for times in (1, 2):
