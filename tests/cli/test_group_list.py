@@ -146,7 +146,7 @@ def test_whether_an_engine_runs() -> None:
     longer = {**dead, "silent_ms": None, "says": "no heartbeat is left"}
     assert engine_line([]) is None
     assert engine_line([CALM, MUTE]) is None
-    line = f"engine: {says}: owners go on, nothing is decided (fairlead run)"
+    line = f"engine: {says}: owners keep working, nothing is decided (fairlead run)"
     assert engine_line([_group("a", engine=dead)]) == line
     both = [_group("a", engine=dead), _group("b", engine=longer), CALM]
     assert engine_line(both) == line.replace("8.0 s:", "8.0 s for 2 of 3 groups:")

@@ -24,8 +24,8 @@ def test_json_is_one_document_with_every_field(capsys: pytest.CaptureFixture[str
 
 
 SENTENCE = (
-    "engine: no engine has ticked for 2 min, by this machine's clock: owners go on, nothing is "
-    "decided (fairlead run)"
+    "engine: no engine has ticked for 2 min, by this machine's clock: owners keep working, nothing "
+    "is decided (fairlead run)"
 )
 
 

@@ -308,5 +308,5 @@ def test_without_pyspark_there_is_no_ivy(monkeypatch: pytest.MonkeyPatch, tmp_pa
 def test_a_settings_file_that_is_not_there_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     """FAIRLEAD_IVY_SETTINGS must name a file."""
     monkeypatch.setenv("FAIRLEAD_IVY_SETTINGS", "/nowhere/ivysettings.xml")
-    with pytest.raises(EnvironmentMissingError, match=r"/nowhere/ivysettings\.xml is no file"):
+    with pytest.raises(EnvironmentMissingError, match=r"/nowhere/ivysettings\.xml is not a file"):
         find_ivy(find_java())

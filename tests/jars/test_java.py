@@ -62,7 +62,7 @@ def test_an_old_java_is_refused(program: Path) -> None:
 def test_a_java_that_fails_is_quoted(program: Path) -> None:
     """What a broken installation says stands in the error."""
     _write(program, "echo 'Could not create the Java Virtual Machine.' >&2; exit 1")
-    with pytest.raises(EnvironmentMissingError, match="code 1 and said: Could not create"):
+    with pytest.raises(EnvironmentMissingError, match="code 1 and printed: Could not create"):
         find_java()
 
 

@@ -190,7 +190,7 @@ def _join_all(fleet: Fleet, clients: Mapping[str, str]) -> dict[str, Client]:
 @pytest.mark.parametrize(
     "named, said",
     [
-        ("company_allocation:Averagely", "has the name 'AVG', which is taken"),
+        ("company_allocation:Averagely", "has the name 'AVG', which another strategy has"),
         ("no_such_company:LastCome", "cannot be loaded"),
     ],
 )

@@ -165,8 +165,8 @@ def test_nobody_is_in_it(settings: Settings, log: Log, spark: "SparkSession") ->
         assert "clients that join subscribe to orders, known from its decisions up to" in remark
         assert [len(each["after"]) for each in plan["member_plans"]] == [5, 4]
         other = run_plan(settings, "orders", "--join", "c9", "--topic", "bills")
-        assert other["members"][0]["after"] == []
-        assert "the route of bills is unknown: its queues are not in the plan" in other["remarks"]
+        assert other["member_plans"][0]["after"] == []
+        assert "the route of bills is unknown: its queues are not in the plan" in other["notes"]
         for client_id in ("c8", "c9"):
             fleet.join(client_id)
         after = settled(log, "orders", "c8", "c9")

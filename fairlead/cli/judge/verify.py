@@ -106,7 +106,7 @@ def _journals(folder: Path | None, faults: Path | None, group: str | None) -> "J
     if not read:
         raise UsageError(
             f"--journals: {folder} holds no file that ends in .jsonl.",
-            remedy="See docs/verify.md for what a journal is.",
+            remedy="See docs/journals.md for what a journal is.",
         )
     return Journals(read, group, () if faults is None else read_faults(faults))
 

@@ -36,7 +36,7 @@ GROUP_COLUMNS: Final = (
 NARROW_COLUMNS: Final = ("group", "phase", "members", "unassigned", "lag", "problem")
 """The columns for a narrow terminal."""
 _LIST_MAX: Final = 5
-_NO_ENGINE: Final = "owners go on, nothing is decided (fairlead run)"
+_NO_ENGINE: Final = "owners keep working, nothing is decided (fairlead run)"
 
 
 def group_rows(groups: Iterable[Summary], now_ms: int) -> Iterable[dict[str, Any]]:
