@@ -66,7 +66,7 @@ NOTICE = Notice(
     member=MEMBER,
     generation=3,
     code="duplicate_client_id",
-    message="another process uses this client id; give each process its own",
+    message="another process uses this client id: give each process its own",
     winner=Process(1780999999000, "1f4d7a52-51c9-4c56-8a4a-3b1f3e0c9d05"),
     at_ms=1781000000000,
 )
