@@ -27,7 +27,7 @@ ALERT_ARGS ?=
 
 say = printf '==> %s\n'
 
-.PHONY: help setup python java demo check format prepared test test-fast test-long fuzz explore mutants bench bench-pull bench-strategies bench-producer strategy-figures alerts alert-rules dashboards metrics-page metrics-samples json-page abuse lock image image-steps clean
+.PHONY: help setup python java demo check format prepared test test-fast test-long fuzz explore mutants bench bench-pull bench-strategies bench-producer strategy-figures alerts alert-rules dashboards metrics-page metrics-samples json-page settings-pages abuse lock image image-steps clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | \
@@ -145,6 +145,10 @@ metrics-page: $(STAMP) ## write the tables of docs/metrics.md from code and samp
 json-page: $(STAMP) ## write docs/json.md from the schema of all answers
 	@$(say) "python -m tools.json_page"
 	@$(BIN)/python -m tools.json_page
+
+settings-pages: $(STAMP) ## write the comments of conf/default.toml and docs/configuration.md from code
+	@$(say) "python -m fairlead.settings.pages"
+	@$(BIN)/python -m fairlead.settings.pages
 
 metrics-samples: setup ## that, with samples of a run that is made for it (a minute)
 	@$(say) "python -m tools.metrics --record"

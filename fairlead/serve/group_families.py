@@ -12,7 +12,7 @@ from prometheus_client.core import (
     Metric,
 )
 
-__all__ = ["COUNTERS", "GAUGES", "HISTOGRAMS", "Family", "families", "family"]
+__all__ = ["COUNTERS", "GAUGES", "HISTOGRAMS", "LABELS", "Family", "families", "family"]
 
 _METRICS: Final = {
     "gauge": GaugeMetricFamily,
@@ -215,6 +215,13 @@ HISTOGRAMS: Final = (
     ),
 )
 """How long things took, over all groups."""
+
+
+LABELS: Final = {
+    entry.name.removeprefix("fairlead_"): frozenset(entry.labels)
+    for entry in (*GAUGES, *COUNTERS, *HISTOGRAMS)
+}
+"""The labels of each family, by its name after ``fairlead_``."""
 
 
 def family(entry: Family) -> Metric:

@@ -17,7 +17,7 @@ from fairlead.observed.group_standing import GroupStanding
 from fairlead.observed.queue_standing import QueueStanding
 from fairlead.observed.snapshot import Snapshot
 from fairlead.serve.folded_groups import folded
-from fairlead.serve.group_families import families
+from fairlead.serve.group_families import LABELS, families
 
 __all__ = ["GroupMetrics"]
 
@@ -53,7 +53,7 @@ class GroupMetrics(Collector):
                 others.append(figures)
         if others:
             for name, labels, value in folded(others):
-                metrics[name].add_sample(f"fairlead_{name}", labels, value)
+                _add(metrics, name, labels, value)
         for name, view in snapshot.in_detail.items():
             _add_queues(metrics, name, view)
         _add(metrics, "metrics_groups_folded", {}, len(others))
@@ -68,6 +68,7 @@ def _add(
     metrics: Mapping[str, Metric], name: str, labels: dict[str, str], value: float | None
 ) -> None:
     """Add a sample, unless its value is unknown."""
+    assert labels.keys() == LABELS[name], f"{name} has the labels {sorted(LABELS[name])}"
     if value is not None:
         metrics[name].add_sample(f"fairlead_{name}", labels, value)
 
