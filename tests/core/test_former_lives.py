@@ -18,7 +18,7 @@ def starts(world: GroupWorld, client: str) -> list[tuple[int, int]]:
 
 
 def test_nobody_waits_behind_the_release_of_a_former_life() -> None:
-    """A successor is granted after the release, not gated by it, whose offset it would take (H7)."""
+    """H7: a successor is granted after the release; a gate would make it start at its offset."""
     world = settled("a", queues=1, chain_cap=2)
     held = world.epoch_of(0)
     world.route(1, identity="two")
