@@ -54,9 +54,9 @@ def main(arguments: list[str] | None = None) -> int:
         if second in (0, _SECONDS_TOLD - 1):
             _take(view, f"progress, second {second + 1}", rows)
         else:
-            view.take(list(rows))
+            view.apply(list(rows))
         if second % 3 == 0:
-            view.take(list(load.heartbeats(at_ms)))
+            view.apply(list(load.heartbeats(at_ms)))
     _timed("groups(), all have worked", view.groups)
     _timed("groups(), nobody has", view.groups)
     _take(view, "decisions, followed", load.decisions())
@@ -74,7 +74,7 @@ def _take(view: ObservedGroups, what: str, rows: Iterable[RawRecord]) -> None:
     made = list(rows)
     began = time.thread_time()
     for first in range(0, len(made), _POLLED):
-        view.take(made[first : first + _POLLED])
+        view.apply(made[first : first + _POLLED])
     seconds = time.thread_time() - began
     each = f"{seconds / len(made) * 1e6:.1f} µs each"
     _say(what, f"{len(made):,} rows in {seconds:.2f} s, {each}")
