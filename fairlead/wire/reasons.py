@@ -2,7 +2,7 @@
 
 from enum import StrEnum
 
-__all__ = ["REASON_MEANINGS", "Reason", "notice_code"]
+__all__ = ["ENGINE_REASONS", "REASON_MEANINGS", "Reason", "notice_code"]
 
 
 class Reason(StrEnum):
@@ -57,6 +57,16 @@ REASON_MEANINGS = {
     Reason.SKIPPED: "an operator had the engine pass over it (`run --skip` with its place), unread",
 }
 """The meaning of each reason, in the words of the protocol page."""
+
+
+ENGINE_REASONS = (
+    "unknown_group", "unsupported_message_model", "quota_groups", "quota_new_groups",
+    "quota_members", "quota_topics", "quota_queues", "quota_records", "quota_bytes",
+    "quota_state_bytes", "unsupported_kind", "unsupported_rule", "unknown_queue",
+    "position_out_of_bounds", "bad_rule", "too_many_rules", "unknown_strategy", "step_failed",
+    "foreign_tick",
+)  # fmt: skip
+"""The words for why the engine refuses a record that is sound, in the order of the page."""
 
 
 def notice_code(reason: Reason) -> str:

@@ -14,7 +14,7 @@ from fairlead.history.rejected import rejected_of
 from fairlead.wire.encode_reject import encode_reject
 from fairlead.wire.errors import WireError
 from fairlead.wire.raw import RawRecord
-from fairlead.wire.reasons import Reason
+from fairlead.wire.reasons import ENGINE_REASONS, Reason
 from tests.answers.schema import assert_command
 from tests.kit.memory_topics import NAMES, START_MS, shard_of
 from tests.kit.moving_world import GROUP, recorded, timed_rows
@@ -99,6 +99,15 @@ def test_the_newest_rejects_can_be_chosen(folder: Path) -> None:
     assert [(row["group"], row["reason"]) for row in chosen] == [(GROUP, "not_utf8")]
     text = _run("--dump", folder, "--group", "nobody")
     assert text == f"no such record was refused in the recording {folder}\n"
+
+
+def test_every_reason_of_the_page_may_be_asked_for(folder: Path) -> None:
+    """The engine's own reasons are chosen like those of form; a word of neither is refused."""
+    for reason in ENGINE_REASONS:
+        text = _run("--dump", folder, "--group", "nobody", "--reason", reason)
+        assert "no such record was refused" in text
+    with pytest.raises(UsageError, match="there is no reason 'quota_grups'"):
+        _run("--dump", folder, "--reason", "quota_grups")
 
 
 def test_a_recording_cannot_be_followed(folder: Path) -> None:

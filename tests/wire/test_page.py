@@ -21,7 +21,7 @@ from fairlead.core.records import (
     TopicAbsent,
 )
 from fairlead.wire.decode import decode
-from fairlead.wire.reasons import REASON_MEANINGS, Reason
+from fairlead.wire.reasons import ENGINE_REASONS, REASON_MEANINGS, Reason
 from tests.kit.protocol_page import examples, schemas, table, validator
 from tests.kit.wire_records import LIMITS, TOPIC_OF, example, raw_of
 
@@ -107,3 +107,9 @@ def test_the_page_lists_each_reason_of_refusal() -> None:
     listed = [(word, meaning) for word, meaning in table("reason", "the record")][: len(Reason)]
     assert listed == [(word, text.replace("`", "")) for word, text in REASON_MEANINGS.items()]
     assert set(REASON_MEANINGS) == set(Reason)
+
+
+def test_the_page_lists_each_reason_of_the_engine() -> None:
+    """Behind those of form the page lists what the engine refuses for its own state, all of it."""
+    listed = [words for words, _ in table("reason", "the record")][len(Reason) :]
+    assert tuple(word for words in listed for word in words.split(", ")) == ENGINE_REASONS

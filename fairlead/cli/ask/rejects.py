@@ -92,13 +92,13 @@ def tail(
 
 def _check_reasons(given: Sequence[str]) -> None:
     """Refuse an unknown reason: an empty answer would look like good news."""
-    from fairlead.wire.reasons import Reason
+    from fairlead.wire.reasons import ENGINE_REASONS, Reason
 
+    known = list(dict.fromkeys((*Reason, *ENGINE_REASONS)))
     for each in given:
-        if each not in tuple(Reason):
+        if each not in known:
             raise UsageError(
-                f"--reason: there is no reason {each!r}.",
-                remedy=f"Give one of {', '.join(Reason)}.",
+                f"--reason: there is no reason {each!r}.", remedy=f"Give one of {', '.join(known)}."
             )
 
 
