@@ -33,7 +33,7 @@ class Finding:
 
 REMEDIES: Final[Mapping[str, str]] = {
     "overlap": "check for mode eager, on_mute force, or two engines on one cluster",
-    "unassigned": "run `fairlead group describe --state`: its alarms and rules say why",
+    "unassigned": "run `fairlead group describe GROUP --state`: its alarms and rules say why",
     "disagreement": "give all members of the group the same value; the oldest member's counts",
     "duplicate_client_id": "give each process its own client id",
 }
