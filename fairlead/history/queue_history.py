@@ -85,8 +85,8 @@ def _group_queues(
     groups.apply(source.read("routes", [0]))
     observed = groups.fold(group)
     named = {*grants.of, *observed.assignments.queues()}
-    routes = observed.facts.routes
-    return named.union(*(routes.get(topic, ()) for topic in {queue.topic for queue in named}))
+    topics = {queue.topic for queue in named}
+    return named.union(*(observed.facts.queues_of(topic) for topic in topics))
 
 
 @dataclass(slots=True)

@@ -47,7 +47,7 @@ def core_group(group: ObservedGroup) -> CoreGroup:
     clock_ms = facts.clock_ms(group.name)
     state = empty_group(group.name)
     state.rules = dict(in_force.own_values)
-    state.routes = dict(facts.full_routes)
+    state.routes = dict(facts.routes)
     heard = group.members.heard
     state.members = {key: heard[key].member for key in sorted(heard)}
     state.liveness = {key: Liveness(heard[key].seen_ms, 0) for key in sorted(heard)}

@@ -55,7 +55,7 @@ class GroupOffsets:
         Raises:
             EnvironmentMissingError: a cluster does not answer.
         """
-        return self._topics() & self._observed.facts.full_routes.keys()
+        return self._topics() & self._observed.facts.routes.keys()
 
     def places(
         self, topics: Sequence[str], queues: Collection[MessageQueue], times: Sequence[int]
@@ -79,7 +79,7 @@ class GroupOffsets:
                 f"{self._group}: no member has heartbeat and nothing was committed.",
                 remedy="Name a topic (--topic).",
             )
-        routes = self._observed.facts.full_routes
+        routes = self._observed.facts.routes
         if not named:
             # A topic that was read once and is gone is no reason to refuse the others.
             wanted &= routes.keys()

@@ -202,7 +202,7 @@ class ObservedGroup:
 
     def _stands(self, live_members: LiveMembers, ownership: GroupOwnership) -> Standing:
         shared = self._shared_topics(live_members) if live_members.model == "clustering" else ()
-        queues = {topic: self.facts.routes.get(topic, ()) for topic in shared}
+        queues = {topic: self.facts.queues_of(topic) for topic in shared}
         owned = [ownership.owned.get(member, 0) for member in live_members.candidates]
         settled = [self.is_settled(heard) for heard in live_members.members.values()]
         phase = self._phase(live_members, ownership, settled)

@@ -32,8 +32,7 @@ class SharedFacts:
     Attributes:
         rules: the rules of all groups.
         tick_ms: the period of the engine's ticks.
-        routes: topic -> its readable queues, in their order.
-        full_routes: topic -> its whole route.
+        routes: topic -> its route.
         identities: topic -> its identity by its route, and when that was appended.
         polled: the ends that the data cluster was asked for.
         polled_identities: topic -> the identity of those ends, if it is known.
@@ -50,8 +49,7 @@ class SharedFacts:
 
     rules: RulesOfGroups
     tick_ms: int
-    routes: dict[str, tuple[MessageQueue, ...]] = field(default_factory=dict)
-    full_routes: dict[str, Route] = field(default_factory=dict)
+    routes: dict[str, Route] = field(default_factory=dict)
     identities: dict[str, tuple[str, int]] = field(default_factory=dict)
     polled: dict[MessageQueue, EndHistory] = field(default_factory=dict)
     polled_identities: dict[str, str] = field(default_factory=dict)
@@ -64,6 +62,7 @@ class SharedFacts:
     as_of_ms: int = 0
     structure: int = 0
     share: MemoryShare = field(default_factory=MemoryShare)
+    _queues: dict[str, tuple[MessageQueue, ...]] = field(default_factory=dict)
     _routed: dict[str, frozenset[MessageQueue]] = field(default_factory=dict)
 
     def read(self, row: RawRecord) -> None:
@@ -139,21 +138,39 @@ class SharedFacts:
             claimed=self.generation,
         )
 
+    def queues_of(self, topic: str) -> tuple[MessageQueue, ...]:
+        """Return the readable queues of a topic, in their order; none without a route.
+
+        They are made when somebody asks: who reads about one group reads the routes of all topics.
+        """
+        if topic not in self.routes:
+            return ()
+        queues = self._queues.get(topic)
+        if queues is None:
+            queues = self._queues[topic] = readable_queues(self.routes[topic])
+        return queues
+
     def is_routed(self, queue: MessageQueue) -> bool:
         """Tell whether a route has this queue."""
-        return queue in self._routed.get(queue.topic, ())
+        topic = queue.topic
+        if topic not in self.routes:
+            return False
+        queues = self._routed.get(topic)
+        if queues is None:
+            queues = self._routed[topic] = frozenset(self.queues_of(topic))
+        return queue in queues
 
     def set_route(self, topic: str, route: Route | None, append_ms: int) -> None:
         """Apply the route of a topic; None: it was deleted."""
         self.structure += 1
+        self._queues.pop(topic, None)
+        self._routed.pop(topic, None)
         if route is None:
-            for known in (self.full_routes, self.routes, self._routed, self.identities):
-                known.pop(topic, None)
+            self.routes.pop(topic, None)
+            self.identities.pop(topic, None)
         else:
-            self.full_routes[topic] = route
+            self.routes[topic] = route
             self.identities[topic] = route.identity, append_ms
-            self.routes[topic] = queues = readable_queues(route)
-            self._routed[topic] = frozenset(queues)
 
     def take_ends(
         self, at_ms: int, ends: Mapping[MessageQueue, int], identities: Mapping[str, str]
