@@ -111,7 +111,7 @@ def _topics(live: LiveGroup) -> Iterator[str]:
 
 def unreadable_group(group: str, text: str, remedy: str) -> GroupVerdict:
     """Return the verdict on a group whose records nobody can make sense of."""
-    return GroupVerdict(group, (Finding("unreadable", group, text, remedy),))
+    return GroupVerdict(group, (Finding("unreadable", None, text, remedy),))
 
 
 def worst_verdict(verdicts: Iterable[GroupVerdict]) -> VerdictWord:

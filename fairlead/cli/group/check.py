@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check", "folded_findings", "verdict_on"]
 
-COLUMNS = ("problem", "for", "says", "do")
+COLUMNS = ("problem", "for", "says", "remedy")
 _BRIDGE_WORDS = {
     "bridge_silent": "the bridge is silent",
     "bridge_dead": "the bridge is dead",
@@ -110,7 +110,7 @@ def _check_one(
         write_document(verdict.to_json(), output)
     elif verdict.findings:
         rows = folded_findings(verdict.findings)
-        write_fitting(rows, COLUMNS, output, prose=("says", "do"))
+        write_fitting(rows, COLUMNS, output, prose=("says", "remedy"))
     if verdict.findings:
         raise VerdictError(
             f"{group}: {counted(len(verdict.findings), 'problem')} ({_who(standing)}).",
@@ -205,7 +205,7 @@ def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOption
             for group, findings in (*by_group, ("*", wrong_bridges))
             for row in folded_findings(findings)
         ]
-        write_fitting(rows, ("group", *COLUMNS), output, prose=("says", "do"))
+        write_fitting(rows, ("group", *COLUMNS), output, prose=("says", "remedy"))
     _end_with_verdict(verdicts, wrong_bridges, output)
 
 
@@ -299,12 +299,13 @@ def _number(verdicts: "Iterable[GroupVerdict]") -> int:
 
 def folded_findings(findings: "Iterable[Finding]") -> list[dict[str, Any]]:
     """Return the rows of a table: equal findings about several subjects share a row."""
-    subjects: dict[tuple[str, str, str], list[str]] = {}
+    subjects: dict[tuple[str, str, str], list[str | None]] = {}
     rows: dict[tuple[str, str, str], dict[str, Any]] = {}
     for each in findings:
         words = (each.problem, each.text, each.remedy)
         subjects.setdefault(words, []).append(each.subject)
         rows.setdefault(words, each.to_json())
     return [
-        {**row, "for": listed(subjects[words]), "do": row["remedy"]} for words, row in rows.items()
+        {**row, "for": listed([*filter(None, subjects[words])]) or None}
+        for words, row in rows.items()
     ]

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from fairlead.cli.render.decision import decision_words
+from fairlead.cli.render.rule import origin_words
 from fairlead.counts import counted, listed
 from fairlead.durations import duration_words, since_words
 from fairlead.history.formatting import epoch_words
@@ -126,7 +127,7 @@ def state_lines(standing: "GroupStanding") -> Iterator[tuple[str, str]]:
         because = f", because {row['because']}" if row.get("because") else ""
         yield (
             f"rule {row['rule']}{subject}",
-            f"{row['says']} ({row['origin']}, {row['by']}{because})",
+            f"{row['says']} ({origin_words(row)}, {row['by']}{because})",
         )
 
 
