@@ -269,7 +269,7 @@ def test_a_member_that_no_engine_answers() -> None:
     assert found.text.startswith("it has heartbeat for 1 min 15 s and has no assignment")
     assert "/readyz" in found.remedy
     assert "fairlead doctor" in found.remedy
-    (idle,) = standing_of(world).idle
+    (idle,) = (each for each in standing_of(world).members if each.role == "idle")
     assert idle.why == "it has heartbeat for 1 min 15 s and has no assignment yet"
     assert not any("c2" in note for note in check_group(standing_of(world)).notes)
     assert "c2 has heartbeat for more than 10 s and has no assignment yet" in remarks(world)

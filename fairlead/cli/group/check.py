@@ -137,11 +137,10 @@ def _who(standing: "GroupStanding") -> str:
         return standing.release.words()
     if not sharing:
         return "nobody is in it"
-    own = sum(1 for each in sharing if each.held or each.draining or each.gated)
     owned = sum(1 for each in readable if each.holders)
     parts = [counted(len(sharing), "member")]
-    if own < len(sharing):
-        parts.append(f"{len(sharing) - own} of them without queues")
+    if standing.summary.members_idle:
+        parts.append(f"{standing.summary.members_idle} of them idle")
     queues = counted(len(readable), "queue")
     parts.append(queues if owned == len(readable) else f"{owned} of {queues} owned")
     if standing.phase == "paused":

@@ -52,7 +52,7 @@ def group_rows(groups: Iterable[Summary], now_ms: int) -> Iterable[dict[str, Any
             "idle": each["members_idle"],
             "queues": each["queues"],
             "unassigned": each["queues_unassigned"],
-            "handover": each["queues_draining"] + each["queues_gated"],
+            "handover": each["queues_in_handover"],
             "lag": each["lag_messages"],
             "waiting": None if waiting is None else duration_words(waiting),
             "epoch": None if each["epoch"] is None else epoch_words(each["epoch"]),
@@ -64,8 +64,8 @@ def group_rows(groups: Iterable[Summary], now_ms: int) -> Iterable[dict[str, Any
 
 
 def phase_shown(group: Summary) -> str:
-    """Return the word that stands for the phase in a list: a released group says so."""
-    return "released" if group.get("released") else str(group["phase"])
+    """Return the phase as a list shows it: a released group says so behind it."""
+    return f"{group['phase']}, released" if group.get("released") else str(group["phase"])
 
 
 def noticed(group: Summary) -> list[str]:
@@ -106,7 +106,7 @@ def state_lines(standing: "GroupStanding") -> Iterator[tuple[str, str]]:
     words = (state["strategy"], state["mode"], state["message_model"])
     yield "strategy", ", ".join(filter(None, words))
     waited = f", waiting for {', '.join(state['awaited'])}" if state["awaited"] else ""
-    yield "members", f"{state['members']}, {state['members_idle']} without queues{waited}"
+    yield "members", f"{state['members']}, {state['members_idle']} idle{waited}"
     what = ("unassigned", "draining", "gated", "unsafe")
     counts = [f"{state[f'queues_{word}']} {word}" for word in what]
     topics = len({each.queue.topic for each in standing.queues})
@@ -144,7 +144,7 @@ def _lag_words(standing: "GroupStanding") -> str:
 
 def _converged_words(standing: "GroupStanding") -> str:
     reasons = standing.behind
-    if not reasons:
+    if standing.summary.converged:
         return "yes" if standing.members else "yes, without members"
     return f"no: {listed(reasons, '; ', _LIST_MAX)}"
 

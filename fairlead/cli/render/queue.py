@@ -84,8 +84,6 @@ def shown_queue_columns(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
 
 
 def _remarks(group: "GroupStanding", queue: "QueueStanding") -> Iterator[str]:
-    if queue.unassigned:
-        yield "nobody"
     if len(queue.held) > 1:
         yield "overlap"
     if queue.unsafe:
