@@ -232,7 +232,7 @@ def test_released_groups_are_chosen(
     document = {
         "bootstrap": settings.kafka.bootstrap,
         "topic_prefix": settings.kafka.topic_prefix,
-        "as_of_ms": NOW_MS,
+        "now_ms": NOW_MS,
         "bridges": [],
         "groups": [_group("old", released={"by": "alice"}), CALM],
     }
@@ -291,7 +291,7 @@ def _listed(count: int) -> float:
     """Return the seconds of work that a list of so many groups costs, Python's start included."""
     groups = [_group(f"group-{number:04}") for number in range(count)]
     of = {"bootstrap": "127.0.0.1:9092", "topic_prefix": "fairlead."}
-    answer = {**of, "as_of_ms": NOW_MS, "ready": False, "reason": "reading", "groups": groups}
+    answer = {**of, "now_ms": NOW_MS, "ready": False, "reason": "reading", "groups": groups}
     answer |= {"bridges": [], "records_behind": 0}
     assert_answer("Groups", {**answer, "groups": groups[:3]})
     with _serving({"/api/v1/groups": (200, orjson.dumps(answer))}) as url:
@@ -320,7 +320,7 @@ def test_whose_groups_are_served() -> None:
 def test_of_another_cluster(bootstrap: str, topics: TopicNames) -> None:
     """Groups of another cluster are not shown as those that were asked for."""
     other = {"bootstrap": "elsewhere:9092", "topic_prefix": topics.prefix}
-    answer = {**other, "as_of_ms": NOW_MS, "ready": True, "groups": [_group("theirs")]}
+    answer = {**other, "now_ms": NOW_MS, "ready": True, "groups": [_group("theirs")]}
     with _serving({"/api/v1/groups": (200, orjson.dumps(answer))}) as url:
         flags = ("--bootstrap", bootstrap, "--topic-prefix", topics.prefix, "-o", "json")
         ended = _run(*flags, url=url)

@@ -75,6 +75,7 @@ def test_a_reject_is_a_row_with_every_field(folder: Path) -> None:
     rule = next(row for row in rows if row["reason"] == "unknown_strategy")
     assert rule["key"] == '["orders","strategy"]'
     assert rule["at"][0] == NAMES.name("control")
+    assert [row["reject_ms"] for row in rows] == [START_MS + n for n in range(len(rows))]
     null = next(row for row in rows if row["reason"] == "null_value")
     assert (null["size"], null["excerpt"], null["excerpt_cut"]) == (None, None, False)
 

@@ -26,7 +26,7 @@ from tests.kit.observed_world import view_of
 from tests.kit.world import World, world_of
 
 
-def _problems(world: World) -> list[tuple[str, str]]:
+def _problems(world: World) -> list[tuple[str, str | None]]:
     return [(each.problem, each.subject) for each in found_in(world)]
 
 

@@ -190,7 +190,7 @@ def _groups(
                     typer.echo(f"{settings.serve.url} shows {other}", err=True)
                 if not answer.get("ready", True):
                     typer.echo(f"fairlead serve is not ready: {answer.get('reason')}", err=True)
-                return answer["groups"], answer["bridges"], answer["as_of_ms"]
+                return answer["groups"], answer["bridges"], answer["now_ms"]
             typer.echo(
                 f"serve.url: {settings.serve.url} shows {other}; reading the topics at "
                 f"{settings.kafka.bootstrap} instead",
