@@ -93,7 +93,7 @@ class _GroupReader(NamedTuple):
     recorded: bool
 
     def read(self) -> Start:
-        """Read the group once; `live_group` has what it raises."""
+        """Read the group once; `_read_group` has what it raises."""
         from fairlead.kafka.caching_source import CachingSource
         from fairlead.observed.group_notes import plan_notes
 
@@ -131,11 +131,21 @@ def live_group(group: str, source: "TopicSource", settings: "Settings") -> "Live
     """Return a group as its topics tell it; a group that has lost its members is empty.
 
     Raises:
-        UsageError: the group never was, or it needs an unknown strategy.
+        UsageError: the group never was, or one of its rules names an unknown strategy: then nobody
+            knows what rules beside it would do.
         EnvironmentMissingError: its topics cannot be read.
     """
     reader = _GroupReader(group, source, settings, measured=False, recorded=False)
-    return _read_group(reader, whole=source)[0]
+    live = _read_group(reader, whole=source)[0]
+    for refused in live.in_force.refused.values():
+        if refused.error.reason == "unknown_strategy":
+            raise UsageError(
+                f"engine.strategies: a rule of {group} names a strategy that is not known here: "
+                f"{refused.error.detail}.",
+                remedy="Give --config as to `fairlead run`, so that its own strategies are known; "
+                "if the engine rejects the rule too, set a strategy that it has.",
+            )
+    return live
 
 
 def _read_group(
@@ -143,8 +153,8 @@ def _read_group(
 ) -> "tuple[LiveGroup, LastTopics | None]":
     """Return a group, and what it subscribed to if nobody is in it.
 
-    ``whole``: the topics without a cache, since old decisions may be very many. `live_group` has
-    what it raises.
+    ``whole``: the topics without a cache, since old decisions may be very many. UsageError: it never
+    was; EnvironmentMissingError: its topics cannot be read.
     """
     from fairlead.control.group_names import named_groups, unknown_group
     from fairlead.observed.reading import read_live_group
@@ -159,13 +169,6 @@ def _read_group(
         last = offline_topics(live, whole, settings, recorded=recorded)
         if last is None and not (live.core.state.members or live.core.state.rules):
             raise unknown_group(group, named_groups(source) | live.others, source.place)
-    for refused in live.in_force.refused.values():
-        if refused.error.reason == "unknown_strategy":
-            raise UsageError(
-                f"engine.strategies: a rule of {group} names a strategy that is not known here: "
-                f"{refused.error.detail}.",
-                remedy="Give --config as to `fairlead run`, so that its own strategies are known.",
-            )
     return live, last
 
 
