@@ -153,8 +153,8 @@ def _read_group(
 ) -> "tuple[LiveGroup, LastTopics | None]":
     """Return a group, and what it subscribed to if nobody is in it.
 
-    ``whole``: the topics without a cache, since old decisions may be very many. UsageError: it never
-    was; EnvironmentMissingError: its topics cannot be read.
+    ``whole``: the topics without a cache, since old decisions may be very many. UsageError: it
+    never was; EnvironmentMissingError: its topics cannot be read.
     """
     from fairlead.control.group_names import named_groups, unknown_group
     from fairlead.observed.reading import read_live_group

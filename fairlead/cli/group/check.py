@@ -40,7 +40,7 @@ _BRIDGE_WORDS = {
 GroupArgument = Annotated[
     str | None,
     typer.Argument(
-        metavar="[GROUP]",
+        metavar="GROUP",
         help="The group; or --all.",
         show_default=False,
         autocompletion=complete_group,
