@@ -60,8 +60,13 @@ def read_start(
     """
     from strategies.own_strategies import all_strategies
 
-    if (group is None) == (file is None):
+    if group is None and file is None:
         raise UsageError("plan: it needs one group.", remedy="Name a live group, or give --file.")
+    if group is not None and file is not None:
+        raise UsageError(
+            f"--file: the group is that of the file, and {group} is named too.",
+            remedy="Leave --file or the name of the group out.",
+        )
     settings = shared.settings()
     if file is not None:
         if shared.dump is not None:
@@ -76,11 +81,13 @@ def read_start(
 
 def _read(file: Path, strategies: "Mapping[str, Strategy]") -> "PlannedGroup":
     from fairlead.planning.group_file import BadGroupError, read_group
+    from fairlead.planning.saved_plan import SAVED_BY
 
+    remedy = f"{SAVED_BY}, or write one as docs/planning.md says."
     try:
-        return read_group(read_document(file, "--file"), strategies)
+        return read_group(read_document(file, "--file", remedy), strategies)
     except BadGroupError as error:
-        raise UsageError(f"--file: {error}.", remedy="See docs/planning.md.") from error
+        raise UsageError(f"--file: {file}: {error}.", remedy=remedy) from error
 
 
 class _GroupReader(NamedTuple):
