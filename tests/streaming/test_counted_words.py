@@ -1,4 +1,4 @@
-"""Whatever core and engine count has a metric that shows it, and a word of no metric is told."""
+"""Whatever core and engine count has a metric that shows it; a log names a word that has none."""
 
 import ast
 import importlib
