@@ -21,7 +21,7 @@ from fairlead.wire.record_keys import group_named
 __all__ = ["NamedGroups", "named_groups", "nearest_names", "unknown_group"]
 
 _COMPACTED: Final = frozenset(("control", "assignments", "offsets"))
-"""Topics of which the newest record of a key counts."""
+"""Topics where the newest record of a key counts."""
 _NAMED_MAX: Final = 3
 _CHARACTERS_MAX: Final = 2_000_000
 """Letters are counted in this many characters of names; names beyond that are not compared."""
