@@ -1,9 +1,8 @@
 """The names of all groups, for whoever mistypes one.
 
 A group is there if it has an assignment, a rule, a reset or a position in Fairlead's topics, or
-heartbeats. Only keys are read, and only when a name is not known otherwise. Every command and
-``fairlead serve`` refuse an unknown group with the words of this file, which name no group that was
-there once.
+heartbeats. Only keys are read, and only when a name is not known otherwise. Every command refuses
+an unknown group with the words of this file, which name no group that was there once.
 """
 
 import difflib
@@ -18,7 +17,7 @@ from fairlead.kafka.topic_source import TopicSource
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.record_keys import group_named
 
-__all__ = ["NamedGroups", "named_groups", "nearest_names", "unknown_group"]
+__all__ = ["NamedGroups", "named_groups", "nearest_names", "nearest_words", "unknown_group"]
 
 _COMPACTED: Final = frozenset(("control", "assignments", "offsets"))
 """Topics where the newest record of a key counts."""
@@ -104,6 +103,14 @@ def nearest_names(name: str, known: Iterable[str]) -> list[str]:
     return [each for _, each in best]
 
 
+def nearest_words(group: str, known: Iterable[str]) -> str:
+    """Say which groups are nearest to an unknown one, without a full stop; empty: none is known."""
+    nearest = nearest_names(group, known)
+    if not nearest:
+        return ""
+    return f"The nearest {'is' if len(nearest) == 1 else 'are'} {', '.join(nearest)}"
+
+
 def unknown_group(group: str, known: Iterable[str], place: str, *, or_else: str = "") -> UsageError:
     """Return the error for an unknown group: a mistyped name, or a wrong cluster.
 
@@ -113,11 +120,9 @@ def unknown_group(group: str, known: Iterable[str], place: str, *, or_else: str 
         place: where Fairlead looked: ``at`` a cluster, or ``in`` a recording.
         or_else: another remedy, as a sentence; empty: none.
     """
-    names = set(known)
+    near = nearest_words(group, known)
     elsewhere = "look elsewhere (--bootstrap, --topic-prefix, --dump)"
-    if names:
-        nearest = ", ".join(nearest_names(group, names))
-        near = f"The nearest is {nearest}" if len(names) == 1 else f"The nearest are {nearest}"
+    if near:
         first = f"{near}; `fairlead group list` shows all. If it is none of them, {elsewhere}."
     else:
         first = f"No group is known there: {elsewhere}, or ask `fairlead doctor` what is missing."
