@@ -57,6 +57,18 @@ class GroupOffsets:
         """
         return self._topics() & self._observed.facts.routes.keys()
 
+    def queues(self, topic: str) -> list[MessageQueue]:
+        """Return the readable queues of a topic; of all the group's topics if it is empty.
+
+        Raises:
+            EnvironmentMissingError: a cluster does not answer.
+        """
+        routes = self._observed.facts.routes
+        topics = [topic] if topic else sorted(self._topics())
+        return [
+            queue for each in topics if each in routes for queue in readable_queues(routes[each])
+        ]
+
     def places(
         self, topics: Sequence[str], queues: Collection[MessageQueue], times: Sequence[int]
     ) -> list[QueuePlace]:

@@ -33,10 +33,7 @@ EVERY = list(_all())
 def test_each_word_stands_in_one_pair_of_brackets(
     path: str, command: Any, context: Context
 ) -> None:
-    """A usage line brackets each argument once, in capital letters, with dots if there may be many.
-
-    So it is [GROUP] or GROUP, and CLIENT... for several.
-    """
+    """A usage line brackets each argument once, in capitals, with dots where there may be many."""
     usage = command.get_usage(context)
     assert not any(twice in usage for twice in ("[[", "{{", "...]...", "...}..."))
     words = usage.split(path)[1].split()
