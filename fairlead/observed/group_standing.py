@@ -77,7 +77,12 @@ class GroupStanding:
     @property
     def summary(self) -> GroupSummary:
         """The group's line in a list, with the lag that the data cluster tells."""
-        return replace(self.figures.summary, lag_messages=self.lag, lag_ms=self.lag_ms)
+        return replace(
+            self.figures.summary,
+            lag_messages=self.lag,
+            lag_ms=self.lag_ms,
+            lag_at_least=self.lag_at_least,
+        )
 
     @property
     def phase(self) -> str:
@@ -135,6 +140,11 @@ class GroupStanding:
     def lag_ms(self) -> int | None:
         """How long the oldest message has waited; None: unknown for every queue."""
         return max((each.lag_ms for each in self._places if each.lag_ms is not None), default=None)
+
+    @property
+    def lag_at_least(self) -> bool:
+        """Whether the oldest message may have waited longer than `lag_ms`."""
+        return any(each.lag_at_least and each.lag_ms == self.lag_ms for each in self._places)
 
     @property
     def _places(self) -> Iterator[QueuePosition]:

@@ -142,6 +142,7 @@ def _queue(
     try:
         return queue_named(text, queues_of(text.rpartition("/")[0]))
     except UnknownQueueError as error:
-        known = queues_text(sorted(error.known, key=queue_order), ", ")
+        ordered = sorted(error.known, key=queue_order)
+        known = queues_text(ordered, ", ") if ordered else ""
         remedy = f"{QUEUE_REMEDY} Known for {group}: {known}." if known else QUEUE_REMEDY
         raise UsageError(f"--queue: {error}.", remedy=remedy) from error
