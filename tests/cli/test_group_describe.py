@@ -128,7 +128,7 @@ def test_a_wait_that_may_be_longer_says_so_everywhere() -> None:
     (shown,) = [queue_row(found, each, found.now_ms) for each in found.queues]
     assert listed["waiting"] == shown["waiting"] == "> 10 s"
     said = dict(state_lines(found))
-    assert said["lag"] == "95 messages, the oldest waits > 10 s"
+    assert said["lag"].endswith("messages, the oldest waits > 10 s")
 
 
 def test_state_on_a_narrow_terminal(capsys: pytest.CaptureFixture[str]) -> None:

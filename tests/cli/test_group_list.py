@@ -158,7 +158,7 @@ def test_a_bridge_that_does_not_follow_has_a_line(state: BridgeVerdict) -> None:
     life = BridgeLiveness("main", state, 1_781_000_000_000, 1_781_000_060_000)
     lines = bridge_lines([life.to_json()])
     assert lines == ([] if state == "running" else [f"bridge: {life.words()}"])
-    assert all("2026-06-09 10:13:20 UTC" in line for line in lines)
+    assert all("2026-06-09 10:13:20Z" in line for line in lines)
 
 
 def test_each_group_is_a_line_with_its_newest_rebalance(capsys: pytest.CaptureFixture[str]) -> None:
