@@ -148,7 +148,8 @@ def test_pinned_at_run_time(engine: SharedEngine, tmp_path: Path) -> None:
         "because": "its cache is warm",
         "at": place,
     }
-    assert rows[1]["led_to"] == [{"group": "pinned", "epoch": decision["epoch"]}]
+    (name,) = rows[1]["led_to"]
+    assert (name["group"], name["epoch"]) == ("pinned", decision["epoch"])
     group.await_held(second, 0, 2)
     group.await_held(first, 1, 3)
 
