@@ -18,7 +18,7 @@ class QueueStory:
 
     Attributes:
         group: the group.
-        stand: how the queue stands now, as everybody is told (ADR 0193).
+        stand: how the queue stands now, as `group describe` has it (ADR 0193).
         nobody_because: why it has no owner; None: it has one.
         grants: the owners to tell of, the newest first.
         earlier: how many earlier owners are known from what was read.

@@ -180,7 +180,7 @@ def test_a_cut_of_the_shown_record() -> None:
 
 
 def test_decisions_of_one_epoch_have_their_places() -> None:
-    """A decision that grants nothing has the epoch of the one before: its place tells them apart."""
+    """A decision that grants nothing has the epoch of the one before, and a place of its own."""
     reader, value = DecisionReader(), orjson.dumps(example("decision"))
     found = [reader.read(_row(value, offset)) for offset in (7, 8)]
     names = decision_names([each for each in found if each is not None] * 2)
