@@ -29,6 +29,7 @@ hold answers against it, and `python -m tools.json_page` writes this page from i
 - Ids, epochs, positions and places in the log look as on the wire ([protocol.md](protocol.md)).
 - `null` means that nobody knows, or that there is none. Only keys with a `?` may be left out.
 - `-o jsonl` writes an object a line; `-o json` writes one document, a list where there are several.
+- `fairlead demo` and `fairlead proof` have documents of their own, which their pages explain.
 """
 
 
@@ -121,8 +122,17 @@ def _type(definition: Mapping[str, Any]) -> str:
     if "enum" in definition:
         return ", ".join(f"`{word}`" for word in definition["enum"])
     kinds = definition.get("type", "any")
-    words = " or ".join([kinds] if isinstance(kinds, str) else kinds)
-    return f"{words} of {_type(definition['items'])}" if "items" in definition else words
+    words = [kinds] if isinstance(kinds, str) else list(kinds)
+    if "items" in definition:
+        # The items belong to the array, and not to the null beside it.
+        words[words.index("array")] = f"array of {_items(definition['items'])}"
+    return ", or ".join(words) if "items" in definition else " or ".join(words)
+
+
+def _items(definition: Mapping[str, Any]) -> str:
+    """Return the type of the items of an array: simple ones in the plural."""
+    simple = {"$ref", "anyOf", "enum", "items"}.isdisjoint(definition) and "type" in definition
+    return f"{_type(definition)}s" if simple else _type(definition)
 
 
 def _link(name: str) -> str:

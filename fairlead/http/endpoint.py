@@ -18,6 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from fairlead.http.metrics_answer import metrics_answer
+from fairlead.http.problem import problem_handlers
 from fairlead.http.server import start_server
 from fairlead.settings import Settings
 
@@ -55,26 +56,14 @@ def engine_application(registry: CollectorRegistry, verdict: Callable[[], Verdic
         status = HTTPStatus.OK if current.ready else HTTPStatus.SERVICE_UNAVAILABLE
         return _json(status, {"ready": current.ready, **asdict(current)})
 
-    async def no_path(request: Request, error: Exception) -> Response:
-        del request, error
-        known = ["/metrics", "/healthz", "/readyz"]
-        return _json(HTTPStatus.NOT_FOUND, {"error": "unknown path", "known": known})
-
-    async def no_method(request: Request, error: Exception) -> Response:
-        del request, error
-        return _json(HTTPStatus.METHOD_NOT_ALLOWED, {"error": "GET only"})
-
+    routes = [
+        Route("/", metrics),
+        Route("/metrics", metrics),
+        Route("/healthz", healthz),
+        Route("/readyz", readyz),
+    ]
     return Starlette(
-        routes=[
-            Route("/", metrics),
-            Route("/metrics", metrics),
-            Route("/healthz", healthz),
-            Route("/readyz", readyz),
-        ],
-        exception_handlers={
-            HTTPStatus.NOT_FOUND: no_path,
-            HTTPStatus.METHOD_NOT_ALLOWED: no_method,
-        },
+        routes=routes, exception_handlers=problem_handlers([each.path for each in routes])
     )
 
 

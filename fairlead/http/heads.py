@@ -10,6 +10,8 @@ from typing import Any, Final
 import h11
 from starlette.responses import JSONResponse
 
+from fairlead.http.problem import problem
+
 __all__ = ["HeadCheck", "HeadParser"]
 
 _BAD_REQUEST: Final = 400
@@ -64,20 +66,20 @@ class HeadCheck:
         length = len(scope["raw_path"]) + len(scope["query_string"])
         length += sum(len(name) + len(value) + _LINE_BYTES for name, value in headers)
         if length > self._bytes_max:
-            return _answer(
+            return problem(
                 _BAD_REQUEST,
                 f"The head has more than {self._bytes_max} bytes.",
                 "Send fewer or shorter headers, or raise http.head_bytes.",
             )
         names = {name for name, _ in headers}
         if {b"content-length", b"transfer-encoding"} <= names:
-            return _answer(
+            return problem(
                 _BAD_REQUEST,
                 "The request has both Content-Length and Transfer-Encoding.",
                 "Send neither: no path accepts a body.",
             )
         if _has_body(headers):
-            return _answer(
+            return problem(
                 _CONTENT_TOO_LARGE,
                 "The request has a body.",
                 "Send neither Content-Length nor Transfer-Encoding: no path accepts a body.",
@@ -91,7 +93,3 @@ def _has_body(headers: Iterable[tuple[bytes, bytes]]) -> bool:
         name == b"transfer-encoding" or (name == b"content-length" and int(value) != 0)
         for name, value in headers
     )
-
-
-def _answer(status: int, error: str, remedy: str) -> JSONResponse:
-    return JSONResponse({"error": error, "remedy": remedy}, status)

@@ -12,7 +12,8 @@ from collections.abc import Sequence
 from typing import Any, Final
 
 from starlette.datastructures import URL, Headers
-from starlette.responses import JSONResponse
+
+from fairlead.http.problem import problem
 
 __all__ = ["HostCheck", "is_allowed_host"]
 
@@ -42,11 +43,12 @@ class HostCheck:
         if asked is None or is_allowed_host(asked, self._bound, self._allowed):
             await self._application(scope, receive, send)
             return
-        refusal = {
-            "error": f"Host: {asked} is not a name of this server.",
-            "remedy": "Use the server's IP address, or add the name to http.allowed_hosts.",
-        }
-        await JSONResponse(refusal, _MISDIRECTED)(scope, receive, send)
+        refusal = problem(
+            _MISDIRECTED,
+            f"Host: {asked} is not a name of this server.",
+            "Use the server's IP address, or add the name to http.allowed_hosts.",
+        )
+        await refusal(scope, receive, send)
 
 
 def is_allowed_host(asked: str, bound: str, allowed: Sequence[str]) -> bool:

@@ -130,6 +130,8 @@ class GroupOwnership:
 
     ``owned``: how many queues each member owns, including those that it waits for. ``contested``:
     queues that somebody gives up, or that several members have to hold, with all their shares.
+    ``passing``: members that give a queue up, or that the engine has not yet told to start one:
+    what they hold now is not all that their assignments say.
     """
 
     queues: Mapping[MessageQueue, QueueOwnership]
@@ -137,6 +139,7 @@ class GroupOwnership:
     draining: int
     gated: int
     contested: Mapping[MessageQueue, Sequence[Share]]
+    passing: frozenset[MemberKey]
 
     @property
     def shared_twice(self) -> dict[MessageQueue, tuple[MemberKey, ...]]:
@@ -153,8 +156,11 @@ def ownership_of(assignments: GroupAssignments, ends: GrantEnds) -> GroupOwnersh
     queues: dict[MessageQueue, QueueOwnership] = {}
     owned: Counter[MemberKey] = Counter()
     contested: dict[MessageQueue, Sequence[Share]] = {}
+    passing: set[MemberKey] = set()
     for queue, entries in assignments.queues().items():
         shares = shares_of(queue, entries, ends)
+        passing.update(member for member, entry in entries if entry.state == "gated")
+        passing.update(each.member for each in shares if each.state == "draining")
         hold = _hold(shares)
         if hold is None:
             continue
@@ -164,7 +170,8 @@ def ownership_of(assignments: GroupAssignments, ends: GrantEnds) -> GroupOwnersh
         if hold.owner is not None:
             owned[hold.owner] += 1
     states = Counter(hold.state for hold in queues.values())
-    return GroupOwnership(queues, owned, states["draining"], states["gated"], contested)
+    draining, gated = states["draining"], states["gated"]
+    return GroupOwnership(queues, owned, draining, gated, contested, frozenset(passing))
 
 
 def _hold(shares: Sequence[Share]) -> QueueOwnership | None:

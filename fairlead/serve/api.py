@@ -17,8 +17,9 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from fairlead.control.group_names import unknown_group
+from fairlead.control.group_names import nearest_words
 from fairlead.http.metrics_answer import metrics_answer
+from fairlead.http.problem import problem, problem_handlers
 from fairlead.serve.event_streams import EventStreams
 from fairlead.serve.following import Following
 from fairlead.serve.readiness import readiness_of
@@ -34,7 +35,7 @@ _LOOK_S: Final = 0.25
 _ALIVE_S: Final = 15.0
 """A stream says something this often, so that proxies keep it open."""
 _PLACE: Final = "in the topics that are served"
-_ALL_GROUPS: Final = "`fairlead group list` shows all."
+_ALL_GROUPS: Final = "GET /api/v1/groups lists all."
 
 
 def application(
@@ -54,17 +55,19 @@ def application(
         streams: counts the open streams of events.
     """
     answers = _Answers(held, following, metrics, streams, kafka)
+    routes = [
+        Route("/", answers.index),
+        Route("/healthz", answers.healthz),
+        Route("/readyz", answers.readyz),
+        Route("/metrics", answers.metrics),
+        Route("/api/v1/groups", answers.groups),
+        Route("/api/v1/groups/{group}", answers.group),
+        Route("/api/v1/groups/{group}/decisions", answers.decisions),
+        Route("/api/v1/groups/{group}/events", answers.events),
+    ]
     return Starlette(
-        routes=[
-            Route("/", answers.index),
-            Route("/healthz", answers.healthz),
-            Route("/readyz", answers.readyz),
-            Route("/metrics", answers.metrics),
-            Route("/api/v1/groups", answers.groups),
-            Route("/api/v1/groups/{group}", answers.group),
-            Route("/api/v1/groups/{group}/decisions", answers.decisions),
-            Route("/api/v1/groups/{group}/events", answers.events),
-        ],
+        routes=routes,
+        exception_handlers=problem_handlers([each.path for each in routes]),
         middleware=[Middleware(_Counting, metrics=metrics)],
     )
 
@@ -153,9 +156,7 @@ class _Answers:
         try:
             since_ms = int(request.query_params.get("since_ms", "0"))
         except ValueError:
-            return _refusal(
-                400, "since_ms: it is no whole number.", "Give milliseconds since 1970."
-            )
+            return problem(400, "since_ms: it is no whole number.", "Give milliseconds since 1970.")
         decisions = await run_in_threadpool(self._held.decisions, name, since_ms)
         return await self._unknown(name) if decisions is None else _json({"decisions": decisions})
 
@@ -168,11 +169,11 @@ class _Answers:
         try:
             after = int(request.headers.get("last-event-id", "-1"))
         except ValueError:
-            return _refusal(400, "Last-Event-ID: it is no offset.", "Leave it out.")
+            return problem(400, "Last-Event-ID: it is no offset.", "Leave it out.")
         if await run_in_threadpool(self._held.group, name) is None:
             return await self._unknown(name)
         if self._streams.are_full:
-            return _refusal(
+            return problem(
                 503,
                 f"{self._streams.streams_max} streams of events are open, three quarters of all "
                 "connections; no more are allowed.",
@@ -197,12 +198,13 @@ class _Answers:
 
     async def _unknown(self, name: str) -> Response:
         if not GROUP.allows(name):
-            return _refusal(404, f"GROUP: no group has such a name ({GROUP.words}).", _ALL_GROUPS)
+            return problem(404, f"group: no group has such a name ({GROUP.words}).", _ALL_GROUPS)
         # A search may take half a second: those who wait for one must not take threads from others.
         async with self._one_search:
             known = [each["group"] for each in await run_in_threadpool(self._held.groups)]
-            error = await run_in_threadpool(unknown_group, name, known, _PLACE)
-        return _refusal(404, error.message, error.remedy)
+            near = await run_in_threadpool(nearest_words, name, known)
+        remedy = f"{near}; {_ALL_GROUPS}" if near else "See /readyz, or start clients of the group."
+        return problem(404, f"group: there is no group {name} {_PLACE}.", remedy)
 
 
 def _paths(request: Request) -> list[str]:
@@ -211,7 +213,3 @@ def _paths(request: Request) -> list[str]:
 
 def _json(document: Any, status: int = 200) -> Response:
     return Response(orjson.dumps(document), status, media_type="application/json")
-
-
-def _refusal(status: int, error: str, remedy: str) -> Response:
-    return _json({"error": error, "remedy": remedy}, status)

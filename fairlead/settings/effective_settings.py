@@ -51,10 +51,10 @@ class ShownSetting:
         """Return the setting as JSON."""
         kind = None if self.kind is None else self.kind.value
         return {
-            "key": self.name,
+            "setting": self.name,
             "value": self.value,
             "unit": self.unit,
-            "from": kind,
+            "origin": kind,
             "place": self.place,
         }
 

@@ -2,7 +2,7 @@
 
 from collections import Counter
 from collections.abc import Callable, Collection, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, Final
 
 from fairlead.core.allocation import Strategy
@@ -17,7 +17,6 @@ from fairlead.verify.evidence import history_of
 from fairlead.verify.grants_judge import GrantsJudge
 from fairlead.verify.handover_copies import read_copies
 from fairlead.verify.history import GrantKey, Journal, StepRecord
-from fairlead.verify.invariants import INVARIANTS
 from fairlead.verify.journals_judge import judge_journals
 from fairlead.verify.members_judge import MembersJudge
 from fairlead.verify.pace_judge import PaceJudge
@@ -99,19 +98,11 @@ class Judgement:
     def to_json(self) -> dict[str, Any]:
         """Return the verdict as JSON."""
         return {
-            "v": 1,
             "passed": self.passed,
             "nothing_proved": self.nothing or None,
-            "invariants": [
-                {
-                    **asdict(each),
-                    "findings": [finding.to_json() for finding in each.findings],
-                    "title": INVARIANTS[each.number].title,
-                }
-                for each in self.rulings
-            ],
+            "invariants": [each.to_json() for each in self.rulings],
             "counts": dict(self.counts),
-            "recoveries": [asdict(each) for each in self.recoveries],
+            "recoveries": [each.to_json() for each in self.recoveries],
         }
 
 

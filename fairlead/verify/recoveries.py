@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from math import inf
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from fairlead.core.model import MessageQueue
 from fairlead.verify.history import (
@@ -37,6 +37,16 @@ class Recovery:
     queues: int
     recovered_ms: float | None
     longest_ms: float
+
+    def to_json(self) -> dict[str, Any]:
+        """Return it as JSON."""
+        return {
+            "fault": self.fault,
+            "fault_ms": self.begin_ns / 1e6,
+            "queues_lost": self.queues,
+            "recovered_ms": self.recovered_ms,
+            "longest_ms": self.longest_ms,
+        }
 
 
 def recoveries(steps: Sequence[StepRecord], tenures: Tenures) -> tuple[Recovery, ...]:

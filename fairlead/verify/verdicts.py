@@ -30,7 +30,7 @@ class Finding:
 
     def to_json(self) -> dict[str, Any]:
         """Return the finding as JSON."""
-        return {"text": self.text, "slice": [each._asdict() for each in self.slice]}
+        return {"says": self.text, "slice": [each._asdict() for each in self.slice]}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +52,18 @@ class Ruling:
     reason: str = ""
     findings: tuple[Finding, ...] = ()
     found: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the verdict as JSON."""
+        return {
+            "number": self.number,
+            "title": INVARIANTS[self.number].title,
+            "outcome": self.outcome,
+            "looked_at": self.looked_at,
+            "reason": self.reason,
+            "findings": [each.to_json() for each in self.findings],
+            "findings_in_all": self.found,
+        }
 
 
 @dataclass(slots=True)

@@ -9,7 +9,7 @@ from jsonschema import Draft202012Validator
 
 from tools.json_page import answer_schema
 
-__all__ = ["assert_answer", "assert_answers", "assert_command"]
+__all__ = ["ANSWERED", "assert_answer", "assert_answers", "assert_command"]
 
 _RULES = ("set", "unset", "pause", "resume", "drain", "undrain")
 _OBJECTS = {
@@ -29,7 +29,17 @@ _OBJECTS = {
     "apply": "AppliedPlan",
     "route": "RouteBroker",
     "doctor": "Examined",
+    "verify": "Judgement",
+    "replay": "Comparison",
+    "record": "RecordedTopic",
+    "broker start": "EmbeddedCluster",
+    "broker status": "EmbeddedNode",
+    "config show": "Setting",
+    "config check": "SettingProblem",
+    "config kafka": "KafkaOption",
 }
+ANSWERED = {*_OBJECTS, "watch"}
+"""The commands whose answers the tests know."""
 
 
 @cache
@@ -63,6 +73,8 @@ def assert_command(words: Sequence[str], document: Any) -> None:
         return
     if name == "Verdict" and "--all" in words:
         name = "Check"
+    if name == "Comparison" and document["error"] is not None:
+        name = "NotReplayed"
     if isinstance(document, list):
         for each in document:
             assert_answer(name, each)

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import pytest
 from typer.testing import CliRunner
@@ -109,11 +110,33 @@ def server() -> Iterator[HttpServer]:
         (f"/api/v1/groups/{GROUP}/decisions", "Decisions"),
         (f"/api/v1/groups/{GROUP}/decisions?since_ms=x", "Error"),
         ("/api/v1/groups/nobody", "Error"),
+        ("/api/v1/groups/no body", "Error"),
+        ("/nothing", "Error"),
+        ("/api/v1/groups/a/b/c", "Error"),
     ],
 )
 def test_http(server: HttpServer, path: str, name: str) -> None:
     """Each path answers the object that the schema names."""
     assert_answer(name, _get(server, path))
+
+
+@pytest.mark.parametrize(
+    "method, path, status",
+    [
+        ("GET", "/nothing", 404),
+        ("GET", f"/api/v1/groups/{GROUP}/nothing", 404),
+        ("GET", "/api/v1/groups/nobody", 404),
+        ("POST", "/api/v1/groups", 405),
+        ("DELETE", f"/api/v1/groups/{GROUP}", 405),
+    ],
+)
+def test_http_refusals(server: HttpServer, method: str, path: str, status: int) -> None:
+    """Each refusal is JSON with a remedy, which tells of HTTP and not of a command's flags."""
+    told, document = _asked(server, method, path)
+    assert told == status
+    assert_answer("Error", document)
+    assert document["remedy"]
+    assert "--" not in document["remedy"]
 
 
 def test_commands_and_http_say_the_same(server: HttpServer, folder: Path) -> None:
@@ -128,10 +151,15 @@ def test_commands_and_http_say_the_same(server: HttpServer, folder: Path) -> Non
 
 
 def _get(server: HttpServer, path: str) -> Any:
+    return _asked(server, "GET", path)[1]
+
+
+def _asked(server: HttpServer, method: str, path: str) -> tuple[int, Any]:
     port = int(server.url.rpartition(":")[2])
     with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as asked:
-        asked.request("GET", path)
-        return json.loads(asked.getresponse().read())
+        asked.request(method, quote(path, safe="/?="))
+        answer = asked.getresponse()
+        return answer.status, json.loads(answer.read())
 
 
 def test_applied_plans(capsys: pytest.CaptureFixture[str]) -> None:

@@ -15,6 +15,7 @@ from fairlead.errors import ExitCode
 from fairlead.kafka.topic_creation import inspect_topics
 from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import load_settings
+from tests.answers.schema import assert_command
 from tests.kit.awaiting import child_process
 
 pytestmark = pytest.mark.broker
@@ -64,7 +65,9 @@ def test_a_broker_outlives_the_command_that_started_it(tmp_path: Path) -> None:
         status = _run("status", *where, "-o", "json")
         assert status.returncode == ExitCode.OK
         (node,) = _rows(status)
-        assert node["state"] == "in service"
+        assert_command(["broker", "status"], [node])
+        assert_command(["broker", "start"], _rows(started))
+        assert node["state"] == "in_service"
         assert node["address"] == _rows(started)[0]["bootstrap"]
         os.kill(node["pid"], 0)
     finally:

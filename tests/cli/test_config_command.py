@@ -11,6 +11,7 @@ from jsonschema import Draft202012Validator
 from fairlead.cli.main import main
 from fairlead.errors import ExitCode
 from fairlead.settings import load_settings
+from tests.answers.schema import assert_command
 
 CANARY = "hunter2"
 TEXT = """\
@@ -51,7 +52,9 @@ def _run(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) -> 
 
 
 def _rows(capsys: pytest.CaptureFixture[str], *arguments: str) -> dict[str, Any]:
-    return {row["key"]: row for row in json.loads(_run(capsys, "show", "-o", "json", *arguments))}
+    rows = json.loads(_run(capsys, "show", "-o", "json", *arguments))
+    assert_command(["config", "show"], rows)
+    return {row["setting"]: row for row in rows}
 
 
 def test_changed_settings_are_shown_with_their_sources(
@@ -59,7 +62,7 @@ def test_changed_settings_are_shown_with_their_sources(
 ) -> None:
     """What is not as by default is shown, each with its source; secrets are stars."""
     rows = _rows(capsys, "--config", str(mine), "--profile", "rocketmq", "--topic-prefix", "x.")
-    assert {key: (row["from"], row["place"]) for key, row in rows.items()} == {
+    assert {key: (row["origin"], row["place"]) for key, row in rows.items()} == {
         "kafka.bootstrap": ("file", f"{mine}:2"),
         "kafka.topic_prefix": ("flag", "command line"),
         "kafka.security.security_protocol": ("file", f"{mine}:5"),
@@ -87,7 +90,7 @@ def test_resolved_settings_are_all_shown(mine: Path, capsys: pytest.CaptureFixtu
     """Everything in force is shown when it is asked for, what is not set too."""
     rows = _rows(capsys, "--config", str(mine), "--resolved")
     assert rows["engine.tick_ms"]["value"] == 1_000
-    assert rows["engine.tick_ms"]["from"] == "default"
+    assert rows["engine.tick_ms"]["origin"] == "default"
     assert rows["kafka.security.ssl_cafile"]["value"] is None
     section = _rows(capsys, "--config", str(mine), "--resolved", "--section", "kafka.connection")
     assert {key.rpartition(".")[0] for key in section} == {"kafka.connection"}
@@ -150,12 +153,13 @@ def test_every_mistake_is_named_at_once(tmp_path: Path, capsys: pytest.CaptureFi
     ):
         assert line in text
     rows = json.loads(_run(capsys, "check", *files, "-o", "json", code=ExitCode.USAGE))
+    assert_command(["config", "check"], rows)
     assert [(row["source"], row["line"]) for row in rows] == [
         (files[2], None),
         (files[0], 2),
         (files[1], 3),
     ]
-    assert {row["weight"] for row in rows} == {"error"}
+    assert {row["severity"] for row in rows} == {"error"}
 
 
 def test_a_rule_that_the_engine_would_refuse_is_refused_at_its_line(
@@ -190,6 +194,7 @@ def test_the_settings_of_each_library_are_shown_without_secrets(
 ) -> None:
     """The command shows what each library gets, without secrets."""
     rows = json.loads(_run(capsys, "kafka", "--config", str(mine), "-o", "json"))
+    assert_command(["config", "kafka"], rows)
     told = {(row["library"], row["option"]): row["value"] for row in rows}
     assert told["kafka-python", "sasl_plain_password"] == "********"
     assert told["Spark", "kafka.sasl.jaas.config"] == "********"

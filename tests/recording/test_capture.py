@@ -52,4 +52,4 @@ def test_a_source_is_a_row_of_its_own(
             producer.send(topic, b"message", partition=1).get(30)
     rows = Command("record", settings, capsys)("--to", str(tmp_path / "run"), "--source", topic)
     (row,) = [row for row in rows if row["topic"] == topic]
-    assert (row["partitions"], row["records"], row["whole"]) == (2, 3, "offsets")
+    assert (row["partitions"], row["records"], row["recorded"]) == (2, 3, "offsets")

@@ -96,10 +96,12 @@ def test_an_impossible_name_is_near_to_none(server: HttpServer, name: str) -> No
 
 
 def test_a_possible_name_has_the_nearest(server: HttpServer) -> None:
-    """The answer to one that a group may have has the nearest."""
+    """The answer to one that a group may have has the nearest, and what else to ask over HTTP."""
     status, body = _answer(_asking(server, "/api/v1/groups/oders"))
     assert status == 404
-    assert "nearest are orders, " in json.loads(body)["remedy"]
+    remedy = json.loads(body)["remedy"]
+    assert "nearest are orders, " in remedy
+    assert remedy.endswith("; GET /api/v1/groups lists all.")
 
 
 def test_others_are_answered(server: HttpServer) -> None:

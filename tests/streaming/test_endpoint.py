@@ -9,6 +9,7 @@ import urllib.request
 from collections.abc import Iterator
 from http.client import HTTPResponse
 from pathlib import Path
+from typing import Any
 
 import pytest
 from prometheus_client import CollectorRegistry, Counter
@@ -106,9 +107,28 @@ def test_an_unknown_path_is_answered_with_those_there_are(endpoint: HttpServer) 
     """What is not there is said, with what is; nothing can be posted; HEAD has no body."""
     status, text = _ask(endpoint, "/ready")
     assert status == 404
-    assert "/readyz" in text
-    assert _ask(endpoint, "/metrics", "POST")[0] == 405
+    assert "/readyz" in json.loads(text)["remedy"]
+    status, text = _ask(endpoint, "/metrics", "POST")
+    assert status == 405
+    assert json.loads(text).keys() == {"error", "remedy"}
     assert _ask(endpoint, "/readyz", "HEAD") == (503, "")
+
+
+def test_a_failure_is_told() -> None:
+    """Where the server itself fails, the answer says where its cause stands."""
+
+    def failing() -> Any:
+        raise ArithmeticError
+
+    where = MetricsSettings(host="127.0.0.1", port=0)
+    application = engine_application(CollectorRegistry(), failing)
+    server = start_server(application, where, "metrics", load_settings().http)
+    try:
+        status, text = _ask(server, "/readyz")
+    finally:
+        server.stop()
+    assert status == 500
+    assert "log of the server" in json.loads(text)["remedy"]
 
 
 def test_a_taken_port_is_named_with_a_remedy(endpoint: HttpServer, health: Health) -> None:

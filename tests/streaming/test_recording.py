@@ -53,9 +53,9 @@ def test_replay_gives_the_same_bytes(settings: Settings, log: Log, tmp_path: Pat
     where = ["--bootstrap", settings.kafka.bootstrap, "--topic-prefix", settings.kafka.topic_prefix]
     folder = tmp_path / "recording"
     rows = _run("record", *where, "--to", str(folder))
-    assert {row["topic"].removeprefix(settings.kafka.topic_prefix): row["whole"] for row in rows}[
-        "heartbeats"
-    ] == "yes"
+    assert {
+        row["topic"].removeprefix(settings.kafka.topic_prefix): row["recorded"] for row in rows
+    }["heartbeats"] == "whole"
     assert sum(row["records"] for row in rows) == sum(len(log.records(name)) for name in ALL_TOPICS)
     # From the files, and from the topics as they are: a claim tells what its driver ran under.
     for source in ([str(folder)], where):

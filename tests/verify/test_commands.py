@@ -1,5 +1,6 @@
 """`fairlead verify` and `fairlead replay` as they are typed: what they say, how they end."""
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -8,11 +9,12 @@ import pytest
 from typer.testing import CliRunner
 
 from fairlead.cli.main import app
-from fairlead.errors import ExitCode, NothingProvedError, UsageError, VerdictError
+from fairlead.errors import ExitCode, FairleadError, NothingProvedError, UsageError, VerdictError
 from fairlead.verify.fault_log import read_faults, write_faults
 from fairlead.verify.history import Closing, EngineKilled, Fault, StepBegun, StepRecord
 from fairlead.verify.invariants import INVARIANTS
-from tests.kit.journaled_world import Life, forge, rich_life
+from tests.answers.schema import assert_command
+from tests.kit.journaled_world import Life, Rows, forge, rich_life
 from tests.verify.forgeries import FORGERIES
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "verify.md"
@@ -57,6 +59,7 @@ def test_programs_get_the_verdict_as_json(folder: Path) -> None:
     assert code == ExitCode.OK
     assert text.count("\n") == 1
     document: dict[str, Any] = orjson.loads(text)
+    assert_command(["verify"], document)
     assert document["passed"] is True
     assert [each["number"] for each in document["invariants"]] == list(INVARIANTS)
     assert document["counts"]["unknown_outcomes"] == 0
@@ -78,6 +81,10 @@ def test_a_broken_invariant_is_named_and_ends_with_1(tmp_path: Path) -> None:
     assert code == ExitCode.VERDICT_NEGATIVE
     assert "DIFFERENT: the first difference" in text
     assert "  field         epoch" in text
+    for command in ("verify", "replay"):
+        code, text = _run(command, tmp_path / "r", "-o", "json")
+        assert code == ExitCode.VERDICT_NEGATIVE
+        assert_command([command], orjson.loads(text))
 
 
 def test_a_history_that_proves_nothing_has_its_own_code(tmp_path: Path) -> None:
@@ -106,6 +113,7 @@ def test_a_replay_says_what_it_compared(folder: Path) -> None:
     assert text.splitlines()[-1] == "the same, byte for byte"
     code, text = _run("replay", folder / "recording", "-o", "json")
     document = orjson.loads(text)
+    assert_command(["replay"], document)
     assert (document["same"], document["difference"], document["settings_assumed"]) == (
         True,
         None,
@@ -114,24 +122,55 @@ def test_a_replay_says_what_it_compared(folder: Path) -> None:
     assert document["recorded_by"] == ["0.0.test"]
 
 
+def _without_head(rows: Rows) -> None:
+    rows["heartbeats", 0] = rows["heartbeats", 0][9:]
+
+
+def _contradicting(rows: Rows) -> None:
+    """Let a decision say that it had read nothing."""
+    log = rows["decisions", 0]
+    body = orjson.loads(log[7].value or b"")
+    body["cut"]["positions"] = {}
+    log[7] = log[7]._replace(value=orjson.dumps(body))
+
+
 def test_replay_of_a_part(tmp_path: Path) -> None:
     """A log whose head is gone proves nothing; one that lost a record contradicts itself."""
     life = rich_life()
     rows = life.rows()
-    rows["heartbeats", 0] = rows["heartbeats", 0][9:]
+    _without_head(rows)
     life.record(tmp_path / "part", rows)
     with pytest.raises(NothingProvedError, match="does not hold every row"):
         _run("replay", tmp_path / "part")
     rows = life.rows()
-    log = rows["decisions", 0]
-    group = log[7].key
-    body = orjson.loads(log[7].value or b"")
-    body["cut"]["positions"] = {}
-    log[7] = log[7]._replace(value=orjson.dumps(body))
-    assert group is not None
+    _contradicting(rows)
     life.record(tmp_path / "contradiction", rows)
     with pytest.raises(VerdictError, match="contradicts itself"):
         _run("replay", tmp_path / "contradiction")
+
+
+@pytest.mark.parametrize("output", ["json", "jsonl"])
+@pytest.mark.parametrize(
+    "damage, code", [(_without_head, ExitCode.NOTHING_PROVED), (_contradicting, 1)]
+)
+def test_programs_hear_why_nothing_was_replayed(
+    tmp_path: Path, damage: Callable[[Rows], None], code: int, output: str
+) -> None:
+    """What cannot be run again is an answer too: JSON with the error, beside the exit code."""
+    life = rich_life()
+    rows = life.rows()
+    damage(rows)
+    life.record(tmp_path / "run", rows)
+    ended = CliRunner().invoke(app, ["replay", str(tmp_path / "run"), "-o", output])
+    assert isinstance(ended.exception, FairleadError)
+    assert ended.exception.exit_code == code
+    document = orjson.loads(ended.stdout)
+    assert_command(["replay"], document)
+    assert document == {
+        "same": None,
+        "error": ended.exception.message,
+        "remedy": ended.exception.remedy,
+    }
 
 
 @pytest.mark.parametrize("number", [*INVARIANTS, "s2"])

@@ -99,7 +99,7 @@ def test_a_grant_without_its_gate_is_found(life: Life, tmp_path: Path) -> None:
     written = orjson.loads(orjson.dumps(judgement.to_json()))
     (ruling,) = [each for each in written["invariants"] if each["number"] == "S2"]
     shown = [{"place": each.place, "says": each.says} for each in finding.slice]
-    assert ruling["findings"][0] == {"text": finding.text, "slice": shown}
+    assert ruling["findings"][0] == {"says": finding.text, "slice": shown}
 
 
 def test_a_start_at_a_stale_report_is_found(life: Life, tmp_path: Path) -> None:

@@ -181,7 +181,7 @@ def test_what_is_left_out_is_named_with_its_reason(tmp_path: Path) -> None:
     assert lines[-1] == "the same, byte for byte"
     ended = CliRunner().invoke(app, ["replay", str(tmp_path / "part"), "-o", "json"])
     (part,) = orjson.loads(ended.stdout)["not_compared"]
-    assert (part["shard"], part["generations"]) == (SHARD, [1])
+    assert (part["shard"], part["generation_list"]) == (SHARD, [1])
     ended = CliRunner().invoke(app, ["verify", str(tmp_path / "part")])
     assert "not compared: generations 1 in shard 0" in " ".join(ended.stdout.split())
     life = rich_life()

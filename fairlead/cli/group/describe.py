@@ -17,7 +17,7 @@ from fairlead.cli.render.output import (
 )
 from fairlead.cli.sources.data_places import places_of
 from fairlead.cli.sources.source_options import SourceOptions
-from fairlead.cli.sources.standing import standing_from
+from fairlead.cli.sources.standing import standing_from, warn_of_refused
 from fairlead.errors import UsageError
 
 __all__ = ["describe", "standing_from"]
@@ -63,6 +63,7 @@ def describe(
     source = CachingSource(shared.open(settings))
     places = places_of(name, source, settings, shared, data_bootstrap)
     standing = standing_from(name, source, settings, places)
+    warn_of_refused(standing)
     everything, output = not (queues or members or state), shared.output
     if standing.engine.silent and (queues or members):
         warn(engine_words(standing))

@@ -10,6 +10,8 @@ from fairlead.cli.options import OutputOptions
 from fairlead.cli.render.output import OutputFormat, write_rows
 from fairlead.cli.sources.recordings import SourceOption
 
+COLUMNS = ("topic", "partitions", "records", "first_offset", "recorded")
+
 
 @takes_sets
 def record(
@@ -21,7 +23,7 @@ def record(
     """Record Fairlead's topics into a folder, for `verify` and `replay`.
 
     The command writes nothing to the cluster. Of a --source it records only the offsets of
-    messages; the column whole says so.
+    messages; the column recorded says so.
     """
     from fairlead.recording.capture import Capture, capture, driver_settings
     from strategies.own_strategies import all_strategies
@@ -35,8 +37,8 @@ def record(
             "topic": recording.manifest.names.name(suffix),
             "partitions": len(parts),
             "records": sum(part.records for part in parts.values()),
-            "first": min(part.first for part in parts.values()),
-            "whole": "yes" if all(part.whole for part in parts.values()) else "no",
+            "first_offset": min(part.first for part in parts.values()),
+            "recorded": "whole" if all(part.whole for part in parts.values()) else "part",
         }
         for suffix, parts in recording.manifest.topics.items()
     ]
@@ -45,11 +47,11 @@ def record(
             "topic": topic,
             "partitions": len(parts),
             "records": sum(last - first + 1 for runs in parts.values() for first, last in runs),
-            "first": min((runs[0][0] for runs in parts.values() if runs), default=None),
-            "whole": "offsets",
+            "first_offset": min((runs[0][0] for runs in parts.values() if runs), default=None),
+            "recorded": "offsets",
         }
         for topic, parts in recording.manifest.sources.items()
     ]
-    write_rows(rows, ("topic", "partitions", "records", "first", "whole"), shared.output)
+    write_rows(rows, COLUMNS, shared.output)
     if shared.output is OutputFormat.TABLE:
         typer.echo(f"recorded: {to}")

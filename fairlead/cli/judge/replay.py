@@ -1,5 +1,7 @@
 """`fairlead replay`: run the engine's input again and compare the output, byte for byte."""
 
+import contextlib
+from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -10,7 +12,7 @@ from fairlead.cli.options import OutputOptions
 from fairlead.cli.render.comparison import show_comparison
 from fairlead.cli.render.output import OutputFormat, write_document
 from fairlead.cli.sources.recordings import RecordingArgument, recorded
-from fairlead.errors import ExitCode
+from fairlead.errors import ExitCode, NothingProvedError, VerdictError
 
 if TYPE_CHECKING:
     from fairlead.replay.comparison import Comparison
@@ -34,7 +36,7 @@ def replay(
 
     settings = shared.settings()
     strategies = all_strategies(settings.engine.strategies)
-    with recorded(recording, settings, strategies) as opened:
+    with recorded(recording, settings, strategies) as opened, _told(shared.output):
         from fairlead.verify.replaying import Replay
 
         with refusing(opened):
@@ -52,12 +54,25 @@ def replay(
         raise typer.Exit(ExitCode.NOTHING_PROVED)
 
 
+@contextlib.contextmanager
+def _told(output: OutputFormat) -> Iterator[None]:
+    """Tell a program, too, why a recording cannot be replayed."""
+    try:
+        yield
+    except (VerdictError, NothingProvedError) as error:
+        if output is not OutputFormat.TABLE:
+            told = {"same": None, "error": error.message, "remedy": error.remedy}
+            write_document(told, output)
+        raise
+
+
 def _document(ready: "Replay", comparison: "Comparison") -> dict[str, Any]:
     """Return the comparison as JSON."""
     manifest = ready.recording.manifest
     return {
-        "v": 1,
         "same": comparison.same,
+        "error": None,
+        "remedy": None,
         "shards": manifest.partitions.shards,
         "generations": comparison.generations,
         "cuts": comparison.cuts,
@@ -68,7 +83,11 @@ def _document(ready: "Replay", comparison: "Comparison") -> dict[str, Any]:
         "others": comparison.others,
         "settings_assumed": list(ready.untold),
         "not_compared": [
-            {**part._asdict(), "generations": [*part.generations]}
+            {
+                "shard": part.shard,
+                "generation_list": [*part.generations],
+                "reason": part.reason,
+            }
             for part in comparison.not_compared
         ],
         "compacted": _compacted(ready, comparison),
@@ -98,7 +117,7 @@ def _difference(comparison: "Comparison") -> dict[str, Any] | None:
         "topic": difference.topic,
         "partition": difference.partition,
         "offset": difference.offset,
-        "decision": None
+        "batch": None
         if cut is None
         else {"shard": cut.shard, "generation": cut.generation, "step": cut.step},
         "key_expected": _text(expected and expected.key),

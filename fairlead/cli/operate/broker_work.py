@@ -87,7 +87,7 @@ def show_cluster(data_dir: Path | None, output: OutputFormat) -> bool:
     write_rows(rows, ("node", "address", "state", "pid", "log"), output)
     if cluster is None:
         _say(f"there is no cluster in {folder}")
-    return bool(rows) and all(row["state"] == "in service" for row in rows)
+    return bool(rows) and all(row["state"] == "in_service" for row in rows)
 
 
 def _require_same_shape(
@@ -202,7 +202,7 @@ def _serve(kafka: EmbeddedKafka, stop: StopSignal) -> None:
 def _status_rows(cluster: ClusterStatus) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = []
     for node in cluster.nodes:
-        state = "in service" if node.in_service else "not ready" if node.running else "stopped"
+        state = "in_service" if node.in_service else "not_ready" if node.running else "stopped"
         rows.append(
             {
                 "node": node.node_id,

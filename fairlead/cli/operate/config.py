@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
-SHOWN_COLUMNS = ("key", "value", "unit", "from")
+SHOWN_COLUMNS = ("setting", "value", "unit", "place")
 KAFKA_COLUMNS = ("setting", "library", "option", "value")
 
 
@@ -79,7 +79,7 @@ def show(
 def check(
     files: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[FILE]...", help="More files, over those of --config."),
+        typer.Argument(metavar="FILE", help="More files, over those of --config."),
     ] = None,
     *,
     shared: OutputOptions,
@@ -98,11 +98,11 @@ def check(
         warnings = settings_warnings(examined.settings, examined.layers)
     weighed = [*(("error", each) for each in errors), *(("warning", each) for each in warnings)]
     if shared.output is OutputFormat.TABLE:
-        for weight, each in weighed:
+        for severity, each in weighed:
             # The form of compilers: editors and terminals link to the line.
-            typer.echo(f"{each.place}: {weight}: {each.key}: {each.reason}\n    {each.remedy}")
+            typer.echo(f"{each.place}: {severity}: {each.key}: {each.reason}\n    {each.remedy}")
     else:
-        write_rows((_row(weight, each) for weight, each in weighed), (), shared.output)
+        write_rows((_row(severity, each) for severity, each in weighed), (), shared.output)
     if errors:
         raise UsageError(
             f"settings: {counted(len(errors), 'error')}",
@@ -186,12 +186,12 @@ def _refused_rules(examined: "Examination") -> "list[Problem]":
     return []
 
 
-def _row(weight: str, problem: "Problem") -> dict[str, str | int | None]:
+def _row(severity: str, problem: "Problem") -> dict[str, str | int | None]:
     return {
-        "weight": weight,
+        "severity": severity,
         "source": problem.source,
         "line": problem.line,
-        "key": problem.key,
+        "setting": problem.key,
         "says": problem.reason,
         "remedy": problem.remedy,
     }
@@ -206,10 +206,10 @@ def _write_table(rows: "list[ShownSetting]") -> None:
         return
     table = (
         {
-            "key": row.name,
+            "setting": row.name,
             "value": None if row.value is None else toml_value(row.value),
             "unit": row.unit,
-            "from": row.place,
+            "place": row.place,
         }
         for row in rows
     )

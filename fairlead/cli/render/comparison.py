@@ -30,7 +30,7 @@ def show_comparison(document: dict[str, Any]) -> None:
         numbers = ", ".join(map(str, document["settings_assumed"]))
         typer.echo(f"the claims of generations {numbers} have no settings: using the given ones")
     for part in document["not_compared"]:
-        numbers = ", ".join(map(str, part["generations"]))
+        numbers = ", ".join(map(str, part["generation_list"]))
         typer.echo(f"NOT COMPARED: generations {numbers} in shard {part['shard']}")
         typer.echo(f"  why           {part['reason']}")
         typer.echo(f"  what to do    {NOT_RECORDED}")
@@ -40,9 +40,9 @@ def show_comparison(document: dict[str, Any]) -> None:
         typer.echo("the same, byte for byte" if document["cuts"] else nothing)
         return
     typer.echo("DIFFERENT: the first difference")
-    for name in ("topic", "partition", "offset", "decision", "key_expected", "key_got", "field"):
+    for name in ("topic", "partition", "offset", "batch", "key_expected", "key_got", "field"):
         value = difference[name]
-        if name == "decision" and value is not None:
+        if name == "batch" and value is not None:
             value = ", ".join(f"{word} {number}" for word, number in value.items())
         typer.echo(f"  {name:13} {'-' if value is None else value}")
     for name in ("expected", "got"):

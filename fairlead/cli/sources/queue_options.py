@@ -72,7 +72,7 @@ class QueueOptions:
             UsageError: the group, a topic or a queue is not in the recording, or a cluster is
                 named too.
         """
-        from fairlead.cli.sources.standing import standing_from
+        from fairlead.cli.sources.standing import standing_from, warn_of_refused
 
         queues = self._checked(group)
         if self.data_bootstrap is not None:
@@ -82,6 +82,7 @@ class QueueOptions:
             )
         source = shared.open(settings)
         standing = standing_from(group, source, settings)
+        warn_of_refused(standing)
         there = {each.queue for each in standing.queues}
         topics = {queue.topic for queue in there}
         unknown = [each for each in self.topic or () if each not in topics]
