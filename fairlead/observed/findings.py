@@ -175,7 +175,7 @@ def _paused_unassigned(checked: _CheckedGroup, problem: str) -> Iterator[Finding
 
 def _unsafe(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
     for each in checked.standing.queues:
-        if each.unsafe:
+        if each.shared_unsafely:
             owners = ", ".join(_ids((*each.held, *each.gated)))
             text = f"{owners} was granted it without waiting for {', '.join(_ids(each.draining))}"
             remedy = (

@@ -74,6 +74,11 @@ class GroupStanding:
         """The newest decision that was read."""
         return self.live.observed.decided.record()
 
+    def queue(self, queue: MessageQueue) -> QueueStanding:
+        """Return a queue; of one that the group no longer knows, that nobody has it."""
+        known = next((each for each in self.queues if each.queue == queue), None)
+        return known or QueueStanding.gone(queue)
+
     @property
     def summary(self) -> GroupSummary:
         """The group's line in a list, with the lag that the data cluster tells."""

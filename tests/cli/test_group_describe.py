@@ -143,8 +143,8 @@ def test_state_on_a_narrow_terminal(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     "milliseconds, words",
     [
-        (0, "0.0 s"),
-        (840, "0.8 s"),
+        (0, "0 ms"),
+        (840, "840 ms"),
         (-2_000, "-2.0 s"),
         (59_999, "59 s"),
         (60_000, "1 min"),

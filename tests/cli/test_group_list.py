@@ -170,8 +170,8 @@ def test_each_group_is_a_line_with_its_newest_rebalance(capsys: pytest.CaptureFi
     heading, _, *found = ["  ".join(line.split()) for line in lines]
     assert heading == "group  phase  members  idle  lag  waiting  epoch  last  trigger"
     assert found == [
-        "orders  stable  3  1  120  0.8  s  3.41  1  min  5  s  client_joined",
-        "orders-eu  stable  7  1  120  0.8  s  3.41  -  -",
+        "orders  stable  3  1  120  840  ms  3.41  1  min  5  s  client_joined",
+        "orders-eu  stable  7  1  120  840  ms  3.41  -  -",
     ]
 
 

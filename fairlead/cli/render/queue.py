@@ -88,7 +88,7 @@ def _remarks(group: "GroupStanding", queue: "QueueStanding") -> Iterator[str]:
         yield "nobody"
     if len(queue.held) > 1:
         yield "overlap"
-    if queue.unsafe:
+    if queue.shared_unsafely:
         yield "unsafe"
     if queue.place.end_is_older:
         yield "its end is older than its position"
