@@ -12,13 +12,15 @@ _TENTHS_BELOW: Final = 10 * _SECOND
 
 
 def duration_words(milliseconds: int) -> str:
-    """Return a duration in its two largest units; below ten seconds with tenths.
+    """Return a duration in its two largest units: thousandths below a second, tenths below ten.
 
-    >>> duration_words(840), duration_words(95_000), duration_words(93_900_000)
-    ('0.8 s', '1 min 35 s', '1 d 2 h')
+    >>> [duration_words(each) for each in (31, 2_345, 95_000, 93_900_000)]
+    ['31 ms', '2.3 s', '1 min 35 s', '1 d 2 h']
     """
     if milliseconds < 0:
         return f"-{duration_words(-milliseconds)}"
+    if milliseconds < _SECOND:
+        return f"{milliseconds} ms"
     if milliseconds < _TENTHS_BELOW:
         return f"{milliseconds / _SECOND:.1f} s"
     if milliseconds < _MINUTE:

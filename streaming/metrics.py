@@ -17,7 +17,8 @@ from prometheus_client.registry import Collector
 
 from fairlead import __version__
 from fairlead.engine.outgoing import TRIGGERED_MS
-from fairlead.engine.round import READ_UNTIL_MS
+from fairlead.engine.round import GROUPS_NOW, READ_UNTIL_MS, RECOVERING_NOW
+from fairlead.engine.state_share import FULL_NOW
 from fairlead.kafka.passed_over_metric import PassedOverMetric
 from streaming.ages import EventAges
 from streaming.clock import TickerCounts
@@ -30,9 +31,8 @@ log = structlog.get_logger()
 
 _SECONDS_BUCKETS: Final = (0.02, 0.05, 0.1, 0.2, 0.3, 0.5, 0.75, 1.0, 2.0, 5.0, 10.0, 30.0)
 
-
-GROUPS_NOW: Final = "groups_now"
-"""The word with which a shard reports its number of groups in each phase."""
+OF_NOW: Final = frozenset((GROUPS_NOW, TRIGGERED_MS, READ_UNTIL_MS, RECOVERING_NOW, FULL_NOW))
+"""The shards' words that are no counters: they say how things are."""
 
 
 class GroupsByState(Collector):
@@ -171,6 +171,7 @@ class EngineMetrics:
         self.registry.register(PassedOverMetric())
         self._make_driver_families(spark_version, restarts)
         self._make_batch_families()
+        self._unknown: set[str] = set()
         self._counted = {
             word: self._counter(family.name, family.text, *family.labels)
             for word, family in COUNTED.items()
@@ -257,8 +258,8 @@ class EngineMetrics:
     def add_counts(self, shard: int, counts: Mapping[str, int]) -> None:
         """Add what one shard counted in one batch.
 
-        A name is the family's word and its labels, joined by ``/``. Names of no family are ignored;
-        a name that does not fit its family is logged, and only its own number is lost.
+        A name is the family's word and its labels, joined by ``/``. A word of no family is logged
+        once; a name that does not fit its family is logged, and only its own number is lost.
         """
         now: dict[str, int] = {}
         for name, number in counts.items():
@@ -284,6 +285,9 @@ class EngineMetrics:
         elif counter is not None:
             labels = labels_of(word, rest)
             (counter.labels(*labels) if labels else counter).inc(number * COUNTED[word].unit)
+        elif word not in OF_NOW and word not in self._unknown:
+            self._unknown.add(word)
+            log.warning("shards count what no metric shows; ignored", word=word)
 
     def _counter(self, name: str, text: str, *labels: str) -> Counter:
         return Counter(f"fairlead_{name}", text, labels, registry=self.registry)

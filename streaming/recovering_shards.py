@@ -5,13 +5,12 @@ from typing import Final
 
 import structlog
 
+from fairlead.engine.round import GROUPS_NOW, RECOVERING_NOW
 from streaming.shard_gauge import ShardGauge
 
 log = structlog.get_logger()
 
-RECOVERING_NOW: Final = "recovering_now"
-"""The word with which a shard reports that it recovers."""
-_GROUPS: Final = "groups_now/recovering"
+_GROUPS: Final = f"{GROUPS_NOW}/recovering"
 
 
 class RecoveringShards(ShardGauge):

@@ -8,6 +8,8 @@ from typing import Any, Final
 from py4j.protocol import Py4JError
 from pyspark.sql.streaming.query import StreamingQuery
 
+from fairlead.codec.errors import CodecError, UnknownVersionError
+from fairlead.engine.errors import AppendTimeMissingError, HigherGenerationError
 from fairlead.errors import (
     FairleadError,
     QueryDiedError,
@@ -22,14 +24,11 @@ from streaming.inspection import refusal_of
 _SHARD_ERROR: Final = re.compile(r"fairlead\.(?:engine|codec)\.errors\.(\w+): ([^\n]+)")
 """An error of the engine, as Python prints it at the end of a worker's traceback."""
 
-_SUPERSEDED: Final = "HigherGenerationError"
-_REFUSED: Final = frozenset({"AppendTimeMissingError", "UnknownVersionError"})
+_SUPERSEDED: Final = HigherGenerationError.__name__
+_REFUSED: Final = frozenset({AppendTimeMissingError.__name__, UnknownVersionError.__name__})
+_UNREADABLE_STATE: Final = CodecError.__name__
 _TEXT_CHARACTERS_MAX: Final = 500
 _CAUSES_MAX: Final = 20
-
-_CODEC_ERROR: Final = re.compile(r"fairlead\.codec\.errors\.CodecError: ([^\n]+)")
-_WRITTEN_WRONG: Final = re.compile(r"cannot be written|does not fit|names other members")
-"""The codec's errors about a state that it should write; the stored state is intact then."""
 
 _DAMAGE: Final = re.compile(
     r"\[CANNOT_LOAD_STATE_STORE\.(?:CANNOT_READ_\w+|\w+_ROW_FORMAT_VALIDATION_FAILURE"
@@ -125,9 +124,9 @@ def cause_of_end(text: str, checkpoint: Checkpoint, causes: Sequence[str] = ()) 
     if not isinstance(error, QueryDiedError):
         return error
     state = checkpoint.query / "state"
-    codec_error = _CODEC_ERROR.search(text)
-    if codec_error is not None and _WRITTEN_WRONG.search(codec_error[1]) is None:
-        return DamagedError(checkpoint.folder, state, f"cannot be parsed ({codec_error[1]})")
+    shard_error = _SHARD_ERROR.search(text)
+    if shard_error is not None and shard_error[1] == _UNREADABLE_STATE:
+        return DamagedError(checkpoint.folder, state, f"cannot be parsed ({shard_error[2]})")
     refusal = refusal_of(checkpoint)
     if refusal is not None:
         return refusal

@@ -11,21 +11,32 @@ from fairlead.errors import UsageError
 __all__ = ["read_document", "read_json"]
 
 
-def read_document(path: Path, flag: str) -> dict[str, Any]:
+def read_document(
+    path: Path, flag: str, remedy: str = "Give a file with a JSON object; - is standard input."
+) -> dict[str, Any]:
     """Read an object from a file, or from the standard input if the path is ``-``.
+
+    Args:
+        path: where it is.
+        flag: what an error is about.
+        remedy: what to do if it is no JSON object.
 
     Raises:
         UsageError: the file cannot be read, or is no JSON object.
     """
+    name = "the standard input" if str(path) == "-" else str(path)
     try:
         text = sys.stdin.buffer.read() if str(path) == "-" else path.read_bytes()
     except OSError as error:
         raise UsageError(
             f"{flag}: {path} cannot be read ({error.strerror}).", remedy="Name a file, or -."
         ) from error
-    document = read_json(text, flag)
+    try:
+        document = orjson.loads(text)
+    except orjson.JSONDecodeError as error:
+        raise UsageError(f"{flag}: {name} is no JSON ({error}).", remedy=remedy) from error
     if not isinstance(document, dict):
-        raise UsageError(f"{flag}: it is no JSON object.", remedy="Begin with {.")
+        raise UsageError(f"{flag}: {name} is no JSON object.", remedy=remedy)
     return document
 
 

@@ -5,11 +5,19 @@ from typing import Final
 
 from fairlead.errors import UsageError
 
-__all__ = ["queue_and_value", "queue_of"]
+__all__ = ["QUEUE_REMEDY", "is_queue", "queue_and_value", "queue_of"]
 
 _QUEUE: Final = r"([^/=]+)/(.+?)/(\d{1,10})"
 _QUEUE_ALONE: Final = re.compile(_QUEUE)
 _QUEUE_AND_VALUE: Final = re.compile(_QUEUE + "=(.+)", re.DOTALL)
+
+QUEUE_REMEDY: Final = "Write TOPIC/BROKER/NUMBER, such as orders/main/3."
+"""How a queue is written."""
+
+
+def is_queue(text: str) -> bool:
+    """Tell whether a text is a queue's full name."""
+    return _QUEUE_ALONE.fullmatch(text) is not None
 
 
 def queue_of(flag: str, text: str) -> tuple[str, str, str]:
@@ -20,10 +28,7 @@ def queue_of(flag: str, text: str) -> tuple[str, str, str]:
     """
     match = _QUEUE_ALONE.fullmatch(text)
     if match is None:
-        raise UsageError(
-            f"--{flag}: {text!r} is no queue.",
-            remedy="Write TOPIC/BROKER/NUMBER, such as orders/main/3.",
-        )
+        raise UsageError(f"--{flag}: {text!r} is no queue.", remedy=QUEUE_REMEDY)
     return _subject(match)
 
 

@@ -2,7 +2,7 @@
 
 from fairlead.errors import RefusedError
 
-__all__ = ["CodecError", "UnknownVersionError"]
+__all__ = ["CodecError", "UnknownVersionError", "UnwritableError"]
 
 
 class CodecError(RefusedError):
@@ -42,3 +42,18 @@ class UnknownVersionError(CodecError):
     def __reduce__(self) -> tuple[type["CodecError"], tuple[object, ...]]:
         """Rebuild from its parts, as the base class does."""
         return (UnknownVersionError, (self.what, *self._numbers))
+
+
+class UnwritableError(CodecError):
+    """A state cannot be turned into bytes; the stored bytes are intact."""
+
+    def __init__(self, what: str, problem: str) -> None:
+        super().__init__(
+            what,
+            problem,
+            remedy="start again: the stored state is intact; if it happens again, please report it",
+        )
+
+    def __reduce__(self) -> tuple[type["UnwritableError"], tuple[object, ...]]:
+        """Rebuild from its two texts, as the base class does."""
+        return (UnwritableError, (self.what, self.problem))

@@ -13,7 +13,7 @@ import orjson
 
 from fairlead.codec.absence import plain_awaited, plain_settling, read_awaited, read_settling
 from fairlead.codec.envelope import seal, unseal
-from fairlead.codec.errors import CodecError
+from fairlead.codec.errors import CodecError, UnwritableError
 from fairlead.codec.handover import (
     plain_barrier,
     plain_claims,
@@ -37,13 +37,13 @@ _UNREADABLE = (KeyError, IndexError, TypeError, ValueError, AttributeError)
 
 
 def encode_group(state: GroupState) -> tuple[bytes, bytes]:
-    """Return (body, liveness) of a group; CodecError if the state cannot be written."""
+    """Return (body, liveness) of a group; UnwritableError if that is impossible."""
     what = f"the state of group {state.group}"
     try:
         plain = _plain(state)
         body = orjson.dumps(plain, option=orjson.OPT_SORT_KEYS)
     except (orjson.JSONEncodeError, *_UNREADABLE) as error:
-        raise CodecError(what, f"it cannot be written ({error!r})") from error
+        raise UnwritableError(what, f"it cannot be written ({error!r})") from error
     return seal(body), encode_liveness(state)
 
 

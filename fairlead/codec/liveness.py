@@ -8,7 +8,7 @@ from dataclasses import replace
 from struct import Struct, error, pack
 
 from fairlead.codec.envelope import seal, unseal
-from fairlead.codec.errors import CodecError
+from fairlead.codec.errors import CodecError, UnwritableError
 from fairlead.core.state import GroupState, Liveness
 
 __all__ = ["decode_liveness", "encode_liveness"]
@@ -19,10 +19,10 @@ _NONE = -1
 
 
 def encode_liveness(state: GroupState) -> bytes:
-    """Return the liveness of a state; CodecError if it does not match the members."""
+    """Return the liveness of a state; UnwritableError if it does not match the members."""
     what = f"the liveness of group {state.group}"
     if state.liveness.keys() != state.members.keys():
-        raise CodecError(what, "it names other members than the group has")
+        raise UnwritableError(what, "it names other members than the group has")
     numbers = [state.recomputed_ms]
     for key in sorted(state.members):
         alive = state.liveness[key]
@@ -32,7 +32,7 @@ def encode_liveness(state: GroupState) -> bytes:
     try:
         return seal(pack(f"<{len(numbers)}q", *numbers))
     except error as problem:
-        raise CodecError(what, f"a number does not fit 64 bits ({problem})") from problem
+        raise UnwritableError(what, f"a number does not fit 64 bits ({problem})") from problem
 
 
 def decode_liveness(liveness: bytes, state: GroupState) -> GroupState:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 import orjson
 
 from fairlead.codec.envelope import STATE_VERSION, seal, unseal
-from fairlead.codec.errors import CodecError, UnknownVersionError
+from fairlead.codec.errors import CodecError, UnknownVersionError, UnwritableError
 from fairlead.codec.intake import (
     Intake,
     ReleaseIntake,
@@ -157,7 +157,7 @@ def close_shard(
     header: ShardHeader,
     changes: Mapping[str, GroupSlot | None],
 ) -> StoredShard:
-    """Return the shard to be stored; CodecError if it cannot be written.
+    """Return the shard to be stored; UnwritableError if that is impossible.
 
     Args:
         opened: the shard as it was opened, None for a new one.
@@ -253,7 +253,7 @@ def _join(head: dict[str, Any], pieces: list[bytes], what: str) -> bytes:
     try:
         sealed = seal(orjson.dumps(head, option=orjson.OPT_SORT_KEYS))
     except orjson.JSONEncodeError as error:
-        raise CodecError(what, f"its head cannot be written ({error})") from error
+        raise UnwritableError(what, f"its head cannot be written ({error})") from error
     return b"".join([_SIZE.pack(len(sealed)), sealed, *pieces])
 
 

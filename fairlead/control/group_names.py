@@ -1,26 +1,70 @@
 """The names of all groups, for whoever mistypes one.
 
-A group counts as known if it has an assignment, a rule or a reset in Fairlead's topics, or is on
-the data cluster. Only keys are read, and only when a name is not known otherwise. Every command
-refuses an unknown group with the words of this file.
+A group is there if it has an assignment, a rule, a reset or a position in Fairlead's topics, or
+heartbeats. Only keys are read, and only when a name is not known otherwise. Every command refuses
+an unknown group with the words of this file, which name no group that was there once.
 """
 
 import difflib
 from collections.abc import Iterable
 from typing import Final
 
+import orjson
+
 from fairlead.core.records import ALL_GROUPS
 from fairlead.errors import UsageError
 from fairlead.kafka.topic_source import TopicSource
+from fairlead.wire.raw import RawRecord
 from fairlead.wire.record_keys import group_named
 
-__all__ = ["named_groups", "nearest_names", "nearest_words", "unknown_group"]
+__all__ = ["NamedGroups", "named_groups", "nearest_names", "nearest_words", "unknown_group"]
 
+_COMPACTED: Final = frozenset(("control", "assignments", "offsets"))
+"""Topics where the newest record of a key counts."""
 _NAMED_MAX: Final = 3
 _CHARACTERS_MAX: Final = 2_000_000
 """Letters are counted in this many characters of names; names beyond that are not compared."""
 _STEPS_MAX: Final = 40_000_000
 """How many steps comparisons may take: enough for 5,000 names of 20 characters, or 20 of 120."""
+
+
+class NamedGroups:
+    """The groups that are there, by the keys of records in the order of their partitions.
+
+    What decisions and releases name may be gone. A null value takes back what its key named, and so
+    does the removal of a rule.
+    """
+
+    def __init__(self) -> None:
+        self._standing: dict[tuple[str, bytes | None], str] = {}
+        self._heard: set[str] = set()
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The groups that are there now."""
+        return frozenset({*self._standing.values(), *self._heard} - {ALL_GROUPS, ""})
+
+    def note(self, suffix: str, row: RawRecord) -> None:
+        """Note the next record of a topic; ``suffix``: its name after the prefix."""
+        if suffix == "heartbeats":
+            self._heard.add(group_named(suffix, row.key))
+        elif suffix not in _COMPACTED:
+            return
+        elif _takes_back(suffix, row.value):
+            self._standing.pop((suffix, row.key), None)
+        else:
+            self._standing[suffix, row.key] = group_named(suffix, row.key)
+
+
+def _takes_back(suffix: str, value: bytes | None) -> bool:
+    """Tell whether a record ends what its key names; a rule ends by a record of its own."""
+    if value is None or suffix != "control":
+        return value is None
+    try:
+        body = orjson.loads(value)
+    except orjson.JSONDecodeError:
+        return False
+    return isinstance(body, dict) and body.get("kind") == "rule" and body.get("value") is None
 
 
 def named_groups(source: TopicSource) -> frozenset[str]:
@@ -29,13 +73,11 @@ def named_groups(source: TopicSource) -> frozenset[str]:
     Raises:
         EnvironmentMissingError: the topics cannot be read.
     """
-    names = {
-        group_named(suffix, row.key)
-        for suffix in ("control", "assignments")
-        for row in source.rows(suffix, source.partitions_of(suffix))
-        if row.value is not None
-    }
-    return frozenset(names - {ALL_GROUPS, ""})
+    groups = NamedGroups()
+    for suffix in ("control", "assignments"):
+        for row in source.rows(suffix, source.partitions_of(suffix)):
+            groups.note(suffix, row)
+    return groups.names
 
 
 def nearest_names(name: str, known: Iterable[str]) -> list[str]:

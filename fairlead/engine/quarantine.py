@@ -30,7 +30,7 @@ from fairlead.engine.quarantine_rows import Held, hold
 from fairlead.engine.reading import beats_of
 from fairlead.wire.raw import OutgoingRecord
 
-__all__ = ["GroupResult", "advance", "set_aside"]
+__all__ = ["GroupResult", "advance", "counted_name", "set_aside"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +94,7 @@ _FAMILIES = {
 """Counter of a step -> metric family; every other counter is a kind of records."""
 
 
-def _name_of(kind: str, outcome: str) -> str:
+def counted_name(kind: str, outcome: str) -> str:
     """Return the shard's name of a step's counter."""
     if kind in (HANDOVER_MS, PULL_IDLE):
         return kind
@@ -104,7 +104,7 @@ def _name_of(kind: str, outcome: str) -> str:
 
 def _after_success(attempt: Attempt, stepped: Stepped, held: Held) -> GroupResult:
     counts = [
-        (_name_of(kind, outcome), number)
+        (counted_name(kind, outcome), number)
         for (kind, outcome), number in sorted(stepped.counts.items())
         if number
     ]

@@ -35,13 +35,19 @@ from fairlead.engine.settlement import letters_of_turned_away, settle
 from fairlead.engine.state_share import FULL_NOW, group_bytes
 from fairlead.wire.raw import OutgoingRecord
 
-__all__ = ["CLOCK_JUMP", "READ_UNTIL_MS", "Round"]
+__all__ = ["CLOCK_JUMP", "GROUPS_NOW", "READ_UNTIL_MS", "RECOVERING_NOW", "Round"]
 
 CLOCK_JUMP = "clock_jump"
 """The alarm that a broker's clock jumped ahead since the decision before."""
 
 READ_UNTIL_MS = "read_until_ms"
 """Counter name: the append time of the newest record that moved the shard's clock."""
+
+GROUPS_NOW = "groups_now"
+"""Counter name: the shard's groups of now, by phase."""
+
+RECOVERING_NOW = "recovering_now"
+"""Counter name: the shard recovers."""
 
 
 class Round:
@@ -250,7 +256,7 @@ class Round:
             self._opened, (clock.clock_ms, clock.append_ms or 0), header, self._changes
         )
         self._count_groups()
-        self._counts["recovering_now"] = int(header.recovering)
+        self._counts[RECOVERING_NOW] = int(header.recovering)
         self._counts[FULL_NOW] = int(header.group_bytes > 0)
         self._counts[READ_UNTIL_MS] = clock.append_ms or 0
         count_written(self._records, self._context, self._counts)
@@ -285,7 +291,7 @@ class Round:
     def _count_groups(self) -> None:
         """Count the groups of the shard by phase."""
         for slot in self._slots():
-            self._counts[f"groups_now/{slot.phase or 'new'}"] += 1
+            self._counts[f"{GROUPS_NOW}/{slot.phase or 'new'}"] += 1
 
 
 def _state_of(slot: GroupSlot | None) -> GroupState | None:

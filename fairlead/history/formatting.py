@@ -1,4 +1,4 @@
-"""Places, queues, clocks and spans as people read them."""
+"""Places, queues and clocks as people read them."""
 
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -9,7 +9,6 @@ __all__ = [
     "clock_words",
     "epoch_words",
     "queue_words",
-    "span_words",
     "time_words",
 ]
 
@@ -58,20 +57,3 @@ def clock_words(time_ms: int) -> str:
     """
     seconds, rest = divmod(time_ms, 1_000)
     return f"{datetime.fromtimestamp(seconds, UTC):%H:%M:%S}.{rest:03}"
-
-
-def span_words(span_ms: int) -> str:
-    """Write how long something took, in its two greatest units.
-
-    >>> [span_words(each) for each in (0, 31, 2_345, 75_000, 34_380_000, 95_000_000)]
-    ['0.00 s', '0.03 s', '2.34 s', '1 min 15 s', '9 h 33 min', '1 d 2 h']
-    """
-    seconds = max(span_ms, 0) // 1_000
-    if seconds < 60:  # noqa: PLR2004 - a minute
-        return f"{max(span_ms, 0) / 1_000:.2f} s"
-    minutes, hours, days = seconds // 60, seconds // 3_600, seconds // 86_400
-    if hours == 0:
-        return f"{minutes} min {seconds % 60} s"
-    if days == 0:
-        return f"{hours} h {minutes % 60} min"
-    return f"{days} d {hours % 24} h"

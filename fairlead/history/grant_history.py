@@ -1,12 +1,17 @@
-"""Who had which queue when, by the decisions of one group: each grant from its begin to its end."""
+"""Who had which queue when: each grant of a group from its begin to its end.
+
+Its decisions tell the past. Who has a queue now, they do not decide: `settle` takes that from
+`fairlead.observed.ownership`, as everybody else does.
+"""
 
 from bisect import insort
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Final, Literal
 
 from fairlead.core.model import Epoch, MessageQueue, Position
 from fairlead.history.cause_words import is_consequence
+from fairlead.observed.ownership import Share, ShareState
 from fairlead.wire.decision_records import DecisionRecord, MoveRecord
 
 __all__ = ["GrantHistory", "GrantSpan", "GrantState", "grant_history"]
@@ -39,6 +44,7 @@ class GrantSpan:
         position: where its client starts, by the newest word.
         why: what told that position.
         unsafe: it was granted although somebody else may have been working.
+        share: what its client has to do with the queue now; None: the grant is over.
     """
 
     queue: MessageQueue
@@ -53,20 +59,19 @@ class GrantSpan:
     position: Position | None = None
     why: str | None = None
     unsafe: bool = False
+    share: ShareState | None = None
 
     @property
     def state(self) -> GrantState:
-        """Its state."""
-        if self.ended is not None:
-            return "over"
-        if self.dropped is not None:
-            return "draining"
-        return "gated" if self.waits else "held"
+        """Its state now."""
+        return "over" if self.share is None else self.share
 
     @property
-    def waits(self) -> bool:
-        """Whether it was given behind somebody, and nothing shows that the wait is over."""
-        return self.gate and self.granted is None and self.opened is None
+    def began_by_release(self) -> bool:
+        """Whether its client began although no decision let it in."""
+        return self.granted is None and (
+            self.opened is not None or (self.gate and self.share == "held")
+        )
 
     @property
     def taken_by(self) -> DecisionRecord | None:
@@ -104,6 +109,16 @@ class GrantHistory:
                 self._end_older(move, audit)
         self._open_gates(audit)
         self._note_prelude(audit, is_first=is_first)
+
+    def settle(self, shares: Mapping[MessageQueue, Sequence[Share]]) -> None:
+        """Note which grants go on now; all others are over.
+
+        Args:
+            shares: the shares in each queue, by `fairlead.observed.ownership`.
+        """
+        states = {(queue, share.epoch): share.state for queue in shares for share in shares[queue]}
+        for place, grant in self._by_name.items():
+            grant.share = states.get(place)
 
     def prelude_of(self, audit: DecisionRecord) -> tuple[DecisionRecord, ...]:
         """Return the decisions without moves that a decision followed up, oldest first.
@@ -162,8 +177,12 @@ class GrantHistory:
             return
         for queue in queues:
             alive = [grant for grant in self._alive[queue] if grant.ended is None]
-            if len(alive) == 1 and alive[0].state == "gated" and alive[0].given is not None:
-                alive[0].opened = None if alive[0] is self.of[queue][0] else audit
+            if len(alive) != 1 or alive[0] is self.of[queue][0]:
+                continue
+            (grant,) = alive
+            waits = grant.gate and grant.granted is None and grant.opened is None
+            if waits and grant.dropped is None and grant.given is not None:
+                grant.opened = audit
 
     def _note_prelude(self, audit: DecisionRecord, *, is_first: bool) -> None:
         """Note what led to a decision; ``is_first``: no queue had an owner before it."""

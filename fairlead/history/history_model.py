@@ -1,10 +1,9 @@
-"""The parts of a queue's story: grants, decisions, causes, handovers, and who has it now."""
+"""The parts of a queue's story: grants, decisions, causes, handovers."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
-from fairlead.core.model import Epoch
 from fairlead.history.cause_check import CauseCheck
 from fairlead.history.grant_history import GrantSpan
 from fairlead.kafka.missing_record import RecordPlace
@@ -12,17 +11,13 @@ from fairlead.observed.decision_head import decision_head
 from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = [
-    "CurrentOwner",
     "ExplainedCause",
     "ExplainedDecision",
     "ExplainedGrant",
     "FoundRelease",
     "Handover",
     "begins_by_release",
-    "current_owner",
 ]
-
-QueueState = Literal["held", "draining", "gated", "unassigned"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,9 +57,10 @@ class Handover:
         before: the former grant.
         dropped_ms: when the engine told its holder to release it; None: never, as far as is known.
         released: the release; None: there was none.
-        how: what ended the grant if no release did.
+        how: what ended the grant if no release did; None also: it goes on.
         granted_ms: when the engine told its successor to wait for nobody; None: it waits.
-        gap_ms: from the release to that, by their append times.
+        gap_ms: from the release to that, by their append times. Negative: its successor was let in
+            so long before it, so both may have worked on the queue.
         by_release: the successor began by the release itself, before a decision let it in or
             without one.
     """
@@ -101,16 +97,19 @@ def begins_by_release(grant: GrantSpan, released: FoundRelease | None) -> bool:
     It did if no decision let it in. If one did and knows a later position than the release has,
     that position is the client's own: it was working already.
     """
+    if grant.unsafe:
+        # Nobody waited for that release.
+        return False
     position, offset = grant.position, None if released is None else released.offset
     if position is None or offset is None:
-        return grant.opened is not None
+        return grant.began_by_release
     if grant.why == "progress" and position.offset == offset:
         # Its holder told the same position before; it stopped there, as the release says.
         grant.why = "release"
     told_itself = grant.gate and grant.why == "progress" and position.offset > offset
-    if told_itself or (grant.opened is not None and position.offset < offset):
+    if told_itself or (grant.began_by_release and position.offset < offset):
         grant.position, grant.why = position._replace(offset=offset), "release"
-    return told_itself or grant.opened is not None
+    return told_itself or grant.began_by_release
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,8 +153,8 @@ class ExplainedGrant:
             "client_id": grant.client_id,
             "epoch": [*grant.epoch],
             "state": grant.state,
-            "position": None if grant.position is None else [*grant.position],
-            "why": grant.why,
+            "start_position": None if grant.position is None else [*grant.position],
+            "start_why": grant.why,
             "unsafe": grant.unsafe,
             "given_ms": _at_ms(grant.given),
             "granted_ms": _at_ms(grant.granted),
@@ -169,50 +168,3 @@ class ExplainedGrant:
 
 def _at_ms(audit: DecisionRecord | None) -> int | None:
     return None if audit is None else audit.written_ms
-
-
-@dataclass(frozen=True, slots=True)
-class CurrentOwner:
-    """Who has a queue.
-
-    Attributes:
-        state: ``held``; ``draining``: its holder has to stop; ``gated``: its owner waits.
-        owner: the client; None: nobody.
-        epoch: of its grant.
-        since_ms: since when; None: unknown.
-        successor: who gets it next.
-        waits_for: the clients that it is gated behind.
-    """
-
-    state: QueueState
-    owner: str | None = None
-    epoch: Epoch | None = None
-    since_ms: int | None = None
-    successor: str | None = None
-    waits_for: tuple[str, ...] = ()
-
-
-def current_owner(known: Sequence[GrantSpan], told: tuple[str, Epoch, str] | None) -> CurrentOwner:
-    """Return who has a queue now.
-
-    Args:
-        known: its grants by the decisions, oldest first.
-        told: client, epoch and state by the newest assignments; None: no assignment has it. It
-            counts if the decisions that tell of it are gone.
-    """
-    if told is not None and (not known or known[-1].epoch < told[1]):
-        client_id, epoch, word = told
-        state: QueueState = "draining" if word == "draining" else "held"
-        return CurrentOwner("gated" if word == "gated" else state, client_id, epoch)
-    alive = [grant for grant in known if grant.state != "over"]
-    if not alive:
-        return CurrentOwner("unassigned")
-    first, last = alive[0], alive[-1]
-    begun = first.granted or first.given
-    since_ms = None if begun is None else begun.written_ms
-    if first.state == "gated":
-        before = tuple(each.client_id for each in known if each.epoch < first.epoch)
-        return CurrentOwner("gated", first.client_id, first.epoch, since_ms, waits_for=before[-1:])
-    successor = None if last is first else last.client_id
-    state = "held" if first.state == "held" and successor is None else "draining"
-    return CurrentOwner(state, first.client_id, first.epoch, since_ms, successor)

@@ -73,8 +73,8 @@ class Move:
             "chief_cause": None if cause is None else dict(cause),
             "began": None if after is None else _began(after),
             "handover_ms": self.handover_ms,
-            "position": None if position is None else [*position],
-            "why": None if after is None else after.why,
+            "start_position": None if position is None else [*position],
+            "start_why": None if after is None else after.why,
             "unsafe": after is not None and after.unsafe,
             "strategy": audit.strategy,
         }
@@ -148,7 +148,7 @@ def _began(grant: GrantSpan) -> str:
     """Say what let the client of a grant begin: ``granted``, ``released``, ``no``."""
     if grant.granted is not None:
         return "granted"
-    return "released" if grant.opened is not None else "no"
+    return "released" if grant.began_by_release else "no"
 
 
 def _moves(grants: GrantHistory) -> Iterator[Move]:

@@ -1,14 +1,16 @@
 """A queue without an owner, or with a silent one: why, since when, and where it waits."""
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Final
 
-from fairlead.core.model import MessageQueue
 from fairlead.counts import counted
 from fairlead.durations import duration_words
 from fairlead.history.formatting import at_words, clock_words
 from fairlead.history.history_model import ExplainedDecision, FoundRelease, Handover
 from fairlead.history.last_heard import LastHeard, Patience
+from fairlead.observed.group_standing import GroupStanding
+from fairlead.observed.queue_standing import QueueStanding
 from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = ["LostQueue", "SilentOwner", "silent_owner", "why_nobody"]
@@ -23,6 +25,7 @@ _PHASES: Final = {
     "paused": "the group is paused: no queue moves until it is resumed",
     "barrier": "an engine has started, and waits for the answers of all clients",
     "recovering": "an engine without its state waits until it has heard everybody",
+    "unknown": "the group has members that no decision has placed yet",
     "quarantined": "the step of this group fails: see the engine's log and `fairlead rejects tail`",
 }
 _ALARMS: Final = {
@@ -33,21 +36,46 @@ _ALARMS: Final = {
 _OF_SUCCESSORS: Final = ("granted_ms", "gap_ms", "by_release")
 
 
-def why_nobody(queue: MessageQueue, newest: DecisionRecord | None) -> str:
-    """Return why nobody has a queue, as far as the newest decision tells."""
-    if newest is None:
-        return "the log has no decision of the group"
-    if queue.topic in newest.failures:
-        return f"the strategy cannot allocate its topic: {newest.failures[queue.topic].message}"
-    for alarm in newest.alarms:
+def why_nobody(queue: QueueStanding, standing: GroupStanding) -> str | None:
+    """Return why a queue has no owner; None: it has one.
+
+    Args:
+        queue: how the queue stands.
+        standing: how its group stands.
+    """
+    if queue.owner is not None:
+        return None
+    if queue.draining:
+        holders = ", ".join(each.member.client_id for each in queue.draining)
+        goes_to = "" if queue.target is None else f", and goes to {queue.target} then"
+        return f"{holders} has to release it first{goes_to}"
+    return next(_reasons(queue, standing))
+
+
+def _reasons(queue: QueueStanding, standing: GroupStanding) -> Iterator[str]:
+    """Yield why nobody has a queue and nobody gets it; the first reason counts."""
+    newest = standing.newest
+    if standing.release is not None:
+        yield f"the group was handed back: {standing.release.words()}"
+    if not standing.live.observed.live_members().members:
+        yield _PHASES["empty"]
+    if not queue.readable:
+        yield "no route of a topic that the group reads has it any more"
+    if standing.engine.silent:
+        yield f"nobody decides: {standing.engine.words()}"
+    if newest is not None and queue.queue.topic in newest.failures:
+        why = newest.failures[queue.queue.topic].message
+        yield f"the strategy cannot allocate its topic: {why}"
+    for alarm in () if newest is None else newest.alarms:
         if alarm in _ALARMS:
-            return _ALARMS[alarm]
-    if newest.phase in _PHASES:
-        return _PHASES[newest.phase]
-    if newest.state.unassigned:
+            yield _ALARMS[alarm]
+    if standing.phase in _PHASES:
+        yield _PHASES[standing.phase]
+    if newest is None:
+        yield "the log has no decision of the group"
+    else:
         queues = counted(newest.state.unassigned, "queue")
-        return f"{queues} of the group without an owner, and no alarm says why"
-    return "no route of a topic that the group reads has it any more"
+        yield f"{queues} of the group without an owner, and no alarm says why"
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +141,8 @@ class LostQueue:
     ended: DecisionRecord | None
 
     @property
-    def since_ms(self) -> int | None:
-        """Since when nobody has had it, by that decision."""
+    def ended_ms(self) -> int | None:
+        """When the grant was over, by that decision; None: it goes on, or none tells it."""
         return None if self.ended is None else self.ended.written_ms
 
     @property
@@ -133,4 +161,4 @@ class LostQueue:
         handover = self.given_up.to_json()
         values = {name: handover[name] for name in handover if name not in _OF_SUCCESSORS}
         decision = None if self.decision is None else self.decision.to_json()
-        return {**values, "taken_by": decision}
+        return {**values, "ended_ms": self.ended_ms, "taken_by": decision}

@@ -7,41 +7,34 @@ from typing import Any, Final
 from fairlead.control.rules_in_force import rules_in_force
 from fairlead.core.allocation import Strategy
 from fairlead.core.model import Epoch, MessageQueue
-from fairlead.core.records import Release
 from fairlead.history.cause_check import CauseCheck, CauseChecks, place_of
 from fairlead.history.cause_words import is_consequence, sentence
 from fairlead.history.grant_history import GrantHistory, GrantSpan, grant_history
 from fairlead.history.history_model import (
-    CurrentOwner,
     ExplainedCause,
     ExplainedDecision,
     ExplainedGrant,
-    FoundRelease,
     Handover,
     begins_by_release,
-    current_owner,
 )
 from fairlead.history.last_heard import LastHeard, Patience, last_heard
-from fairlead.history.ownerless import LostQueue, SilentOwner, silent_owner
+from fairlead.history.ownerless import LostQueue, SilentOwner, silent_owner, why_nobody
 from fairlead.history.queue_names import UnknownQueueError, queue_named
 from fairlead.history.queue_story import QueueStory
+from fairlead.history.release_search import ReleaseSearch
 from fairlead.kafka.decision_log import Decisions, Reading, reaching_back, read_decisions
 from fairlead.kafka.missing_record import RecordPlace, WhyMissing
 from fairlead.kafka.topic_source import TopicSource
-from fairlead.observed.live_group import UnknownGroupError
-from fairlead.observed.observed_groups import ObservedGroups
-from fairlead.observed.reading import observe_assignments
+from fairlead.observed.group_standing import GroupStanding
+from fairlead.observed.positions import QueuePosition
+from fairlead.observed.reading import observe_assignments, read_standing
 from fairlead.wire.decision_records import DecisionRecord
-from fairlead.wire.decode import decode
-from fairlead.wire.errors import WireError
-from fairlead.wire.limits import INT64_MAX, WireLimits
+from fairlead.wire.limits import INT64_MAX
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import RawRecord
 
 __all__ = ["HistoryQuestion", "queue_stories"]
 
-_RELEASES_MAX: Final = 20_000
-"""Look for a release in this many records of releases behind a drop."""
 _HEARD_MS: Final = (120_000, 1_320_000)
 """Read heartbeats from this long before a decision: no lease is longer than ten minutes."""
 
@@ -56,6 +49,8 @@ class HistoryQuestion:
         depth: how many owners before the present one; None: all that the log has.
         strategies: the engine's strategies.
         tick_ms: the period of the engine's ticks.
+        history_ms: how far back to read decisions at least.
+        places: where the data cluster says the group is in its queues.
     """
 
     group: str
@@ -63,6 +58,8 @@ class HistoryQuestion:
     depth: int | None
     strategies: Mapping[str, Strategy]
     tick_ms: int
+    history_ms: int
+    places: Mapping[MessageQueue, QueuePosition] = field(default_factory=dict)
 
 
 def queue_stories(
@@ -78,23 +75,13 @@ def queue_stories(
     return _StoryReader(source, asked, reading).read_stories()
 
 
-def _group_queues(
-    source: TopicSource, group: str, groups: ObservedGroups, grants: GrantHistory
-) -> set[MessageQueue]:
-    """Return every queue that a group has, had, or could have by the routes of its topics."""
-    groups.apply(source.read("routes", [0]))
-    observed = groups.fold(group)
-    named = {*grants.of, *observed.assignments.queues()}
-    topics = {queue.topic for queue in named}
-    return named.union(*(observed.facts.queues_of(topic) for topic in topics))
-
-
 @dataclass(slots=True)
 class _StoryReader:
     source: TopicSource
     asked: HistoryQuestion
     reading: Reading
     shard: int = field(init=False)
+    releases: ReleaseSearch = field(init=False)
     grants: GrantHistory = field(init=False)
     decisions: Decisions = field(init=False)
     checks: CauseChecks = field(init=False)
@@ -104,18 +91,12 @@ class _StoryReader:
     def __post_init__(self) -> None:
         shards = self.source.partitions.shards
         self.shard = partition_of_group(self.asked.group, shards)
+        self.releases = ReleaseSearch(self.source, self.shard)
         self.checks = CauseChecks(self.asked.group, self.source.names, shards)
 
     def read_stories(self) -> list[QueueStory]:
         """Read the topics and return the stories."""
-        groups = observe_assignments(self.source, self.asked.group)
-        newest = groups.fold(self.asked.group).assignments.newest()
-        assigned = {
-            queue: (member.client_id, entry.epoch, entry.state)
-            for queue, (member, entry) in newest.items()
-        }
-        now_ms = self.source.now_ms()
-        queues = self._read_back(groups, assigned, now_ms)
+        queues, standing = self._read_all()
         shown = {queue: self._shown(queue) for queue in queues}
         places = {
             place for pairs in shown.values() for pair in pairs for place in self._places(*pair)
@@ -123,58 +104,75 @@ class _StoryReader:
         places |= {place for queue in queues for place in self._loss_places(queue)}
         self.found = self.source.records_at(places)
         heard: dict[int, Mapping[str, LastHeard]] = {}
-        stories, owners = [], {queue: self._holder(queue, assigned.get(queue)) for queue in queues}
-        silences = self._silences({each.owner for each in owners.values() if each.owner}, now_ms)
-        for queue, holder in owners.items():
+        stands = {queue: standing.queue(queue) for queue in queues}
+        owners = {each.owner.client_id for each in stands.values() if each.owner is not None}
+        silences = self._silences(owners, standing.now_ms)
+        stories = []
+        for queue, stand in stands.items():
             known = self.grants.of.get(queue, [])
             grants = tuple(self._explained(*pair, heard) for pair in shown[queue])
+            owner = None if stand.owner is None else stand.owner.client_id
             stories.append(
                 QueueStory(
                     group=self.asked.group,
-                    queue=queue,
-                    holder=holder,
+                    stand=stand,
+                    nobody_because=why_nobody(stand, standing),
                     grants=grants,
                     earlier=len(known) - len(grants),
-                    reaches_back=self.decisions.is_whole,
                     newest=self.grants.newest,
-                    as_of_ms=now_ms,
+                    as_of_ms=standing.now_ms,
                     orders_at=(self.source.names.name("control"), self.shard),
-                    loss=None if holder.owner is not None else self._loss(queue, heard),
-                    silence=silences.get(holder.owner or ""),
+                    loss=None if owner is not None else self._loss(queue, heard),
+                    silence=silences.get(owner or ""),
                 )
             )
         return stories
 
-    def _read_back(
-        self,
-        groups: ObservedGroups,
-        assigned: Mapping[MessageQueue, tuple[str, Epoch, str]],
-        now_ms: int,
-    ) -> list[MessageQueue]:
-        """Read decisions further and further back, until they tell enough of each queue."""
+    def _read_all(self) -> tuple[list[MessageQueue], GroupStanding]:
+        """Read what is known of the queues; return them, and how the group stands."""
+        asked, now_ms = self.asked, self.source.now_ms()
+        since_ms = self._read_back(now_ms)
+        read_ms = now_ms if since_ms is None else now_ms - since_ms
+        standing = read_standing(
+            self.source,
+            asked.group,
+            asked.strategies,
+            asked.tick_ms,
+            history_ms=max(read_ms, asked.history_ms),
+            places=asked.places,
+        )
+        self.grants.settle(standing.live.observed.shares())
+        known = {*self.grants.of, *(each.queue for each in standing.queues)}
+        untold = standing.unrouted
+        queues = [queue_named(text, known, untold) for text in asked.queues]
+        return list(dict.fromkeys(queues)), standing
+
+    def _read_back(self, now_ms: int) -> int | None:
+        """Read decisions further and further back, until they tell enough of each queue.
+
+        Return since when they were read; None: all that the log has.
+        """
+        newest = observe_assignments(self.source, self.asked.group).fold(self.asked.group)
+        assigned = {queue: entry.epoch for queue, (_, entry) in newest.assignments.newest().items()}
         reaches = [None] if self.asked.depth is None else list(reaching_back(now_ms))
         for since_ms in reaches:
             self.decisions = read_decisions(self.source, self.asked.group, since_ms, self.reading)
             self.grants = grant_history(self.decisions.audits)
-            known = {*self.grants.of, *assigned}
-            try:
-                queues = [queue_named(text, known) for text in self.asked.queues]
-            except UnknownQueueError:
-                if self.decisions.is_whole:
-                    break
-                continue
-            enough = all(self._is_enough(queue, assigned.get(queue)) for queue in queues)
-            if enough or self.decisions.is_whole:
-                return queues
-        group = self.asked.group
-        if not groups.fold(group).assignments.sets and not self.decisions.records:
-            raise UnknownGroupError(group, frozenset(groups.other_groups | self.decisions.groups))
-        known = _group_queues(self.source, group, groups, self.grants)
-        return list(dict.fromkeys(queue_named(text, known) for text in self.asked.queues))
+            if self.decisions.is_whole or self._is_enough(assigned):
+                break
+        return None if self.decisions.is_whole else self.decisions.since_ms
 
-    def _is_enough(self, queue: MessageQueue, assigned: tuple[str, Epoch, str] | None) -> bool:
+    def _is_enough(self, assigned: Mapping[MessageQueue, Epoch]) -> bool:
+        known = {*self.grants.of, *assigned}
+        try:
+            queues = [queue_named(text, known) for text in self.asked.queues]
+        except UnknownQueueError:
+            return False
+        return all(self._is_told(queue, assigned.get(queue)) for queue in queues)
+
+    def _is_told(self, queue: MessageQueue, assigned: Epoch | None) -> bool:
         known = self.grants.of.get(queue, [])
-        if self.asked.depth is None or not known or (assigned and known[-1].epoch < assigned[1]):
+        if self.asked.depth is None or not known or (assigned and known[-1].epoch < assigned):
             return False
         return sum(grant.given is not None for grant in known) > self.asked.depth
 
@@ -183,12 +181,9 @@ class _StoryReader:
         known = self.grants.of.get(queue, [])
         pairs = [(grant, known[place - 1] if place else None) for place, grant in enumerate(known)]
         pairs.reverse()
-        alive = sum(grant.state != "over" for grant in known)
+        alive = sum(grant.share is not None for grant in known)
         number = len(pairs) if self.asked.depth is None else max(alive, 1) + self.asked.depth
         return pairs[:number]
-
-    def _holder(self, queue: MessageQueue, assigned: tuple[str, Epoch, str] | None) -> CurrentOwner:
-        return current_owner(self.grants.of.get(queue, []), assigned)
 
     def _silences(self, owners: set[str], now_ms: int) -> dict[str, SilentOwner]:
         """Return the silent ones among these clients."""
@@ -216,10 +211,10 @@ class _StoryReader:
 
     def _loss_places(self, queue: MessageQueue) -> Iterator[RecordPlace]:
         known = self.grants.of.get(queue, [])
-        if known and known[-1].state == "over" and known[-1].taken_by is not None:
+        if known and known[-1].taken_by is not None:
             places = map(place_of, known[-1].taken_by.causes)
             yield from (place for place in places if place is not None)
-            yield from self._release_places(known[-1])
+            yield from self.releases.places(known[-1])
 
     def _places(self, grant: GrantSpan, before: GrantSpan | None) -> Iterator[RecordPlace]:
         if grant.given is not None:
@@ -227,18 +222,7 @@ class _StoryReader:
                 places = map(place_of, audit.causes)
                 yield from (place for place in places if place is not None)
         if before is not None:
-            yield from self._release_places(before)
-
-    def _release_places(self, grant: GrantSpan) -> Iterator[RecordPlace]:
-        """Yield the places where the release of an ended grant must stand."""
-        first, last = grant.taken_by, grant.ended
-        topic = self.source.names.name("releases")
-        if first is None or last is None:
-            return
-        begin = first.cut.begin.get(topic, {}).get(self.shard, 0)
-        end = last.cut.positions.get(topic, {}).get(self.shard, 0)
-        for offset in range(max(begin, end - _RELEASES_MAX), end):
-            yield topic, self.shard, offset
+            yield from self.releases.places(before)
 
     def _explained(
         self, grant: GrantSpan, before: GrantSpan | None, heard: dict[int, Mapping[str, LastHeard]]
@@ -320,11 +304,14 @@ class _StoryReader:
         self, before: GrantSpan, grant: GrantSpan | None, heard: dict[int, Mapping[str, LastHeard]]
     ) -> Handover:
         """Return how a grant ended, for the next grant or, so far, for nobody (None)."""
-        released = self._released(before)
+        released = self.releases.released(before, self.found)
         granted, gap_ms = None if grant is None else grant.granted, None
         by_release = grant is not None and begins_by_release(grant, released)
         if released is not None and granted is not None and not by_release:
-            gap_ms = max(granted.row.append_ms - released.append_ms, 0)
+            gap_ms = granted.written_ms - released.append_ms
+            if gap_ms < 0 and not (grant and grant.unsafe):
+                # The engine had read the release: only its clock differs from the broker's.
+                gap_ms = None
         return Handover(
             before=before,
             dropped_ms=None if before.dropped is None else before.dropped.written_ms,
@@ -335,31 +322,14 @@ class _StoryReader:
             by_release=by_release,
         )
 
-    def _released(self, grant: GrantSpan) -> FoundRelease | None:
-        limits = WireLimits(self.source.partitions.shards)
-        for place in self._release_places(grant):
-            row = self.found[place]
-            if isinstance(row, str):
-                continue
-            try:
-                record = decode("releases", row, limits)
-            except WireError:
-                continue
-            if (
-                isinstance(record, Release)
-                and (record.queue, record.epoch) == (grant.queue, grant.epoch)
-                and record.member.client_id == grant.client_id
-            ):
-                offset = None if record.position is None else record.position.offset
-                return FoundRelease(place, row.append_ms, grant.client_id, offset)
-        return None
-
     def _end_words(
         self, grant: GrantSpan, after: GrantSpan | None, heard: dict[int, Mapping[str, LastHeard]]
-    ) -> str:
-        """Say what ended a grant whose release is not found."""
+    ) -> str | None:
+        """Say what ended a grant whose release is not found; None: it goes on."""
+        if grant.share is not None:
+            return None
         if grant.ended is None:
-            return "it has not released it yet" if grant.dropped else "it has not been told to stop"
+            return "it holds it no more, as it says itself; no decision that was read tells its end"
         ended, client_id = grant.ended, grant.client_id
         kinds = {str(cause["kind"]) for cause in ended.causes if "client_id" not in cause}
         lapsed = self._lapsed(ended, heard)

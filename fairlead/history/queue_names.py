@@ -20,11 +20,14 @@ class UnknownQueueError(LookupError):
         self.known = known
 
 
-def queue_named(text: str, known: Collection[MessageQueue]) -> MessageQueue:
+def queue_named(
+    text: str, known: Collection[MessageQueue], unrouted: Collection[str] = ()
+) -> MessageQueue:
     """Return the queue that a text names: ``topic/broker/3``, ``topic/3`` or ``3``.
 
     A bare number means a queue of a retry topic only if no other topic of the group has that
-    number: nobody names retry topics.
+    number: nobody names retry topics. ``unrouted``: topics that the group shares and whose queues
+    nobody has told.
 
     Raises:
         UnknownQueueError: it names none of the known queues, or several.
@@ -46,7 +49,11 @@ def queue_named(text: str, known: Collection[MessageQueue]) -> MessageQueue:
     if len(matching) > 1:
         raise UnknownQueueError(text, f"it may be {_listed(matching)}", known)
     if not matching:
-        raise UnknownQueueError(text, "the group has no such queue", known)
+        untold = [each for each in unrouted if text == each or text.startswith(f"{each}/")]
+        if text.isdigit():
+            untold = list(unrouted)
+        why = f", and no bridge has told the route of {', '.join(untold)}" if untold else ""
+        raise UnknownQueueError(text, f"the group has no such queue{why}", known)
     return matching[0]
 
 

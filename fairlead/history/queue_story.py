@@ -4,8 +4,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from fairlead.core.model import MessageQueue
-from fairlead.history.history_model import CurrentOwner, ExplainedCause, ExplainedGrant
-from fairlead.history.ownerless import LostQueue, SilentOwner, why_nobody
+from fairlead.history.history_model import ExplainedCause, ExplainedGrant
+from fairlead.history.ownerless import LostQueue, SilentOwner
+from fairlead.observed.queue_standing import QueueStanding
 from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = ["QueueStory"]
@@ -17,24 +18,22 @@ class QueueStory:
 
     Attributes:
         group: the group.
-        queue: the queue.
-        holder: who has it.
+        stand: how the queue stands now, as `group describe` has it (ADR 0193).
+        nobody_because: why it has no owner; None: it has one.
         grants: the owners to tell of, the newest first.
         earlier: how many earlier owners are known from what was read.
-        reaches_back: the log has nothing older of this queue than what was read.
         newest: the newest decision of the group; None: the log has none.
         as_of_ms: the time of the story.
         orders_at: topic and partition of the operators' orders to the group.
-        loss: how it was lost, if somebody had it and nobody has.
+        loss: how it was lost, if somebody had it and it has no owner.
         silence: the last heartbeat of its owner, if the owner has fallen silent.
     """
 
     group: str
-    queue: MessageQueue
-    holder: CurrentOwner
+    stand: QueueStanding
+    nobody_because: str | None
     grants: tuple[ExplainedGrant, ...]
     earlier: int
-    reaches_back: bool
     newest: DecisionRecord | None
     as_of_ms: int
     orders_at: tuple[str, int]
@@ -42,16 +41,17 @@ class QueueStory:
     silence: SilentOwner | None = None
 
     @property
-    def why_nobody(self) -> str | None:
-        """Why nobody has it; None: somebody has."""
-        return why_nobody(self.queue, self.newest) if self.holder.state == "unassigned" else None
+    def queue(self) -> MessageQueue:
+        """The queue."""
+        return self.stand.queue
 
     @property
-    def since_ms(self) -> int | None:
-        """Since when its owner, or nobody, has it; None: unknown."""
-        if self.holder.owner is not None or self.loss is None:
-            return self.holder.since_ms
-        return self.loss.since_ms
+    def tenure(self) -> ExplainedGrant | None:
+        """The grant by which its owner has it; None: it has none, or no decision tells it."""
+        hold = self.stand.hold
+        if hold is None or hold.owner is None:
+            return None
+        return next((each for each in self.grants if each.grant.epoch == hold.epoch), None)
 
     @property
     def disagreements(self) -> list[ExplainedCause]:
@@ -62,24 +62,12 @@ class QueueStory:
         return [cause for cause in causes if cause.check.status == "disagrees"]
 
     def to_json(self) -> dict[str, Any]:
-        """Return JSON values."""
-        holder = self.holder
-        newest = self.grants[0].grant if self.grants else None
-        here = newest if newest is not None and newest.epoch == holder.epoch else None
-        position = None if here is None else here.position
+        """Return JSON values: those of the queue as `group describe` has them, and its past."""
         return {
             "group": self.group,
-            "queue": [*self.queue],
-            "owner": holder.owner,
-            "state": holder.state,
-            "successor": holder.successor,
-            "waits_for": [*holder.waits_for],
-            "nobody_because": self.why_nobody,
-            "epoch": None if holder.epoch is None else [*holder.epoch],
-            "owner_since_ms": self.since_ms,
-            "position": None if position is None else [*position],
-            "why": None if here is None else here.why,
-            "as_of_ms": self.as_of_ms,
+            **self.stand.to_json(),
+            "nobody_because": self.nobody_because,
+            "now_ms": self.as_of_ms,
             "silence": None if self.silence is None else self.silence.to_json(),
             "loss": None if self.loss is None else self.loss.to_json(),
             "owners": [each.to_json() for each in self.grants],

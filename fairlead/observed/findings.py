@@ -18,7 +18,7 @@ from fairlead.observed.group_standing import GroupStanding
 from fairlead.observed.member_standing import MemberStanding
 from fairlead.observed.phase_words import PHASES
 from fairlead.observed.problem_inputs import problem_inputs
-from fairlead.observed.problems import ProblemInputs, problems_of
+from fairlead.observed.problems import PendingDrain, ProblemInputs, problems_of
 from fairlead.observed.queue_standing import GrantHolder, QueueStanding
 from fairlead.observed.restarts import RESTARTS_OVER_MS
 
@@ -33,7 +33,7 @@ _PHASES: Final = {
         "find the record that it fails on in the rejects topic or the engine's log; owners keep "
         "working meanwhile, but no queue moves"
     ),
-    "barrier": "find the member that has not acknowledged and restart it, or set --on-mute force",
+    "barrier": "find the member that has not acknowledged and restart it",
 }
 _FAILED: Final = "set a strategy or options that can allocate it; `fairlead plan` shows the result"
 _MAKE_IT: Final = (
@@ -129,7 +129,10 @@ def _offline(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
 def _phase(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
     lasted_ms = checked.inputs.phase_ms
     how_long = "" if lasted_ms is None else f" for {duration_words(lasted_ms)}"
-    yield Finding(problem, None, f"{PHASES[problem]}{how_long}", _PHASES[problem])
+    name, remedy = checked.standing.name, _PHASES[problem]
+    if problem == "barrier" and checked.inputs.rules.on_mute != "force":
+        remedy += f", or pass it by: fairlead group set {name} --on-mute force"
+    yield Finding(problem, None, f"{PHASES[problem]}{how_long}", remedy)
 
 
 def _overlap(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
@@ -171,7 +174,7 @@ def _paused_unassigned(checked: _CheckedGroup, problem: str) -> Iterator[Finding
 
 def _unsafe(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
     for each in checked.standing.queues:
-        if each.unsafe:
+        if each.shared_unsafely:
             owners = ", ".join(_ids((*each.held, *each.gated)))
             text = f"{owners} was granted it without waiting for {', '.join(_ids(each.draining))}"
             remedy = (
@@ -200,20 +203,27 @@ def _stalled(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
             f"the engine told it {when} to give up {_named(drain.queues)}, and it has not; "
             f"{waiting}. {_heard(standing, members.get(drain.member))}"
         )
-        yield Finding(
-            problem, drain.member.client_id, text, _what_helps(standing, lives=drain.lives)
-        )
+        yield Finding(problem, drain.member.client_id, text, _what_helps(checked, drain, problem))
 
 
-def _what_helps(standing: GroupStanding, *, lives: bool) -> str:
+def _what_helps(checked: _CheckedGroup, drain: PendingDrain, problem: str) -> str:
+    """Return what helps with a holder that takes too long; no rule that is in force already."""
+    standing, rules = checked.standing, checked.inputs.rules
     if standing.engine.silent:
         return "start an engine first: without one nobody reads releases or takes queues over"
-    if not lives:
+    if not drain.lives:
         return "wait: the engine takes its queues lease and margin after its last heartbeat"
-    return (
-        "find the message or callback that takes so long in its log; restart it, or take its "
-        f"queues: fairlead group set {standing.name} --on-mute force (they may have two owners)"
-    )
+    restart = "find the message or callback that takes so long in its log, and restart it"
+    if any(each.key == drain.member and each.ordered for each in standing.members):
+        return f"{restart}: no rule takes queues from a client that wants its messages in order"
+    if rules.drain_deadline_ms is None:
+        return f"{restart}: with drain_deadline_ms never, no rule takes its queues"
+    if rules.on_mute != "force":
+        take = f"fairlead group set {standing.name} --on-mute force (they may have two owners)"
+        return f"{restart}, or take its queues: {take}"
+    if problem == "mute_member":
+        return f"{restart}: its queues go on without it, and messages are read twice until it ends"
+    return f"wait: on_mute force takes its queues a lease after the drain deadline; or {restart}"
 
 
 def _waiting(queues: Iterable[QueueStanding]) -> str:

@@ -15,7 +15,7 @@ from fairlead.durations import duration_words
 from fairlead.observed.live_group import LiveGroup
 from fairlead.observed.unrouted import unrouted_topics
 
-__all__ = ["check_notes", "plan_notes"]
+__all__ = ["check_notes", "plan_notes", "refusal_notes"]
 
 
 class _Remark(NamedTuple):
@@ -54,6 +54,11 @@ def check_notes(live: LiveGroup, unanswered: Collection[str]) -> tuple[str, ...]
     return tuple(each.what + each.now for each in notes)
 
 
+def refusal_notes(live: LiveGroup) -> tuple[str, ...]:
+    """Return which rules of the group the engine rejects, and what counts instead."""
+    return tuple(each.what for each in _rules(live))
+
+
 def _rules(live: LiveGroup) -> Iterator[_Remark]:
     in_force = live.in_force
     for (group, rule, subject), refused in in_force.refused.items():
@@ -63,6 +68,8 @@ def _rules(live: LiveGroup) -> Iterator[_Remark]:
             if kept
             else "one before it may be in force, but the log no longer has it"
         )
+        if refused.error.reason == "unknown_strategy":
+            what += "; if the engine knows this strategy, give --config as to `fairlead run`"
         everybody = ["of every group"] if group == ALL_GROUPS else []
         name = " ".join((rule, *everybody, "/".join(subject))).strip()
         yield _Remark(f"the engine rejects the rule {name} ({refused.error.detail}): {what}")

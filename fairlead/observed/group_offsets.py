@@ -45,8 +45,8 @@ class GroupOffsets:
         """
         if self._observed.is_recorded or self._committed_topics():
             return
-        known = named_groups(self._source) | set(self._data.groups() or ())
-        if self._group not in known:
+        known = named_groups(self._source)
+        if self._group not in known | set(self._data.groups() or ()):
             raise unknown_group(self._group, known, self._source.place, or_else=_NEW_GROUP)
 
     def topics(self) -> set[str]:
@@ -56,6 +56,18 @@ class GroupOffsets:
             EnvironmentMissingError: a cluster does not answer.
         """
         return self._topics() & self._observed.facts.routes.keys()
+
+    def queues(self, topic: str) -> list[MessageQueue]:
+        """Return the readable queues of a topic; of all the group's topics if it is empty.
+
+        Raises:
+            EnvironmentMissingError: a cluster does not answer.
+        """
+        routes = self._observed.facts.routes
+        topics = [topic] if topic else sorted(self._topics())
+        return [
+            queue for each in topics if each in routes for queue in readable_queues(routes[each])
+        ]
 
     def places(
         self, topics: Sequence[str], queues: Collection[MessageQueue], times: Sequence[int]

@@ -67,10 +67,20 @@ class GroupStanding:
         """The newest decision that was read."""
         return self.live.observed.decided.record()
 
+    def queue(self, queue: MessageQueue) -> QueueStanding:
+        """Return a queue; of one that the group no longer knows, that nobody has it."""
+        known = next((each for each in self.queues if each.queue == queue), None)
+        return known or QueueStanding.gone(queue)
+
     @property
     def summary(self) -> GroupSummary:
         """The group's line in a list, with the lag that the data cluster tells."""
-        return replace(self.figures.summary, lag_messages=self.lag, lag_ms=self.lag_ms)
+        return replace(
+            self.figures.summary,
+            lag_messages=self.lag,
+            lag_ms=self.lag_ms,
+            lag_at_least=self.lag_at_least,
+        )
 
     @property
     def phase(self) -> str:
@@ -125,6 +135,11 @@ class GroupStanding:
     def lag_ms(self) -> int | None:
         """How long the oldest message has waited; None: unknown for every queue."""
         return max((each.lag_ms for each in self._places if each.lag_ms is not None), default=None)
+
+    @property
+    def lag_at_least(self) -> bool:
+        """Whether the oldest message may have waited longer than `lag_ms`."""
+        return any(each.lag_at_least and each.lag_ms == self.lag_ms for each in self._places)
 
     @property
     def _places(self) -> Iterator[QueuePosition]:

@@ -66,6 +66,11 @@ class MemberStanding:
         return self.told is None and self.role in sharing
 
     @property
+    def ordered(self) -> bool:
+        """Whether it wants its messages in order."""
+        return self.profile is not None and self.profile.ordered
+
+    @property
     def live(self) -> bool:
         """Whether it heartbeats."""
         return self.role not in ("awaited", "silent")

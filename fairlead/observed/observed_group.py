@@ -297,13 +297,7 @@ class ObservedGroup:
         if heard.applied is None or heard.applied < assigned.epoch:
             return True
         is_early = heard.heard_ms - assigned.at_ms <= _ANSWERED_MS
-        if is_early or heard.digest == self.assignments.digests[key]:
-            return False
-        return all(
-            entry.state == "held"
-            or (entry.state == "draining" and self.releases.has(entry.queue, key, entry.epoch))
-            for entry in assigned.entries
-        )
+        return not (is_early or self.is_settled(heard) or key in self.ownership.passing)
 
     def overlaps(self) -> dict[MessageQueue, tuple[MemberKey, ...]]:
         """Return the queues that are assigned to several live members, and these members.

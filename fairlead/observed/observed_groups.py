@@ -3,6 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Final
 
+from fairlead.control.group_names import NamedGroups
 from fairlead.core.allocation import Strategy
 from fairlead.core.model import MessageQueue, Position
 from fairlead.core.records import ALL_GROUPS
@@ -74,10 +75,14 @@ class ObservedGroups:
         """How many rows were no record of the protocol."""
         self.records = 0
         """How many rows were read."""
-        self.other_groups: set[str] = set()
-        """Groups that records name and that are not read."""
+        self._others = NamedGroups()
         self.failed = 0
         """How often looking at a group failed; not 0 means a defect here."""
+
+    @property
+    def other_groups(self) -> frozenset[str]:
+        """The groups that are there and are not read."""
+        return self._others.names
 
     @property
     def counters(self) -> GroupCounters:
@@ -125,8 +130,7 @@ class ObservedGroups:
         name = group_named(suffix, row.key)
         if name in (self._only, ALL_GROUPS, ""):
             return True
-        if row.value is not None:
-            self.other_groups.add(name)
+        self._others.note(suffix, row)
         if suffix == "heartbeats":
             self._facts.beat(row)
         return False

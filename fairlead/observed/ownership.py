@@ -132,6 +132,8 @@ class GroupOwnership:
     queues that somebody has to give up. ``ungranted``: those of them that nobody is granted next.
     ``gated``: queues whose owner waits. ``contested``: queues that somebody gives up, or that
     several members have to hold, with all their shares.
+    ``passing``: members that give a queue up, or that the engine has not yet told to start one:
+    what they hold now is not all that their assignments say.
     """
 
     queues: Mapping[MessageQueue, QueueOwnership]
@@ -140,6 +142,7 @@ class GroupOwnership:
     ungranted: int
     gated: int
     contested: Mapping[MessageQueue, Sequence[Share]]
+    passing: frozenset[MemberKey]
 
     @property
     def shared_twice(self) -> dict[MessageQueue, tuple[MemberKey, ...]]:
@@ -156,8 +159,11 @@ def ownership_of(assignments: GroupAssignments, ends: GrantEnds) -> GroupOwnersh
     queues: dict[MessageQueue, QueueOwnership] = {}
     owned: Counter[MemberKey] = Counter()
     contested: dict[MessageQueue, Sequence[Share]] = {}
+    passing: set[MemberKey] = set()
     for queue, entries in assignments.queues().items():
         shares = shares_of(queue, entries, ends)
+        passing.update(member for member, entry in entries if entry.state == "gated")
+        passing.update(each.member for each in shares if each.state == "draining")
         hold = _hold(shares)
         if hold is None:
             continue
@@ -169,7 +175,7 @@ def ownership_of(assignments: GroupAssignments, ends: GrantEnds) -> GroupOwnersh
     states = Counter(hold.state for hold in queues.values())
     draining = sum(hold.holder is not None for hold in queues.values())
     ungranted, gated = states["draining"], states["gated"]
-    return GroupOwnership(queues, owned, draining, ungranted, gated, contested)
+    return GroupOwnership(queues, owned, draining, ungranted, gated, contested, frozenset(passing))
 
 
 def _hold(shares: Sequence[Share]) -> QueueOwnership | None:

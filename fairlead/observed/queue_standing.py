@@ -60,7 +60,7 @@ class QueueStanding:
         idle_ms: how long its owner has not tried to pull it; None: nobody told.
         readable: its topic's route has it, and somebody shares the topic.
         ownerless: the group shares it, has members, and no assignment names it.
-        unsafe: it was granted without waiting for somebody who may be working on it.
+        unsafe: its newest grant was made without waiting for somebody who may be working on it.
     """
 
     queue: MessageQueue
@@ -75,6 +75,11 @@ class QueueStanding:
     readable: bool
     ownerless: bool = False
     unsafe: bool = False
+
+    @classmethod
+    def gone(cls, queue: MessageQueue) -> "QueueStanding":
+        """Return a queue that no record tells of any more."""
+        return cls(queue, (), (), (), None, QueuePosition(), None, None, None, readable=False)
 
     @property
     def holders(self) -> tuple[GrantHolder, ...]:
@@ -103,8 +108,18 @@ class QueueStanding:
 
     @property
     def owner_since_ms(self) -> int | None:
-        """Since when its owner has it without another in between; None: the log does not say."""
-        return None if self.newest_grant is None else self.newest_grant.since_ms
+        """Since when its owner has been granted it without another in between.
+
+        None: it has no owner, or the log does not say.
+        """
+        if self.owner is None or self.newest_grant is None:
+            return None
+        return self.newest_grant.since_ms
+
+    @property
+    def shared_unsafely(self) -> bool:
+        """Whether somebody who was not waited for may still be working on it."""
+        return self.unsafe and bool(self.draining)
 
     @property
     def in_handover(self) -> bool:
@@ -186,7 +201,7 @@ def queue_standings(
                 None if measure is None else measure.idle_ms,
                 readable=queue in readable,
                 ownerless=queue in ownerless,
-                unsafe=bool(of_queue["draining"]) and granted is not None and granted.unsafe,
+                unsafe=granted is not None and granted.unsafe,
             )
         )
     return tuple(standings)

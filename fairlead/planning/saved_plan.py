@@ -21,7 +21,10 @@ from fairlead.wire.control_records import read_removed_rule, rule_key
 from fairlead.wire.errors import WireError
 from strategies.options import written_queue
 
-__all__ = ["PlannedMove", "SavedPlan", "moves_of", "plan_json", "read_saved_plan"]
+__all__ = ["SAVED_BY", "PlannedMove", "SavedPlan", "moves_of", "plan_json", "read_saved_plan"]
+
+SAVED_BY: Final = "Give the file that `fairlead plan … --save` wrote"
+"""What to do with a file that is no saved plan."""
 
 _FIELDS: Final = frozenset(("epoch", "made_ms", "rules", "joins", "leaves", "routes", "moves"))
 

@@ -105,9 +105,10 @@ class SharedView:
     def groups(self) -> list[dict[str, Any]]:
         """Return the lines of all groups, sorted by name."""
         if time.monotonic() - self._groups_at > FRESH_S:
+            nothing: tuple[list[dict[str, Any]], int] = ([], 0)
             self._groups, self._as_of_ms = self.query(
                 lambda view: ([each.to_json() for each in view.groups(_now_ms())], view.as_of_ms),
-                ([], 0),
+                nothing,
             )
             self._groups_at = time.monotonic()
         return self._groups

@@ -238,9 +238,12 @@ def whole_decisions(
 
 
 def decision_names(decisions: Iterable[DecisionRecord]) -> list[dict[str, Any]]:
-    """Return group and epoch of decisions as JSON values, each once, in order."""
-    names = sorted({(each.group, each.epoch) for each in decisions})
-    return [{"group": group, "epoch": [*epoch]} for group, epoch in names]
+    """Return decisions by group, epoch and place as JSON values, each once, in order.
+
+    A decision that grants nothing has the epoch of the one before, so the epoch names no decision.
+    """
+    names = sorted({(each.group, each.epoch, *each.row[:3]) for each in decisions})
+    return [{"group": group, "epoch": [*epoch], "at": at} for group, epoch, *at in names]
 
 
 def check_shard(cut: Cut, shards: int) -> None:

@@ -102,8 +102,8 @@ def test_a_mistake_is_named_by_its_flag(flags: list[str], said: str) -> None:
 @pytest.mark.parametrize(
     "case, said",
     [
-        ("", "--case: it is no JSON"),
-        ("[]", "--case: it is no JSON object"),
+        ("", "--case: the standard input is no JSON"),
+        ("[]", "--case: the standard input is no JSON object"),
         ('{"strategies": "STICKY"}', "--case: strategies: no such field"),
         ('{"kind": "sort_clients"}', "--case: kind: it is not allocate"),
         ('{"queues": 1, "clients": ["a"]}', "bad_case: queues: it must be a list"),

@@ -2,7 +2,7 @@
 
 import pytest
 
-from fairlead.cli.render.group import state_lines
+from fairlead.cli.render.group import group_rows, state_lines
 from fairlead.cli.render.member import member_row, shown_member_columns
 from fairlead.cli.render.output import OutputFormat, write_fitting, write_pairs
 from fairlead.cli.render.queue import QUEUE_COLUMNS, queue_row
@@ -114,6 +114,23 @@ def test_the_state_says_phase_counts_and_newest_decision(
     assert said["rule timing"] == "settle_ms=5000 (rule, test)"
 
 
+def test_a_wait_that_may_be_longer_says_so_everywhere() -> None:
+    """Where a message may have waited longer than is known, list, state and queue say so with >."""
+    world = world_of("c1", queues={"orders": 1})
+    (client,) = world.clients
+    ((queue, (epoch, _)),) = client.held.items()
+    told = {"queue": [*queue], "epoch": epoch, "position": [0, 5], "end": 100}
+    sender = {"group": "orders", "client_id": "c1", "incarnation": client.incarnation}
+    world.topics.append_of("heartbeats", "orders", {"kind": "progress", **sender, "queues": [told]})
+    world.pass_seconds(3)
+    found = standing_of(world)
+    (listed,) = group_rows([found.summary.to_json()], found.now_ms)
+    (shown,) = [queue_row(found, each, found.now_ms) for each in found.queues]
+    assert listed["waiting"] == shown["waiting"] == "> 10 s"
+    said = dict(state_lines(found))
+    assert said["lag"].endswith("messages, the oldest waits > 10 s")
+
+
 def test_state_on_a_narrow_terminal(capsys: pytest.CaptureFixture[str]) -> None:
     """Long texts go on below their beginning."""
     write_pairs([("phase", "word " * 30), ("x", "")], width=50)
@@ -126,8 +143,8 @@ def test_state_on_a_narrow_terminal(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     "milliseconds, words",
     [
-        (0, "0.0 s"),
-        (840, "0.8 s"),
+        (0, "0 ms"),
+        (840, "840 ms"),
         (-2_000, "-2.0 s"),
         (59_999, "59 s"),
         (60_000, "1 min"),

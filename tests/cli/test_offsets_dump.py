@@ -54,6 +54,12 @@ def test_queues_and_topics_can_be_chosen(folder: Path) -> None:
     queues = ("--queue", "orders/main/4", "--queue", "orders/main/1")
     assert [row["queue"][-1] for row in _run(GROUP, "--dump", folder, *queues)] == [1, 4]
     assert len(_run(GROUP, "--dump", folder, "--topic", "orders")) == 6
+    for text in ("orders/4", "4"):
+        assert [row["queue"][-1] for row in _run(GROUP, "--dump", folder, "--queue", text)] == [4]
+    for text in ("orders/9", "9", "x"):
+        with pytest.raises(UsageError, match=f"--queue: {text}: the group has no") as refused:
+            _run(GROUP, "--dump", folder, "--queue", text)
+        assert (refused.value.remedy or "").startswith("Write TOPIC/BROKER/NUMBER, such as orders")
     for words in (["--queue", "orders/main/9"], ["--topic", "payments"]):
         with pytest.raises(UsageError, match=f"{words[1]}: nothing is known of it for orders in"):
             _run(GROUP, "--dump", folder, *words)

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairlead.codec.envelope import seal
-from fairlead.codec.errors import CodecError, UnknownVersionError
+from fairlead.codec.errors import CodecError, UnknownVersionError, UnwritableError
 from fairlead.codec.group import decode_group, encode_group, same_body
 from fairlead.core.model import MemberKey, MemberProfile, Process, Route, RouteBroker, Subscription
 from fairlead.core.outputs import Failure
@@ -186,8 +186,10 @@ def test_what_cannot_be_written() -> None:
         (replace(state, rules={"strategy": object()}), "cannot be written"),
         (replace(state, allocated_by="\ud800"), "cannot be written"),
     ]:
-        with pytest.raises(CodecError, match=problem):
+        with pytest.raises(UnwritableError, match=problem) as refused:
             encode_group(spoilt)
+        again = pickle.loads(pickle.dumps(refused.value))  # noqa: S301 - our own bytes
+        assert (type(again), str(again)) == (UnwritableError, str(refused.value))
 
 
 def test_members_are_not_identified_by_process() -> None:

@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from fairlead.codec.envelope import STATE_VERSION, seal
-from fairlead.codec.errors import CodecError
+from fairlead.codec.errors import CodecError, UnwritableError
 from fairlead.codec.group import decode_group, encode_group
 from fairlead.codec.quarantine import HeldRow, Quarantine
 from fairlead.codec.shard import GroupSlot, OpenShard, ShardHeader, close_shard, open_shard
@@ -207,5 +207,5 @@ def test_each_refusal_says_what_is_wrong(stored: StoredShard, problem: str) -> N
 
 def test_a_rule_that_is_no_json_is_refused_before_storing() -> None:
     """A rule for all groups that is no JSON is refused before anything is stored."""
-    with pytest.raises(CodecError, match="cannot be written"):
+    with pytest.raises(UnwritableError, match="cannot be written"):
         close_shard(None, (0, 0), replace(HEADER, defaults={"strategy": object()}), {})

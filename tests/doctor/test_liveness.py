@@ -144,7 +144,7 @@ def _life(verdict: BridgeVerdict, cluster: str = "main") -> BridgeLiveness:
             ["running"],
             False,
             Status.OK,
-            "runs; its last sign of life was at 2026-06-09 10:12:40 UTC",
+            "runs; its last sign of life was at 2026-06-09 10:12:40Z",
         ),
         (["running"], True, Status.FAIL, "no bridge has answered for 30 s"),
         (["stopped"], False, Status.WARN, "was stopped at"),

@@ -37,7 +37,7 @@ def test_each_reason_to_wait_is_given_and_replayed(seed: int) -> None:
     world, chance = World(), Random(seed)
     world.topics.tick(1)
     _sign(world)
-    signed = "2026-06-09 10:13:20 UTC"
+    signed = "2026-06-09 10:13:20Z"
     world.join("c1", subscribed=("returns",))
     world.pass_seconds(16, chance)
     ((reason, message),) = _told(world)

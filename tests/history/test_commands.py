@@ -65,9 +65,11 @@ def test_a_story_reads_as_its_page(folder: Path, story: str, words: list[str]) -
 def test_programs_get_every_cause_with_its_record(folder: Path) -> None:
     """Programs get owner, position and every cause with the state of its record."""
     two, five = _told("explain", GROUP, *QUEUES, "--dump", folder)
-    assert (two["owner"], two["state"], two["successor"]) == ("c3", "held", None)
-    assert two["position"] == [0, 63]
+    assert (two["owner"], two["state"], two["draining"]) == ("c3", "held", [])
     newest, before = two["owners"]
+    # Where it began is one thing, where it is now another.
+    assert (newest["start_position"], newest["start_why"]) == ([0, 63], "release")
+    assert (two["position"], two["why"]) == ([0, 70], "progress")
     assert [each["status"] for each in newest["given_by"]["cause"]] == ["verified", "verified"]
     assert [each["kind"] for each in newest["given_by"]["cause"]] == ["client_left", "released"]
     assert newest["handover"]["released_offset"] == 63
@@ -187,8 +189,8 @@ def test_number_of_two_topics(tmp_path: Path) -> None:
     assert story["queue"] == ["payments", "main", 2]
 
 
-def test_a_queue_in_handover_is_draining_at_its_holder(tmp_path: Path) -> None:
-    """A queue in a handover is draining at its holder; the text has its successor and the wait."""
+def test_a_queue_in_handover_has_its_next_owner_and_its_holder(tmp_path: Path) -> None:
+    """The owner of a queue in a handover is the next one, which waits for its holder."""
     world = World(queues={"orders": 2})
     world.topics.tick(1)
     world.join("c1")
@@ -198,9 +200,14 @@ def test_a_queue_in_handover_is_draining_at_its_holder(tmp_path: Path) -> None:
     world.run(1)
     folder = recorded(world, tmp_path / "open").folder
     text, _ = _run("explain", GROUP, "--queue", "1", "--dump", folder)
-    assert "owner    c1 (draining, goes to c2)" in text
-    assert "c1: it has not released it yet" in text
+    assert "owner    c2 (gated: it waits for c1)" in text
+    assert "holder   c1 (draining: it has not released it yet)" in text
+    assert "                    c1 has not released it yet" in text
     assert "c2 still waits" in text
+    (story,) = _told("explain", GROUP, "--queue", "1", "--dump", folder)
+    handover = story["owners"][0]["handover"]
+    assert (handover["from"], handover["ended"]) == ("c1", None), "its grant goes on"
+    assert story["owner_since_ms"] == story["owners"][0]["given_ms"]
     text, _ = _run("moves", GROUP, "--dump", folder, "--client", "c2")
     assert "orders/main/1  c1 → c2" in text
     assert "still waits" in text
@@ -228,7 +235,8 @@ def test_a_queue_without_an_owner_has_a_reason(tmp_path: Path) -> None:
     lost = story["loss"]
     assert (lost["from"], lost["released_offset"]) == ("c2", 7)
     assert [each["status"] for each in lost["taken_by"]["cause"]] == ["verified"]
-    assert story["owner_since_ms"] > lost["dropped_ms"]
+    assert story["owner_since_ms"] is None
+    assert lost["ended_ms"] > lost["dropped_ms"]
     rows = _told("moves", GROUP, "--dump", folder, "--since", "5s")
     assert [(row["kind"], row["to"], row["chief_cause"].get("by")) for row in rows] == [
         ("given_up", None, "alice"),
@@ -311,3 +319,64 @@ def test_a_topic_that_is_deleted(tmp_path: Path) -> None:
     text, _ = _run("moves", GROUP, "--dump", folder)
     assert "queues of orders gone: 2 queues" in text
     assert "c1 → nobody" in text
+
+
+def test_a_queue_that_never_had_an_owner_has_a_reason(tmp_path: Path) -> None:
+    """Of a queue that was never granted the command says why nobody has it."""
+    world = World(queues={"orders": 2})
+    world.topics.tick(1)
+    world.topics.rule(GROUP, "pause", value=True, by="alice")
+    world.join("c1")
+    world.pass_seconds(4)
+    folder = recorded(world, tmp_path / "paused").folder
+    text, error = _run("explain", GROUP, "--queue", "orders/main/1", "--dump", folder)
+    assert error is None
+    assert "because  the group is paused: no queue moves until it is resumed" in text
+    (story,) = _told("explain", GROUP, "--queue", "1", "--dump", folder)
+    assert (story["owner"], story["loss"], story["owners"]) == (None, None, [])
+
+    world = World(queues={})
+    world.topics.tick(1)
+    world.join("c1")
+    world.pass_seconds(4)
+    folder = recorded(world, tmp_path / "unrouted").folder
+    _, error = _run("explain", GROUP, "--queue", "orders/main/1", "--dump", folder)
+    assert isinstance(error, UsageError)
+    assert "no such queue, and no bridge has told the route of orders" in error.message
+
+
+def test_a_release_that_no_engine_has_read(tmp_path: Path) -> None:
+    """Who released a queue without an engine lost it, and the release says where it waits."""
+    world = World(queues={"orders": 2})
+    world.topics.tick(1)
+    world.join("c1")
+    world.join("c2")
+    world.pass_seconds(6)
+    world.clients[0].leave()
+    folder = recorded(world, tmp_path / "left").folder
+    (story,) = _told("explain", GROUP, "--queue", "0", "--dump", folder)
+    assert (story["owner"], story["state"]) == (None, "unassigned")
+    lost = story["loss"]
+    assert (lost["from"], lost["taken_by"], lost["ended"]) == ("c1", None, None)
+    assert lost["released_offset"] == story["position"][1]
+    text, _ = _run("explain", GROUP, "--queue", "0", "--dump", folder)
+    assert "no decision that was read took it" in text
+    assert "owner    nobody" in text
+
+
+def test_decisions_that_moved_nothing_are_not_counted(tmp_path: Path) -> None:
+    """The last line of `moves` counts the decisions that gave a queue to another client."""
+    world = World(queues={"orders": 2})
+    world.topics.tick(1)
+    world.join("c1")
+    world.pass_seconds(4)
+    key = orjson.dumps([GROUP, "reset", "orders", "main", 0])
+    order = {"kind": "reset", "group": GROUP, "queue": ["orders", "main", 0]}
+    world.topics.append("control", shard_of(GROUP), key, {**order, "offset": 3, "by": "bob"})
+    world.pass_seconds(4)
+    folder = recorded(world, tmp_path / "reset").folder
+    text, _ = _run("moves", GROUP, "--dump", folder)
+    assert "orders: 2 queues moved by 1 decision since" in text
+    assert "1 taken again by the same client" in " ".join(text.split())
+    text, _ = _run("moves", GROUP, "--dump", folder, "--since", "4s")
+    assert "orders: no queue moved to another client since" in text

@@ -52,7 +52,7 @@ def test_a_handover_is_one_move_with_its_time() -> None:
         "c2",
         ["t.heartbeats", 0, 8],
     )
-    assert (row["position"], row["why"], row["epoch"]) == ([0, 7], "progress", [1, 2])
+    assert (row["start_position"], row["start_why"], row["epoch"]) == ([0, 7], "progress", [1, 2])
 
 
 def test_a_queue_between_owners_comes_from_the_last_one() -> None:

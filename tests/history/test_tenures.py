@@ -1,13 +1,9 @@
 """Grants of queues from the decisions that gave, opened, took back and ended them."""
 
-from fairlead.core.model import Epoch, MessageQueue, Position
-from fairlead.history.grant_history import GrantSpan, grant_history
-from fairlead.history.history_model import (
-    CurrentOwner,
-    FoundRelease,
-    begins_by_release,
-    current_owner,
-)
+from fairlead.core.model import Epoch, MemberKey, MessageQueue, Position
+from fairlead.history.grant_history import GrantHistory, GrantSpan, grant_history
+from fairlead.history.history_model import FoundRelease, begins_by_release
+from fairlead.observed.ownership import Share, ShareState
 from tests.kit.decision_bodies import START_MS, audits, decision
 
 QUEUE = MessageQueue("orders", "main", 0)
@@ -15,7 +11,15 @@ FIRST, SECOND = (1, 1), (1, 2)
 
 
 def _known(*bodies: dict[str, object]) -> list[GrantSpan]:
-    return grant_history(audits(*bodies)).of[QUEUE]
+    return _history(*bodies).of[QUEUE]
+
+
+def _history(*bodies: dict[str, object]) -> GrantHistory:
+    return grant_history(audits(*bodies))
+
+
+def _share(state: ShareState, client_id: str, epoch: tuple[int, int]) -> Share:
+    return Share(state, MemberKey(client_id, f"{client_id}-1"), Epoch(*epoch))
 
 
 GIVEN = decision(1, [("granted", 0, "c1", FIRST)])
@@ -23,69 +27,61 @@ MOVED = decision(2, [("dropped", 0, "c1", FIRST), ("gated", 0, "c2", SECOND)])
 OPENED = decision(2, [("resolved", 0, "c1", FIRST), ("granted", 0, "c2", SECOND)], new=False)
 
 
-def test_a_grant_drains_until_its_successor_is_let_in() -> None:
-    """A grant is draining while its successor is gated, and over when that one is let in."""
-    first, second = _known(GIVEN, MOVED)
-    assert [first.state, second.state] == ["draining", "gated"]
-    assert current_owner([first, second], None) == CurrentOwner(
-        "draining", "c1", Epoch(1, 1), START_MS + 1_000, "c2"
-    )
+def test_decisions_tell_when_and_never_who_has_it_now() -> None:
+    """What decisions say of a handover are its times; no grant goes on by them alone."""
     first, second = _known(GIVEN, MOVED, OPENED)
-    assert [first.state, second.state] == ["over", "held"]
+    assert first.dropped is not None
+    assert (first.dropped.row.offset, first.ended) == (1, second.granted)
     assert second.given is not None
     assert second.granted is not None
     assert (second.given.row.offset, second.granted.row.offset) == (1, 2)
-    assert current_owner([first, second], None) == CurrentOwner(
-        "held", "c2", Epoch(1, 2), START_MS + 2_000
-    )
+    assert [each.state for each in (first, second)] == ["over", "over"]
+
+
+def test_shares_tell_which_grants_go_on() -> None:
+    """A grant is what the shares of its queue say, whatever the decisions say."""
+    history = _history(GIVEN, MOVED)
+    first, second = history.of[QUEUE]
+    history.settle({QUEUE: [_share("draining", "c1", FIRST), _share("gated", "c2", SECOND)]})
+    assert [first.state, second.state] == ["draining", "gated"]
+    assert not second.began_by_release
+    history.settle({QUEUE: [_share("held", "c2", SECOND)]})
+    assert [first.state, second.state] == ["over", "held"]
+    assert second.began_by_release, "no decision let it in"
+    history.settle({})
+    assert [first.state, second.state] == ["over", "over"]
 
 
 def test_first_decision_of_a_window() -> None:
     """What began before the first decision that was read is known, but not who gave it."""
-    first, _ = _known(MOVED, OPENED)
-    assert (first.given, first.client_id, first.state) == (None, "c1", "over")
+    first, second = _known(MOVED, OPENED)
+    assert (first.given, first.client_id, first.ended) == (None, "c1", second.granted)
     (only, newest) = _known(OPENED)
     assert (only.client_id, newest.given) == ("c1", None)
-    assert newest.state == "held"
-
-
-def test_a_queue_given_up_is_nobodys() -> None:
-    """A queue that was given up, or whose holder is dead, is nobody's."""
-    given_up = decision(2, [("dropped", 0, "c1", FIRST)])
-    assert current_owner(_known(GIVEN, given_up), None).state == "draining"
-    dead = decision(2, [("resolved", 0, "c1", FIRST)])
-    assert current_owner(_known(GIVEN, dead), None) == CurrentOwner("unassigned")
-    assert current_owner((), None) == CurrentOwner("unassigned")
+    assert newest.granted is not None
 
 
 def test_gated_behind_the_dead() -> None:
-    """Who is gated while an engine asks everybody waits until that is over, and then has it."""
+    """Who is gated while an engine asks everybody has it by the decision that ends the asking."""
     dead = decision(2, [("resolved", 0, "c1", FIRST)], new=False)
     dead["state"]["phase"] = "barrier"
-    known = _known(GIVEN, MOVED, dead)
-    holder = current_owner(known, None)
-    assert (holder.state, holder.owner, holder.waits_for) == ("gated", "c2", ("c1",))
+    _, second = _known(GIVEN, MOVED, dead)
+    assert not second.began_by_release
     passed = decision(2, [], [{"kind": "generation_passed"}], new=False)
-    known = _known(GIVEN, MOVED, dead, passed)
-    assert current_owner(known, None).state == "held"
-    assert (known[1].granted, known[1].opened is None) == (None, False)
-
-
-def test_without_a_decision_the_assignment_names_the_owner() -> None:
-    """Where the decision of a grant is gone, the newest assignment record tells the owner."""
-    told = ("c3", Epoch(1, 9), "held")
-    assert current_owner(_known(GIVEN), told) == CurrentOwner("held", "c3", Epoch(1, 9))
-    assert current_owner((), ("c3", Epoch(1, 9), "gated")).state == "gated"
-    older = ("c1", Epoch(1, 1), "held")
-    assert current_owner(_known(GIVEN, MOVED, OPENED), older).owner == "c2"
+    _, second = _known(GIVEN, MOVED, dead, passed)
+    assert second.began_by_release
+    assert second.granted is None
 
 
 def test_an_unsafe_grant_leaves_the_other_open() -> None:
-    """A grant that was made although somebody may be working leaves that grant open."""
+    """A grant that was made although somebody may be working does not end the one before."""
     eager = decision(2, [("dropped", 0, "c1", FIRST), ("granted", 0, "c2", SECOND)])
     eager["moves"][1]["unsafe"] = True
     first, second = _known(GIVEN, eager)
-    assert [first.state, second.state, second.unsafe] == ["draining", "held", True]
+    assert (first.ended, second.unsafe) == (None, True)
+    released = FoundRelease(("t.releases", 0, 1), START_MS + 9_000, "c1", 7)
+    assert not begins_by_release(second, released)
+    assert second.why == "progress", "it began before that release"
 
 
 def test_a_repeated_add_makes_no_other_grant() -> None:
@@ -118,7 +114,7 @@ def test_decisions_of_a_superseded_engine_move_nothing() -> None:
     passed = decision(2, [], [{"kind": "generation_passed"}], new=False, epoch=[2, 1])
     passed["cut"]["generation"] = 2
     (only,) = _known(GIVEN, passed, MOVED)
-    assert (only.client_id, only.state) == ("c1", "held")
+    assert (only.client_id, only.dropped) == ("c1", None)
 
 
 def test_a_decision_is_told_with_those_it_follows() -> None:

@@ -37,6 +37,7 @@ class Client:
     gone: bool = False
     stubborn: bool = False
     """It reads what it is to do, and goes on with what it holds."""
+    ordered: bool = False
     deaf: bool = False
     """It reads nothing."""
 
@@ -74,7 +75,7 @@ class Client:
             "message_model": "clustering",
             "consume_from": self.consume_from,
             "consume_timestamp_ms": None,
-            "ordered": False,
+            "ordered": self.ordered,
             "language": "python",
             "version": "0.1.0",
             "address": "",

@@ -155,6 +155,48 @@ def test_queues_taken_from_a_mute_member() -> None:
     assert "c2 was granted it without waiting for c1" in [each.text for each in found]
 
 
+@pytest.mark.parametrize(
+    "rules, seconds, problem, helps",
+    [
+        ({"on_mute": "wait"}, 35, "stalled_handover", "fairlead group set orders --on-mute force"),
+        ({"on_mute": "wait"}, 50, "mute_member", "fairlead group set orders --on-mute force"),
+        ({"on_mute": "force"}, 35, "stalled_handover", "wait: on_mute force takes its queues a"),
+        ({"on_mute": "force"}, 50, "mute_member", "its queues go on without it"),
+        (
+            {"timing": {"drain_deadline_ms": "never"}},
+            50,
+            "stalled_handover",
+            "with drain_deadline_ms never, no rule takes its queues",
+        ),
+    ],
+)
+def test_a_remedy_is_no_rule_that_is_in_force(
+    rules: dict[str, object], seconds: int, problem: str, helps: str
+) -> None:
+    """What helps with a member that gives nothing up depends on the rules that are in force."""
+    world = world_of("c1", "c2", queues=6)
+    set_rules(world, *(rule(name, value) for name, value in rules.items()))
+    stubborn(world, "c1")
+    world.join("c3")
+    world.pass_seconds(seconds)
+    (remedy,) = [each.remedy for each in found_in(world) if each.problem == problem]
+    assert helps in remedy
+    assert "restart it" in remedy
+    assert ("--on-mute" in remedy) == (rules == {"on_mute": "wait"})
+
+
+def test_nobody_takes_queues_from_who_wants_messages_in_order() -> None:
+    """Whoever wants its messages in order keeps its queues: the remedy names no rule against it."""
+    world = world_of("c1", "c2", queues=6)
+    for client in world.clients:
+        client.ordered = True
+    stubborn(world, "c1")
+    world.join("c3")
+    world.pass_seconds(50)
+    (remedy,) = [each.remedy for each in found_in(world) if each.subject == "c1"]
+    assert remedy.endswith("no rule takes queues from a client that wants its messages in order")
+
+
 @pytest.mark.parametrize("phase", ["recovering", "quarantined", "barrier"])
 def test_phases_in_which_nothing_is_decided(phase: str) -> None:
     """A group that is recovering or in quarantine says so, and one whose barrier does not end."""

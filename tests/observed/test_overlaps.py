@@ -69,6 +69,16 @@ def test_a_gated_member_that_never_started_is_no_owner() -> None:
     assert _also(followed) == 0
 
 
+def test_a_member_that_keeps_a_queue_whose_drain_is_over_is_behind() -> None:
+    """A drain is over once a newer grant waits for nobody: who still holds the queue is behind."""
+    followed = Followed(world_of("c1", "c2", queues={"orders": 4}))
+    _tell_both(followed, first="draining")
+    _wait(followed, 9)
+    found = followed.view.group(GROUP)
+    assert found is not None
+    assert {each.key.client_id: each.behind for each in found.members} == {"c1": True, "c2": True}
+
+
 def test_in_an_eager_group_two_owners_are_no_overlap() -> None:
     """In an eager group two may work on a queue: that is what was asked for."""
     world = world_of("c1", "c2", queues={"orders": 4})

@@ -7,11 +7,13 @@ import signal
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
+from traceback import format_exception_only
 from typing import TYPE_CHECKING
 
 import pytest
 
 from fairlead.broker.ports import free_ports
+from fairlead.codec.errors import CodecError, UnwritableError
 from fairlead.errors import ExitCode, QueryDiedError, RefusedError
 from fairlead.settings import Settings
 from streaming.checkpoint import Checkpoint
@@ -216,6 +218,11 @@ def test_read_only_while_running(spark: "SparkSession", settings: Settings, log:
         assert _start(settings, spark, log) is None
 
 
+def _printed(error: Exception) -> str:
+    """Return an exception as a worker prints it."""
+    return "x\n" + "".join(format_exception_only(error))
+
+
 LOADING = "[CANNOT_LOAD_STATE_STORE.UNCATEGORIZED] An error occurred during loading state."
 
 
@@ -238,16 +245,9 @@ LOADING = "[CANNOT_LOAD_STATE_STORE.UNCATEGORIZED] An error occurred during load
             DamagedError,
         ),
         ("[CONCURRENT_STREAM_LOG_UPDATE] Concurrent update to the log.", (), QueryDiedError),
-        (
-            "x\nfairlead.codec.errors.CodecError: a shard: its head is no object (p)",
-            (),
-            DamagedError,
-        ),
-        (
-            "x\nfairlead.codec.errors.CodecError: a shard: its head cannot be written",
-            (),
-            QueryDiedError,
-        ),
+        (_printed(CodecError("a shard", "its head is no object")), (), DamagedError),
+        # The state that is stored is intact.
+        (_printed(UnwritableError("a shard", "its head is no JSON")), (), QueryDiedError),
         ("org.apache.kafka.common.errors.TimeoutException: no", (), QueryDiedError),
     ],
 )

@@ -13,6 +13,7 @@ from fairlead.wire.decision_records import (
     DecisionReader,
     DecisionRecord,
     MoveRecord,
+    decision_names,
     decisions_of,
     read_cut,
     whole_decisions,
@@ -176,3 +177,12 @@ def test_a_cut_of_the_shown_record() -> None:
     assert isinstance(cut, Cut)
     assert PartName.of(body).generation == cut.generation
     assert all(type(number) is int for ends in cut.positions.values() for number in ends)
+
+
+def test_decisions_of_one_epoch_have_their_places() -> None:
+    """A decision that grants nothing has the epoch of the one before, and a place of its own."""
+    reader, value = DecisionReader(), orjson.dumps(example("decision"))
+    found = [reader.read(_row(value, offset)) for offset in (7, 8)]
+    names = decision_names([each for each in found if each is not None] * 2)
+    assert [name["at"][2] for name in names] == [7, 8]
+    assert names[0]["epoch"] == names[1]["epoch"]

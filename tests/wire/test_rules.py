@@ -8,7 +8,7 @@ import pytest
 
 from fairlead.core.model import MessageQueue
 from fairlead.core.records import OffsetsKnown, Reset, RouteChanged, RuleSet
-from fairlead.core.rules.group_rules import GroupRules, with_rule
+from fairlead.core.rules.group_rules import WORDS, GroupRules, with_rule
 from fairlead.core.rules.queue_weights import Weighing, read_weighing
 from fairlead.core.rules.rule_error import RuleError
 from fairlead.wire.control_records import rule_key
@@ -262,11 +262,7 @@ def test_only_a_drain_deadline_may_be_never() -> None:
 
 
 @pytest.mark.parametrize(
-    "rule, word",
-    [
-        *(("mode", "eager"), ("on_mute", "force"), ("react", "on_tick"), ("slots", "group")),
-        ("start_policy", "rocketmq"),
-    ],
+    "rule, word", [(rule, word) for rule, words in WORDS.items() for word in words]
 )
 def test_a_rule_of_one_word_takes_only_that_word(rule: str, word: str) -> None:
     """A rule of one word is put in force by it, and refused with any other."""

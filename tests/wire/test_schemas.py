@@ -7,8 +7,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from fairlead.core.rules.group_rules import WORDS
 from fairlead.wire.reasons import Reason
-from tests.kit.protocol_page import validator
+from tests.kit.protocol_page import schemas, validator
 from tests.kit.wire_records import TOPIC_OF, example, raw_of, refusal
 
 BEYOND_SCHEMAS = frozenset(
@@ -104,11 +105,9 @@ DECIMALS: list[Any] = [
 
 RULES: list[tuple[str, Any]] = [
     (rule, value)
-    for rule in ("strategy", "timing", "slots", "mode", "pause", "drain", "capacity", "pin", "ban",
-                 "weight", "designated", "weighing", "quota", "on_mute", "react", "start_policy")
+    for rule in schemas()["rule.json"]["properties"]["rule"]["enum"]
     for value in [
-        *VALUES, "subscribers", "group", "cooperative", "eager", "wait", "force",
-        "on_change", "on_tick", "fairlead", "rocketmq",
+        *VALUES, *(word for words in WORDS.values() for word in words),
         {"margin_ms": 0}, {"margin_ms": 1}, {"drain_deadline_ms": 0}, {"drain_deadline_ms": 1},
         {"restart_grace_ms": 0}, {"restart_grace_ms": -1}, {"restart_grace_ms": 3_600_001},
         {"settle_ms": 0}, {"settle_ms": 600_000}, {"settle_ms": 600_001}, {"settle_ms": "1"},

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.options import GroupArgument
+from fairlead.cli.options import DataBootstrapOption, GroupArgument
 from fairlead.cli.render.output import OutputFormat, warn, write_document
 from fairlead.cli.render.queue import queues_text
 from fairlead.cli.sources.group_source import source_of_group
@@ -41,6 +41,7 @@ def explain(
     queue: QueueOption,
     depth: DepthOption = 1,
     everything: AllOption = False,
+    data_bootstrap: DataBootstrapOption = None,
     shared: SourceOptions,
 ) -> None:
     """Show who owns a queue, since when, from which position and why, and who owned it before.
@@ -49,6 +50,7 @@ def explain(
     if one is another event. It writes nothing. docs/why.md has the details.
     """
     from fairlead.cli.render.story import story_text
+    from fairlead.cli.sources.data_places import places_of
     from fairlead.cli.sources.source_options import tick_ms_of
     from fairlead.control.group_names import unknown_group
     from fairlead.history.queue_history import HistoryQuestion, queue_stories
@@ -57,9 +59,15 @@ def explain(
     from strategies.own_strategies import all_strategies
 
     settings, source = source_of_group(group, shared)
-    strategies = all_strategies(settings.engine.strategies)
-    tick_ms = tick_ms_of(source, settings)
-    asked = HistoryQuestion(group, queue, None if everything else depth, strategies, tick_ms)
+    asked = HistoryQuestion(
+        group,
+        queue,
+        None if everything else depth,
+        all_strategies(settings.engine.strategies),
+        tick_ms_of(source, settings),
+        settings.serve.history_ms,
+        places_of(group, source, settings, shared, data_bootstrap),
+    )
     try:
         stories = queue_stories(source, asked, ReadingNote())
     except UnknownGroupError as error:
@@ -98,7 +106,7 @@ def _judge(stories: "Iterable[QueueStory]") -> None:
     wrong = {}
     for story in stories:
         if story.newest is None:
-            warn(f"{story.group}: none of its decisions is in the log any more")
+            warn(f"{story.group}: the log has no decision of it, or none any more")
         for told in story.disagreements:
             at = place_of(told.cause)
             wrong["" if at is None else at_words(*at)] = told.check.text

@@ -48,15 +48,24 @@ def moves(
     docs/why.md has the details.
     """
     from fairlead.cli.render.moves import moves_text
+    from fairlead.cli.sources.source_options import tick_ms_of
     from fairlead.history.formatting import time_words
     from fairlead.history.grant_history import grant_history
     from fairlead.history.moves import chosen_moves, decided_moves
     from fairlead.kafka.decision_log import read_decisions
-    from fairlead.observed.reading import observe_assignments
+    from fairlead.observed.reading import observe_group
+    from strategies.own_strategies import all_strategies
 
-    _, source = source_of_group(group, shared)
-    since_ms = since_ms_of(since, source.now_ms())
-    groups = observe_assignments(source, group)
+    settings, source = source_of_group(group, shared)
+    now_ms = source.now_ms()
+    since_ms = since_ms_of(since, now_ms)
+    groups = observe_group(
+        source,
+        group,
+        all_strategies(settings.engine.strategies),
+        tick_ms_of(source, settings),
+        history_ms=now_ms - since_ms,
+    )
     read = read_decisions(source, group, since_ms, ReadingNote())
     for each in read.unread:
         warn(f"unreadable decision: {each}")
@@ -65,8 +74,10 @@ def moves(
     if read.kept_since_ms is not None and read.kept_since_ms > since_ms:
         warn(f"decisions before {time_words(read.kept_since_ms)} are not kept any more")
     grants = grant_history(read.audits)
-    newest = groups.fold(group).assignments.newest()
-    standing = {each: member.client_id for each, (member, _) in newest.items()}
+    observed = groups.fold(group)
+    grants.settle(observed.shares())
+    holds = observed.ownership.queues.items()
+    standing = {each: hold.owner.client_id for each, hold in holds if hold.owner is not None}
     decided = decided_moves(grants, standing, since_ms)
     wanted = _queues(queue or (), {*grants.of, *standing}, group)
     shown = chosen_moves(decided, wanted, frozenset(client or ()))

@@ -34,7 +34,9 @@ class WhichRejects:
     ] = None
     reason: Annotated[
         list[str] | None,
-        typer.Option("--reason", help="Only for this reason (docs/protocol.md, section 10)."),
+        typer.Option(
+            "--reason", help="Only for this reason (docs/protocol.md, section 10). Repeatable."
+        ),
     ] = None
 
     def shows(self, rejected: "Rejected") -> bool:

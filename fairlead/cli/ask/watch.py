@@ -212,7 +212,7 @@ def _print_recorded(source: "TopicSource", group: str, since: str | None, *, who
         known = named_groups(source)
         if group in known:
             raise no_decision(group, source)
-        raise unknown_group(group, known | view.other_groups, source.place)
+        raise unknown_group(group, known, source.place)
     since_ms = 0 if since is None else since_ms_of(since, source.now_ms())
     _write([each for each in decisions if _is_since(each, since_ms)], whole=whole)
 

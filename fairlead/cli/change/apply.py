@@ -110,12 +110,12 @@ def _require_answers(done: AppliedPlan, change: ChangeOptions) -> None:
 
 def _read(file: Path) -> "SavedPlan":
     from fairlead.planning.group_file import BadGroupError
-    from fairlead.planning.saved_plan import read_saved_plan
+    from fairlead.planning.saved_plan import SAVED_BY, read_saved_plan
 
     try:
-        return read_saved_plan(read_document(file, "PLAN"))
+        return read_saved_plan(read_document(file, "PLAN", f"{SAVED_BY}."))
     except BadGroupError as error:
-        raise UsageError(f"PLAN: {error}.", remedy="See docs/planning.md.") from error
+        raise UsageError(f"PLAN: {file}: {error}.", remedy=f"{SAVED_BY}.") from error
 
 
 def _stands_already(

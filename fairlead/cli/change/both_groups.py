@@ -34,7 +34,7 @@ _NAMED_MAX: Final = 10
 
 TopicOption = Annotated[
     list[str] | None,
-    typer.Option("--topic", help="Only the queues of this topic; may be given again."),
+    typer.Option("--topic", help="Only the queues of this topic. Repeatable."),
 ]
 
 

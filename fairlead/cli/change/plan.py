@@ -25,7 +25,11 @@ if TYPE_CHECKING:
 
 GroupArgument = Annotated[
     str | None,
-    typer.Argument(help="A group, read from Fairlead's topics.", autocompletion=complete_group),
+    typer.Argument(
+        metavar="GROUP",
+        help="A group, read from Fairlead's topics.",
+        autocompletion=complete_group,
+    ),
 ]
 FileOption = Annotated[
     Path | None,
@@ -33,20 +37,26 @@ FileOption = Annotated[
 ]
 JoinOption = Annotated[
     list[str] | None,
-    typer.Option("--join", help="A client that joins: c9 or c9,zone=east,capacity=2,topics=a+b."),
+    typer.Option(
+        "--join", help="A client that joins: c9 or c9,zone=east,capacity=2,topics=a+b. Repeatable."
+    ),
 ]
-LeaveOption = Annotated[list[str] | None, typer.Option("--leave", help="A client that leaves.")]
+LeaveOption = Annotated[
+    list[str] | None, typer.Option("--leave", help="A client that leaves. Repeatable.")
+]
 TopicOption = Annotated[
     list[str] | None,
-    typer.Option("--topic", help="What clients that join subscribe to; may be given again."),
+    typer.Option("--topic", help="What clients that join subscribe to. Repeatable."),
 ]
 RouteOption = Annotated[
     list[str] | None,
-    typer.Option("--route", help="topic=N or topic/broker=N: the topic has N queues."),
+    typer.Option("--route", help="topic=N or topic/broker=N: the topic has N queues. Repeatable."),
 ]
 UnsetOption = Annotated[
     list[str] | None,
-    typer.Option("--unset", help="A rule to remove: designated, or pin=topic/broker/3, drain=c1."),
+    typer.Option(
+        "--unset", help="A rule to remove: designated, or pin=topic/broker/3, drain=c1. Repeatable."
+    ),
 ]
 SaveOption = Annotated[
     Path | None,

@@ -60,8 +60,13 @@ def read_start(
     """
     from strategies.own_strategies import all_strategies
 
-    if (group is None) == (file is None):
+    if group is None and file is None:
         raise UsageError("plan: it needs one group.", remedy="Name a live group, or give --file.")
+    if group is not None and file is not None:
+        raise UsageError(
+            f"--file: the group is that of the file, and {group} is named too.",
+            remedy="Leave --file or the name of the group out.",
+        )
     settings = shared.settings()
     if file is not None:
         if shared.dump is not None:
@@ -76,11 +81,13 @@ def read_start(
 
 def _read(file: Path, strategies: "Mapping[str, Strategy]") -> "PlannedGroup":
     from fairlead.planning.group_file import BadGroupError, read_group
+    from fairlead.planning.saved_plan import SAVED_BY
 
+    remedy = f"{SAVED_BY}, or write one as docs/planning.md says."
     try:
-        return read_group(read_document(file, "--file"), strategies)
+        return read_group(read_document(file, "--file", remedy), strategies)
     except BadGroupError as error:
-        raise UsageError(f"--file: {error}.", remedy="See docs/planning.md.") from error
+        raise UsageError(f"--file: {file}: {error}.", remedy=remedy) from error
 
 
 class _GroupReader(NamedTuple):
@@ -93,7 +100,7 @@ class _GroupReader(NamedTuple):
     recorded: bool
 
     def read(self) -> Start:
-        """Read the group once; `live_group` has what it raises."""
+        """Read the group once; `_read_group` has what it raises."""
         from fairlead.kafka.caching_source import CachingSource
         from fairlead.observed.group_notes import plan_notes
 
@@ -131,11 +138,21 @@ def live_group(group: str, source: "TopicSource", settings: "Settings") -> "Live
     """Return a group as its topics tell it; a group that has lost its members is empty.
 
     Raises:
-        UsageError: the group never was, or it needs an unknown strategy.
+        UsageError: the group never was, or one of its rules names an unknown strategy: then nobody
+            knows what rules beside it would do.
         EnvironmentMissingError: its topics cannot be read.
     """
     reader = _GroupReader(group, source, settings, measured=False, recorded=False)
-    return _read_group(reader, whole=source)[0]
+    live = _read_group(reader, whole=source)[0]
+    for refused in live.in_force.refused.values():
+        if refused.error.reason == "unknown_strategy":
+            raise UsageError(
+                f"engine.strategies: a rule of {group} names a strategy that is not known here: "
+                f"{refused.error.detail}.",
+                remedy="Give --config as to `fairlead run`, so that its own strategies are known; "
+                "if the engine rejects the rule too, set a strategy that it has.",
+            )
+    return live
 
 
 def _read_group(
@@ -143,8 +160,8 @@ def _read_group(
 ) -> "tuple[LiveGroup, LastTopics | None]":
     """Return a group, and what it subscribed to if nobody is in it.
 
-    ``whole``: the topics without a cache, since old decisions may be very many. `live_group` has
-    what it raises.
+    ``whole``: the topics without a cache, since old decisions may be very many. UsageError: it
+    never was; EnvironmentMissingError: its topics cannot be read.
     """
     from fairlead.control.group_names import named_groups, unknown_group
     from fairlead.observed.reading import read_live_group
@@ -159,13 +176,6 @@ def _read_group(
         last = offline_topics(live, whole, settings, recorded=recorded)
         if last is None and not (live.core.state.members or live.core.state.rules):
             raise unknown_group(group, named_groups(source) | live.others, source.place)
-    for refused in live.in_force.refused.values():
-        if refused.error.reason == "unknown_strategy":
-            raise UsageError(
-                f"engine.strategies: a rule of {group} names a strategy that is not known here: "
-                f"{refused.error.detail}.",
-                remedy="Give --config as to `fairlead run`, so that its own strategies are known.",
-            )
     return live, last
 
 

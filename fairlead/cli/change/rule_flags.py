@@ -7,7 +7,7 @@ import typer
 from fairlead.cli.completions import complete_group, complete_strategy, complete_word
 
 ClientsArgument = Annotated[
-    list[str], typer.Argument(metavar="CLIENT...", help="Client ids.", show_default=False)
+    list[str], typer.Argument(metavar="CLIENT", help="Client ids.", show_default=False)
 ]
 UntilEmptyFlag = Annotated[
     float | None,
@@ -135,14 +135,17 @@ WeighChangeFlag = Annotated[
 ]
 QuotaFlag = Annotated[
     list[str] | None,
-    typer.Option("--quota", help="members=5000: its limits; docs/quotas.md."),
+    typer.Option("--quota", help="members=5000: its limits; docs/quotas.md. Repeatable."),
 ]
 OnlyFlag = Annotated[
     list[str] | None,
-    typer.Option("--only", help="Only these consume: an address, network, glob or client id."),
+    typer.Option(
+        "--only", help="Only these consume: an address, network, glob or client id. Repeatable."
+    ),
 ]
 TopicsFlag = Annotated[
-    list[str] | None, typer.Option("--topics", help="With --only: for this topic, not for all.")
+    list[str] | None,
+    typer.Option("--topics", help="With --only: for this topic, not for all. Repeatable."),
 ]
 IfNobodyFlag = Annotated[
     str | None,
@@ -152,20 +155,24 @@ IfNobodyFlag = Annotated[
     ),
 ]
 PinFlag = Annotated[
-    list[str] | None, typer.Option("--pin", help="topic/broker/3=client: the client owns it.")
+    list[str] | None,
+    typer.Option("--pin", help="topic/broker/3=client: the client owns it. Repeatable."),
 ]
 BanFlag = Annotated[
     list[str] | None,
     typer.Option("--ban", help="topic/broker/3=client: the client never owns it. Repeatable."),
 ]
 WeightFlag = Annotated[
-    list[str] | None, typer.Option("--weight", help="topic/broker/3=2.5: what the queue weighs.")
+    list[str] | None,
+    typer.Option("--weight", help="topic/broker/3=2.5: what the queue weighs. Repeatable."),
 ]
 CapacityFlag = Annotated[
-    list[str] | None, typer.Option("--capacity", help="client=2: its share of the work.")
+    list[str] | None,
+    typer.Option("--capacity", help="client=2: its share of the work. Repeatable."),
 ]
 DrainFlag = Annotated[
-    list[str] | None, typer.Option("--drain", help="The client gives up all its queues.")
+    list[str] | None,
+    typer.Option("--drain", help="The client gives up all its queues. Repeatable."),
 ]
 
 StrategyGone = Annotated[bool, typer.Option("--strategy", help="The strategy and its options.")]
@@ -182,12 +189,14 @@ RetryTopicsGone = Annotated[
 WeighingGone = Annotated[bool, typer.Option("--weighing", help="What queues weigh.")]
 QuotaGone = Annotated[bool, typer.Option("--quota", help="Its limits.")]
 DesignatedGone = Annotated[bool, typer.Option("--designated", help="Who alone consumes.")]
-QueueGone = "topic/broker/3"
+QueueGone = "topic/broker/3. Repeatable."
 PinGone = Annotated[list[str] | None, typer.Option("--pin", help=QueueGone)]
 BanGone = Annotated[list[str] | None, typer.Option("--ban", help=QueueGone)]
 WeightGone = Annotated[list[str] | None, typer.Option("--weight", help=QueueGone)]
-CapacityGone = Annotated[list[str] | None, typer.Option("--capacity", help="A client id.")]
-DrainGone = Annotated[list[str] | None, typer.Option("--drain", help="A client id.")]
+CapacityGone = Annotated[
+    list[str] | None, typer.Option("--capacity", help="A client id. Repeatable.")
+]
+DrainGone = Annotated[list[str] | None, typer.Option("--drain", help="A client id. Repeatable.")]
 AllGone = Annotated[bool, typer.Option("--all", help="Every rule of the group's own.")]
 
 BecauseFlag = Annotated[

@@ -40,7 +40,7 @@ _BRIDGE_WORDS = {
 GroupArgument = Annotated[
     str | None,
     typer.Argument(
-        metavar="[GROUP]",
+        metavar="GROUP",
         help="The group; or --all.",
         show_default=False,
         autocompletion=complete_group,
@@ -73,9 +73,14 @@ def check(
     The command writes nothing. JSON has a verdict: safe, nobody (the group is empty), problems, or
     with --all unreadable.
     """
-    if (name is None) != everything:
+    if name is None and not everything:
         raise UsageError(
             "GROUP: the check needs one group, or --all.", remedy="Name a group, or give --all."
+        )
+    if name is not None and everything:
+        raise UsageError(
+            f"--all: it means every group, and {name} is named too.",
+            remedy="Leave --all or the name of the group out.",
         )
     settings = shared.settings()
     source = shared.open(settings)

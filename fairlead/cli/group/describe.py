@@ -1,6 +1,6 @@
 """``fairlead group describe``: the state, members and queues of one group."""
 
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated
 
 import typer
 
@@ -15,19 +15,10 @@ from fairlead.cli.render.output import (
     write_pairs,
     write_rows,
 )
-from fairlead.cli.sources.data_places import data_places
+from fairlead.cli.sources.data_places import places_of
 from fairlead.cli.sources.source_options import SourceOptions
-from fairlead.cli.sources.standing import standing_from
+from fairlead.cli.sources.standing import standing_from, warn_of_refused
 from fairlead.errors import UsageError
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from fairlead.control.native_handback import GroupRelease
-    from fairlead.core.model import MessageQueue
-    from fairlead.kafka.topic_source import TopicSource
-    from fairlead.observed.positions import QueuePosition
-    from fairlead.settings import Settings
 
 __all__ = ["describe", "standing_from"]
 
@@ -70,8 +61,9 @@ def describe(
     require_group(name)
     settings = shared.settings()
     source = CachingSource(shared.open(settings))
-    places = _data_places(name, source, settings, shared, data_bootstrap)
+    places = places_of(name, source, settings, shared, data_bootstrap)
     standing = standing_from(name, source, settings, places)
+    warn_of_refused(standing)
     everything, output = not (queues or members or state), shared.output
     if standing.engine.silent and (queues or members):
         warn(engine_words(standing))
@@ -93,33 +85,3 @@ def describe(
         write_rows([each.to_json() for each in standing.members], (), output)
     else:
         write_document(standing.to_full_json() if everything else standing.to_json(), output)
-
-
-def _release(group: str, source: "TopicSource", settings: "Settings") -> "GroupRelease | None":
-    from fairlead.control.native_handback import release_of
-    from fairlead.control.rules_in_force import rules_in_force, shard_of_rules
-    from strategies.own_strategies import all_strategies
-
-    shards = source.partitions.shards
-    rows = source.read("control", [shard_of_rules(group, shards)])
-    strategies = all_strategies(settings.engine.strategies)
-    return release_of(rules_in_force(rows, group, shards, strategies))
-
-
-def _data_places(
-    group: str,
-    source: "TopicSource",
-    settings: "Settings",
-    shared: SourceOptions,
-    data_bootstrap: str | None,
-) -> "Mapping[MessageQueue, QueuePosition]":
-    if shared.dump is None:
-        return data_places(
-            group, source, settings.kafka, data_bootstrap, _release(group, source, settings)
-        )
-    if data_bootstrap is not None:
-        raise UsageError(
-            "--dump: a recording cannot be compared with what a cluster holds now.",
-            remedy="Leave --dump or --data-bootstrap out.",
-        )
-    return {}

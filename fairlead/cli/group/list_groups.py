@@ -50,7 +50,7 @@ class Order(StrEnum):
 PatternArgument = Annotated[
     str | None,
     typer.Argument(
-        metavar="[PATTERN]",
+        metavar="PATTERN",
         help="Groups whose name contains this text, or matches it with * and ?.",
         show_default=False,
     ),

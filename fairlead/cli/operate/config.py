@@ -79,7 +79,7 @@ def show(
 def check(
     files: Annotated[
         list[Path] | None,
-        typer.Argument(metavar="[FILE]...", help="More files, over those of --config."),
+        typer.Argument(metavar="FILE", help="More files, over those of --config."),
     ] = None,
     *,
     shared: OutputOptions,

@@ -36,7 +36,7 @@ _Skips = Annotated[
     typer.Option(
         _SKIP,
         metavar="TOPIC/PARTITION@OFFSET",
-        help="Skip this record of an input topic, unread and once; see docs.",
+        help="Skip this record of an input topic, unread and once. Repeatable.",
     ),
 ]
 

@@ -4,9 +4,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from fairlead.cli.render.decision import decision_words
+from fairlead.cli.render.queue import lag_words
 from fairlead.cli.render.rule import origin_words
 from fairlead.counts import counted, listed
-from fairlead.durations import duration_words, since_words
+from fairlead.durations import since_words
 from fairlead.history.formatting import epoch_words
 from fairlead.observed.phase_words import ALARMS, PHASES
 
@@ -44,7 +45,6 @@ def group_rows(groups: Iterable[Summary], now_ms: int) -> Iterable[dict[str, Any
     """Yield each group as a row of the table; ``now_ms``: the time of the list."""
     for each in groups:
         last = each["last_rebalance"]
-        waiting = each["lag_ms"]
         yield {
             "group": each["group"],
             "phase": phase_shown(each),
@@ -54,7 +54,7 @@ def group_rows(groups: Iterable[Summary], now_ms: int) -> Iterable[dict[str, Any
             "unassigned": each["queues_unassigned"],
             "handover": each["queues_in_handover"],
             "lag": each["lag_messages"],
-            "waiting": None if waiting is None else duration_words(waiting),
+            "waiting": lag_words(each["lag_ms"], at_least=each["lag_at_least"]),
             "epoch": None if each["epoch"] is None else epoch_words(each["epoch"]),
             "last": None if last is None else since_words(last["append_ms"], now_ms),
             "trigger": None if last is None else ", ".join(last["triggers"]),
@@ -135,9 +135,8 @@ def _lag_words(standing: "GroupStanding") -> str:
     if standing.lag is None:
         return "unknown: nobody has reported positions and ends"
     unknown = sum(each.place.lag is None for each in standing.queues)
-    oldest = (
-        "" if standing.lag_ms is None else f", the oldest waits {duration_words(standing.lag_ms)}"
-    )
+    waits = lag_words(standing.lag_ms, at_least=standing.lag_at_least)
+    oldest = "" if waits is None else f", the oldest waits {waits}"
     beside = f"; unknown for {counted(unknown, 'queue')}" if unknown else ""
     return f"{counted(standing.lag, 'message')}{oldest if standing.lag else ''}{beside}"
 

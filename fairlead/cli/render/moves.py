@@ -8,8 +8,9 @@ from fairlead.cli.render.output import visible
 from fairlead.cli.render.queue import queues_text
 from fairlead.cli.render.tables import folded
 from fairlead.counts import counted
+from fairlead.durations import duration_words
 from fairlead.history.cause_words import headline
-from fairlead.history.formatting import epoch_words, queue_words, span_words, time_words
+from fairlead.history.formatting import epoch_words, queue_words, time_words
 
 if TYPE_CHECKING:
     from fairlead.history.moves import DecidedMoves, Move
@@ -58,19 +59,20 @@ def _row(move: "Move") -> tuple[str, str, str, str]:
         return queue_words(move.queue), _way(move), "", ""
     where = ""
     if after.position is not None:
-        later = " or later" if after.opened is not None else ""
+        later = " or later" if after.began_by_release else ""
         where = f"from offset {after.position.offset:,}{later} ({after.why})"
     took = "unsafe: somebody else may work on it" if after.unsafe else _took(move)
     return queue_words(move.queue), _way(move), where, took
 
 
 def _took(move: "Move") -> str:
-    if move.after is not None and move.after.opened is not None:
-        return "by its release, without an engine"
+    if move.after is not None and move.after.began_by_release:
+        began = "without an engine" if move.after.opened is not None else "no decision yet"
+        return f"by its release, {began}"
     if move.handover_ms is None:
         gone = move.after is not None and move.after.state == "over"
         return "taken back before it began" if gone else "still waits"
-    return "at once" if move.handover_ms == 0 else f"after {span_words(move.handover_ms)}"
+    return "at once" if move.handover_ms == 0 else f"after {duration_words(move.handover_ms)}"
 
 
 def _way(move: "Move") -> str:
@@ -95,6 +97,7 @@ def _summary(
     from fairlead.history.moves import moves_by_trigger
 
     moved = sum(each.queues_moved for each in decided)
+    decisions = sum(each.queues_moved > 0 for each in decided)
     if not decided:
         what = "such move" if filtered else "queue moved"
         return f"{group}: no {what} since {time_words(since_ms)}"
@@ -103,8 +106,11 @@ def _summary(
     beside = [f"{kinds[kind]} {what}" for kind, what in words.items() if kinds[kind]]
     triggers = ", ".join(f"{each} {number}" for each, number in moves_by_trigger(decided).items())
     least = "" if filtered else f"; the least for even shares is {sum(x.least for x in decided)}"
+    if not moved:
+        what = f"no queue moved to another client since {time_words(since_ms)}"
+        return "; ".join([f"{group}: {what}", *beside])
     return (
-        f"{group}: {counted(moved, 'queue')} moved by {counted(len(decided), 'decision')} since "
+        f"{group}: {counted(moved, 'queue')} moved by {counted(decisions, 'decision')} since "
         f"{time_words(since_ms)}{f' ({triggers})' if triggers else ''}{least}"
         f"{''.join(f'; {each}' for each in beside)}"
     )

@@ -40,7 +40,7 @@ def reset_cells(reset: Mapping[str, Any]) -> dict[str, Any]:
         "to": reset["to_offset"],
         "skipped": reset["skipped_messages"],
         "read_again": reset["repeated_messages"],
-        "decision": " ".join(epochs) or None,
+        "decision": " ".join(dict.fromkeys(epochs)) or None,
     }
 
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from fairlead.observed.positions import QueuePosition
     from fairlead.observed.queue_standing import GrantHolder, QueueStanding
 
-__all__ = ["QUEUE_COLUMNS", "queue_row", "queues_text", "shown_queue_columns"]
+__all__ = ["QUEUE_COLUMNS", "lag_words", "queue_row", "queues_text", "shown_queue_columns"]
 
 QUEUE_COLUMNS: Final = (
     *("queue", "held", "draining", "gated", "target", "waits for", "epoch", "for"),
@@ -86,7 +86,7 @@ def shown_queue_columns(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
 def _remarks(group: "GroupStanding", queue: "QueueStanding") -> Iterator[str]:
     if len(queue.held) > 1:
         yield "overlap"
-    if queue.unsafe:
+    if queue.shared_unsafely:
         yield "unsafe"
     if queue.place.end_is_older:
         yield "its end is older than its position"
@@ -102,7 +102,12 @@ def _names(holders: Sequence["GrantHolder"]) -> str | None:
     return ", ".join(names) or None
 
 
-def _waiting(place: "QueuePosition") -> str | None:
-    if place.lag_ms is None:
+def lag_words(lag_ms: int | None, *, at_least: bool) -> str | None:
+    """Return how long the oldest message waits; None: unknown."""
+    if lag_ms is None:
         return None
-    return ("> " if place.lag_at_least else "") + duration_words(place.lag_ms)
+    return ("> " if at_least else "") + duration_words(lag_ms)
+
+
+def _waiting(place: "QueuePosition") -> str | None:
+    return lag_words(place.lag_ms, at_least=place.lag_at_least)

@@ -29,7 +29,7 @@ def outcome_cells(outcome: Mapping[str, Any]) -> dict[str, Any]:
     decisions = (f"{each['group']} {epoch_words(each['epoch'])}" for each in outcome["led_to"])
     return {
         **outcome,
-        "decisions": " ".join(decisions) or None,
+        "decisions": " ".join(dict.fromkeys(decisions)) or None,
         "moves": outcome["queues_moved"],
     }
 

@@ -1,22 +1,23 @@
 """The history of a queue as people read it: the answer first, then why, then earlier owners."""
 
-from collections.abc import Iterator
-from typing import TYPE_CHECKING, Final
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from fairlead.cli.render.tables import folded
 from fairlead.counts import counted
+from fairlead.durations import duration_words
 from fairlead.history.cause_words import position_words
 from fairlead.history.formatting import (
     at_words,
     clock_words,
     epoch_words,
     queue_words,
-    span_words,
     time_words,
 )
 
 if TYPE_CHECKING:
     from fairlead.core.model import MessageQueue
+    from fairlead.history.grant_history import GrantSpan
     from fairlead.history.history_model import (
         ExplainedCause,
         ExplainedDecision,
@@ -47,7 +48,7 @@ def story_text(story: "QueueStory") -> str:
     for number, owner in enumerate(story.grants):
         is_newest = number == 0 and story.loss is None
         lines += ["", *_grant(owner, is_newest=is_newest)]
-    if not story.grants and story.holder.owner is not None:
+    if story.stand.owner is not None and story.tenure is None:
         lines += ["", "  The decision that granted it is not in the log any more."]
     if story.earlier > 0:
         owners = (
@@ -58,46 +59,62 @@ def story_text(story: "QueueStory") -> str:
 
 
 def _answer(story: "QueueStory") -> Iterator[str]:
-    holder = story.holder
-    if holder.owner is None:
+    stand, place = story.stand, story.stand.place
+    if stand.owner is None or stand.hold is None:
         yield _field("owner", "nobody")
-        yield _field("because", story.why_nobody)
+        yield from _beside(story)
+        yield _field("because", story.nobody_because)
         yield from _nobody_since(story)
-        return
-    state: str = holder.state
-    match holder.state:
-        case "draining":
-            state = f"draining, goes to {holder.successor or 'nobody yet'}"
-        case "gated":
-            state = f"gated: it waits for {', '.join(holder.waits_for) or 'its owner before'}"
-    yield _field("owner", f"{holder.owner} ({state})")
-    epoch = "" if holder.epoch is None else f", epoch {epoch_words(holder.epoch)}"
-    yield _field("since", _since(story, holder.since_ms) + epoch)
-    if story.silence is not None:
-        yield _field("silent", story.silence.words())
-    for owner in story.grants:
-        position = owner.grant.position
-        if owner.grant.epoch == holder.epoch and position is not None:
-            says = position_words(owner.grant.why)
-            text = f"offset {position.offset:,} ({owner.grant.why}: {says})"
-            if position.reset:
-                text += f", reset by {at_words(*story.orders_at, position.reset - 1)}"
-            yield _field("from", text)
-            if owner.grant.unsafe:
-                yield _field("unsafe", "somebody else may have been working on it when it began")
+    else:
+        waits = [each.client_id for one in stand.gated for each in one.waits_for]
+        state = f"gated: it waits for {', '.join(waits)}" if waits else stand.state
+        yield _field("owner", f"{stand.owner.client_id} ({state})")
+        yield from _beside(story)
+        epoch = f", epoch {epoch_words(stand.hold.epoch)}"
+        yield _field("since", _since(story, stand.owner_since_ms) + epoch)
+        if story.silence is not None:
+            yield _field("silent", story.silence.words())
+        yield from _began(story)
+    if place.position is not None:
+        yield _field("position", f"offset {place.position.offset:,} ({place.told_by})")
+
+
+def _beside(story: "QueueStory") -> Iterator[str]:
+    """Yield who has a share in the queue beside its owner."""
+    for each in story.stand.draining:
+        yield _field("holder", f"{each.member.client_id} (draining: it has not released it yet)")
+    for each in story.stand.held:
+        if each.member != story.stand.owner:
+            yield _field("holder", f"{each.member.client_id} (held: an overlap)")
+
+
+def _began(story: "QueueStory") -> Iterator[str]:
+    """Yield where the owner began, and who was not waited for then."""
+    grant = None if story.tenure is None else story.tenure.grant
+    if grant is not None and grant.position is not None:
+        position, says = grant.position, position_words(grant.why)
+        text = f"offset {position.offset:,} ({grant.why}: {says})"
+        if position.reset:
+            text += f", reset by {at_words(*story.orders_at, position.reset - 1)}"
+        yield _field("from", text)
+    if story.stand.shared_unsafely:
+        names = ", ".join(each.member.client_id for each in story.stand.draining)
+        yield _field("unsafe", f"{names} was not waited for, and may be working on it too")
+    elif story.stand.unsafe:
+        yield _field("unsafe", "somebody else may have been working on it when it began")
 
 
 def _since(story: "QueueStory", since_ms: int | None) -> str:
     if since_ms is None:
         return "not known"
-    return f"{time_words(since_ms)} ({span_words(story.as_of_ms - since_ms)} ago)"
+    return f"{time_words(since_ms)} ({duration_words(max(story.as_of_ms - since_ms, 0))} ago)"
 
 
 def _nobody_since(story: "QueueStory") -> Iterator[str]:
-    """Yield since when the queue has no owner, and where it waits."""
-    if story.loss is None:
+    """Yield since when nobody has the queue, and where it waits."""
+    if story.loss is None or story.stand.draining:
         return
-    yield _field("since", _since(story, story.loss.since_ms))
+    yield _field("since", _since(story, story.loss.ended_ms))
     released = story.loss.waits_at
     if released is not None:
         at = at_words(*released.place)
@@ -119,7 +136,8 @@ def _grant(owner: "ExplainedGrant", *, is_newest: bool) -> Iterator[str]:
         yield f"  why {grant.client_id}"
     else:
         until = grant.taken_by
-        span = "" if until is None else f", for {span_words(until.written_ms - given.written_ms)}"
+        lasted_ms = 0 if until is None else until.written_ms - given.written_ms
+        span = "" if until is None else f", for {duration_words(lasted_ms)}"
         at, epoch = time_words(given.written_ms), epoch_words(grant.epoch)
         yield f"  before: {grant.client_id} from {at}{span}, epoch {epoch}"
         if grant.position is not None:
@@ -132,7 +150,7 @@ def _grant(owner: "ExplainedGrant", *, is_newest: bool) -> Iterator[str]:
         yield f"    {_decision(led_by.audit, before=True)}"
         yield from _causes(led_by, grant.queue)
     if owner.handover is not None:
-        yield from _handover(owner.handover, grant.client_id)
+        yield from _handover(owner.handover, grant)
 
 
 def _causes(decision: "ExplainedDecision", queue: "MessageQueue") -> Iterator[str]:
@@ -180,48 +198,79 @@ def _cause(cause: "ExplainedCause") -> Iterator[str]:
 
 
 def _loss(loss: "LostQueue", queue: "MessageQueue") -> Iterator[str]:
-    yield f"  why {loss.client_id} lost it"
+    goes_on = loss.given_up.before.share is not None
+    yield f"  why {loss.client_id} {'gives it up' if goes_on else 'lost it'}"
     if loss.decision is None:
-        yield "    the decision that took it was not read"
-        return
-    yield f"    {_decision(loss.decision.audit)}"
-    yield from _causes(loss.decision, queue)
-    yield from _given_up(loss.given_up)
+        yield "    no decision that was read took it"
+    else:
+        yield f"    {_decision(loss.decision.audit)}"
+        yield from _causes(loss.decision, queue)
+    yield from _in_order(_given_up(loss.given_up))
 
 
-def _given_up(handover: "Handover") -> Iterator[str]:
-    before = handover.before
+class _Event(NamedTuple):
+    """Something that happened to a grant, or has not.
+
+    ``at_ms``: its place among the others; None: behind all. ``shown``: the time is that of the
+    event itself.
+    """
+
+    at_ms: int | None
+    words: str
+    shown: bool = True
+
+
+def _in_order(events: Iterable[_Event]) -> Iterator[str]:
+    """Yield events in the order of time, a line each."""
+    for each in sorted(events, key=lambda event: (event.at_ms is None, event.at_ms or 0)):
+        when = clock_words(each.at_ms) if each.at_ms is not None and each.shown else ""
+        yield f"      {when:12}  {each.words}"
+
+
+def _given_up(handover: "Handover") -> Iterator[_Event]:
+    before, released = handover.before, handover.released
     if handover.dropped_ms is not None:
-        when = clock_words(handover.dropped_ms)
-        yield f"      {when}  the engine told {before.client_id} to stop"
-    released = handover.released
+        yield _Event(handover.dropped_ms, f"the engine told {before.client_id} to stop")
     if released is not None:
         what = (
             "released it before its start"
             if released.offset is None
             else f"released it at offset {released.offset:,}"
         )
-        yield (
-            f"      {clock_words(released.append_ms)}  {released.client_id} {what} "
-            f"({at_words(*released.place)})"
-        )
+        words = f"{released.client_id} {what} ({at_words(*released.place)})"
+        yield _Event(released.append_ms, words)
     elif handover.how is not None:
-        yield f"      {'':12}  {before.client_id}: {handover.how}"
+        ended_ms = None if before.ended is None else before.ended.written_ms
+        yield _Event(ended_ms, f"{before.client_id}: {handover.how}", shown=False)
+    elif before.share == "draining":
+        yield _Event(None, f"{before.client_id} has not released it yet")
+    else:
+        yield _Event(None, f"{before.client_id} has not been told to stop")
 
 
-def _handover(handover: "Handover", client_id: str) -> Iterator[str]:
-    before = handover.before
+def _handover(handover: "Handover", grant: "GrantSpan") -> Iterator[str]:
+    before, client_id, opened = handover.before, grant.client_id, grant.opened is not None
     yield f"    handover from {before.client_id} (epoch {epoch_words(before.epoch)})"
-    yield from _given_up(handover)
-    if handover.by_release and handover.granted_ms is not None:
-        at = clock_words(handover.granted_ms)
-        yield f"      {at}  granted to {client_id}, which had already begun by that release"
-        return
+    let_in = _let_in(handover, client_id, opened=opened)
+    yield from _in_order((*_given_up(handover), let_in))
+    overlap_ms = -(handover.gap_ms or 0)
+    if overlap_ms > 0:
+        span = duration_words(overlap_ms)
+        yield f"      {'':12}  for {span} both held it: {client_id} did not wait for that release"
+
+
+def _let_in(handover: "Handover", client_id: str, *, opened: bool) -> _Event:
+    """Return how the successor was let in; ``opened``: a later decision shows that it began."""
+    granted_ms, gap_ms = handover.granted_ms, handover.gap_ms
     if handover.by_release:
-        yield f"      {'':12}  {client_id} began by that release, without an engine"
-        return
-    if handover.granted_ms is None:
-        yield f"      {'':12}  {client_id} still waits"
-        return
-    gap = "" if handover.gap_ms is None else f", {span_words(handover.gap_ms)} after the release"
-    yield f"      {clock_words(handover.granted_ms)}  granted to {client_id}{gap}"
+        if granted_ms is None:
+            began = "began" if opened else "may begin"
+            beside = "without an engine" if opened else "and no decision has let it in yet"
+            return _Event(None, f"{client_id} {began} by that release, {beside}")
+        words = f"granted to {client_id}, which had already begun by that release"
+        return _Event(granted_ms, words)
+    if granted_ms is None:
+        return _Event(None, f"{client_id} still waits")
+    after = gap_ms is not None and gap_ms >= 0
+    gap = f", {duration_words(gap_ms or 0)} after the release" if after else ""
+    return _Event(granted_ms, f"granted to {client_id}{gap}")

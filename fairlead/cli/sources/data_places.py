@@ -9,14 +9,15 @@ from fairlead.errors import FairleadError, UsageError
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from fairlead.cli.sources.source_options import SourceOptions
     from fairlead.control.native_handback import GroupRelease
     from fairlead.control.queue_place import QueuePlace
     from fairlead.core.model import MessageQueue
     from fairlead.kafka.topic_source import TopicSource
     from fairlead.observed.positions import QueuePosition
-    from fairlead.settings import KafkaSettings
+    from fairlead.settings import KafkaSettings, Settings
 
-__all__ = ["data_places"]
+__all__ = ["data_places", "places_of"]
 
 
 def data_places(
@@ -62,3 +63,37 @@ def _place(place: "QueuePlace", lag_ms: int | None) -> "QueuePosition":
     return QueuePosition(
         place.position, place.told_by, place.latest, place.earliest, lag_ms, asked=True
     )
+
+
+def places_of(
+    group: str,
+    source: "TopicSource",
+    settings: "Settings",
+    shared: "SourceOptions",
+    data_bootstrap: str | None,
+) -> "Mapping[MessageQueue, QueuePosition]":
+    """Return what `data_places` returns; of a recording nothing.
+
+    Raises:
+        UsageError: a recording was to be compared with a cluster.
+    """
+    if shared.dump is None:
+        release = _release(group, source, settings)
+        return data_places(group, source, settings.kafka, data_bootstrap, release)
+    if data_bootstrap is not None:
+        raise UsageError(
+            "--dump: a recording cannot be compared with what a cluster holds now.",
+            remedy="Leave --dump or --data-bootstrap out.",
+        )
+    return {}
+
+
+def _release(group: str, source: "TopicSource", settings: "Settings") -> "GroupRelease | None":
+    from fairlead.control.native_handback import release_of
+    from fairlead.control.rules_in_force import rules_in_force, shard_of_rules
+    from strategies.own_strategies import all_strategies
+
+    shards = source.partitions.shards
+    rows = source.read("control", [shard_of_rules(group, shards)])
+    strategies = all_strategies(settings.engine.strategies)
+    return release_of(rules_in_force(rows, group, shards, strategies))

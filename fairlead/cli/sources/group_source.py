@@ -20,9 +20,12 @@ def source_of_group(group: str, shared: SourceOptions) -> "tuple[Settings, Topic
         UsageError: the name is no group name, or the folder no recording.
         EnvironmentMissingError: the topics cannot be read.
     """
+    from fairlead.kafka.caching_source import CachingSource
+
     require_group(group)
     settings = shared.settings()
-    return settings, shared.open(settings)
+    # Past and present must come from the same records.
+    return settings, CachingSource(shared.open(settings))
 
 
 def no_decision(group: str, source: "TopicSource") -> NothingProvedError:

@@ -17,12 +17,15 @@ __all__ = ["RecordingArgument", "SourceOption", "recorded"]
 
 RecordingArgument = Annotated[
     Path | None,
-    typer.Argument(help="A folder of `fairlead record`. Default: the live topics."),
+    typer.Argument(
+        metavar="RECORDING", help="A folder of `fairlead record`. Default: the live topics."
+    ),
 ]
 SourceOption = Annotated[
     list[str] | None,
     typer.Option(
-        "--source", help="A topic that clients read: use the offsets of its messages too."
+        "--source",
+        help="A topic that clients read: use the offsets of its messages too. Repeatable.",
     ),
 ]
 

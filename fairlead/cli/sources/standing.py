@@ -35,7 +35,7 @@ def standing_from(
     from strategies.own_strategies import all_strategies
 
     try:
-        standing = read_standing(
+        return read_standing(
             source,
             group,
             all_strategies(settings.engine.strategies),
@@ -45,14 +45,11 @@ def standing_from(
         )
     except UnknownGroupError as error:
         raise unknown_group(group, error.known, source.place) from error
-    warn_of_refused(standing)
-    return standing
 
 
 def warn_of_refused(standing: "GroupStanding") -> None:
     """Warn of rules of a group that are not in force."""
-    for refused in standing.live.in_force.refused.values():
-        warn(
-            f"{standing.name}: a rule is refused ({refused.error.detail}), so the one before it "
-            "counts; if the engine knows more strategies, give --config as to `fairlead run`"
-        )
+    from fairlead.observed.group_notes import refusal_notes
+
+    for note in refusal_notes(standing.live):
+        warn(f"{standing.name}: {note}")

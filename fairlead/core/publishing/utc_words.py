@@ -1,4 +1,4 @@
-"""A moment as people write it: 2026-07-31 09:05:00 UTC.
+"""A moment as people write it: 2026-07-31 09:05:00Z.
 
 The core may not import a library that can read a clock, so it computes the date itself.
 """
@@ -30,4 +30,4 @@ def utc_words(at_ms: int) -> str:
     month = (month + _MARCH - 1) % _MONTHS + 1
     hours, minutes = divmod(second // 60, 60)
     date = f"{year:04d}-{month:02d}-{day_of_month:02d}"
-    return f"{date} {hours:02d}:{minutes:02d}:{second % 60:02d} UTC"
+    return f"{date} {hours:02d}:{minutes:02d}:{second % 60:02d}Z"

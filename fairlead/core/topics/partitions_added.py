@@ -15,7 +15,10 @@ from fairlead.core.outputs import Cause
 from fairlead.core.state import GroupState
 from fairlead.core.topics.routes import readable_queues
 
-__all__ = ["growth_end_ms", "is_growing", "note_growth", "queues_without_start"]
+__all__ = ["BOUNDS_NOT_TOLD", "growth_end_ms", "is_growing", "note_growth", "queues_without_start"]
+
+BOUNDS_NOT_TOLD = "new queues were not told within"
+"""Words of the reason in a decision that waited in vain for the bounds of a grown topic."""
 
 
 def note_growth(draft: Draft, topic: str, clock_ms: int) -> None:
@@ -50,8 +53,7 @@ def is_growing(draft: Draft, *, hurried: bool) -> bool:
     state.growing_since_ms = None
     draft.dirty = True
     if left and over:
-        waited = f"bounds of {len(left)} new queues were not told"
-        because = f"{waited} within {draft.engine.switch_ms} ms"
+        because = f"bounds of {len(left)} {BOUNDS_NOT_TOLD} {draft.engine.switch_ms} ms"
         draft.because_of(Cause("settled", because=because))
     return False
 

@@ -35,7 +35,7 @@ def allocate(
     strategy: StrategyOption = None,
     queues: Annotated[
         list[str] | None,
-        typer.Option("--queues", "-q", help="topic/broker/first-last; repeatable."),
+        typer.Option("--queues", "-q", help="topic/broker/first-last. Repeatable."),
     ] = None,
     clients: Annotated[
         str | None, typer.Option("--clients", "-c", help="Client ids, separated by commas.")

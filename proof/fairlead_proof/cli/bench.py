@@ -24,8 +24,8 @@ StrategiesOption = Annotated[
     typer.Option(
         "--strategy",
         "-s",
-        help="Strategies to measure leaves and joins under; repeatable (default: STICKY and AVG). "
-        "Crashes, starts and rest are measured under the first.",
+        help="Strategies to measure leaves and joins under (default: STICKY and AVG). Crashes, "
+        "starts and rest are measured under the first. Repeatable.",
         autocompletion=complete_strategy,
     ),
 ]

@@ -18,7 +18,10 @@ def pitfalls(
     *,
     name: Annotated[
         str | None,
-        typer.Argument(help="The pitfall to show event by event; without it, the counts of all."),
+        typer.Argument(
+            metavar="NAME",
+            help="The pitfall to show event by event; without it, the counts of all.",
+        ),
     ] = None,
     output: OutputOption = OutputFormat.TABLE,
 ) -> None:

@@ -11,6 +11,7 @@ from fairlead.codec.shard import open_shard
 from fairlead.codec.stored import StoredShard
 from fairlead.core.model import MessageQueue
 from fairlead.core.positions.first_position import ROCKETMQ
+from fairlead.core.topics.partitions_added import BOUNDS_NOT_TOLD
 from fairlead.wire.raw import OutgoingRecord, RawRecord
 from fairlead.wire.topics import TopicNames
 from fairlead_proof.sim.application import Host, Work
@@ -33,8 +34,7 @@ NAMES = TopicNames()
 ASSIGNMENTS = NAMES.name("assignments")
 DECISIONS = NAMES.name("decisions")
 HEARTBEAT = b'{"v":1,"kind":"heartbeat"'
-BOUNDS_LATE = b" new queues were not told within "
-"""The reason in a decision that waited in vain for the bounds of a grown topic."""
+BOUNDS_LATE = BOUNDS_NOT_TOLD.encode()
 
 
 class JudgedWorld(Protocol):
