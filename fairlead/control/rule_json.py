@@ -18,7 +18,7 @@ _ORDER: Final = (
 )
 _NOT_BUILT_IN: Final = ("pause", "designated")
 _OF_VALUES: Final = ("timing", "weighing", "quota")
-"""Rules of several values, of which a record may leave some out."""
+"""Rules of several values: a record may leave some out."""
 _EACH_BY_ITSELF: Final = ("timing", "quota")
 """Of them, those whose left-out values stay as for all groups; of others they are built in."""
 

@@ -123,7 +123,7 @@ class GroupStanding:
         observed = self.live.observed
         for heard in observed.live_members().members.values():
             if not observed.is_settled(heard):
-                yield f"{heard.member.key.client_id} has yet to say that it holds what it was told"
+                yield f"{heard.member.key.client_id} has yet to say that it holds its assignment"
 
     @property
     def lag(self) -> int | None:

@@ -193,17 +193,8 @@ def test_each_rule_is_shown_with_its_origin_until_unset(command: Command, log: L
     for partition in range(SHARDS):
         log.append("control", _value(everybody), b'["*","timing"]', partition)
     command(
-        *(
-            "set",
-            "orders",
-            *MEANT,
-            "--lease-ms",
-            "20000",
-            "--pin",
-            "orders/main/3=c1",
-            "--by",
-            "alice",
-        ),
+        *("set", "orders", *MEANT, "--lease-ms", "20000"),
+        *("--pin", "orders/main/3=c1", "--by", "alice"),
         *("--because", "its cache is warm", *wait),
         code=ExitCode.ENVIRONMENT,
     )
