@@ -292,7 +292,7 @@ def _listed(count: int) -> float:
     groups = [_group(f"group-{number:04}") for number in range(count)]
     of = {"bootstrap": "127.0.0.1:9092", "topic_prefix": "fairlead."}
     answer = {**of, "now_ms": NOW_MS, "ready": False, "reason": "reading", "groups": groups}
-    answer |= {"bridges": [], "records_behind": 0}
+    answer |= {"bridges": [], "records_behind": 0, "as_of_ms": NOW_MS}
     assert_answer("Groups", {**answer, "groups": groups[:3]})
     with _serving({"/api/v1/groups": (200, orjson.dumps(answer))}) as url:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
