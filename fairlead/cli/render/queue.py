@@ -85,7 +85,8 @@ def shown_queue_columns(rows: Sequence[Mapping[str, Any]]) -> tuple[str, ...]:
 
 def _remarks(group: "GroupStanding", queue: "QueueStanding") -> Iterator[str]:
     if queue.unassigned:
-        yield "nobody"
+        kept_for = group.kept_for(queue.queue)
+        yield "nobody" if kept_for is None else f"kept for {kept_for} (restart_grace_ms)"
     if len(queue.held) > 1:
         yield "overlap"
     if queue.shared_unsafely:
