@@ -53,16 +53,20 @@ class Floor:
     working: dict[MessageQueue, Working] = field(default_factory=dict)
     frontier: dict[MessageQueue, int] = field(default_factory=dict)
 
+    @property
+    def processed(self) -> int:
+        """How many messages were processed, each counted once."""
+        return sum(self.frontier.values())
+
     def counts(self, told: int) -> tuple[int, int]:
-        """Return how many messages were produced, and how many processed, each counted once.
+        """Return how many messages were produced, and how many processed.
 
         What was processed was produced, though the producer may not have told of it yet.
 
         Args:
             told: the count that the producer told last.
         """
-        processed = sum(self.frontier.values())
-        return max(told, processed), processed
+        return max(told, self.processed), self.processed
 
     def apply(self, client_id: str, record: JournalRecord) -> None:
         """Add one record of a journal."""
