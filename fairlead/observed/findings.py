@@ -71,9 +71,24 @@ class _CheckedGroup:
             problem, text = "paused_unassigned", f"{text} while the group is paused"
             remedy = f"fairlead group resume {self.standing.name}"
         return [
-            Finding(problem, "/".join(map(str, queue)), text, remedy)
+            self._kept(problem, queue) or Finding(problem, "/".join(map(str, queue)), text, remedy)
             for queue in self.inputs.unassigned
         ]
+
+    def _kept(self, problem: str, queue: MessageQueue) -> Finding | None:
+        """Return that a queue waits for a client that is gone; None: it does not."""
+        standing = self.standing
+        client_id = None if self.paused or standing.release else standing.kept_for(queue)
+        if client_id is None:
+            return None
+        left = duration_words(standing.grace_left_ms(client_id))
+        return Finding(
+            problem,
+            "/".join(map(str, queue)),
+            f"it is kept for {client_id}, which is gone, for another {left} (restart_grace_ms)",
+            f"start {client_id} again; to share its queues now: fairlead group set "
+            f"{standing.name} --restart-grace-ms 0",
+        )
 
     @property
     def _nobody(self) -> str:

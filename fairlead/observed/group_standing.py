@@ -87,6 +87,18 @@ class GroupStanding:
         """The word of docs/protocol.md §3.14, or ``unknown``: the group awaits a decision."""
         return self.figures.summary.phase
 
+    def kept_for(self, queue: MessageQueue) -> str | None:
+        """Return the client that is gone and for which the group keeps a queue; None: nobody."""
+        last = self.live.observed.decided.newest_grants.get(queue)
+        awaited = self.live.core.state.awaited
+        return last.client_id if last is not None and last.client_id in awaited else None
+
+    def grace_left_ms(self, client_id: str) -> int:
+        """Return for how long the group still waits for a client that is gone."""
+        core = self.live.core
+        until_ms = core.state.awaited[client_id].since_ms + core.rules.restart_grace_ms
+        return max(until_ms - core.clock_ms, 0)
+
     @property
     def sharing(self) -> tuple[MemberStanding, ...]:
         """The members that heartbeat."""

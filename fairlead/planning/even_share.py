@@ -8,8 +8,8 @@ from fairlead.core.records import GroupRecord
 from fairlead.observed.forecast import applied, forecast, notes_of
 from fairlead.observed.planned_group import PlannedGroup
 from strategies.registry import STRATEGIES
+from strategies.sticky.numbered_request import numbered_request
 from strategies.sticky.options import sticky_options
-from strategies.sticky.world import sticky_world
 
 __all__ = ["EvenShare", "even_share"]
 
@@ -74,8 +74,8 @@ class _EvenShares:
 
     def allocate(self, request: AllocationRequest) -> Allocation:
         asked = self._without_weights(request)
-        world = sticky_world(asked, sticky_options(asked.options).under(asked.placement))
-        self.alike &= len(set(world.capacity)) <= 1
+        numbered = numbered_request(asked, sticky_options(asked.options).under(asked.placement))
+        self.alike &= len(set(numbered.capacity)) <= 1
         answer = STRATEGIES[_STICKY].allocate(asked)
         self.exact &= not notes_of(answer)
         return answer

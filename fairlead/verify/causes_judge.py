@@ -97,7 +97,7 @@ class CausesJudge:
                 text = f"{decision.text} moves {dropped} queues for one join, more than {share}"
                 self._verdicts.add_finding("S12", text, evidence_of(decision.row, decision.text))
         elif kinds and set(kinds) <= _GOING:
-            self._verdicts.count("S12", "leaves and deaths under STICKY")
+            self._verdicts.count("S12", "departures under STICKY")
             others = sorted(losers - {str(client) for client in clients})
             if others:
                 text = f"{decision.text} takes queues from {', '.join(others)}, which stay"

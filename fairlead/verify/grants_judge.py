@@ -99,7 +99,7 @@ class GrantsJudge:
     def _judge_grant(self, step: Step, move: MoveRecord, adds: Sequence[IssuedAdd]) -> None:
         evidence = evidence_of(step.decision.row, f"{step.decision.text}: {move.text}")
         if move.unsafe:
-            self._verdicts.count("S2", "unsafe grants, exempt")
+            self._verdicts.count("S2", "exempt unsafe grants")
         elif adds:
             for add in adds:
                 # A client that believes a decision without a gate waits for nobody.

@@ -164,7 +164,7 @@ class PaceJudge:
             return
         answered_ms = clock_ms if grant.resolved_ms is None else grant.resolved_ms
         if decision is not None or grant.resolved_ms is not None:
-            self._verdicts.count("L2", "drops that were answered")
+            self._verdicts.count("L2", "answered drops")
         took_ms = answered_ms - dropped_ms
         member = None if grant.member is None else group.members.get(grant.member)
         ordered = member is not None and member.ordered

@@ -129,7 +129,7 @@ class PositionsJudge:
         if move.why not in _LEARNT and (step.behind or ever is None or position <= ever.position):
             # Only the engine knows the position of a queue that nobody read for a while, or that it
             # read again when it rebuilt its state.
-            self._verdicts.count("S5", "starts of queues that nobody read, as the engine has them")
+            self._verdicts.count("S5", "starts of unread queues where the engine has them")
             return
         bounds = step.group.positions.bounds.get(move.queue)
         bounds_text = "no bounds of it are known"

@@ -107,7 +107,7 @@ def _judge_comparison(replay: Replay, comparison: Comparison, verdicts: Verdicts
         verdicts.add_finding("S6", *_difference(first))
         verdicts.excuse("S7", "the replay differs: see S6")
     else:
-        verdicts.count("S7", "batches with their rows in another order", comparison.cuts)
+        verdicts.count("S7", "batches in another order of rows", comparison.cuts)
 
 
 class _States:

@@ -1,5 +1,6 @@
 """The verdicts: what the judges tested and found, invariant by invariant."""
 
+import re
 from collections import Counter
 from dataclasses import dataclass, field
 from typing import Any, Final, Literal, NamedTuple
@@ -7,9 +8,13 @@ from typing import Any, Final, Literal, NamedTuple
 from fairlead.verify.invariants import INVARIANTS
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["Evidence", "Finding", "Outcome", "Ruling", "Verdicts", "evidence_of"]
+__all__ = ["Evidence", "Finding", "Outcome", "Ruling", "Verdicts", "evidence_of", "single"]
 
 Outcome = Literal["held", "broken", "not_judged"]
+_REST: Final = re.compile(r",| (?:of|with|that|behind|in|at|under|beyond)\b")
+"""What follows the noun that is counted."""
+_ENDINGS: Final = (("ies", "y"), ("tches", "tch"), ("sses", "ss"), ("s", ""))
+"""The end of a noun in the plural, and of the same noun for one thing."""
 _FINDINGS_MAX: Final = 5
 """The verdict on an invariant keeps this many findings, and counts the others."""
 
@@ -104,7 +109,7 @@ class Verdicts:
 
     def _ruling(self, number: str) -> Ruling:
         looked = [
-            f"{times:,} {what}"
+            f"{times:,} {what if times > 1 else single(what)}"
             for (of, what), times in sorted(self.counts.items())
             if of == number and times
         ]
@@ -122,6 +127,21 @@ class Verdicts:
             tuple(self.findings.get(number, ())),
             self.totals[number],
         )
+
+
+def single(things: str) -> str:
+    """Return words in the plural as words for one thing: the noun before the rest is another.
+
+    >>> single("entries of sets"), single("unsafe grants"), single("batches with a decision")
+    ('entry of sets', 'unsafe grant', 'batch with a decision')
+    """
+    rest = _REST.search(things)
+    end = len(things) if rest is None else rest.start()
+    head = things[:end]
+    for ending, one in _ENDINGS:
+        if head.endswith(ending):
+            return head.removesuffix(ending) + one + things[end:]
+    return things
 
 
 def evidence_of(row: RawRecord, says: str) -> Evidence:

@@ -10,21 +10,23 @@ from contextlib import contextmanager
 from typing import cast
 
 from fairlead.core.model import MessageQueue
-from strategies.sticky.world import World
+from strategies.sticky.numbered_request import NumberedRequest
 
 __all__ = ["shares_of"]
 
 
-def shares_of(world: World, owner: list[int]) -> dict[str, dict[str, tuple[MessageQueue, ...]]]:
+def shares_of(
+    numbered: NumberedRequest, owner: list[int]
+) -> dict[str, dict[str, tuple[MessageQueue, ...]]]:
     """Return topic -> client id -> queues in queue order, for clients that own something."""
     # The last name stands for NOBODY.
-    names: list[str | None] = [*world.client_ids, None]
+    names: list[str | None] = [*numbered.client_ids, None]
     owners = list(map(names.__getitem__, owner))
     topics = {}
     with _collector_waits():
-        for share in world.topics:
+        for share in numbered.topics:
             part = slice(share.start, share.stop)
-            shares = _shares(owners[part], world.queues[part])
+            shares = _shares(owners[part], numbered.queues[part])
             shares.pop(None, None)
             topics[share.topic] = cast("dict[str, tuple[MessageQueue, ...]]", shares)
     return topics

@@ -9,8 +9,8 @@ from collections import Counter
 from collections.abc import Mapping
 from heapq import heapify, heappop, heappush
 
+from strategies.sticky.numbered_request import NOBODY, NumberedRequest
 from strategies.sticky.quota import deal
-from strategies.sticky.world import NOBODY, World
 from strategies.sticky.zone_places import given_away
 
 __all__ = ["Holding"]
@@ -28,7 +28,7 @@ class Holding:
 
     def __init__(
         self,
-        world: World,
+        numbered: NumberedRequest,
         numbers: list[int],
         queues: list[list[int]],
         part: list[int] | None = None,
@@ -37,21 +37,21 @@ class Holding:
 
         ``part``: the part of each node; an owner keeps no queue of another part.
         """
-        self.world = world
+        self.numbered = numbered
         self.numbers = numbers
         self.queues = queues
-        self.first = members = len(world.client_ids)
+        self.first = members = len(numbered.client_ids)
         self.count = [0] * members
         self.has, self.won, self.lost = ([_nothing() for _ in range(members)] for _ in range(3))
-        self.held: list[dict[int, int]] = [{} for _ in world.classes]
-        self.home: list[Mapping[int, int]] = [{} for _ in world.classes]
-        self.guests = [_nothing() for _ in world.classes]
-        self.missing = [_nothing() for _ in world.classes]
+        self.held: list[dict[int, int]] = [{} for _ in numbered.classes]
+        self.home: list[Mapping[int, int]] = [{} for _ in numbered.classes]
+        self.guests = [_nothing() for _ in numbered.classes]
+        self.missing = [_nothing() for _ in numbered.classes]
         self.leaving: dict[int, list[int]] = {}
         self.free = {number: self._keep(number, part) for number in numbers}
 
     def _keep(self, number: int, part: list[int] | None) -> int:
-        counted = Counter(map(self.world.home.__getitem__, self.queues[number]))
+        counted = Counter(map(self.numbered.home.__getitem__, self.queues[number]))
         node = self.first + number
         leaving = [NOBODY]
         if part is not None:
@@ -67,12 +67,12 @@ class Holding:
 
     def place_low(self) -> None:
         """Give each queue without an owner where the load stays lowest."""
-        count, capacity = self.count, self.world.capacity
+        count, capacity = self.count, self.numbered.capacity
         # The class with the fewest possible owners comes first; later ones can fill the gaps.
-        for number in sorted(self.numbers, key=lambda one: (len(self.world.classes[one]), one)):
+        for number in sorted(self.numbers, key=lambda one: (len(self.numbered.classes[one]), one)):
             if not self.free[number]:
                 continue
-            members = self.world.classes[number]
+            members = self.numbered.classes[number]
             heap = [((count[member] + 1) / capacity[member], member) for member in members]
             heapify(heap)
             places: Counter[int] = Counter()
@@ -137,7 +137,7 @@ class Holding:
             self._write(number, owner)
 
     def _write(self, number: int, owner: list[int]) -> None:
-        home, queues = self.world.home, self.queues[number]
+        home, queues = self.numbered.home, self.queues[number]
         for queue in queues:
             owner[queue] = home[queue]
         held, had = self.held[number], self.home[number]
@@ -147,7 +147,7 @@ class Holding:
         places = []
         for member in sorted(self.guests[number]):
             places += [member] * (held[member] - had.get(member, 0))
-        deal(self.world, given_away(self.world, changing, keeps, places), places, owner)
+        deal(self.numbered, given_away(self.numbered, changing, keeps, places), places, owner)
 
 
 def _nothing() -> dict[int, None]:

@@ -22,21 +22,25 @@ when none is left, the moves are the fewest of all assignments with that balance
 
 from strategies.sticky.effort import BALANCE, MOVES, NODE, Effort
 from strategies.sticky.holding import Holding
+from strategies.sticky.numbered_request import NumberedRequest
 from strategies.sticky.paths import Network, Search
-from strategies.sticky.world import World
 
 __all__ = ["share_classes"]
 
 
 def share_classes(
-    world: World, numbers: list[int], queues: list[list[int]], owner: list[int], effort: Effort
+    numbered: NumberedRequest,
+    numbers: list[int],
+    queues: list[list[int]],
+    owner: list[int],
+    effort: Effort,
 ) -> None:
     """Write the owners of the queues of these classes into ``owner``.
 
-    ``queues`` holds, for every class of the world, the queues that count. When the effort is spent,
-    the balance and the moves are the best found so far.
+    ``queues`` holds, for every class of the request, the queues that count. When the effort is
+    spent, the balance and the moves are the best found so far.
     """
-    level = Holding(world, numbers, queues)
+    level = Holding(numbered, numbers, queues)
     level.place_low()
     balance = _Balance(level, effort)
     balance.level()
@@ -45,7 +49,7 @@ def share_classes(
     if effort.spent or level.moves() == balance.fewest_moves():
         level.write(owner)
         return
-    saving = Holding(world, numbers, queues, balance.network.part)
+    saving = Holding(numbered, numbers, queues, balance.network.part)
     saving.place_like(level)
     reached = _save_moves(saving, balance, effort)
     if effort.spent:
@@ -74,7 +78,7 @@ def _save_moves(saving: Holding, balance: "_Balance", effort: Effort) -> bool:
 def _exchange(network: Network, part: list[int]) -> None:
     """Let members with the upper of two loads change places with members with the lower one."""
     holding, potential = network.holding, network.potential
-    count, capacity = holding.count, holding.world.capacity
+    count, capacity = holding.count, holding.numbered.capacity
     while not network.effort.spent:
         upper, lower = _borders(part, count, capacity)
         if not upper or max(map(potential.__getitem__, upper)) <= min(
@@ -113,7 +117,7 @@ class _Balance:
 
     def level(self) -> None:
         """Level the members, part by part."""
-        classes = self.holding.world.classes
+        classes = self.holding.numbered.classes
         waiting = [sorted(set().union(*[classes[number] for number in self.holding.numbers]))]
         while waiting and not self.effort.spent:
             part = waiting.pop()
@@ -128,7 +132,7 @@ class _Balance:
 
     def _threshold(self, part: list[int]) -> float | None:
         """Return a load between the highest and the lowest in a part; None if it is level."""
-        count, capacity = self.holding.count, self.holding.world.capacity
+        count, capacity = self.holding.count, self.holding.numbered.capacity
         loads = [count[member] / capacity[member] for member in part]
         following = [(count[member] + 1) / capacity[member] for member in part]
         most, least = max(loads), min(following)
@@ -146,7 +150,7 @@ class _Balance:
     def _sides(self, part: list[int], threshold: float) -> tuple[dict[int, int], dict[int, int]]:
         """Return the members' queues above the threshold, and their room below it."""
         giving, taking = {}, {}
-        count, capacity = self.holding.count, self.holding.world.capacity
+        count, capacity = self.holding.count, self.holding.numbered.capacity
         for member in part:
             own = capacity[member]
             limit = int(threshold * own)
@@ -184,7 +188,7 @@ class _Balance:
 
     def fewest_moves(self) -> int:
         """Return a lower bound of the moves of any assignment with this balance."""
-        count, capacity = self.holding.count, self.holding.world.capacity
+        count, capacity = self.holding.count, self.holding.numbered.capacity
         of, first = self.network.part, self.network.first
         own = [0] * len(count)
         moves = 0

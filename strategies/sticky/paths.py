@@ -43,7 +43,7 @@ class Network:
         self.move = MOVE if saving else 0
         self.part = [0] * (self.first + len(holding.held))
         self.potential = [0] * len(self.part)
-        self._owners = list(holding.world.classes)
+        self._owners = list(holding.numbered.classes)
         self._may_own: dict[int, list[int]] = {}
         self._known_for: dict[int, int] = {}
 
@@ -63,7 +63,7 @@ class Network:
         if self._known_for.get(member) != part:
             self._known_for[member] = part
             if member not in self._may_own:
-                numbers = self.holding.world.classes_of(member)
+                numbers = self.holding.numbered.classes_of(member)
                 self._may_own[member] = [self.first + number for number in numbers]
             of = self.part
             self._may_own[member] = [node for node in self._may_own[member] if of[node] == part]

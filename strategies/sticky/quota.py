@@ -13,7 +13,7 @@ from collections.abc import Callable
 from heapq import heapify, heapreplace
 from itertools import compress
 
-from strategies.sticky.world import NOBODY, World
+from strategies.sticky.numbered_request import NOBODY, NumberedRequest
 from strategies.sticky.zone_places import given_away, near_ones
 
 __all__ = ["deal", "share_one_class", "shares"]
@@ -67,10 +67,12 @@ def _unequal(total: int, capacity: list[float]) -> tuple[list[int], list[int], i
     return sure, border, total - sum(sure)
 
 
-def share_one_class(world: World, number: int, queues: list[int], owner: list[int]) -> None:
+def share_one_class(
+    numbered: NumberedRequest, number: int, queues: list[int], owner: list[int]
+) -> None:
     """Write the owners of the queues of a class into ``owner``."""
-    members = world.classes[number]
-    home = world.home
+    members = numbered.classes[number]
+    home = numbered.home
     whole = len(queues) == len(home)
     homes = home if whole else list(map(home.__getitem__, queues))
     counted = Counter(homes)
@@ -78,11 +80,11 @@ def share_one_class(world: World, number: int, queues: list[int], owner: list[in
 
     def near(sure: list[int], border: list[int]) -> frozenset[int]:
         gets = {member: size - has for member, size, has in zip(members, sure, held, strict=True)}
-        near_members = near_ones(world, queues, gets, [members[place] for place in border])
+        near_members = near_ones(numbered, queues, gets, [members[place] for place in border])
         return frozenset(place for place in border if members[place] in near_members)
 
-    capacity = [world.capacity[member] for member in members]
-    sizes = shares(len(queues), capacity, held, near if world.queue_zone else None)
+    capacity = [numbered.capacity[member] for member in members]
+    sizes = shares(len(queues), capacity, held, near if numbered.queue_zone else None)
     left = {
         member: size - has
         for member, size, has in zip(members, sizes, held, strict=True)
@@ -100,7 +102,7 @@ def share_one_class(world: World, number: int, queues: list[int], owner: list[in
             owner[queue] = one
     places = _places(left)
     if places:
-        deal(world, given_away(world, changing, keeps, places), places, owner)
+        deal(numbered, given_away(numbered, changing, keeps, places), places, owner)
 
 
 def _places(left: dict[int, int]) -> list[int]:
@@ -115,21 +117,21 @@ def _places(left: dict[int, int]) -> list[int]:
     return places
 
 
-def deal(world: World, queues: list[int], places: list[int], owner: list[int]) -> None:
+def deal(numbered: NumberedRequest, queues: list[int], places: list[int], owner: list[int]) -> None:
     """Give equal queues to as many places: home first, then by zone, then in order."""
-    if len(places) == len(queues) and not world.queue_zone:
+    if len(places) == len(queues) and not numbered.queue_zone:
         homes = set(places)
-        if not any(world.home[queue] in homes for queue in queues):
+        if not any(numbered.home[queue] in homes for queue in queues):
             for queue, member in zip(queues, places, strict=True):
                 owner[queue] = member
             return
     free = Counter(places)
-    queues = _match(queues, free, {queue: world.home[queue] for queue in queues}, owner)
-    if world.queue_zone:
+    queues = _match(queues, free, {queue: numbered.home[queue] for queue in queues}, owner)
+    if numbered.queue_zone:
         waiting: dict[str | None, list[int]] = {}
         for member in reversed(places):
-            waiting.setdefault(world.member_zone[member], []).append(member)
-        queues = _match_zones(world, queues, waiting, free, owner)
+            waiting.setdefault(numbered.member_zone[member], []).append(member)
+        queues = _match_zones(numbered, queues, waiting, free, owner)
     rest = []
     for member in places:
         if free[member]:
@@ -155,7 +157,7 @@ def _match(
 
 
 def _match_zones(
-    world: World,
+    numbered: NumberedRequest,
     queues: list[int],
     waiting: dict[str | None, list[int]],
     free: Counter[int],
@@ -167,7 +169,7 @@ def _match_zones(
     """
     others = []
     for queue in queues:
-        zone = world.queue_zone[queue]
+        zone = numbered.queue_zone[queue]
         stack = waiting.get(zone, []) if zone is not None else []
         while stack and not free[stack[-1]]:
             stack.pop()

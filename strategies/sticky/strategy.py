@@ -36,10 +36,10 @@ from fairlead.core.model import MessageQueue
 from strategies.sticky.answer import shares_of
 from strategies.sticky.effort import Effort
 from strategies.sticky.levels import share_classes
+from strategies.sticky.numbered_request import NOBODY, NumberedRequest, numbered_request
 from strategies.sticky.options import sticky_options
 from strategies.sticky.quota import share_one_class
 from strategies.sticky.weights import place_uncounted, share_weighted
-from strategies.sticky.world import NOBODY, World, sticky_world
 
 __all__ = ["Sticky"]
 
@@ -64,77 +64,77 @@ class Sticky:
         Raises: AllocationError: ``bad_option``.
         """
         options = sticky_options(request.options).under(request.placement)
-        world = sticky_world(request, options)
-        owner = [NOBODY] * len(world.queues)
+        numbered = numbered_request(request, options)
+        owner = [NOBODY] * len(numbered.queues)
         # An operator's weight of a queue wins over the measured one.
         weights = {**request.weights, **options.weights}
         effort = Effort(options.effort)
         if weights:
-            _share_by_weight(_Task(world, owner, effort), weights, options.damping)
+            _share_by_weight(_Task(numbered, owner, effort), weights, options.damping)
         else:
-            _share_alike(_Task(world, owner, effort), world.class_queues)
-        return Allocation(shares_of(world, owner), notes=effort.notes())
+            _share_alike(_Task(numbered, owner, effort), numbered.class_queues)
+        return Allocation(shares_of(numbered, owner), notes=effort.notes())
 
 
 @dataclass(frozen=True, slots=True)
 class _Task:
-    """A world to share, its owners, and the remaining effort."""
+    """A request to share, its owners, and the remaining effort."""
 
-    world: World
+    numbered: NumberedRequest
     owner: list[int]
     effort: Effort
 
 
 def _share_by_weight(task: _Task, weights: Mapping[MessageQueue, float], damping: float) -> None:
     """Share the queues with a weight above 0, then those of weight 0."""
-    world, owner = task.world, task.owner
+    numbered, owner = task.numbered, task.owner
     known = {
-        queue: weights.get(world.queues[queue], 1)
-        for queues in world.class_queues
+        queue: weights.get(numbered.queues[queue], 1)
+        for queues in numbered.class_queues
         for queue in queues
     }
-    counted = [[queue for queue in queues if known[queue]] for queues in world.class_queues]
+    counted = [[queue for queue in queues if known[queue]] for queues in numbered.class_queues]
     different = {weight for weight in known.values() if weight}
     if len(different) > 1:
-        owner[:] = share_weighted(world, counted, known, damping, task.effort)
+        owner[:] = share_weighted(numbered, counted, known, damping, task.effort)
     else:
         _share_alike(task, counted)
     place_uncounted(
-        world,
-        [[queue for queue in queues if not known[queue]] for queues in world.class_queues],
+        numbered,
+        [[queue for queue in queues if not known[queue]] for queues in numbered.class_queues],
         owner,
     )
 
 
 def _share_alike(task: _Task, queues: list[list[int]]) -> None:
     """Share queues of equal weight: by arithmetic where a class has its members to itself."""
-    world, owner = task.world, task.owner
+    numbered, owner = task.numbered, task.owner
     numbers = [number for number, ones in enumerate(queues) if ones]
     if len(numbers) == 1:
-        share_one_class(world, numbers[0], queues[numbers[0]], owner)
+        share_one_class(numbered, numbers[0], queues[numbers[0]], owner)
         return
-    overlapping = _overlapping(world, numbers)
+    overlapping = _overlapping(numbered, numbers)
     for number in numbers:
         if number not in overlapping:
-            share_one_class(world, number, queues[number], owner)
+            share_one_class(numbered, number, queues[number], owner)
     if overlapping:
-        share_classes(world, [*overlapping], queues, owner, task.effort)
+        share_classes(numbered, [*overlapping], queues, owner, task.effort)
 
 
-def _overlapping(world: World, numbers: list[int]) -> dict[int, None]:
+def _overlapping(numbered: NumberedRequest, numbers: list[int]) -> dict[int, None]:
     """Return the classes with a possible owner that may own queues of another class too."""
     counted, sole = set(numbers), dict[int, int | None]()
     overlapping: dict[int, None] = {}
     for number in numbers:
         # Mostly the first member shows already that the class overlaps with another one.
-        for member in world.classes[number]:
-            if world.narrowed or world.drained:
-                others = [one for one in world.classes_of(member) if one != number]
+        for member in numbered.classes[number]:
+            if numbered.narrowed or numbered.drained:
+                others = [one for one in numbered.classes_of(member) if one != number]
                 overlaps = not counted.isdisjoint(others)
             else:
-                profile = world.profile[member]
+                profile = numbered.profile[member]
                 if profile not in sole:
-                    sole[profile] = world.sole_class(profile, counted)
+                    sole[profile] = numbered.sole_class(profile, counted)
                 overlaps = sole[profile] != number
             if overlaps:
                 overlapping[number] = None

@@ -14,8 +14,8 @@ from dataclasses import dataclass
 from heapq import heapify, heappop, heappush, heapreplace
 
 from strategies.sticky.effort import BALANCE, NODE, Effort
+from strategies.sticky.numbered_request import NOBODY, NumberedRequest
 from strategies.sticky.quota import deal
-from strategies.sticky.world import NOBODY, World
 
 __all__ = ["place_uncounted", "share_weighted"]
 
@@ -46,44 +46,44 @@ class _Move:
 
 
 def share_weighted(
-    world: World,
+    numbered: NumberedRequest,
     queues: list[list[int]],
     weights: Mapping[int, float],
     damping: float,
     effort: Effort,
 ) -> list[int]:
-    """Return the owner of each queue of the world; NOBODY for queues that do not count.
+    """Return the owner of each queue of the request; NOBODY for queues that do not count.
 
     ``queues`` holds the queues of each class that count, ``weights`` their weights.
     """
-    balance = _Balance(world, queues, weights, damping, effort)
+    balance = _Balance(numbered, queues, weights, damping, effort)
     balance.start()
     while balance.improve():
         pass
     if effort.spent:
         effort.unfinished.append(BALANCE)
-    owner = [NOBODY] * len(world.queues)
+    owner = [NOBODY] * len(numbered.queues)
     moving: dict[tuple[int, float], list[int]] = {}
     for queue, member in balance.holder.items():
         owner[queue] = member
-        if world.home[queue] != member:
+        if numbered.home[queue] != member:
             moving.setdefault((balance.class_of[queue], weights[queue]), []).append(queue)
     # Queues of equal weight may change places: one that moves anyway goes home or to its zone.
     for alike in moving.values():
         alike.sort()
-        deal(world, alike, sorted([owner[queue] for queue in alike]), owner)
+        deal(numbered, alike, sorted([owner[queue] for queue in alike]), owner)
     return owner
 
 
-def place_uncounted(world: World, queues: list[list[int]], owner: list[int]) -> None:
+def place_uncounted(numbered: NumberedRequest, queues: list[list[int]], owner: list[int]) -> None:
     """Write the owners of queues of weight 0: a current owner keeps its queue.
 
     The others go to the possible owner with the fewest queues.
     """
-    count = [0] * len(world.client_ids)
+    count = [0] * len(numbered.client_ids)
     for ones in queues:
         for queue in ones:
-            owner[queue] = world.home[queue]
+            owner[queue] = numbered.home[queue]
     for member in owner:
         if member != NOBODY:
             count[member] += 1
@@ -91,7 +91,7 @@ def place_uncounted(world: World, queues: list[list[int]], owner: list[int]) -> 
         free = [queue for queue in ones if owner[queue] == NOBODY]
         if not free:
             continue
-        heap = [(count[member], member) for member in world.classes[number]]
+        heap = [(count[member], member) for member in numbered.classes[number]]
         heapify(heap)
         places = []
         for _ in free:
@@ -99,7 +99,7 @@ def place_uncounted(world: World, queues: list[list[int]], owner: list[int]) -> 
             heapreplace(heap, (held + 1, member))
             count[member] += 1
             places.append(member)
-        deal(world, free, places, owner)
+        deal(numbered, free, places, owner)
 
 
 class _Balance:
@@ -112,42 +112,42 @@ class _Balance:
 
     def __init__(
         self,
-        world: World,
+        numbered: NumberedRequest,
         queues: list[list[int]],
         weights: Mapping[int, float],
         damping: float,
         effort: Effort,
     ) -> None:
-        self.world = world
+        self.numbered = numbered
         self.effort = effort
         self.weights = weights
         self.class_of = {queue: number for number, ones in enumerate(queues) for queue in ones}
         self.classes = [
-            members if queues[number] else () for number, members in enumerate(world.classes)
+            members if queues[number] else () for number, members in enumerate(numbered.classes)
         ]
         self.widest = [
-            max((world.capacity[one] for one in members), default=1) for members in self.classes
+            max((numbered.capacity[one] for one in members), default=1) for members in self.classes
         ]
-        self.of_member: list[list[int]] = [[] for _ in world.client_ids]
+        self.of_member: list[list[int]] = [[] for _ in numbered.client_ids]
         for number, members in enumerate(self.classes):
             for member in members:
                 self.of_member[member].append(number)
         capacity = sum(
-            one for one, numbers in zip(world.capacity, self.of_member, strict=True) if numbers
+            one for one, numbers in zip(numbered.capacity, self.of_member, strict=True) if numbers
         )
         mean = sum(weights[queue] for queue in self.class_of) / capacity
         self.least_gain = mean * _ROUNDING
         self.least_gain_of_owned = mean * damping + self.least_gain
         self.least_gain_of_swap = mean * _SWAP_GAIN
-        self.load = [0.0] * len(world.client_ids)
-        self.total: list[float] = [0] * len(world.client_ids)
-        self.held: list[list[tuple[float, int]]] = [[] for _ in world.client_ids]
+        self.load = [0.0] * len(numbered.client_ids)
+        self.total: list[float] = [0] * len(numbered.client_ids)
+        self.held: list[list[tuple[float, int]]] = [[] for _ in numbered.client_ids]
         self.holder: dict[int, int] = {}
         self.heaps: list[list[tuple[float, int]]] = []
 
     def start(self) -> None:
         """Leave queues with their owners and place the others."""
-        home = self.world.home
+        home = self.numbered.home
         free = []
         for queue in self.class_of:
             if home[queue] == NOBODY:
@@ -187,7 +187,7 @@ class _Balance:
 
     def _best(self, member: int) -> _Move | None:
         """Return the move with the largest sufficient gain; the first one if several are equal."""
-        load, capacity = self.load[member], self.world.capacity[member]
+        load, capacity = self.load[member], self.numbered.capacity[member]
         least_gain = max(self.least_gain, load * _LOST)
         self.effort.left -= NODE
         best: _Move | None = None
@@ -197,7 +197,7 @@ class _Balance:
             if share <= enough:
                 break
             self.effort.left -= NODE
-            if self.world.home[queue] == member:
+            if self.numbered.home[queue] == member:
                 enough = max(enough, self.least_gain_of_owned)
                 if share <= enough:
                     continue
@@ -218,18 +218,18 @@ class _Balance:
         least = max(self.least_gain_of_swap, self.load[giver] * _LOST)
         for entry in self.held[giver]:
             given.setdefault(self.class_of[entry[1]], []).append(entry)
-        if all(self.world.home[queue] == giver for _, queue in self.held[giver]):
+        if all(self.numbered.home[queue] == giver for _, queue in self.held[giver]):
             least = max(least, self.least_gain_of_owned)
         may_own: set[int] = set()
         for number, queues in given.items():
             enough = least if best is None else best.gain
             # A swap gains at most half of the difference, if both have equal capacities.
-            width = 1 + self.world.capacity[giver] / self.widest[number]
+            width = 1 + self.numbered.capacity[giver] / self.widest[number]
             for taker in self._lightest(number, self.load[giver] - enough * width):
                 may_own = may_own or set(self.of_member[giver])
-                share = 1 / self.world.capacity[giver] + 1 / self.world.capacity[taker]
+                share = 1 / self.numbered.capacity[giver] + 1 / self.numbered.capacity[taker]
                 ideal = (self.load[giver] - self.load[taker]) / share
-                if ideal / self.world.capacity[giver] <= enough:
+                if ideal / self.numbered.capacity[giver] <= enough:
                     continue
                 self.effort.left -= NODE * (1 + len(queues)) + len(self.held[taker])
                 backs = [one for one in self.held[taker] if self.class_of[one[1]] in may_own]
@@ -244,12 +244,12 @@ class _Balance:
 
     def _gain(self, giver: int, taker: int, weight: float) -> float:
         """Return by how much the greater of two loads falls if this weight moves."""
-        less, more = weight / self.world.capacity[giver], weight / self.world.capacity[taker]
+        less, more = weight / self.numbered.capacity[giver], weight / self.numbered.capacity[taker]
         return min(less, self.load[giver] - self.load[taker] - more)
 
     def _is_worth(self, gain: float, *held: tuple[int, int]) -> bool:
         """Tell whether a gain justifies taking these queues from these members."""
-        owned = any(self.world.home[queue] == member for queue, member in held)
+        owned = any(self.numbered.home[queue] == member for queue, member in held)
         return not owned or gain > self.least_gain_of_owned
 
     def _lightest(self, number: int, below: float) -> list[int]:
@@ -272,7 +272,7 @@ class _Balance:
         """Return the member whose load would be lowest with the queue, after that load."""
         number = self.class_of[queue]
         heap, weight = self.heaps[number], self.weights[queue]
-        capacity = self.world.capacity
+        capacity = self.numbered.capacity
         at_least = weight / self.widest[number]
         seen: list[tuple[float, int]] = []
         best: tuple[float, int] | None = None
@@ -316,4 +316,4 @@ class _Balance:
     def _weigh(self, member: int, change: float) -> None:
         # A member without queues has load 0, despite rounding.
         self.total[member] = self.total[member] + change if self.held[member] else 0
-        self.load[member] = self.total[member] / self.world.capacity[member]
+        self.load[member] = self.total[member] / self.numbered.capacity[member]

@@ -7,7 +7,7 @@ then others, and last those of its own zone.
 from collections import Counter
 from collections.abc import Iterable, Mapping
 
-from strategies.sticky.world import NOBODY, World
+from strategies.sticky.numbered_request import NOBODY, NumberedRequest
 
 __all__ = ["ZonePlaces", "given_away", "near_ones"]
 
@@ -33,61 +33,61 @@ class ZonePlaces:
 
 
 def near_ones(
-    world: World, queues: list[int], gets: Mapping[int, int], order: Iterable[int]
+    numbered: NumberedRequest, queues: list[int], gets: Mapping[int, int], order: Iterable[int]
 ) -> frozenset[int]:
     """Return the members, tried in order, in whose zone a queue will need an owner.
 
     Args:
-        world: the members and queues.
+        numbered: the members and queues.
         queues: all queues to share.
         gets: how many more than now each possible owner certainly gets; below 0: it gives away.
         order: members that may get one more.
     """
     places = ZonePlaces(
-        world.queue_zone[queue]
+        numbered.queue_zone[queue]
         for queue in queues
-        if (home := world.home[queue]) == NOBODY
-        or (gets[home] < 0 and not world.in_zone(queue, home))
+        if (home := numbered.home[queue]) == NOBODY
+        or (gets[home] < 0 and not numbered.in_zone(queue, home))
     )
     for member, count in gets.items():
-        places.fill(world.member_zone[member], max(0, count))
-    return frozenset(member for member in order if places.use(world.member_zone[member]))
+        places.fill(numbered.member_zone[member], max(0, count))
+    return frozenset(member for member in order if places.use(numbered.member_zone[member]))
 
 
 def given_away(
-    world: World, queues: list[int], keeps: Mapping[int, int], takers: Iterable[int]
+    numbered: NumberedRequest, queues: list[int], keeps: Mapping[int, int], takers: Iterable[int]
 ) -> list[int]:
     """Return the queues that their owners do not keep, ascending.
 
     Args:
-        world: the members and queues.
+        numbered: the members and queues.
         queues: queues of owners that keep less than they have, ascending.
         keeps: how many each of these owners keeps.
         takers: the members that get the queues, repeated once per queue.
     """
     left = dict(keeps)
-    if not world.queue_zone:
-        return [queue for queue in queues if not _keep(left, world.home[queue])]
-    places = ZonePlaces(world.member_zone[member] for member in takers)
+    if not numbered.queue_zone:
+        return [queue for queue in queues if not _keep(left, numbered.home[queue])]
+    places = ZonePlaces(numbered.member_zone[member] for member in takers)
     owned: dict[int, list[int]] = {}
     for queue in queues:
-        owned.setdefault(world.home[queue], []).append(queue)
+        owned.setdefault(numbered.home[queue], []).append(queue)
     given: list[int] = []
     # A member that keeps nothing has no choice, so it comes first.
     for member in sorted(owned, key=lambda one: keeps[one] > 0):
         own = owned[member]
-        near = [queue for queue in own if member != NOBODY and world.in_zone(queue, member)]
-        others = [queue for queue in own if member == NOBODY or not world.in_zone(queue, member)]
+        near = [queue for queue in own if member != NOBODY and numbered.in_zone(queue, member)]
+        others = [queue for queue in own if member == NOBODY or not numbered.in_zone(queue, member)]
         count = len(own) - keeps[member]
         # From the end: without a preference the first queues stay.
         wanted: list[int] = []
         for queue in reversed(others):
-            if len(wanted) < count and places.use(world.queue_zone[queue]):
+            if len(wanted) < count and places.use(numbered.queue_zone[queue]):
                 wanted.append(queue)
         chosen = frozenset(wanted)
         rest = [queue for queue in reversed(others) if queue not in chosen] + near[::-1]
         for queue in rest[: count - len(wanted)]:
-            places.use(world.queue_zone[queue])
+            places.use(numbered.queue_zone[queue])
             wanted.append(queue)
         given += wanted
     return sorted(given)

@@ -32,12 +32,15 @@ def _refused(*words: str) -> UsageError:
             "--file: the group is that of the file, and orders is named too.",
             "Leave --file or the name of the group out.",
         ),
+        (
+            ("watch", "orders", "--dump", "folder", "-o", "json"),
+            "--output: watch writes one decision after the other, and no single JSON document.",
+            "Give -o jsonl",
+        ),
     ],
 )
-def test_no_group_and_two_are_different_mistakes(
-    words: tuple[str, ...], said: str, helps: str
-) -> None:
-    """Where a command needs one group, the error says whether none or two are given."""
+def test_words_that_do_not_go_together(words: tuple[str, ...], said: str, helps: str) -> None:
+    """The error says which words do not go together, none and two groups among them."""
     refused = _refused(*words)
     assert refused.message == said
     assert (refused.remedy or "").startswith(helps)

@@ -65,3 +65,16 @@ def test_queues_and_topics_can_be_chosen(folder: Path) -> None:
             _run(GROUP, "--dump", folder, *words)
     with pytest.raises(UsageError, match="a recording cannot be compared"):
         _run(GROUP, "--dump", folder, "--data-bootstrap", "a:1")
+
+
+def test_a_group_without_queues_is_a_sentence(tmp_path: Path) -> None:
+    """Where there is no queue to show, the table is a sentence and JSON is an empty list."""
+    world = World(queues={"orders": 4})
+    world.join("c1", subscribed=("bills",))
+    world.pass_seconds(3)
+    folder = recorded(world, tmp_path / "recording").folder
+    words = ["offsets", "show", GROUP, "--dump", str(folder)]
+    assert orjson.loads(CliRunner().invoke(app, [*words, "-o", "json"]).stdout) == []
+    ended = CliRunner().invoke(app, words)
+    said = "orders has no queues: no topic that it reads has a route or a position\n"
+    assert (ended.exit_code, ended.stdout) == (0, said)

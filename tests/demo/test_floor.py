@@ -26,7 +26,7 @@ def test_starts_make_owners_and_messages_move_the_frontier() -> None:
     assert not floor.has_reached({queue(0): 7})
     floor.apply("a", Stop(queue(0), Epoch(1, 1), 6, 140))
     assert floor.queues_of("a") == []
-    assert (floor.consumed, floor.seats["a"].consumed) == (1, 1)
+    assert floor.seats["a"].consumed == 1
 
 
 def test_a_late_stop_takes_no_queue_from_the_next_owner() -> None:
@@ -43,6 +43,15 @@ def test_frontier_never_falls() -> None:
     for offset in (5, 6, 5):
         floor.apply("a", Consumed(queue(0), offset, 1000 + offset, 200))
     assert floor.frontier[queue(0)] == 7
+
+
+def test_no_more_is_processed_than_was_produced() -> None:
+    """However late the producer tells its count, and however often a message is read again."""
+    floor = Floor(seats={"a": Seat(state="in"), "b": Seat(state="in")})
+    for client_id, number in (("a", 0), ("b", 1), ("b", 1)):
+        floor.apply(client_id, Start(queue(number), Epoch(1, 1), 0, 100))
+        floor.apply(client_id, Consumed(queue(number), 0, 1_000, 110))
+    assert [floor.counts(told) for told in (0, 1, 2, 9)] == [(2, 2), (2, 2), (2, 2), (9, 2)]
 
 
 def test_with_a_process_its_work_is_gone() -> None:

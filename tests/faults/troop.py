@@ -270,8 +270,8 @@ class Troop:
     def await_processed(self, messages: int) -> None:
         """Return when the group has processed so many more messages: time by its own clock."""
         with self.condition:
-            wanted = self.fleet.floor.consumed + messages
-        self.await_floor(lambda floor: floor.consumed >= wanted, f"{messages} messages")
+            wanted = self.fleet.floor.processed + messages
+        self.await_floor(lambda floor: floor.processed >= wanted, f"{messages} messages")
 
     def stop(self) -> None:
         """End every process."""

@@ -8,6 +8,8 @@ import orjson
 import pytest
 
 from fairlead.cli.group.check import folded_findings
+from fairlead.cli.render.queue import queue_row
+from fairlead.core.model import MessageQueue
 from fairlead.observed.findings import standing_findings
 from fairlead.observed.group_standing import GroupStanding
 from fairlead.observed.verdict import check_group
@@ -183,6 +185,28 @@ def test_a_remedy_is_no_rule_that_is_in_force(
     assert helps in remedy
     assert "restart it" in remedy
     assert ("--on-mute" in remedy) == (rules == {"on_mute": "wait"})
+
+
+def test_queues_that_are_kept_for_a_client_that_is_gone() -> None:
+    """A queue that a restart grace keeps says for whom and how long, in check and in describe."""
+    world = world_of("c1", "c2", queues={"orders": 4})
+    set_rules(world, rule("timing", {"restart_grace_ms": 120_000}))
+    world.pass_seconds(2)
+    gone = world.clients.pop(0)
+    world.pass_seconds(40)
+    found = standing_of(world)
+    (first, second) = found_in(world)
+    assert first.text == second.text
+    assert re.fullmatch(
+        r"it is kept for c1, which is gone, for another 1 min \d+ s \(restart_grace_ms\)",
+        first.text,
+    )
+    assert first.remedy.startswith("start c1 again;")
+    assert first.remedy.endswith("fairlead group set orders --restart-grace-ms 0")
+    remarks_of = {each.queue: queue_row(found, each, 0)["remark"] for each in found.queues}
+    kept = {MessageQueue(*queue) for queue in gone.held}
+    assert {queue for queue, remark in remarks_of.items() if remark} == kept
+    assert {remarks_of[queue] for queue in kept} == {"kept for c1 (restart_grace_ms)"}
 
 
 def test_nobody_takes_queues_from_who_wants_messages_in_order() -> None:

@@ -74,7 +74,8 @@ def watch(
     require_group(name)
     if shared.output is OutputFormat.JSON:
         raise UsageError(
-            "--output: a watch never ends, so it is no JSON document.", remedy="Give -o jsonl."
+            "--output: watch writes one decision after the other, and no single JSON document.",
+            remedy="Give -o jsonl: one JSON object on each line.",
         )
     settings, whole = shared.settings(), shared.output is OutputFormat.JSONL
     if shared.dump is not None:

@@ -10,7 +10,7 @@ from fairlead.cli.change.resets import checked_resets, report_resets
 from fairlead.cli.change.rule_command import signature
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.options import GroupArgument, OutputOptions
-from fairlead.cli.render.output import warn, write_objects
+from fairlead.cli.render.output import OutputFormat, warn, write_line, write_objects
 from fairlead.cli.sources.queue_options import QueueOptions
 from fairlead.cli.sources.source_options import SourceOptions
 from fairlead.errors import UsageError
@@ -57,7 +57,10 @@ def show_offsets(name: GroupArgument, *, queues: QueueOptions, shared: SourceOpt
     else:
         standing, chosen = queues.recorded(name, shared, settings)
         rows = [recorded_place(standing, each) for each in chosen]
-    write_objects(rows, place_cells, PLACE_COLUMNS, shared.output)
+    if rows or shared.output is not OutputFormat.TABLE:
+        write_objects(rows, place_cells, PLACE_COLUMNS, shared.output)
+    else:
+        write_line(f"{name} has no queues: no topic that it reads has a route or a position")
 
 
 @app.command("reset")

@@ -81,12 +81,17 @@ def telling_columns(
 
 
 def block_lines(row: Row, columns: Sequence[str], width: int) -> Iterator[str]:
-    """Yield a row as its first cell, and below it the other cells, wrapped to a width."""
+    """Yield a row as its first cell, and below it the other cells, wrapped to a width.
+
+    The lines of a cell become parts of one sentence, between commas.
+    """
     first, *others = columns
     yield visible(str(row.get(first)))
     cells = ((name, row.get(name)) for name in others)
     parts = [
-        f"{name} {visible(str(value))}".strip() for name, value in cells if value not in (None, "")
+        f"{name} {visible(str(value))}".strip().replace("\n", ", ")
+        for name, value in cells
+        if value not in (None, "")
     ]
     short = [
         part.replace(" ", _NO_BREAK) if len(part) < PROSE_MIN + len(_GAP) else part

@@ -47,13 +47,26 @@ class Floor:
         seats: per client id.
         working: per queue, who works on it.
         frontier: per queue, the next offset that nobody has processed yet.
-        consumed: messages processed, repeats included.
     """
 
     seats: dict[str, Seat] = field(default_factory=dict)
     working: dict[MessageQueue, Working] = field(default_factory=dict)
     frontier: dict[MessageQueue, int] = field(default_factory=dict)
-    consumed: int = 0
+
+    @property
+    def processed(self) -> int:
+        """How many messages were processed, each counted once."""
+        return sum(self.frontier.values())
+
+    def counts(self, told: int) -> tuple[int, int]:
+        """Return how many messages were produced, and how many processed.
+
+        What was processed was produced, though the producer may not have told of it yet.
+
+        Args:
+            told: the count that the producer told last.
+        """
+        return max(told, self.processed), self.processed
 
     def apply(self, client_id: str, record: JournalRecord) -> None:
         """Add one record of a journal."""
@@ -69,7 +82,6 @@ class Floor:
             case Consumed():
                 seat.consumed += 1
                 seat.held = None
-                self.consumed += 1
                 reached = max(self.frontier.get(record.queue, 0), record.offset + 1)
                 self.frontier[record.queue] = reached
             case Held():

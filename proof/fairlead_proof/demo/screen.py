@@ -147,7 +147,8 @@ class _LinePrinter:
             if seat.state in ("in", "leaving")
         )
         epoch = ownership.newest.epoch if ownership.newest else "-"
+        produced, processed = floor.counts(self._show.produced)
         return (
-            f"epoch {epoch}, {ownership.moves} moves, {self._show.produced:,} produced,"
-            f" {floor.consumed:,} processed; queues: {shares or 'none owned'}"
+            f"epoch {epoch}, {ownership.moves} moves, {produced:,} produced,"
+            f" {processed:,} processed; queues: {shares or 'none owned'}"
         )

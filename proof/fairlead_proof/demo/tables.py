@@ -20,13 +20,13 @@ _COLOURS: Final = (
 _STATE_STYLES: Final = {"in": "green", "killed": "red", "failed": "bold red", "left": "dim"}
 
 
-def header(group: str, ownership: Ownership, floor: Floor, produced: int) -> Text:
-    """One line about the whole group."""
-    newest = ownership.newest
+def header(group: str, ownership: Ownership, floor: Floor, told: int) -> Text:
+    """One line about the whole group; ``told``: as many messages the producer has told of."""
+    newest, (produced, processed) = ownership.newest, floor.counts(told)
     engine = f"epoch {newest.epoch} {newest.phase}" if newest else "no decision yet"
     return Text(
         f"group {group} · {engine} · {ownership.decisions} decisions · {ownership.moves} moves ·"
-        f" {produced:,} produced · {floor.consumed:,} processed",
+        f" {produced:,} produced · {processed:,} processed",
         style="bold",
     )
 

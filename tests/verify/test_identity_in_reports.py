@@ -1,4 +1,4 @@
-"""A client's reports name the life of a grant's topic too, where compaction took the add."""
+"""A client's reports name the identity of a grant's topic too, where compaction took the add."""
 
 from pathlib import Path
 from typing import Any
@@ -34,20 +34,20 @@ def _tell(rows: Rows, identity: str) -> None:
                 log[at] = row._replace(value=orjson.dumps(body))
 
 
-def _lives(recording: RecordingFolder) -> dict[tuple[MessageQueue, Epoch], str]:
+def _identities(recording: RecordingFolder) -> dict[tuple[MessageQueue, Epoch], str]:
     return dict(history_of(recording, "orders", (), (), {}, refused=()).identities)
 
 
 def test_a_grant_without_its_add_has_its_identity_from_reports(life: Life, tmp_path: Path) -> None:
-    """Compaction leaves a grant without its add: what its client reported tells its life."""
+    """Compaction leaves a grant without its add: what its client reported tells its identity."""
     rows = life.rows()
-    whole = _lives(life.record(tmp_path / "whole", rows))
+    whole = _identities(life.record(tmp_path / "whole", rows))
     for (suffix, _), log in rows.items():
         if suffix == "assignments":
             log[:] = log[-1:]
-    bare = _lives(life.record(tmp_path / "bare", rows))
+    bare = _identities(life.record(tmp_path / "bare", rows))
     _tell(rows, NOW)
-    told = _lives(life.record(tmp_path / "told", rows))
+    told = _identities(life.record(tmp_path / "told", rows))
     assert bare.items() < told.items() <= whole.items()
     assert set(told.values()) == {NOW}
 
@@ -55,13 +55,13 @@ def test_a_grant_without_its_add_has_its_identity_from_reports(life: Life, tmp_p
 def test_the_engines_word_goes_before_the_clients(life: Life, tmp_path: Path) -> None:
     """What the engine told of a grant counts, whatever its client says."""
     rows = life.rows()
-    whole = _lives(life.record(tmp_path / "whole", rows))
+    whole = _identities(life.record(tmp_path / "whole", rows))
     _tell(rows, "another")
-    assert _lives(life.record(tmp_path / "told", rows)) == whole
+    assert _identities(life.record(tmp_path / "told", rows)) == whole
 
 
 def test_a_grant_without_an_identity_is_taken_as_new() -> None:
-    """A grant of the former life without an identity counts as one of the new life."""
+    """A grant of the former topic that names no identity counts as one of the new topic."""
     scene = recreated()
     assert scene.judge()[0] == ()
     del scene.lives[FIRST]

@@ -1,8 +1,8 @@
-"""Positions and resets that name the life of their topic, read by states that do not know it.
+"""Positions and resets that name the identity of their topic, read by states that do not know it.
 
-A state that was lost or put back knows neither the life of a topic nor the records about it.
-If it takes a position of a former life for one of the present life, the group skips messages.
-If it ignores a position of the present life, the group reads messages again (rule H28).
+A state that was lost or put back knows neither the identity of a topic nor the records about it.
+If it takes a position of a former identity for one of the present one, the group skips messages.
+If it ignores a position of the present identity, the group reads messages again (rule H28).
 """
 
 import pytest
@@ -42,7 +42,7 @@ def recover(world: GroupWorld) -> None:
 def lost(reset: str | None = None) -> GroupWorld:
     """Return a world whose driver has begun without state, met one client and read a route.
 
-    `reset` is the life for which a reset was asked that the driver has read before the route.
+    `reset` is the identity for which a reset was asked that the driver has read before the route.
     """
     world = GroupWorld()
     world.lose(3)
@@ -54,7 +54,7 @@ def lost(reset: str | None = None) -> GroupWorld:
     return world
 
 
-def test_after_a_loss_a_former_life_is_no_start() -> None:
+def test_after_a_loss_a_former_identity_is_no_start() -> None:
     """After a loss only positions that name the present identity count (rule H28)."""
     world = lost()
     world.progress("a", 0, LATER, 50, identity="one")
@@ -64,7 +64,7 @@ def test_after_a_loss_a_former_life_is_no_start() -> None:
     assert starts(world) == [(Position(0, 0), "minimum")]
 
 
-def test_after_a_loss_the_present_life_counts_whoever_was_granted_later() -> None:
+def test_after_a_loss_the_present_identity_counts_whoever_was_granted_later() -> None:
     """A driver that knew of no new topic may have granted under newer epochs."""
     world = lost()
     world.progress("a", 0, HELD, 20, identity="two")
@@ -74,7 +74,7 @@ def test_after_a_loss_the_present_life_counts_whoever_was_granted_later() -> Non
     assert starts(world) == [(Position(0, 20), "progress")]
 
 
-def test_an_owner_of_a_former_life_is_dropped_when_the_recovery_ends() -> None:
+def test_an_owner_of_a_former_identity_is_dropped_when_the_recovery_ends() -> None:
     """What it reads is gone, and its release is no start."""
     world = lost()
     world.claims("b", (0, LATER, 50, True), identity="one")
@@ -88,7 +88,7 @@ def test_an_owner_of_a_former_life_is_dropped_when_the_recovery_ends() -> None:
 
 
 def test_an_owner_goes_on_until_its_route_is_known() -> None:
-    """The life that it names is compared with the route, even when that comes after the end."""
+    """The identity that it names is compared with the route, even when that comes after the end."""
     world = GroupWorld()
     world.lose(3)
     world.beat("b")
@@ -102,7 +102,7 @@ def test_an_owner_goes_on_until_its_route_is_known() -> None:
     assert [drop.epoch for drop in world.told("b").drop] == [LATER]
 
 
-def test_an_older_state_hears_the_new_life_before_its_route() -> None:
+def test_an_older_state_hears_the_new_identity_before_its_route() -> None:
     """A topic recreated after the state was kept goes on where it was, with its owner."""
     world = settled("b", queues=2)
     world.driver(3)
@@ -140,7 +140,7 @@ def test_an_older_state_begins_where_work_was_told(
     assert starts(world) == [(Position(0, 20), word)]
 
 
-def test_a_reset_of_a_former_life_is_followed_in_no_other() -> None:
+def test_a_reset_of_a_former_identity_is_followed_in_no_other() -> None:
     """After a loss a reset of a former identity is read again and ignored (rule H28)."""
     world = lost(reset="one")
     world.run()
@@ -148,7 +148,7 @@ def test_a_reset_of_a_former_life_is_followed_in_no_other() -> None:
     assert starts(world) == [(Position(0, 0), "minimum")]
 
 
-def test_a_reset_of_the_present_life_is_followed_after_a_loss() -> None:
+def test_a_reset_of_the_present_identity_is_followed_after_a_loss() -> None:
     """It waits for the route, and then for what the group committed."""
     world = lost(reset="two")
     world.run()
@@ -156,8 +156,8 @@ def test_a_reset_of_the_present_life_is_followed_after_a_loss() -> None:
     assert starts(world) == [(Position(1, 24), "reset")]
 
 
-def test_a_reset_is_read_before_the_route_of_its_life() -> None:
-    """Whatever the clocks of brokers say, the identity tells for which life it was asked."""
+def test_a_reset_is_read_before_the_route_of_its_identity() -> None:
+    """Whatever the clocks of brokers say, the identity tells for which identity it was asked."""
     world = settled("b", queues=1)
     held = world.epoch_of(0)
     world.reset(0, 7, identity="two")

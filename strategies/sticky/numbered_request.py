@@ -18,7 +18,7 @@ from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import java_order, queue_order
 from strategies.sticky.options import StickyOptions
 
-__all__ = ["NOBODY", "TopicShare", "World", "sticky_world"]
+__all__ = ["NOBODY", "NumberedRequest", "TopicShare", "numbered_request"]
 
 NOBODY = -1
 """Instead of a member's number: nobody. Instead of a class: no possible owner."""
@@ -26,7 +26,7 @@ NOBODY = -1
 
 @dataclass(slots=True)
 class TopicShare:
-    """One topic, with queues ``start`` to ``stop`` of the world."""
+    """One topic, with queues ``start`` to ``stop`` of the request."""
 
     topic: str
     start: int
@@ -34,7 +34,7 @@ class TopicShare:
 
 
 @dataclass(slots=True)
-class World:
+class NumberedRequest:
     """Members and queues by number, both in RocketMQ's order.
 
     ``classes`` holds the possible owners of each class, ascending; ``class_queues`` its queues,
@@ -100,8 +100,8 @@ def _is_in(members: tuple[int, ...], member: int) -> bool:
     return place < len(members) and members[place] == member
 
 
-def sticky_world(request: AllocationRequest, options: StickyOptions) -> World:
-    """Return the world of a request; the order of its candidates and queues does not matter."""
+def numbered_request(request: AllocationRequest, options: StickyOptions) -> NumberedRequest:
+    """Return a request in numbers; the order of its candidates and queues does not matter."""
     return _Builder(request, options).build()
 
 
@@ -132,7 +132,7 @@ def _sorted_queues(queues: Iterable[MessageQueue]) -> list[MessageQueue]:
 
 
 class _Builder:
-    """Builds one world; remembers its classes."""
+    """Builds one numbered request; remembers its classes."""
 
     def __init__(self, request: AllocationRequest, options: StickyOptions) -> None:
         self.request = request
@@ -141,7 +141,7 @@ class _Builder:
         ids = [candidate.client_id for candidate in self.candidates]
         self.number = {client_id: number for number, client_id in enumerate(ids)}
         self.zones = options.zones.with_reported(request)
-        self.world = World(
+        self.numbered = NumberedRequest(
             ids,
             [options.capacity.get(one.client_id, one.capacity) for one in self.candidates],
             self.zones.of_clients(ids),
@@ -153,11 +153,11 @@ class _Builder:
         self.special = {queue.topic for queue in (*options.pins, *options.bans)}
         self.zoned = self.zones.knows_queues()
 
-    def build(self) -> World:
-        """Return the world, topic by topic in RocketMQ's order."""
+    def build(self) -> NumberedRequest:
+        """Return the request, topic by topic in RocketMQ's order."""
         for topic, shared in self._shared_classes().items():
             self._add_topic(topic, shared)
-        return self.world
+        return self.numbered
 
     def _shared_classes(self) -> Mapping[str, int]:
         """Return the class of each topic, in order: the possible owners of its ordinary queues."""
@@ -166,8 +166,8 @@ class _Builder:
             profiles.setdefault(candidate.topics, []).append(number)
         for number, members in enumerate(profiles.values()):
             for member in members:
-                self.world.profile[member] = number
-        self.world.subscribed += profiles
+                self.numbered.profile[member] = number
+        self.numbered.subscribed += profiles
         by_topic: dict[str, list[int]] = {
             topic: [] for topic in sorted(self.request.queues, key=java_order)
         }
@@ -188,7 +188,7 @@ class _Builder:
         return {topic: classes[tuple(numbers)] for topic, numbers in by_topic.items()}
 
     def _not_drained(self, members: tuple[int, ...]) -> tuple[int, ...]:
-        drained = self.world.drained
+        drained = self.numbered.drained
         return tuple([one for one in members if one not in drained]) if drained else members
 
     def _class(self, members: tuple[int, ...]) -> int:
@@ -197,35 +197,35 @@ class _Builder:
             return NOBODY
         number = self.class_numbers.get(members)
         if number is None:
-            number = self.class_numbers[members] = len(self.world.classes)
-            self.world.classes.append(members)
-            self.world.class_queues.append([])
+            number = self.class_numbers[members] = len(self.numbered.classes)
+            self.numbered.classes.append(members)
+            self.numbered.class_queues.append([])
         return number
 
     def _add_topic(self, topic: str, shared: int) -> None:
-        world = self.world
+        numbered = self.numbered
         queues = _sorted_queues(self.request.queues[topic])
-        start = len(world.queues)
+        start = len(numbered.queues)
         stop = start + len(queues)
-        world.queues += queues
-        world.topics.append(TopicShare(topic, start, stop))
+        numbered.queues += queues
+        numbered.topics.append(TopicShare(topic, start, stop))
         zones = [self.zones.of_queue(queue) for queue in queues] if self.zoned else []
-        world.queue_zone += zones
+        numbered.queue_zone += zones
         homes = self._homes(topic, queues)
         if topic not in self.special and not (self.options.zone_first and zones):
-            world.home += homes
+            numbered.home += homes
             if shared != NOBODY:
-                world.shared[topic] = shared
-                world.class_queues[shared] += range(start, stop)
+                numbered.shared[topic] = shared
+                numbered.class_queues[shared] += range(start, stop)
             return
         for number, queue in enumerate(queues):
             zone = zones[number] if zones and self.options.zone_first else None
             found = self._class_of(topic, queue, zone, shared)
-            may_keep = found != NOBODY and _is_in(world.classes[found], homes[number])
-            world.home.append(homes[number] if may_keep else NOBODY)
+            may_keep = found != NOBODY and _is_in(numbered.classes[found], homes[number])
+            numbered.home.append(homes[number] if may_keep else NOBODY)
             if found != NOBODY:
-                world.narrowed.setdefault(topic, {})[found] = None
-                world.class_queues[found].append(start + number)
+                numbered.narrowed.setdefault(topic, {})[found] = None
+                numbered.class_queues[found].append(start + number)
 
     def _homes(self, topic: str, queues: list[MessageQueue]) -> list[int]:
         """Return each queue's current owner if it subscribes to the topic and is not drained."""
@@ -235,12 +235,12 @@ class _Builder:
         # map() runs in C: a big group has 100,000 queues.
         names = map(owners.get, queues, repeat(""))
         homes = list(map(self.number.get, names, repeat(NOBODY)))
-        profile, subscribed = self.world.profile, self.world.subscribed
-        if len(subscribed) == 1 and topic in subscribed[0] and not self.world.drained:
+        profile, subscribed = self.numbered.profile, self.numbered.subscribed
+        if len(subscribed) == 1 and topic in subscribed[0] and not self.numbered.drained:
             return homes
         owners_now = set(homes)
         owners_now.discard(NOBODY)
-        drained = owners_now & self.world.drained
+        drained = owners_now & self.numbered.drained
         known = dict.fromkeys(map(profile.__getitem__, owners_now))
         others = {one for one in known if topic not in subscribed[one]}
         if not drained and not others:
@@ -252,7 +252,7 @@ class _Builder:
         """Return the class of a queue that a pin, a ban or its zone may narrow."""
         for client_id in self.options.pins.get(queue, ()):
             number = self.number.get(client_id)
-            if number is None or number in self.world.drained:
+            if number is None or number in self.numbered.drained:
                 continue
             if topic in self.candidates[number].topics:
                 return self._class((number,))
@@ -261,8 +261,8 @@ class _Builder:
             return shared
         key = (shared, zone, banned)
         if key not in self.narrowed:
-            ids, member_zone = self.world.client_ids, self.world.member_zone
-            left = [one for one in self.world.classes[shared] if ids[one] not in banned]
+            ids, member_zone = self.numbered.client_ids, self.numbered.member_zone
+            left = [one for one in self.numbered.classes[shared] if ids[one] not in banned]
             near = [one for one in left if zone is not None and member_zone[one] == zone]
             self.narrowed[key] = self._class(tuple(near or left))
         return self.narrowed[key]

@@ -1,6 +1,6 @@
 """A topic that is made again under its name, while somebody still reads the one that is gone.
 
-Offsets of the former life mean nothing in the new one: taken for a start they would skip its
+Offsets of the former identity mean nothing in the new one: taken for a start they would skip its
 first messages.
 """
 
@@ -17,7 +17,7 @@ def starts(world: GroupWorld, client: str) -> list[tuple[int, int]]:
     return [(add.queue.queue_id, add.position.offset) for add in world.adds(client)]
 
 
-def test_nobody_waits_behind_the_release_of_a_former_life() -> None:
+def test_nobody_waits_behind_the_release_of_a_former_identity() -> None:
     """H7: a successor is granted after the release; a gate would make it start at its offset."""
     world = settled("a", queues=1, chain_cap=2)
     held = world.epoch_of(0)
@@ -31,7 +31,7 @@ def test_nobody_waits_behind_the_release_of_a_former_life() -> None:
     assert starts(world, "a") == [(0, 0)]
 
 
-def test_a_final_claim_of_a_former_life_is_no_start_of_a_queue_that_comes_back() -> None:
+def test_a_final_claim_of_a_former_identity_is_no_start_of_a_queue_that_comes_back() -> None:
     """A queue that was forgotten with its topic, and grows again, is not where it once was."""
     world = settled("a", queues=2)
     former = world.epoch_of(1)
@@ -70,7 +70,7 @@ def test_a_claim_of_a_queue_that_is_not_there_yet_waits_for_no_route() -> None:
     assert starts(world, "a") == [(1, 50)]
 
 
-def test_what_an_older_state_does_not_know_of_is_of_the_former_life() -> None:
+def test_what_an_older_state_does_not_know_of_is_of_the_former_identity() -> None:
     """Once the topic is recreated, the engine drops a grant that an older checkpoint forgot."""
     world = settled("a", queues=1)
     forgotten = Epoch(1, 9)
@@ -86,7 +86,7 @@ def test_what_an_older_state_does_not_know_of_is_of_the_former_life() -> None:
     assert starts(world, "a") == [(0, 0)]
 
 
-def test_a_reset_of_the_new_life_is_read_before_its_route() -> None:
+def test_a_reset_of_the_new_identity_is_read_before_its_route() -> None:
     """Control is applied before routes: what was asked after the topic was made again counts."""
     world = settled("a", queues=1)
     held = world.epoch_of(0)
@@ -100,7 +100,7 @@ def test_a_reset_of_the_new_life_is_read_before_its_route() -> None:
     assert starts(world, "a") == [(0, 7)]
 
 
-def test_a_reset_of_the_former_life_is_read_with_the_route_of_the_new_one() -> None:
+def test_a_reset_of_the_former_identity_is_read_with_the_route_of_the_new_one() -> None:
     """An offset of a queue that is gone says nothing of the one under its name."""
     world = settled("a", queues=1)
     held = world.epoch_of(0)
@@ -114,7 +114,7 @@ def test_a_reset_of_the_former_life_is_read_with_the_route_of_the_new_one() -> N
     assert starts(world, "a") == [(0, 0)]
 
 
-def test_what_is_granted_with_the_route_is_of_the_life_that_it_tells() -> None:
+def test_what_is_granted_with_the_route_is_of_the_identity_that_it_tells() -> None:
     """A reset in the same step has drawn the decision's epoch: the new queue's grant counts."""
     world = settled("a", queues=1)
     world.reset(0, 50)
@@ -127,7 +127,7 @@ def test_what_is_granted_with_the_route_is_of_the_life_that_it_tells() -> None:
     assert world.state.queues[queue_of(1)].base == Position(0, 77)
 
 
-def test_grants_of_the_same_driver_are_of_the_former_life_too() -> None:
+def test_grants_of_the_same_driver_are_of_the_former_identity_too() -> None:
     """A group that lost records passes its own generation once more: its grants are no newer."""
     world = settled("a", queues=1)
     held = world.epoch_of(0)
