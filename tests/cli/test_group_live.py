@@ -162,7 +162,7 @@ def test_pinned_at_run_time(engine: SharedEngine, tmp_path: Path) -> None:
         "the engine refuses it (there is no strategy 'ONLY_HERE'); the rule before it stays" in text
     )
     rows, text = group.run("show")
-    assert [(row["rule"], row["says"], row["by"]) for row in rows if row["origin"] == "own"] == [
+    assert [(row["rule"], row["says"], row["by"]) for row in rows if row["origin"] == "rule"] == [
         ("strategy", "STICKY", "alice"),
         ("pin", "c2", "alice"),
     ]
