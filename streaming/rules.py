@@ -8,14 +8,14 @@ reject refuses the start; in the log it would end among the rejects, and nobody 
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from typing import Any, Final
+from typing import Any
 
 import orjson
 import structlog
 from kafka.consumer.fetcher import ConsumerRecord
 
 from fairlead.core.allocation import Strategy
-from fairlead.core.records import ALL_GROUPS, RuleSet
+from fairlead.core.records import ALL_GROUPS, CONF_AUTHOR, RuleSet
 from fairlead.core.rules.designation import IF_NOBODY
 from fairlead.core.rules.group_rules import TIMES, WORDS, GroupRules, with_rule
 from fairlead.core.rules.rule_error import RuleError
@@ -30,7 +30,6 @@ from strategies.registry import STRATEGIES
 
 log = structlog.get_logger()
 
-AUTHOR: Final = "conf"
 RuleName = tuple[str, str]
 """The group (or ``*``) and the rule."""
 
@@ -68,7 +67,7 @@ def publish_rules(settings: Settings, shards: int, wanted: Mapping[RuleName, Any
     in_force = rules_in_force(read_to_end(settings.kafka, topic, range(shards)))
     changes = list(rule_changes(wanted, in_force, shards))
     rules = [
-        (change.partition, RuleSet(change.group, change.rule, (), change.value, AUTHOR))
+        (change.partition, RuleSet(change.group, change.rule, (), change.value, CONF_AUTHOR))
         for change in changes
     ]
     if write_rules(settings.kafka, rules):
@@ -136,7 +135,7 @@ def rule_changes(
             if present != value:
                 yield RuleChange(partition, group, rule, value)
     for (partition, name), rule_in_force in in_force.items():
-        if name not in wanted and rule_in_force.author == AUTHOR:
+        if name not in wanted and rule_in_force.author == CONF_AUTHOR:
             yield RuleChange(partition, *name, value=None)
 
 
@@ -147,7 +146,7 @@ def _accepted(
     accepted: dict[RuleName, Any] = {}
     for (group, rule), value in rules.items():
         try:
-            read = as_read(RuleSet(group, rule, (), value, AUTHOR))
+            read = as_read(RuleSet(group, rule, (), value, CONF_AUTHOR))
             with_rule(GroupRules(), rule, read.value, strategies)
         except (WireError, RuleError) as error:
             raise _refused(table, rule, error) from error

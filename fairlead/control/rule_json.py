@@ -1,12 +1,12 @@
 """Rules in force in JSON, each with where it comes from and who set it."""
 
 from collections.abc import Iterator
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from typing import Any, Final
 
 from fairlead.control.rule_values import subject_words, value_words
 from fairlead.control.rules_in_force import RulesInForce, WrittenRule
-from fairlead.core.records import RuleSet
+from fairlead.core.records import ALL_GROUPS, CONF_AUTHOR, RuleSet
 from fairlead.core.rules.group_rules import NEVER, TIMES, GroupRules
 from strategies.registry import USUAL
 
@@ -17,22 +17,49 @@ _ORDER: Final = (
     *("timing", "weighing", "quota", "designated"),
 )
 _NOT_BUILT_IN: Final = ("pause", "designated")
+_OF_VALUES: Final = ("timing", "weighing", "quota")
+"""Rules of several values: a record may leave some out."""
+_EACH_BY_ITSELF: Final = ("timing", "quota")
+"""Of them, those whose left-out values stay as for all groups; of others they are built in."""
 
 
 def rules_json(found: RulesInForce) -> Iterator[dict[str, Any]]:
-    """Yield each rule in force with where it comes from, rules of the whole group first."""
+    """Yield each rule in force with where it comes from, rules of the whole group first.
+
+    A rule of several values may come from several places: each has a row with the values that are
+    in force from there.
+    """
     for name in _ORDER:
-        own, of_all = found.own.get((name, ())), found.of_all.get((name, ()))
-        if own is not None:
-            yield _written(own, "own")
-        if of_all is not None:
-            shown = _not_hidden(of_all.rule, None if own is None else own.rule)
-            if shown is not None:
-                yield {**_written(of_all, "all groups"), **rule_head(shown)}
-        if own is None and of_all is None and name not in _NOT_BUILT_IN:
-            yield _unwritten(_built_in(found.rules, name))
+        yield from _of_whole(found, name)
     for place in sorted(found.own.keys() - {(name, ()) for name in _ORDER}):
-        yield _written(found.own[place], "own")
+        yield _written(found.own[place], found.own[place].rule)
+
+
+def _of_whole(found: RulesInForce, name: str) -> Iterator[dict[str, Any]]:
+    """Yield a rule of the whole group: its own, of all groups, built in, the first that says it."""
+    said: frozenset[str] = frozenset()
+    for written in (found.own.get((name, ())), found.of_all.get((name, ()))):
+        if written is None:
+            continue
+        left = _left(written.rule, said)
+        if left is not None:
+            yield _written(written, left)
+        if name not in _OF_VALUES:
+            return
+        said |= written.rule.value.keys() if isinstance(written.rule.value, dict) else frozenset()
+        if name not in _EACH_BY_ITSELF:
+            break
+    left = None if name in _NOT_BUILT_IN else _left(_built_in(found.rules, name), said)
+    if left is not None:
+        yield _unwritten(left)
+
+
+def _left(rule: RuleSet, said: frozenset[str]) -> RuleSet | None:
+    """Return what a rule says beside the values that stronger ones say; None: nothing."""
+    if not said or rule.value is None:
+        return rule
+    left = {name: each for name, each in rule.value.items() if name not in said}
+    return replace(rule, value=left) if left else None
 
 
 def unusual_rules_json(found: RulesInForce) -> Iterator[dict[str, Any]]:
@@ -43,7 +70,7 @@ def unusual_rules_json(found: RulesInForce) -> Iterator[dict[str, Any]]:
     usual = GroupRules(strategy=USUAL)
     for row in rules_json(found):
         value, name = row["value"], row["rule"]
-        if row["origin"] == "built in":
+        if row["origin"] == "default":
             continue
         if name in _NOT_BUILT_IN or name not in _ORDER:
             yield row
@@ -59,6 +86,7 @@ def unusual_rules_json(found: RulesInForce) -> Iterator[dict[str, Any]]:
 def rule_head(rule: RuleSet) -> dict[str, Any]:
     """Return what a rule says, as JSON values."""
     return {
+        "group": rule.group,
         "rule": rule.rule,
         "for": subject_words(rule),
         "says": value_words(rule),
@@ -66,12 +94,13 @@ def rule_head(rule: RuleSet) -> dict[str, Any]:
     }
 
 
-def _written(written: WrittenRule, origin: str) -> dict[str, Any]:
+def _written(written: WrittenRule, rule: RuleSet) -> dict[str, Any]:
+    """Return a record of a rule; ``rule``: what of it is in force."""
     return {
-        **rule_head(written.rule),
-        "origin": origin,
-        "by": written.rule.by,
-        "because": written.rule.because,
+        **rule_head(rule),
+        "origin": "setting" if rule.by == CONF_AUTHOR else "rule",
+        "by": rule.by,
+        "because": rule.because,
         "append_ms": written.written_ms,
         "at": [written.topic, written.partition, written.offset],
     }
@@ -79,17 +108,7 @@ def _written(written: WrittenRule, origin: str) -> dict[str, Any]:
 
 def _unwritten(rule: RuleSet) -> dict[str, Any]:
     nobody = dict.fromkeys(("by", "because", "append_ms", "at"))
-    return {**rule_head(rule), "origin": "built in", **nobody}
-
-
-def _not_hidden(of_all: RuleSet, own: RuleSet | None) -> RuleSet | None:
-    """Return what of a rule of all groups is left by a group's own; None: nothing."""
-    if own is None:
-        return of_all
-    if of_all.rule != "timing" or of_all.value is None or own.value is None:
-        return None
-    left = {name: number for name, number in of_all.value.items() if name not in own.value}
-    return RuleSet(of_all.group, of_all.rule, (), left) if left else None
+    return {**rule_head(rule), "origin": "default", **nobody}
 
 
 def _time(milliseconds: int | None) -> int | str:
@@ -115,4 +134,4 @@ def _built_in(rules: GroupRules, name: str) -> RuleSet:
         },
         "quota": asdict(rules.quota),
     }
-    return RuleSet("", name, (), values[name])
+    return RuleSet(ALL_GROUPS, name, (), values[name])

@@ -21,6 +21,7 @@ from fairlead.core.model import (
 
 __all__ = [
     "ALL_GROUPS",
+    "CONF_AUTHOR",
     "Arrival",
     "BridgeSign",
     "BridgeState",
@@ -47,6 +48,8 @@ __all__ = [
 
 ALL_GROUPS = "*"
 """The group name in a rule for all groups; its record stands in every partition."""
+CONF_AUTHOR = "conf"
+"""Who sets a rule that stands in the settings: the engine, at its start."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -67,7 +67,7 @@ class QueueStory:
             "group": self.group,
             **self.stand.to_json(),
             "nobody_because": self.nobody_because,
-            "as_of_ms": self.as_of_ms,
+            "now_ms": self.as_of_ms,
             "silence": None if self.silence is None else self.silence.to_json(),
             "loss": None if self.loss is None else self.loss.to_json(),
             "owners": [each.to_json() for each in self.grants],

@@ -76,11 +76,14 @@ class Rejected:
         """Whether the value is longer than its excerpt."""
         return self.excerpt is not None and (self.size or 0) > len(self.excerpt)
 
-    def to_json(self) -> dict[str, Any]:
-        """Return JSON values: the record in readable form, and as it was."""
+    def to_json(self, append_ms: int | None) -> dict[str, Any]:
+        """Return JSON values: the record in readable form, and as it was.
+
+        ``append_ms``: when the rejected record was appended; None: not known.
+        """
         return {
             "at": [*self.place],
-            "append_ms": self.row.append_ms,
+            "append_ms": append_ms,
             "reason": self.reason,
             "field": self.field,
             "detail": self.detail,
@@ -94,6 +97,7 @@ class Rejected:
             "excerpt_base64": _base64(self.excerpt),
             "excerpt_cut": self.is_cut,
             "version": self.version,
+            "reject_ms": self.row.append_ms,
             "reject_at": [self.row.topic, self.row.partition, self.row.offset],
         }
 

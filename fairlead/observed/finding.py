@@ -11,12 +11,13 @@ __all__ = ["REMEDIES", "Finding"]
 class Finding:
     """One thing that is wrong.
 
-    ``problem``: a word of docs/groups.md. ``subject``: the queue, topic, trait or client concerned.
-    ``text``: what is wrong. ``remedy``: what to do; empty: what `REMEDIES` says of the problem.
+    ``problem``: a word of docs/groups.md. ``subject``: the queue, topic, client or cluster; None:
+    the group as a whole. ``text``: what is wrong. ``remedy``: what to do; empty: what `REMEDIES`
+    says of the problem.
     """
 
     problem: str
-    subject: str
+    subject: str | None
     text: str
     remedy: str = ""
 

@@ -130,7 +130,7 @@ def standing_findings(standing: GroupStanding) -> tuple[Finding, ...]:
 def _engine(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
     yield Finding(
         problem,
-        "engine",
+        None,
         f"{checked.standing.engine.words()}: owners keep working, but nothing is decided",
         "start an engine (fairlead run), or read the log of the one that should run",
     )
@@ -138,7 +138,7 @@ def _engine(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
 
 def _offline(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
     text = f"it has no members, and {checked.standing.lag:,} messages wait"
-    yield Finding(problem, "group", text, "start its clients")
+    yield Finding(problem, None, text, "start its clients")
 
 
 def _phase(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
@@ -147,7 +147,7 @@ def _phase(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
     name, remedy = checked.standing.name, _PHASES[problem]
     if problem == "barrier" and checked.inputs.rules.on_mute != "force":
         remedy += f", or pass it by: fairlead group set {name} --on-mute force"
-    yield Finding(problem, name, f"{PHASES[problem]}{how_long}", remedy)
+    yield Finding(problem, None, f"{PHASES[problem]}{how_long}", remedy)
 
 
 def _overlap(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
@@ -159,14 +159,13 @@ def _overlap(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
 def _disagreement(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
     odd = checked.standing.live.observed.assignments.odd
     for trait, values in checked.inputs.disagreements.items():
-        subject = f"{trait.name} of {trait.topic}" if trait.topic else trait.name
         camps = []
         for value, members in values.items():
             names = [
                 f"{each.client_id} (told)" if each in odd else each.client_id for each in members
             ]
             camps.append(f"{worded(value)}: {', '.join(names)}")
-        yield Finding(problem, subject, "; ".join(camps))
+        yield Finding(problem, trait.topic or None, f"{trait.name}: {'; '.join(camps)}")
 
 
 def _duplicate(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
@@ -341,8 +340,9 @@ def _failed(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
 
 
 def _step_failed(checked: _CheckedGroup, problem: str) -> Iterator[Finding]:
+    del checked
     text = "the engine failed on a record of this group"
-    yield Finding(problem, checked.standing.name, text, _PHASES["quarantined"])
+    yield Finding(problem, None, text, _PHASES["quarantined"])
 
 
 def _ids(holders: Iterable[GrantHolder]) -> list[str]:

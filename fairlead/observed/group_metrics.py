@@ -116,6 +116,7 @@ def _summary(
         queues=sum(each.queues for each in topics),
         unassigned=sum(each.unassigned for each in topics),
         draining=ownership.draining,
+        ungranted=ownership.ungranted,
         gated=ownership.gated,
         unsafe=0 if newest is None else newest.counts.unsafe,
         phase_since_ms=group.phase_since_ms,

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any
 
 from fairlead.control.native_handback import GroupRelease, release_of
 from fairlead.control.rule_json import unusual_rules_json
@@ -21,13 +21,6 @@ from fairlead.observed.unrouted import unrouted_topics
 from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = ["GroupStanding", "standing_of"]
-
-_TRANSIENT: Final = frozenset(
-    (
-        *("settling", "waiting_for_route", "waiting_for_offsets", "waiting_for_clients"),
-        *("handing_over", "barrier", "recovering", "quarantined"),
-    )
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,19 +105,11 @@ class GroupStanding:
         return tuple(each for each in self.members if each.live)
 
     @property
-    def idle(self) -> tuple[MemberStanding, ...]:
-        """The members that heartbeat, could share, and have no queue."""
-        roles = ("idle", "drained", "not_designated")
-        return tuple(
-            each
-            for each in self.members
-            if each.role in roles and not (each.held or each.draining or each.gated)
-        )
-
-    @property
     def behind(self) -> tuple[str, ...]:
-        """Why the group has not converged, one reason each; empty: every member follows."""
-        return tuple(self._behind())
+        """Why the group has not converged, one reason each; empty: it has."""
+        if self.summary.converged:
+            return ()
+        return tuple(self._behind()) or (*self._unheard(),) or (f"the group is {self.phase}",)
 
     def _behind(self) -> Iterator[str]:
         for each in self.members:
@@ -135,17 +120,22 @@ class GroupStanding:
                     yield f"{each.key.client_id} has read {told}, but holds something else"
                 else:
                     yield f"{each.key.client_id} has read {read}, but the engine wrote {told}"
-        passing = sum(each.passing for each in self.queues)
-        if passing:
-            yield f"{passing} moving to another member"
-        unassigned = sum(each.unassigned for each in self.queues)
-        if unassigned:
-            yield f"{unassigned} without an owner"
+        moving = sum(each.in_handover for each in self.queues)
+        if moving:
+            yield f"{moving} moving to another member"
+        kept = sum(bool(each.draining) and not each.in_handover for each in self.queues)
+        if kept:
+            yield f"{kept} not given up by the member before, though granted to the next"
         unplaced = sum(each.unplaced for each in self.members)
         if unplaced:
             yield f"{counted(unplaced, 'member')} that no decision has placed yet"
-        if not passing and not unassigned and self.phase in _TRANSIENT:
-            yield f"the group is {self.phase}"
+
+    def _unheard(self) -> Iterator[str]:
+        """Yield the members whose next heartbeat will tell that they have followed."""
+        observed = self.live.observed
+        for heard in observed.live_members().members.values():
+            if not observed.is_settled(heard):
+                yield f"{heard.member.key.client_id} has yet to say that it holds its assignment"
 
     @property
     def lag(self) -> int | None:

@@ -242,7 +242,7 @@ class ObservedGroup:
         return phase_of(
             None if newest is None else newest.phase,
             awaited=None in settled,
-            passing=bool(ownership.draining or ownership.gated),
+            passing=bool(ownership.ungranted or ownership.gated),
             members=bool(live_members.members),
         )
 

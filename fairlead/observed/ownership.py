@@ -128,8 +128,10 @@ class QueueOwnership(NamedTuple):
 class GroupOwnership:
     """All queues of a group that some assignment names.
 
-    ``owned``: how many queues each member owns, including those that it waits for. ``contested``:
-    queues that somebody gives up, or that several members have to hold, with all their shares.
+    ``owned``: how many queues each member owns, including those that it waits for. ``draining``:
+    queues that somebody has to give up. ``ungranted``: those of them that nobody is granted next.
+    ``gated``: queues whose owner waits. ``contested``: queues that somebody gives up, or that
+    several members have to hold, with all their shares.
     ``passing``: members that give a queue up, or that the engine has not yet told to start one:
     what they hold now is not all that their assignments say.
     """
@@ -137,6 +139,7 @@ class GroupOwnership:
     queues: Mapping[MessageQueue, QueueOwnership]
     owned: Mapping[MemberKey, int]
     draining: int
+    ungranted: int
     gated: int
     contested: Mapping[MessageQueue, Sequence[Share]]
     passing: frozenset[MemberKey]
@@ -170,8 +173,9 @@ def ownership_of(assignments: GroupAssignments, ends: GrantEnds) -> GroupOwnersh
         if hold.owner is not None:
             owned[hold.owner] += 1
     states = Counter(hold.state for hold in queues.values())
-    draining, gated = states["draining"], states["gated"]
-    return GroupOwnership(queues, owned, draining, gated, contested, frozenset(passing))
+    draining = sum(hold.holder is not None for hold in queues.values())
+    ungranted, gated = states["draining"], states["gated"]
+    return GroupOwnership(queues, owned, draining, ungranted, gated, contested, frozenset(passing))
 
 
 def _hold(shares: Sequence[Share]) -> QueueOwnership | None:

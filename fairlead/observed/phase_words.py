@@ -38,7 +38,7 @@ PHASES: Final[Mapping[str, str]] = {
     "quarantined": "the engine keeps failing on it and leaves it alone; owners keep working",
     "recovering": "the engine lost its state and waits until it knows who is working",
     "settling": "the engine collects joins and leaves into one decision (settle_ms)",
-    "stable": "no queue is moving",
+    "stable": "the engine moves no queue",
     "unknown": "it has members that no decision has placed yet",
     "waiting_for_clients": "queues are kept for clients that restart (restart_grace_ms)",
     "waiting_for_offsets": "a bridge has yet to tell where queues begin",

@@ -59,6 +59,7 @@ class QueueStanding:
         newest_grant: its newest grant; None: no decision that was read tells it.
         idle_ms: how long its owner has not tried to pull it; None: nobody told.
         readable: its topic's route has it, and somebody shares the topic.
+        ownerless: the group shares it, has members, and no assignment names it.
         unsafe: its newest grant was made without waiting for somebody who may be working on it.
     """
 
@@ -72,6 +73,7 @@ class QueueStanding:
     newest_grant: LastGrant | None
     idle_ms: int | None
     readable: bool
+    ownerless: bool = False
     unsafe: bool = False
 
     @classmethod
@@ -91,8 +93,13 @@ class QueueStanding:
 
     @property
     def state(self) -> str:
-        """``held``, ``gated`` or ``draining``, of its owner or last holder; else ``unassigned``."""
-        return "unassigned" if self.hold is None else self.hold.state
+        """``held``, ``gated`` or ``draining``, of its owner or last holder.
+
+        Where no assignment names it, ``unassigned`` if somebody should have it, else ``unshared``.
+        """
+        if self.hold is not None:
+            return self.hold.state
+        return "unassigned" if self.ownerless else "unshared"
 
     @property
     def owner(self) -> MemberKey | None:
@@ -115,14 +122,9 @@ class QueueStanding:
         return self.unsafe and bool(self.draining)
 
     @property
-    def passing(self) -> bool:
-        """Whether it is moving from one member to another."""
-        return bool(self.draining or self.gated)
-
-    @property
-    def unassigned(self) -> bool:
-        """Whether nobody holds it and nobody gets it."""
-        return self.readable and not self.held and not self.gated and self.target is None
+    def in_handover(self) -> bool:
+        """Whether it has no owner that may work on it, and somebody gives it up or waits."""
+        return self.state in ("draining", "gated")
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON values."""
@@ -151,7 +153,6 @@ class QueueStanding:
             "lag_at_least": place.lag_at_least,
             "idle_ms": self.idle_ms,
             "readable": self.readable,
-            "unassigned": self.unassigned,
             "unsafe": self.unsafe,
         }
 
@@ -170,6 +171,7 @@ def queue_standings(
     """
     owners, readable = live.planned.owners, frozenset(live.planned.queues)
     shares = _holders(live)
+    ownerless = frozenset(live.observed.standing().ownerless())
     measured = live.observed.positions
     seen = frozenset().union(readable, shares, places, measured.queues)
     standings = []
@@ -198,6 +200,7 @@ def queue_standings(
                 else None,
                 None if measure is None else measure.idle_ms,
                 readable=queue in readable,
+                ownerless=queue in ownerless,
                 unsafe=granted is not None and granted.unsafe,
             )
         )

@@ -47,7 +47,8 @@ class GroupSummary:
         members_idle: those that could own a queue and own none.
         queues: of the topics that its members subscribe to.
         unassigned: queues that nobody holds or is granted.
-        draining: queues that somebody gives up and nobody is granted next.
+        draining: queues that somebody has to give up.
+        ungranted: those of them that nobody is granted next.
         gated: queues whose successor waits for their release.
         unsafe: queues on which somebody beside their owner may still work, as ``mode`` or
             ``on_mute`` allows.
@@ -76,6 +77,7 @@ class GroupSummary:
     queues: int
     unassigned: int
     draining: int
+    ungranted: int
     gated: int
     unsafe: int
     epoch: Epoch | None
@@ -90,6 +92,11 @@ class GroupSummary:
     problems: tuple[str, ...]
     engine: EngineLiveness
     release: GroupRelease | None = None
+
+    @property
+    def in_handover(self) -> int:
+        """How many queues have no owner that may work on them."""
+        return self.ungranted + self.gated
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON values."""
@@ -107,6 +114,7 @@ class GroupSummary:
             "queues_unassigned": self.unassigned,
             "queues_draining": self.draining,
             "queues_gated": self.gated,
+            "queues_in_handover": self.in_handover,
             "queues_unsafe": self.unsafe,
             "epoch": None if self.epoch is None else [*self.epoch],
             "converged": self.converged,

@@ -79,7 +79,7 @@ def check_group(standing: GroupStanding) -> GroupVerdict:
         engine = (standing.engine.words(),)
     released = () if standing.release is None else (standing.release.words(),)
     live = standing.live
-    unanswered = {each.subject for each in findings if each.problem == "unanswered"}
+    unanswered = {each.subject or "" for each in findings if each.problem == "unanswered"}
     notes = (*released, *engine, *alarmed, *check_notes(live, unanswered), *_topics(live))
     return GroupVerdict(standing.name, findings, notes, standing)
 
@@ -111,7 +111,7 @@ def _topics(live: LiveGroup) -> Iterator[str]:
 
 def unreadable_group(group: str, text: str, remedy: str) -> GroupVerdict:
     """Return the verdict on a group whose records nobody can make sense of."""
-    return GroupVerdict(group, (Finding("unreadable", group, text, remedy),))
+    return GroupVerdict(group, (Finding("unreadable", None, text, remedy),))
 
 
 def worst_verdict(verdicts: Iterable[GroupVerdict]) -> VerdictWord:

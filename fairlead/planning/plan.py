@@ -116,7 +116,7 @@ class Plan:
             "queues_change": self.queues.to_json(),
             "member_plans": [member.to_json() for member in self.members],
             "queues_dropped": self.moves,
-            "queues_dropped_anyway": self.moves_anyway,
+            "queues_dropped_without_plan": self.moves_anyway,
             "even_share": None
             if even is None
             else {"queues_dropped": even.moves, "exact": even.exact, "measure": even.by},

@@ -135,7 +135,8 @@ class _Answers:
         return _json(
             {
                 **self._of,
-                "as_of_ms": time.time_ns() // 1_000_000,
+                "as_of_ms": self._held.as_of_ms,
+                "now_ms": time.time_ns() // 1_000_000,
                 "ready": readiness.ready,
                 "reason": readiness.reason,
                 "records_behind": readiness.behind,

@@ -35,8 +35,8 @@ def folded(groups: Sequence[GroupFigures]) -> Iterator[Sample]:
     yield "group_members", _GROUP, sum(each.members for each in summaries)
     sharing = [each.summary for each in free if each.summary.model != "broadcasting"]
     yield "group_members_idle", _GROUP, sum(each.members_idle for each in sharing)
-    for state in ("draining", "gated"):
-        number = sum(getattr(each, state) for each in summaries)
+    for state, name in (("draining", "ungranted"), ("gated", "gated")):
+        number = sum(getattr(each, name) for each in summaries)
         yield "group_queues_in_handover", _GROUP | {"state": state}, number
     yield "group_queues_unsafe", _GROUP, sum(each.unsafe for each in summaries)
     yield "group_converged", _GROUP, _converged(free)

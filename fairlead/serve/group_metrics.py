@@ -80,7 +80,7 @@ def _add_group(metrics: Mapping[str, Metric], figures: GroupFigures) -> None:
     _add(metrics, "group_phase", group | {"phase": summary.phase}, 1)
     _add(metrics, "group_members", group, summary.members)
     _add(metrics, "group_members_idle", group, summary.members_idle)
-    _add(metrics, "group_queues_in_handover", group | {"state": "draining"}, summary.draining)
+    _add(metrics, "group_queues_in_handover", group | {"state": "draining"}, summary.ungranted)
     _add(metrics, "group_queues_in_handover", group | {"state": "gated"}, summary.gated)
     _add(metrics, "group_queues_unsafe", group, summary.unsafe)
     _add(metrics, "group_converged", group, int(summary.converged))

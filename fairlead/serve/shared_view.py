@@ -50,6 +50,7 @@ class SharedView:
         self._snapshot_at = 0.0
         self._groups_at = 0.0
         self._groups: list[dict[str, Any]] = []
+        self._as_of_ms = 0
 
     def begin(self, names: TopicNames, partitions: Partitions) -> None:
         """Forget everything but the counters: the topics are read again."""
@@ -104,11 +105,18 @@ class SharedView:
     def groups(self) -> list[dict[str, Any]]:
         """Return the lines of all groups, sorted by name."""
         if time.monotonic() - self._groups_at > FRESH_S:
-            self._groups = self.query(
-                lambda view: [each.to_json() for each in view.groups(_now_ms())], []
+            nothing: tuple[list[dict[str, Any]], int] = ([], 0)
+            self._groups, self._as_of_ms = self.query(
+                lambda view: ([each.to_json() for each in view.groups(_now_ms())], view.as_of_ms),
+                nothing,
             )
             self._groups_at = time.monotonic()
         return self._groups
+
+    @property
+    def as_of_ms(self) -> int | None:
+        """The newest append time that the last list of groups rests on; None: nothing was read."""
+        return self._as_of_ms or None
 
     def bridges(self) -> list[dict[str, Any]]:
         """Return the bridge of each cluster, sorted by the clusters' names."""

@@ -120,6 +120,14 @@ def test_http(server: HttpServer, path: str, name: str) -> None:
     assert_answer(name, _get(server, path))
 
 
+def test_times_of_the_groups(server: HttpServer) -> None:
+    """The time of a list is that of its newest record, as of a group; the clock has another key."""
+    listed = _get(server, "/api/v1/groups")
+    assert listed["as_of_ms"] == _get(server, f"/api/v1/groups/{GROUP}")["as_of_ms"]
+    assert listed["as_of_ms"] < listed["now_ms"]
+    assert 0 <= time.time_ns() // 1_000_000 - listed["now_ms"] < 60_000
+
+
 @pytest.mark.parametrize(
     "method, path, status",
     [

@@ -193,37 +193,35 @@ def test_each_rule_is_shown_with_its_origin_until_unset(command: Command, log: L
     for partition in range(SHARDS):
         log.append("control", _value(everybody), b'["*","timing"]', partition)
     command(
-        *(
-            "set",
-            "orders",
-            *MEANT,
-            "--lease-ms",
-            "20000",
-            "--pin",
-            "orders/main/3=c1",
-            "--by",
-            "alice",
-        ),
+        *("set", "orders", *MEANT, "--lease-ms", "20000"),
+        *("--pin", "orders/main/3=c1", "--by", "alice"),
         *("--because", "its cache is warm", *wait),
         code=ExitCode.ENVIRONMENT,
     )
     rows = command("show", "orders")
     assert [(row["rule"], row["origin"], row.get("by"), row["says"]) for row in rows] == [
-        ("strategy", "built in", None, "AVG"),
-        ("slots", "built in", None, "subscribers"),
-        ("mode", "built in", None, "cooperative"),
-        ("on_mute", "built in", None, "wait"),
-        ("react", "built in", None, "on_change"),
-        ("start_policy", "built in", None, "fairlead"),
-        ("retry_topics", "built in", None, "on_failure"),
-        ("timing", "own", "alice", "lease_ms=20000"),
-        ("timing", "all groups", "conf", "trigger_ms=9000"),
-        ("weighing", "built in", None, "by=count over_ms=60000 change_percent=50"),
+        ("strategy", "default", None, "AVG"),
+        ("slots", "default", None, "subscribers"),
+        ("mode", "default", None, "cooperative"),
+        ("on_mute", "default", None, "wait"),
+        ("react", "default", None, "on_change"),
+        ("start_policy", "default", None, "fairlead"),
+        ("retry_topics", "default", None, "on_failure"),
+        ("timing", "rule", "alice", "lease_ms=20000"),
+        ("timing", "setting", "conf", "trigger_ms=9000"),
         (
-            *("quota", "built in", None),
+            *("timing", "default", None),
+            (
+                "margin_ms=3000 drain_deadline_ms=30000 pull_max_idle_ms=120000 restart_grace_ms=0 "
+                "settle_ms=0"
+            ),
+        ),
+        ("weighing", "default", None, "by=count over_ms=60000 change_percent=50"),
+        (
+            *("quota", "default", None),
             "members=1000 topics=100 queues=20000 records_per_second=1000 state_bytes=8000000",
         ),
-        ("pin", "own", "alice", "c1"),
+        ("pin", "rule", "alice", "c1"),
     ]
     assert (rows[-1]["for"], rows[-1]["because"]) == ("orders/main/3", "its cache is warm")
     assert rows[-1]["append_ms"] > 1_700_000_000_000
@@ -235,8 +233,8 @@ def test_each_rule_is_shown_with_its_origin_until_unset(command: Command, log: L
     own = [rule for rule in _rules(log) if rule.group == "orders"]
     assert own[-1] == RuleSet("orders", "timing", (), None, "bob")
     assert [row["origin"] for row in command("show", "orders")] == [
-        *("built in",) * 7,
-        *("all groups", "built in", "built in"),
+        *("default",) * 7,
+        *("setting", "default", "default", "default"),
     ]
 
 
@@ -254,7 +252,7 @@ def test_words_write_their_rules_once_and_take_them_back(command: Command, log: 
     )
     command("drain", "orders", *MEANT, "c1", "c2", "c1", *said, code=ExitCode.ENVIRONMENT)
     rows = command("show", "orders")
-    assert [(row["rule"], row["for"], row["says"]) for row in rows if row["origin"] == "own"] == [
+    assert [(row["rule"], row["for"], row["says"]) for row in rows if row["origin"] == "rule"] == [
         ("pause", None, "paused"),
         ("drain", "c1", "drained"),
         ("drain", "c2", "drained"),
@@ -266,7 +264,7 @@ def test_words_write_their_rules_once_and_take_them_back(command: Command, log: 
     command("undrain", "orders", "c1", *said, code=ExitCode.ENVIRONMENT)
     command("resume", "orders", *said, code=ExitCode.ENVIRONMENT)
     rows = command("show", "orders")
-    assert [(row["rule"], row["for"]) for row in rows if row["origin"] == "own"] == [
+    assert [(row["rule"], row["for"]) for row in rows if row["origin"] == "rule"] == [
         ("drain", "c2")
     ]
     assert [(rule.rule, rule.subject, rule.value) for rule in _rules(log)] == [

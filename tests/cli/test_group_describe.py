@@ -106,12 +106,12 @@ def test_the_state_says_phase_counts_and_newest_decision(
     said = {word: text.strip() for word, text in lines.items()}
     assert said["group"] == "orders"
     assert said["phase"].startswith("handing_over for ")
-    assert said["members"] == "4, 0 without queues"
-    assert "0 draining, 2 gated" in said["queues"]
+    assert said["members"] == "4, 0 idle"
+    assert "2 draining, 2 gated" in said["queues"]
     assert "2 moving to another member" in said["converged"]
     assert said["engine"].startswith("ticks, last ")
     assert "rules_changed timing by test" in said["decision"]
-    assert said["rule timing"] == "settle_ms=5000 (own, test)"
+    assert said["rule timing"] == "settle_ms=5000 (rule, test)"
 
 
 def test_a_wait_that_may_be_longer_says_so_everywhere() -> None:

@@ -44,6 +44,7 @@ def _group(name: str, **changes: Any) -> dict[str, Any]:
         "group": name, "phase": "stable", "phase_since_ms": NOW_MS - 65_000, "strategy": "AVG",
         "mode": "cooperative", "message_model": "clustering", "members": 3, "members_idle": 1,
         "queues": 8, "queues_unassigned": 0, "queues_draining": 0, "queues_gated": 0,
+        "queues_in_handover": 0,
         "queues_unsafe": 0, "epoch": [3, 41], "converged": True, "skew": 1, "alarms": [],
         "problems": [], "other_alarms": [], "engine": engine, "released": None,
         "lag_messages": 120, "lag_ms": 840, "lag_at_least": False, "last_rebalance": last,
@@ -87,12 +88,12 @@ def test_groups_are_chosen_by_name_phase_and_trouble(
     assert _names(**asked) == names
 
 
-def test_a_phase_that_is_shown() -> None:
-    """A released group is found by the word that the table has for it, and by its phase."""
+def test_a_released_group_keeps_its_phase() -> None:
+    """A released group is found by the phase that JSON and the table show, and by no other word."""
     released = _group("old", phase="empty", released={"by": "alice"})
-    for phase in ("released", "empty"):
-        found = chosen_groups([released, CALM], None, (phase,), Order.NAME, problem=False)
-        assert found == [released]
+    found = chosen_groups([released, CALM], None, ("empty",), Order.NAME, problem=False)
+    assert found == [released]
+    assert [row["phase"] for row in group_rows(found, NOW_MS)] == ["empty, released"]
 
 
 @pytest.mark.parametrize(
@@ -223,6 +224,29 @@ def _serving(answers: dict[str, tuple[int, bytes]]) -> Iterator[str]:
             ended(thread)
 
 
+def test_released_groups_are_chosen(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """--released shows the groups that JSON calls released; no phase has that name."""
+    settings = load_settings()
+    document = {
+        "bootstrap": settings.kafka.bootstrap,
+        "topic_prefix": settings.kafka.topic_prefix,
+        "now_ms": NOW_MS,
+        "bridges": [],
+        "groups": [_group("old", released={"by": "alice"}), CALM],
+    }
+    with _serving({"/api/v1/groups": (200, orjson.dumps(document))}) as url:
+        monkeypatch.setenv("FAIRLEAD__SERVE__URL", url)
+        with pytest.raises(SystemExit):
+            main(["group", "list", "--released", "-o", "json"])
+        (found,) = orjson.loads(capsys.readouterr().out)
+        assert (found["group"], found["phase"]) == ("old", "stable")
+        with pytest.raises(SystemExit):
+            main(["group", "list", "--phase", "released"])
+        assert "there is no phase 'released'" in capsys.readouterr().err
+
+
 def test_answers_of_serve_are_read() -> None:
     """Answers are read; a refusal says what it says; what is no serve counts as nobody."""
     refused = orjson.dumps({"error": "there is no group oders", "remedy": "The nearest is orders."})
@@ -267,8 +291,8 @@ def _listed(count: int) -> float:
     """Return the seconds of work that a list of so many groups costs, Python's start included."""
     groups = [_group(f"group-{number:04}") for number in range(count)]
     of = {"bootstrap": "127.0.0.1:9092", "topic_prefix": "fairlead."}
-    answer = {**of, "as_of_ms": NOW_MS, "ready": False, "reason": "reading", "groups": groups}
-    answer |= {"bridges": [], "records_behind": 0}
+    answer = {**of, "now_ms": NOW_MS, "ready": False, "reason": "reading", "groups": groups}
+    answer |= {"bridges": [], "records_behind": 0, "as_of_ms": NOW_MS}
     assert_answer("Groups", {**answer, "groups": groups[:3]})
     with _serving({"/api/v1/groups": (200, orjson.dumps(answer))}) as url:
         before = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -296,7 +320,7 @@ def test_whose_groups_are_served() -> None:
 def test_of_another_cluster(bootstrap: str, topics: TopicNames) -> None:
     """Groups of another cluster are not shown as those that were asked for."""
     other = {"bootstrap": "elsewhere:9092", "topic_prefix": topics.prefix}
-    answer = {**other, "as_of_ms": NOW_MS, "ready": True, "groups": [_group("theirs")]}
+    answer = {**other, "now_ms": NOW_MS, "ready": True, "groups": [_group("theirs")]}
     with _serving({"/api/v1/groups": (200, orjson.dumps(answer))}) as url:
         flags = ("--bootstrap", bootstrap, "--topic-prefix", topics.prefix, "-o", "json")
         ended = _run(*flags, url=url)

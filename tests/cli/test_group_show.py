@@ -53,7 +53,7 @@ def test_no_line_is_longer_than_the_terminal(rules: tuple[RuleSet, ...], capsys:
 def test_built_in_is_a_table(capsys: Capture) -> None:
     """A group without rules of its own is shown in a table without the empty columns."""
     lines = _shown(NOTHING, OutputFormat.TABLE, capsys).splitlines()
-    assert lines[1].split() == ["rule", "says", "from"]
+    assert lines[1].split() == ["rule", "says", "origin"]
 
 
 def test_only_an_id_longer_than_the_terminal_is_wrapped(capsys: Capture) -> None:

@@ -159,3 +159,9 @@ def test_help_fits_its_terminal(
     assert _run(["run", "--help"]) == 0
     words = capsys.readouterr().out
     assert "explains the other  \n codes. With --supervise a parent process" in words
+    assert _run(["doctor", "--help"]) == 0
+    words = capsys.readouterr().out
+    # No word of a role is cut by the frame.
+    assert {"engine,", "bridge,", "client,", "producer,", "reader,", "operator."} <= {
+        *words.split()
+    }

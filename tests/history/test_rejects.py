@@ -11,6 +11,7 @@ from typer.testing import CliRunner
 from fairlead.cli.main import app
 from fairlead.errors import UsageError
 from fairlead.history.rejected import rejected_of
+from fairlead.recording.folder import open_recording
 from fairlead.wire.encode_reject import encode_reject
 from fairlead.wire.errors import WireError
 from fairlead.wire.raw import RawRecord
@@ -75,6 +76,10 @@ def test_a_reject_is_a_row_with_every_field(folder: Path) -> None:
     rule = next(row for row in rows if row["reason"] == "unknown_strategy")
     assert rule["key"] == '["orders","strategy"]'
     assert rule["at"][0] == NAMES.name("control")
+    control = open_recording(folder).rows("control", rule["at"][1])
+    (written_ms,) = (each.append_ms for each in control if each.offset == rule["at"][2])
+    assert rule["append_ms"] == written_ms != rule["reject_ms"]
+    assert [row["reject_ms"] for row in rows] == [START_MS + n for n in range(len(rows))]
     null = next(row for row in rows if row["reason"] == "null_value")
     assert (null["size"], null["excerpt"], null["excerpt_cut"]) == (None, None, False)
 
@@ -143,7 +148,7 @@ def test_the_key_of_each_topic_names_the_group(
     found = rejected_of(row)
     assert found is not None
     assert found.group == wanted
-    in_base64 = found.to_json()["key_base64"]
+    in_base64 = found.to_json(None)["key_base64"]
     assert (None if in_base64 is None else b64decode(in_base64)) == key
 
 

@@ -128,7 +128,7 @@ def test_one_failing_group_leaves_the_others_checked(monkeypatch: pytest.MonkeyP
     assert said.keys() == found["billing"].to_json().keys()
     assert said["phase"] is None
     (problem,) = said["problem_list"]
-    assert (problem["for"], problem["problem"]) == ("orders", "unreadable")
+    assert (problem["for"], problem["problem"]) == (None, "unreadable")
     assert problem["says"] == "ZeroDivisionError: nobody expected this"
     assert worst_verdict(found.values()) == "unreadable"
     assert worst_verdict([found["billing"]]) == "safe"

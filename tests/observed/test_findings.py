@@ -28,7 +28,7 @@ from tests.kit.observed_world import view_of
 from tests.kit.world import World, world_of
 
 
-def _problems(world: World) -> list[tuple[str, str]]:
+def _problems(world: World) -> list[tuple[str, str | None]]:
     return [(each.problem, each.subject) for each in found_in(world)]
 
 
@@ -93,7 +93,7 @@ def test_an_engine_that_is_silent() -> None:
     claimed(world)
     heard_alone(world, 8, *world.clients, ticking=False)
     (found,) = found_in(world)
-    assert (found.problem, found.subject) == ("engine_silent", "engine")
+    assert (found.problem, found.subject) == ("engine_silent", None)
     assert (
         found.text == "no engine has ticked for 8.1 s: owners keep working, but nothing is decided"
     )
@@ -335,12 +335,12 @@ def test_a_member_that_no_engine_answers() -> None:
     assert found.text.startswith("it has heartbeat for 1 min 15 s and has no assignment")
     assert "/readyz" in found.remedy
     assert "fairlead doctor" in found.remedy
-    (idle,) = standing_of(world).idle
+    (idle,) = (each for each in standing_of(world).members if each.role == "idle")
     assert idle.why == "it has heartbeat for 1 min 15 s and has no assignment yet"
     assert not any("c2" in note for note in check_group(standing_of(world)).notes)
     assert "c2 has heartbeat for more than 10 s and has no assignment yet" in remarks(world)
     heard_alone(world, 8, held, joining, ticking=False)
-    assert _problems(world) == [("engine_silent", "engine")]
+    assert _problems(world) == [("engine_silent", None)]
     world.pass_seconds(2)
     assert found_in(world) == []
 

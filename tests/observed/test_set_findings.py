@@ -40,8 +40,8 @@ def test_each_value_that_members_disagree_on_is_listed() -> None:
     odd.beat(ordered=True, consume_from="last_offset")
     world.run_all()
     assert _found(world) == [
-        Finding("disagreement", "consume_from", "first_offset: c1; last_offset: c2 (told)"),
-        Finding("disagreement", "ordered", "false: c1; true: c2 (told)"),
+        Finding("disagreement", None, "consume_from: first_offset: c1; last_offset: c2 (told)"),
+        Finding("disagreement", None, "ordered: false: c1; true: c2 (told)"),
     ]
 
 
@@ -62,7 +62,7 @@ def test_a_broadcasting_member_among_sharing_ones_is_odd() -> None:
     world.clients[0].beat(**_STRANGER, client_id="c9", message_model="broadcasting")
     world.run_all()
     assert _found(world) == [
-        Finding("disagreement", "message_model", "clustering: c1, c2; broadcasting: c9 (told)")
+        Finding("disagreement", None, "message_model: clustering: c1, c2; broadcasting: c9 (told)")
     ]
 
 

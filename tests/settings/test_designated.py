@@ -7,10 +7,11 @@ from typing import Any
 import pytest
 
 from fairlead.conf_folder import conf_directory
+from fairlead.core.records import CONF_AUTHOR
 from fairlead.core.rules.group_rules import GroupRules, with_rule
 from fairlead.errors import UsageError
 from fairlead.settings import Settings, SettingsError, load_settings
-from streaming.rules import AUTHOR, RuleInForce, rule_changes, wanted_rules
+from streaming.rules import RuleInForce, rule_changes, wanted_rules
 
 TABLE = "[group.orders.designated]\n"
 
@@ -41,7 +42,7 @@ def test_everything_a_rule_may_say_can_be_in_conf(tmp_path: Path) -> None:
 def test_a_rule_no_longer_in_conf_is_removed_once(tmp_path: Path) -> None:
     """A rule that conf/ set and names no longer is removed; the same once more writes nothing."""
     wanted = wanted_rules(_settings(TABLE + 'only = ["a"]', tmp_path))
-    in_force = {(0, rule): RuleInForce(value, AUTHOR) for rule, value in wanted.items()}
+    in_force = {(0, rule): RuleInForce(value, CONF_AUTHOR) for rule, value in wanted.items()}
     assert list(rule_changes(wanted, in_force, 1)) == []
     (change,) = rule_changes(wanted_rules(load_settings()), in_force, 1)
     assert (change.group, change.rule, change.value) == ("orders", "designated", None)

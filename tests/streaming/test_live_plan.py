@@ -127,7 +127,7 @@ def test_a_planned_join_comes_true_in_the_job(
         for group in RULES:
             before = settled(log, group, "c1", "c2")
             plan = plan_of_rest(settings, group, "--join", "c3")
-            assert (plan["passing"], plan["queues_dropped_anyway"]) == ([], 0)
+            assert (plan["passing"], plan["queues_dropped_without_plan"]) == ([], 0)
             assert side_of(plan, "before") == owners_of(before)
             fleet.join("c3", group)
             after = settled(log, group, "c1", "c2", "c3")

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 import pytest
 
-from fairlead.core.records import RuleSet
+from fairlead.core.records import CONF_AUTHOR, RuleSet
 from fairlead.core.rules.group_rules import TIMES
 from fairlead.errors import UsageError
 from fairlead.settings import Settings, load_settings
@@ -16,7 +16,7 @@ from fairlead.wire.limits import WireLimits
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import raw_record
 from strategies.registry import STRATEGIES
-from streaming.rules import AUTHOR, RuleInForce, publish_rules, rule_changes, wanted_rules
+from streaming.rules import RuleInForce, publish_rules, rule_changes, wanted_rules
 from tests.kit.kafka_log import Log
 
 SHARDS = 4
@@ -51,7 +51,7 @@ def test_the_defaults_are_published_once(settings: Settings, log: Log) -> None:
     assert _publish(settings) == 2 * SHARDS
     published = {(shard, rule.rule, rule.by) for shard, rule in _rules(log)}
     assert published == {
-        (shard, rule, AUTHOR) for shard in range(SHARDS) for rule in ("strategy", "timing")
+        (shard, rule, CONF_AUTHOR) for shard in range(SHARDS) for rule in ("strategy", "timing")
     }
     values = [rule.value for _, rule in _rules(log)]
     assert values.count(STICKY) == SHARDS
@@ -64,7 +64,9 @@ def test_the_rocketmq_profile_makes_groups_avg() -> None:
     wanted = wanted_rules(load_settings(profile="rocketmq"))
     assert wanted["*", "strategy"] == {"name": "AVG", "options": {}}
     assert not [each for each in rule_changes(wanted, {}, SHARDS) if each.rule == "strategy"]
-    sticky = {(shard, ("*", "strategy")): RuleInForce(STICKY, AUTHOR) for shard in range(SHARDS)}
+    sticky = {
+        (shard, ("*", "strategy")): RuleInForce(STICKY, CONF_AUTHOR) for shard in range(SHARDS)
+    }
     changes = [each for each in rule_changes(wanted, sticky, SHARDS) if each.rule == "strategy"]
     assert [each.value["name"] for each in changes] == ["AVG"] * SHARDS
 

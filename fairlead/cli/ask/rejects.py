@@ -160,7 +160,8 @@ def _show(
     records: "list[Rejected]", which: WhichRejects, output: OutputFormat, source: "TopicSource"
 ) -> None:
     if output is not OutputFormat.TABLE:
-        write_rows([each.to_json() for each in records], (), output)
+        told = _appended(records, source)
+        write_rows([each.to_json(told.get(each.place)) for each in records], (), output)
         return
     for each in records:
         _write(each, output)
@@ -173,4 +174,14 @@ def _write(rejected: "Rejected", output: OutputFormat) -> None:
     if output is OutputFormat.TABLE:
         typer.echo("\n".join(reject_lines(rejected)))
     else:
-        write_rows([rejected.to_json()], (), output)
+        write_rows([rejected.to_json(None)], (), output)
+
+
+def _appended(
+    records: "Sequence[Rejected]", source: "TopicSource"
+) -> "dict[tuple[str, int, int], int]":
+    """Return when each refused record was appended, of those that are still there."""
+    from fairlead.wire.raw import RawRecord
+
+    found = source.records_at({each.place for each in records})
+    return {place: row.append_ms for place, row in found.items() if isinstance(row, RawRecord)}

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 __all__ = ["check", "folded_findings", "verdict_on"]
 
-COLUMNS = ("problem", "for", "says", "do")
+COLUMNS = ("problem", "for", "says", "remedy")
 _BRIDGE_WORDS = {
     "bridge_silent": "the bridge is silent",
     "bridge_dead": "the bridge is dead",
@@ -115,7 +115,7 @@ def _check_one(
         write_document(verdict.to_json(), output)
     elif verdict.findings:
         rows = folded_findings(verdict.findings)
-        write_fitting(rows, COLUMNS, output, prose=("says", "do"))
+        write_fitting(rows, COLUMNS, output, prose=("says", "remedy"))
     if verdict.findings:
         raise VerdictError(
             f"{group}: {counted(len(verdict.findings), 'problem')} ({_who(standing)}).",
@@ -142,11 +142,10 @@ def _who(standing: "GroupStanding") -> str:
         return standing.release.words()
     if not sharing:
         return "nobody is in it"
-    own = sum(1 for each in sharing if each.held or each.draining or each.gated)
     owned = sum(1 for each in readable if each.holders)
     parts = [counted(len(sharing), "member")]
-    if own < len(sharing):
-        parts.append(f"{len(sharing) - own} of them without queues")
+    if standing.summary.members_idle:
+        parts.append(f"{standing.summary.members_idle} of them idle")
     queues = counted(len(readable), "queue")
     parts.append(queues if owned == len(readable) else f"{owned} of {queues} owned")
     if standing.phase == "paused":
@@ -210,7 +209,7 @@ def _check_all(source: "TopicSource", settings: "Settings", shared: SourceOption
             for group, findings in (*by_group, ("*", wrong_bridges))
             for row in folded_findings(findings)
         ]
-        write_fitting(rows, ("group", *COLUMNS), output, prose=("says", "do"))
+        write_fitting(rows, ("group", *COLUMNS), output, prose=("says", "remedy"))
     _end_with_verdict(verdicts, wrong_bridges, output)
 
 
@@ -304,12 +303,13 @@ def _number(verdicts: "Iterable[GroupVerdict]") -> int:
 
 def folded_findings(findings: "Iterable[Finding]") -> list[dict[str, Any]]:
     """Return the rows of a table: equal findings about several subjects share a row."""
-    subjects: dict[tuple[str, str, str], list[str]] = {}
+    subjects: dict[tuple[str, str, str], list[str | None]] = {}
     rows: dict[tuple[str, str, str], dict[str, Any]] = {}
     for each in findings:
         words = (each.problem, each.text, each.remedy)
         subjects.setdefault(words, []).append(each.subject)
         rows.setdefault(words, each.to_json())
     return [
-        {**row, "for": listed(subjects[words]), "do": row["remedy"]} for words, row in rows.items()
+        {**row, "for": listed([*filter(None, subjects[words])]) or None}
+        for words, row in rows.items()
     ]

@@ -19,7 +19,6 @@ from fairlead.cli.render.group import (
     engine_line,
     group_rows,
     noticed,
-    phase_shown,
 )
 from fairlead.cli.render.output import OutputFormat, write_fitting, write_line, write_rows
 from fairlead.cli.sources.served_view import LOOPBACK, NobodyServesError, ask_serve, other_topics
@@ -37,8 +36,6 @@ __all__ = ["chosen_groups", "list_groups"]
 _SILENT_MS: Final = 30_000
 """Ask the brokers about queues that nobody has reported for this long."""
 _GLOB: Final = frozenset("*?[")
-_PHASES: Final = (*PHASES, "released")
-"""What the table shows as a phase: a released group has a phase too."""
 
 
 class Order(StrEnum):
@@ -64,8 +61,11 @@ PhaseOption = Annotated[
     typer.Option(
         "--phase",
         help="Groups in this phase. Repeatable.",
-        autocompletion=complete_word(*_PHASES),
+        autocompletion=complete_word(*PHASES),
     ),
+]
+ReleasedFlag = Annotated[
+    bool, typer.Option("--released", help="Groups that were handed back to native consumers.")
 ]
 ProblemFlag = Annotated[bool, typer.Option("--problem", help="Groups with a problem or an alarm.")]
 
@@ -76,6 +76,7 @@ def list_groups(
     *,
     sort: SortOption = Order.NAME,
     phase: PhaseOption = None,
+    released: ReleasedFlag = False,
     problem: ProblemFlag = False,
     shared: SourceOptions,
 ) -> None:
@@ -86,7 +87,8 @@ def list_groups(
     _check_phases(phase or ())
     settings = shared.settings()
     groups, bridges, now_ms = _groups(settings, shared)
-    chosen = chosen_groups(groups, pattern, phase or (), sort, problem=problem)
+    asked = [each for each in groups if each["released"] is not None] if released else groups
+    chosen = chosen_groups(asked, pattern, phase or (), sort, problem=problem)
     if shared.output is OutputFormat.TABLE:
         if chosen:
             rows = group_rows(chosen, now_ms)
@@ -107,11 +109,11 @@ def _check_phases(given: Sequence[str]) -> None:
     from fairlead.control.group_names import nearest_names
 
     for each in given:
-        if each not in _PHASES:
-            nearest, *_ = nearest_names(each, _PHASES)
+        if each not in PHASES:
+            nearest, *_ = nearest_names(each, PHASES)
             raise UsageError(
                 f"--phase: there is no phase {each!r}; the nearest is {nearest}.",
-                remedy=f"Give one of {', '.join(sorted(_PHASES))}.",
+                remedy=f"Give one of {', '.join(sorted(PHASES))}.",
             )
 
 
@@ -154,7 +156,7 @@ def chosen_groups(
         each
         for each in groups
         if (pattern is None or _fits(each["group"], pattern))
-        and (not phases or each["phase"] in phases or phase_shown(each) in phases)
+        and (not phases or each["phase"] in phases)
         and not (problem and not noticed(each))
     ]
     return sorted(chosen, key=_KEYS[sort])
@@ -188,7 +190,7 @@ def _groups(
                     typer.echo(f"{settings.serve.url} shows {other}", err=True)
                 if not answer.get("ready", True):
                     typer.echo(f"fairlead serve is not ready: {answer.get('reason')}", err=True)
-                return answer["groups"], answer["bridges"], answer["as_of_ms"]
+                return answer["groups"], answer["bridges"], answer["now_ms"]
             typer.echo(
                 f"serve.url: {settings.serve.url} shows {other}; reading the topics at "
                 f"{settings.kafka.bootstrap} instead",

@@ -41,7 +41,12 @@ def doctor(
     checkpoint: CheckpointOption = None,
     role: Annotated[
         Role,
-        typer.Option("--role", help="The role whose Kafka rights this user needs."),
+        typer.Option(
+            "--role",
+            metavar="ROLE",
+            help="Whose Kafka rights this user needs: engine, bridge, client, producer, reader, "
+            "operator.",
+        ),
     ] = Role.ENGINE,
     groups: Annotated[
         list[str] | None,

@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from fairlead.cli.render.decision import decision_words
 from fairlead.cli.render.queue import lag_words
+from fairlead.cli.render.rule import origin_words
 from fairlead.counts import counted, listed
 from fairlead.durations import since_words
 from fairlead.history.formatting import epoch_words
@@ -51,7 +52,7 @@ def group_rows(groups: Iterable[Summary], now_ms: int) -> Iterable[dict[str, Any
             "idle": each["members_idle"],
             "queues": each["queues"],
             "unassigned": each["queues_unassigned"],
-            "handover": each["queues_draining"] + each["queues_gated"],
+            "handover": each["queues_in_handover"],
             "lag": each["lag_messages"],
             "waiting": lag_words(each["lag_ms"], at_least=each["lag_at_least"]),
             "epoch": None if each["epoch"] is None else epoch_words(each["epoch"]),
@@ -63,8 +64,8 @@ def group_rows(groups: Iterable[Summary], now_ms: int) -> Iterable[dict[str, Any
 
 
 def phase_shown(group: Summary) -> str:
-    """Return the word that stands for the phase in a list: a released group says so."""
-    return "released" if group.get("released") else str(group["phase"])
+    """Return the phase as a list shows it: a released group says so behind it."""
+    return f"{group['phase']}, released" if group.get("released") else str(group["phase"])
 
 
 def noticed(group: Summary) -> list[str]:
@@ -105,7 +106,7 @@ def state_lines(standing: "GroupStanding") -> Iterator[tuple[str, str]]:
     words = (state["strategy"], state["mode"], state["message_model"])
     yield "strategy", ", ".join(filter(None, words))
     waited = f", waiting for {', '.join(state['awaited'])}" if state["awaited"] else ""
-    yield "members", f"{state['members']}, {state['members_idle']} without queues{waited}"
+    yield "members", f"{state['members']}, {state['members_idle']} idle{waited}"
     what = ("unassigned", "draining", "gated", "unsafe")
     counts = [f"{state[f'queues_{word}']} {word}" for word in what]
     topics = len({each.queue.topic for each in standing.queues})
@@ -126,7 +127,7 @@ def state_lines(standing: "GroupStanding") -> Iterator[tuple[str, str]]:
         because = f", because {row['because']}" if row.get("because") else ""
         yield (
             f"rule {row['rule']}{subject}",
-            f"{row['says']} ({row['origin']}, {row['by']}{because})",
+            f"{row['says']} ({origin_words(row)}, {row['by']}{because})",
         )
 
 
@@ -142,7 +143,7 @@ def _lag_words(standing: "GroupStanding") -> str:
 
 def _converged_words(standing: "GroupStanding") -> str:
     reasons = standing.behind
-    if not reasons:
+    if standing.summary.converged:
         return "yes" if standing.members else "yes, without members"
     return f"no: {listed(reasons, '; ', _LIST_MAX)}"
 

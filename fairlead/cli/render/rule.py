@@ -3,13 +3,20 @@
 from collections.abc import Mapping
 from typing import Any
 
-from fairlead.core.records import RuleSet
+from fairlead.core.records import ALL_GROUPS, RuleSet
 from fairlead.history.formatting import epoch_words, time_words
 
-__all__ = ["OUTCOME_COLUMNS", "RULE_COLUMNS", "outcome_cells", "rule_cells", "rule_words"]
+__all__ = [
+    "OUTCOME_COLUMNS",
+    "RULE_COLUMNS",
+    "origin_words",
+    "outcome_cells",
+    "rule_cells",
+    "rule_words",
+]
 
 OUTCOME_COLUMNS = ("rule", "for", "says", "answer", "decisions", "moves")
-RULE_COLUMNS = ("rule", "for", "says", "from", "by", "when", "because")
+RULE_COLUMNS = ("rule", "for", "says", "origin", "by", "when", "because")
 
 
 def rule_words(rule: RuleSet) -> str:
@@ -27,11 +34,16 @@ def outcome_cells(outcome: Mapping[str, Any]) -> dict[str, Any]:
     }
 
 
+def origin_words(rule: Mapping[str, Any]) -> str:
+    """Return where a rule comes from, in words."""
+    return f"{rule['origin']} of all groups" if rule["group"] == ALL_GROUPS else rule["origin"]
+
+
 def rule_cells(rule: Mapping[str, Any]) -> dict[str, Any]:
     """Return a rule as a row."""
     append_ms = rule["append_ms"]
     return {
         **rule,
-        "from": rule["origin"],
+        "origin": origin_words(rule),
         "when": None if append_ms is None else time_words(append_ms),
     }

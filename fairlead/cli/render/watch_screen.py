@@ -85,7 +85,7 @@ def _head(
     counts = (
         f"epoch {epoch}, {summary.strategy}, {summary.members} members "
         f"({summary.members_idle} idle), {summary.queues} queues, {summary.unassigned} unassigned, "
-        f"{summary.draining + summary.gated} in handover, lag {lag}"
+        f"{summary.in_handover} in handover, lag {lag}"
     )
     yield "", counts + ("" if summary.converged else ", not converged")
     if summary.alarms:
