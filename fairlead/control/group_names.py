@@ -38,19 +38,27 @@ class NamedGroups:
     def __init__(self) -> None:
         self._standing: dict[tuple[str, bytes | None], str] = {}
         self._heard: set[str] = set()
+        self._once: set[str] = set()
 
     @property
     def names(self) -> frozenset[str]:
         """The groups that are there now."""
         return frozenset({*self._standing.values(), *self._heard} - {ALL_GROUPS, ""})
 
+    def has(self, group: str) -> bool:
+        """Tell whether a group is there, or was: its name is not mistyped then."""
+        return group in self._once or group in self._heard
+
     def note(self, suffix: str, row: RawRecord) -> None:
         """Note the next record of a topic; ``suffix``: its name after the prefix."""
         if suffix == "heartbeats":
             self._heard.add(group_named(suffix, row.key))
-        elif suffix not in _COMPACTED:
             return
-        elif _takes_back(suffix, row.value):
+        if suffix not in _COMPACTED:
+            return
+        if row.value is not None:
+            self._once.add(group_named(suffix, row.key))
+        if _takes_back(suffix, row.value):
             self._standing.pop((suffix, row.key), None)
         else:
             self._standing[suffix, row.key] = group_named(suffix, row.key)
@@ -67,8 +75,8 @@ def _takes_back(suffix: str, value: bytes | None) -> bool:
     return isinstance(body, dict) and body.get("kind") == "rule" and body.get("value") is None
 
 
-def named_groups(source: TopicSource) -> frozenset[str]:
-    """Return the groups that have an assignment, a rule or a reset.
+def named_groups(source: TopicSource) -> NamedGroups:
+    """Return the groups that have, or had, an assignment, a rule or a reset.
 
     Raises:
         EnvironmentMissingError: the topics cannot be read.
@@ -77,7 +85,7 @@ def named_groups(source: TopicSource) -> frozenset[str]:
     for suffix in ("control", "assignments"):
         for row in source.rows(suffix, source.partitions_of(suffix)):
             groups.note(suffix, row)
-    return groups.names
+    return groups
 
 
 def nearest_names(name: str, known: Iterable[str]) -> list[str]:

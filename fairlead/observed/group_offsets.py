@@ -46,8 +46,8 @@ class GroupOffsets:
         if self._observed.is_recorded or self._committed_topics():
             return
         known = named_groups(self._source)
-        if self._group not in known | set(self._data.groups() or ()):
-            raise unknown_group(self._group, known, self._source.place, or_else=_NEW_GROUP)
+        if not known.has(self._group) and self._group not in (self._data.groups() or ()):
+            raise unknown_group(self._group, known.names, self._source.place, or_else=_NEW_GROUP)
 
     def topics(self) -> set[str]:
         """Return the routed topics that members subscribe to or that the group has commits in.

@@ -152,7 +152,7 @@ def test_a_reset_start_lies_within_the_bounds(
     judgement = _judge(life, tmp_path / "r")
     assert told_by(judgement) == (told and f"S5: orders/main/1 starts at the reset {told}")
     ruling = next(each for each in judgement.rulings if each.number == "S5")
-    assert "1 starts at a reset" in ruling.looked_at
+    assert "1 start at a reset" in ruling.looked_at
 
 
 def test_an_unknown_end_accuses_nobody(life: Life, tmp_path: Path) -> None:

@@ -211,9 +211,9 @@ def _print_recorded(source: "TopicSource", group: str, since: str | None, *, who
     decisions = [each.to_json() for each in view.decisions(group) or ()]
     if not decisions:
         known = named_groups(source)
-        if group in known:
+        if known.has(group):
             raise no_decision(group, source)
-        raise unknown_group(group, known, source.place)
+        raise unknown_group(group, known.names, source.place)
     since_ms = 0 if since is None else since_ms_of(since, source.now_ms())
     _write([each for each in decisions if _is_since(each, since_ms)], whole=whole)
 

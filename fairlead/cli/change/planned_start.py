@@ -175,7 +175,7 @@ def _read_group(
     if _is_offline(live):
         last = offline_topics(live, whole, settings, recorded=recorded)
         if last is None and not (live.core.state.members or live.core.state.rules):
-            raise unknown_group(group, named_groups(source) | live.others, source.place)
+            raise unknown_group(group, named_groups(source).names | live.others, source.place)
     return live, last
 
 

@@ -63,10 +63,11 @@ def require_present(
     try:
         live = read_live_group(source, name, strategies, settings.engine.tick_ms)
     except UnknownGroupError as error:
-        known = error.known | named_groups(source)
-        if new_group or name in known:
+        known = named_groups(source)
+        if new_group or known.has(name):
             return None
-        raise unknown_group(name, known, source.place, or_else=_NEW_GROUP) from error
+        names = error.known | known.names
+        raise unknown_group(name, names, source.place, or_else=_NEW_GROUP) from error
     _refuse_absent(live, named)
     return live
 
@@ -97,13 +98,15 @@ def require_known(
     from fairlead.observed.live_group import UnknownGroupError
     from fairlead.observed.reading import read_live_group
 
-    known = frozenset({ALL_GROUPS}) if name == ALL_GROUPS else named_groups(source)
-    if name in known:
+    if name == ALL_GROUPS:
+        return
+    known = named_groups(source)
+    if known.has(name):
         return
     try:
         read_live_group(source, name, strategies, tick_ms)
     except UnknownGroupError as error:
-        raise unknown_group(name, error.known | known, source.place) from error
+        raise unknown_group(name, error.known | known.names, source.place) from error
 
 
 def _refuse_absent(live: "LiveGroup", named: list[str]) -> None:
