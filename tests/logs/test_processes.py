@@ -28,6 +28,8 @@ def _environment(folder: Path, form: str) -> dict[str, str]:
         **os.environ,
         **{f"FAIRLEAD__KAFKA__SECURITY__{name}": value for name, value in security.items()},
         "FAIRLEAD__LOG__FORM": form,
+        "FAIRLEAD__METRICS__PORT": "0",
+        "FAIRLEAD__SERVE__PORT": "0",
         "FAIRLEAD__ENGINE__CHECKPOINT": str(folder / "checkpoint"),
         "FAIRLEAD__METRICS__PORT": "0",
         "FAIRLEAD__SERVE__PORT": "0",
