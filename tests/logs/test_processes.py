@@ -38,7 +38,11 @@ def _environment(folder: Path, form: str) -> dict[str, str]:
 
 @pytest.mark.parametrize(
     "command, form",
-    [(["run"], "console"), (["bridge", "kafka"], "json"), (["serve"], "json")],
+    [
+        (["run"], "console"),
+        (["bridge", "kafka", "--metrics-port", "0"], "json"),
+        (["serve"], "json"),
+    ],
 )
 def test_no_process_logs_the_password(command: list[str], form: str, tmp_path: Path) -> None:
     """Neither engine nor bridge nor serve tells it, whatever goes wrong; each says what does."""
