@@ -289,15 +289,19 @@ class GroupDecisions:
 
     def _apply(self, step: Step, append_ms: int, changes: _Changes) -> None:
         queue, stage = step.queue, step.stage
-        known = self.grants.get(queue, ())
-        others = [grant for grant in known if grant.epoch != step.epoch]
+        others: list[OpenGrant] = []
+        before: OpenGrant | None = None
+        for grant in self.grants.get(queue, ()):
+            if grant.epoch == step.epoch:
+                before = grant
+            else:
+                others.append(grant)
         if stage == "resolved":
             ended = {**self.ended.get(queue, {}), step.epoch: append_ms}
             self.ended[queue] = dict(list(ended.items())[-self.bounds.ends :])
-            if any(grant.epoch == step.epoch and grant.stage == "dropped" for grant in known):
+            if before is not None and before.stage == "dropped":
                 changes.given_up.append(step)
         else:
-            before = self.grant(queue, step.epoch)
             unsafe, since_ms = step.unsafe, append_ms
             if before is not None:
                 unsafe |= before.unsafe

@@ -161,6 +161,13 @@ def ownership_of(assignments: GroupAssignments, ends: GrantEnds) -> GroupOwnersh
     contested: dict[MessageQueue, Sequence[Share]] = {}
     passing: set[MemberKey] = set()
     for queue, entries in assignments.queues().items():
+        if len(entries) == 1 and entries[0][1].state == "held":
+            # Nearly every queue: the general rule comes to the same, in three times the time.
+            member, entry = entries[0]
+            if not ends.is_over(queue, member, entry.epoch):
+                queues[queue] = QueueOwnership("held", member, entry.epoch)
+                owned[member] += 1
+            continue
         shares = shares_of(queue, entries, ends)
         passing.update(member for member, entry in entries if entry.state == "gated")
         passing.update(each.member for each in shares if each.state == "draining")

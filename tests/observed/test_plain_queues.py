@@ -1,0 +1,50 @@
+"""A queue that one member holds is read by a short way, which comes to what the rule says."""
+
+from typing import Any
+
+import pytest
+
+from fairlead.core.model import Epoch, MemberKey, MessageQueue
+from fairlead.observed.ownership import GrantEnds, QueueOwnership, ownership_of, shares_of
+from fairlead.wire.assignment_records import HeldEntry
+
+QUEUE, MEMBER, EPOCH = MessageQueue("orders", "main", 0), MemberKey("c1", "i1"), Epoch(1, 1)
+ENTRIES = [(MEMBER, HeldEntry(QUEUE, EPOCH, "held"))]
+
+
+class _Assignments:
+    def queues(self) -> dict[MessageQueue, list[tuple[MemberKey, HeldEntry]]]:
+        return {QUEUE: ENTRIES}
+
+
+class _Releases:
+    def __init__(self, *, ended: bool) -> None:
+        self._ended = ended
+
+    def has(self, *_: object) -> bool:
+        return self._ended
+
+
+class _Decisions:
+    def is_over(self, *_: object) -> bool:
+        return False
+
+    def grant(self, *_: object) -> None:
+        return None
+
+
+@pytest.mark.parametrize("ended", [False, True])
+def test_the_short_way_says_what_the_rule_says(*, ended: bool) -> None:
+    """The member owns the queue, or nobody does if its grant is over."""
+    releases: Any = _Releases(ended=ended)
+    decisions: Any = _Decisions()
+    assignments: Any = _Assignments()
+    ends = GrantEnds(releases, decisions, ())
+    short = ownership_of(assignments, ends)
+    shares = shares_of(QUEUE, ENTRIES, ends)
+    assert [(each.state, each.member, each.epoch) for each in shares] == (
+        [] if ended else [("held", MEMBER, EPOCH)]
+    )
+    wanted = {} if ended else {QUEUE: QueueOwnership("held", MEMBER, EPOCH)}
+    assert short.queues == wanted
+    assert short.owned == ({} if ended else {MEMBER: 1})
