@@ -7,6 +7,7 @@ import importlib
 from typing import TYPE_CHECKING, Any, Final
 
 if TYPE_CHECKING:
+    from fairlead_client.async_consumer import AsyncConsumer
     from fairlead_client.broadcast_consumer import BroadcastConsumer
     from fairlead_client.broadcast_push_consumer import BroadcastPushConsumer
     from fairlead_client.client import Client
@@ -23,6 +24,7 @@ if TYPE_CHECKING:
         DuplicateClientIdError,
         FairleadClientError,
         ForkedClientError,
+        GatewayError,
         LifecycleError,
         MalformedRecordError,
         NotAllowedError,
@@ -52,6 +54,7 @@ if TYPE_CHECKING:
     from fairlead_client.transport.offset_store import OffsetStore
 
 __all__ = [
+    "AsyncConsumer",
     "BroadcastConsumer",
     "BroadcastPushConsumer",
     "BrokerConnectionError",
@@ -68,6 +71,7 @@ __all__ = [
     "FairleadClientError",
     "FlowLimits",
     "ForkedClientError",
+    "GatewayError",
     "LifecycleError",
     "MalformedRecordError",
     "Message",
@@ -108,6 +112,7 @@ __all__ = [
 ]
 
 _NAMES: Final = {
+    "async_consumer": "AsyncConsumer",
     "broadcast_consumer": "BroadcastConsumer",
     "broadcast_push_consumer": "BroadcastPushConsumer",
     "client": "Client",
@@ -118,7 +123,7 @@ _NAMES: Final = {
     "consumer": "Consumer",
     "errors": (
         "BrokerConnectionError CallbackError ClientClosedError ClientStartedError "
-        "DuplicateClientIdError FairleadClientError ForkedClientError LifecycleError "
+        "DuplicateClientIdError FairleadClientError ForkedClientError GatewayError LifecycleError "
         "MalformedRecordError NotAllowedError NoticeError OffsetFileError "
         "OffsetStoreError PositionalArgumentError RouteError SendBackError SettingsError "
         "StartFailedError UnlistedTransitionError"

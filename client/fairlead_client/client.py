@@ -11,8 +11,8 @@ from fairlead_client.session.application import Application
 from fairlead_client.session.observer import Observer
 from fairlead_client.settings.client_settings import Settings, SettingsArguments
 from fairlead_client.settings.keywords import by_keyword, check_function
+from fairlead_client.transport.control_thread import ControlThread
 from fairlead_client.transport.offset_store import OffsetStore
-from fairlead_client.transport.session_thread import SessionThread
 
 
 class Client(Member):
@@ -84,7 +84,7 @@ class Client(Member):
     def _application(self) -> Application:
         return self._callbacks
 
-    def _new_thread(self) -> SessionThread:
+    def _new_thread(self) -> ControlThread:
         thread = super()._new_thread()
         self._callbacks.connect(thread.report, thread.still_mine)
         return thread

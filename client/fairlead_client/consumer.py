@@ -27,16 +27,15 @@ from fairlead_client.transport.absent_topics import drop_absent_topics
 from fairlead_client.transport.connection import (
     connect,
     data_options,
-    partition_count,
     request_timeout_ms,
 )
+from fairlead_client.transport.control_thread import ControlThread
 from fairlead_client.transport.decoding import decode_key
 from fairlead_client.transport.granted_fetch import GrantedFetch
 from fairlead_client.transport.offset_correction import report_correction
 from fairlead_client.transport.offset_store import OffsetStore
-from fairlead_client.transport.partitioner import partition_of
+from fairlead_client.transport.own_assignments import own_assignments
 from fairlead_client.transport.queue_partition import known_topics, partition_of_queue
-from fairlead_client.transport.session_thread import SessionThread
 from fairlead_client.transport.tags import TAG_HEADER, immediate_filter
 from fairlead_client.transport.topics import Topics
 
@@ -44,6 +43,9 @@ SLICE_SECONDS: Final = 0.25
 """The longest fetch. Only a record ends a fetch early, so stop() may wait this long."""
 FETCH_WAIT_MS: Final = 250
 """How long a broker holds a fetch. It answers in turn, so a new queue waits for this fetch."""
+GATEWAY_SLICE_SECONDS: Final = 0.05
+"""With a gateway no record of the fetch says that a queue starts."""
+GATEWAY_FETCH_WAIT_MS: Final = 100
 RETRY_SECONDS: Final = 0.2
 WATCH_SECONDS: Final = 0.15
 """How long the consumer waits for queues to start after it has read an assignment."""
@@ -89,6 +91,7 @@ class Consumer(Member):
         self._filter = immediate_filter(chosen, chosen.topics, tag_header)
         super().__init__(chosen, offset_store=offset_store, observer=observer)
         self._explicit_done = explicit_done
+        self._slice_seconds = GATEWAY_SLICE_SECONDS if chosen.gateway else SLICE_SECONDS
         self._in_flight = InFlight(self._observer)
         self._kafka: KafkaConsumer | None = None
         self._seen_changes = -1
@@ -166,7 +169,7 @@ class Consumer(Member):
             left = deadline - monotonic()
             if left <= 0:
                 return None
-            self._fetch(min(left, SLICE_SECONDS))
+            self._fetch(min(left, self._slice_seconds))
         return None
 
     def done(self, message: Message) -> bool:
@@ -345,11 +348,10 @@ class Consumer(Member):
 
         The session reads what they say.
         """
-        topic = Topics(self._settings.prefix).assignments
-        count = 0 if self._assignments else partition_count(kafka, topic)
-        if count:
-            number = partition_of(self._settings.group + self.client_id, count)
-            partition = TopicPartition(topic, number)
+        if self._assignments:
+            return
+        partition = own_assignments(kafka, self._settings, self.client_id)
+        if partition is not None:
             end = kafka.end_offsets([partition])[partition]
             self._assignments = (partition,)
             kafka.assign([*self._reading, partition])
@@ -366,20 +368,20 @@ class Consumer(Member):
     def _application(self) -> Application:
         return self._in_flight
 
-    def _new_thread(self) -> SessionThread:
+    def _new_thread(self) -> ControlThread:
         thread = super()._new_thread()
         self._in_flight.connect(thread.report)
         return thread
 
-    def _connect(self, thread: SessionThread, deadline: float) -> None:
+    def _connect(self, thread: ControlThread, deadline: float) -> None:
         """Connect to the data, and learn the partitions before the engine grants the first one."""
         options = {
             **data_options(self._settings, self.client_id),
-            "fetch_max_wait_ms": FETCH_WAIT_MS,
+            "fetch_max_wait_ms": GATEWAY_FETCH_WAIT_MS if self._settings.gateway else FETCH_WAIT_MS,
             **self._settings.fetch,
         }
-        known = known_topics(self._settings.subscriptions(0))
-        topics = [*known, Topics(self._settings.prefix).assignments]
+        own = () if self._settings.gateway else (Topics(self._settings.prefix).assignments,)
+        topics = [*known_topics(self._settings.subscriptions(0)), *own]
         while self._kafka is None:
             try:
                 self._kafka = connect(KafkaConsumer, options, topics)

@@ -89,6 +89,36 @@ class NotAllowedError(FairleadClientError, KafkaError):  # type: ignore[misc]
         self.principal = principal
 
 
+class GatewayError(FairleadClientError):
+    """A gateway does not answer, or refuses a request; the message says what to do.
+
+    If a client could not join because of it, it is the `__cause__` of the `StartFailedError`.
+
+    Attributes:
+        status: the HTTP status of the answer; None: there was none.
+        kind: what is wrong, in one word: the `type` of the gateway's problem, or `refused`,
+            `unknown_host`, `timeout`, `unreachable`, `bad_certificate`, `certificate_required`,
+            `not_tls`, `no_http`, `closed`, `bad_answer`.
+        reason: why a session is over; "": it is not.
+        retry_after_ms: how long the gateway wants to be left alone.
+    """
+
+    def __init__(
+        self,
+        message: str,
+        *,
+        kind: str,
+        status: int | None = None,
+        reason: str = "",
+        retry_after_ms: int = 0,
+    ) -> None:
+        super().__init__(message)
+        self.status = status
+        self.kind = kind
+        self.reason = reason
+        self.retry_after_ms = retry_after_ms
+
+
 class DuplicateClientIdError(FairleadClientError):
     """Another process uses this client id and started later; this client stopped for good.
 

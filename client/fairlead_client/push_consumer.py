@@ -29,8 +29,8 @@ from fairlead_client.session.observer import Observer
 from fairlead_client.settings.client_settings import Settings, SettingsArguments
 from fairlead_client.settings.keywords import by_keyword, check_function
 from fairlead_client.settings.setting_types import check_type
+from fairlead_client.transport.control_thread import ControlThread
 from fairlead_client.transport.offset_store import OffsetStore
-from fairlead_client.transport.session_thread import SessionThread
 from fairlead_client.transport.tags import TAG_HEADER
 
 CONSUME_THREADS: Final = 20
@@ -150,7 +150,7 @@ class PushConsumer(PullMember):
     def _on_messages(self, work: ProcessQueue, count: int) -> None:
         self._consume_service.deliver(work, count)
 
-    def _new_thread(self) -> SessionThread:
+    def _new_thread(self) -> ControlThread:
         thread = super()._new_thread()
         self._workers.start()
         return thread

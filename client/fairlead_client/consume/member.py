@@ -28,7 +28,9 @@ from fairlead_client.session.states import SessionState
 from fairlead_client.session.version import __version__
 from fairlead_client.session.waiting_log import Waiting
 from fairlead_client.settings.client_settings import Settings
-from fairlead_client.transport.encoding import Encoder
+from fairlead_client.transport.control_thread import ControlThread
+from fairlead_client.transport.encoding import Encoder, describe
+from fairlead_client.transport.gateway_thread import GatewayThread
 from fairlead_client.transport.offset_store import KafkaOffsetStore, OffsetStore
 from fairlead_client.transport.session_thread import SessionThread
 
@@ -63,7 +65,7 @@ class Member:
         self._started = False
         self._closing = False
         self._stopping = False
-        self._thread: SessionThread | None = None
+        self._thread: ControlThread | None = None
         self._failure: Failure | None = None
         self._subscribed = settings.subscriptions(self._identity.process.start_ms)
 
@@ -198,10 +200,10 @@ class Member:
             self._thread.report(events.LeaveRequested())
             raise
 
-    def _connect(self, thread: SessionThread, deadline: float) -> None:
+    def _connect(self, thread: ControlThread, deadline: float) -> None:
         """Connect to what the application's side needs, while the client joins."""
 
-    def _await_first_lease(self, thread: SessionThread) -> None:
+    def _await_first_lease(self, thread: ControlThread) -> None:
         deadline = time.monotonic() + self._settings.start_timeout_ms / 1_000
         cause: Exception | None = None
         try:
@@ -332,17 +334,28 @@ class Member:
             self._failure = Failure.now(error)
             self._closing = True
 
-    def _new_thread(self) -> SessionThread:
+    def _new_thread(self) -> ControlThread:
         settings, identity = self._settings, self._identity
         store = self._store
         if store is None and settings.commit_offsets:
             store = KafkaOffsetStore(settings, identity.client_id)
+        if settings.gateways:
+            return self._gateway_thread(store)
         session = Session(_session_settings(settings, identity, commits=store is not None))
         return SessionThread(
             session,
             settings,
             identity.client_id,
-            Encoder(settings, identity, __version__),
+            Encoder(describe(settings, identity, __version__)),
+            self._application(),
+            store=store,
+            observer=self._observer,
+        )
+
+    def _gateway_thread(self, store: OffsetStore | None) -> ControlThread:
+        return GatewayThread(
+            self._settings,
+            self._identity,
             self._application(),
             store=store,
             observer=self._observer,

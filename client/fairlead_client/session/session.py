@@ -58,6 +58,11 @@ class Session:
         self._memory = Memory(settings, settings.subscriptions)
 
     @property
+    def memory(self) -> Memory:
+        """Everything it remembers; only `saved_session` and the gateway's host may change it."""
+        return self._memory
+
+    @property
     def state(self) -> SessionState:
         """The client's state."""
         return self._memory.state

@@ -14,6 +14,12 @@ from fairlead_client.settings.common_settings import (
     check_who,
     servers_of,
 )
+from fairlead_client.settings.gateway_settings import (
+    GatewayAddress,
+    addresses_of,
+    check_gateway,
+    check_only_direct,
+)
 from fairlead_client.settings.keywords import check_keywords, meant_start
 from fairlead_client.settings.setting_types import check_type, check_types
 
@@ -44,6 +50,12 @@ class SettingsArguments(TypedDict, total=False):
     bootstrap: Required[str | Sequence[str]]
     group: Required[str]
     topics: Required[Sequence[str | Subscription]]
+    gateway: str | Sequence[str]
+    token: str | None
+    token_file: str | None
+    gateway_ca_file: str | None
+    gateway_cert_file: str | None
+    gateway_key_file: str | None
     prefix: str
     client_id: str | None
     heartbeat_ms: int
@@ -75,6 +87,13 @@ class Settings:
     bootstrap: str | Sequence[str]
     group: str
     topics: Sequence[str | Subscription]
+    gateway: str | Sequence[str] = ()
+    # No representation and no log shows it.
+    token: str | None = field(default=None, repr=False)
+    token_file: str | None = None
+    gateway_ca_file: str | None = None
+    gateway_cert_file: str | None = None
+    gateway_key_file: str | None = None
     prefix: str = "fairlead."
     client_id: str | None = None
     heartbeat_ms: int = 3_000
@@ -110,6 +129,7 @@ class Settings:
             SettingsError: a setting cannot work, or an argument is unknown or missing.
         """
         check_keywords(client, given, SettingsArguments, FETCH_OPTIONS)
+        check_only_direct(given)
         return cls(**given, **fixed)
 
     def __post_init__(self) -> None:
@@ -121,6 +141,15 @@ class Settings:
         self._check_start()
         check_options("kafka", self.kafka, KAFKA_OPTIONS)
         check_options("fetch", self.fetch, FETCH_OPTIONS)
+        check_gateway(self)
+        if self.gateway and self.message_model == "broadcasting":
+            problem = "a broadcasting member shares no queues, so it needs no gateway"
+            raise SettingsError("gateway", problem, "leave it out")
+
+    @property
+    def gateways(self) -> list[GatewayAddress]:
+        """The gateways one by one; empty: the client reads Fairlead's topics itself."""
+        return addresses_of(self.gateway)
 
     @property
     def bootstrap_servers(self) -> list[str]:

@@ -1,11 +1,12 @@
 """Writes a client's records as bytes (protocol §3.1-3.6)."""
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, Final
 
 import orjson
 
-from fairlead_client.model import Progress, Subscription
+from fairlead_client.model import Process, Progress, Subscription
 from fairlead_client.session.actions import (
     Claim,
     SendClaims,
@@ -29,44 +30,80 @@ def _dumps(value: object) -> bytes:
     return orjson.dumps(value, default=tuple)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClientDescription:
+    """What every heartbeat of a client says about it; the protocol explains the fields (§3.1)."""
+
+    group: str
+    client_id: str
+    process: Process
+    lease_ms: int
+    consume_type: str
+    message_model: str
+    consume_from: str
+    consume_timestamp_ms: int | None
+    ordered: bool
+    language: str
+    version: str
+    address: str
+    zone: str | None
+    capacity: int
+
+
+def describe(settings: Settings, identity: ClientIdentity, version: str) -> ClientDescription:
+    """Return the description of a client of this library."""
+    return ClientDescription(
+        group=settings.group,
+        client_id=identity.client_id,
+        process=identity.process,
+        lease_ms=settings.lease_ms,
+        consume_type=settings.consume_type,
+        message_model=settings.message_model,
+        consume_from=settings.consume_from,
+        consume_timestamp_ms=settings.begins_at_ms(identity.process.start_ms),
+        ordered=settings.ordered,
+        language="python",
+        version=version,
+        address=identity.address,
+        zone=settings.zone,
+        capacity=settings.capacity,
+    )
+
+
 class Encoder:
     """Writes the records of one client.
 
     Args:
-        settings: the client's settings.
-        identity: the client's identity.
-        version: the version of this library.
+        client: what its heartbeats say about it.
     """
 
-    def __init__(self, settings: Settings, identity: ClientIdentity, version: str) -> None:
-        self._settings = settings
-        self._identity = identity
-        self._version = version
+    def __init__(self, client: ClientDescription) -> None:
+        self._client = client
 
-    def heartbeat(self, action: SendHeartbeat) -> bytes:
-        """Return a heartbeat."""
-        settings, identity = self._settings, self._identity
+    def heartbeat(self, action: SendHeartbeat, more: Mapping[str, Any] | None = None) -> bytes:
+        """Return a heartbeat; `more` are further fields of it."""
+        client = self._client
         return _dumps(
             {
                 **self._head("heartbeat", action.incarnation),
                 "process": {
-                    "start_ms": identity.process.start_ms,
-                    "uuid": identity.process.uuid,
+                    "start_ms": client.process.start_ms,
+                    "uuid": client.process.uuid,
                     "incarnations": action.incarnations,
                 },
                 "sequence": action.sequence,
                 "generation": action.generation,
-                "lease_ms": settings.lease_ms,
-                "consume_type": settings.consume_type,
-                "message_model": settings.message_model,
-                "consume_from": settings.consume_from,
-                "consume_timestamp_ms": settings.begins_at_ms(identity.process.start_ms),
-                "ordered": settings.ordered,
-                "language": "python",
-                "version": self._version,
-                "address": identity.address,
-                "zone": settings.zone,
-                "capacity": settings.capacity,
+                "lease_ms": client.lease_ms,
+                "consume_type": client.consume_type,
+                "message_model": client.message_model,
+                "consume_from": client.consume_from,
+                "consume_timestamp_ms": client.consume_timestamp_ms,
+                "ordered": client.ordered,
+                "language": client.language,
+                "version": client.version,
+                "address": client.address,
+                "zone": client.zone,
+                "capacity": client.capacity,
                 "subscriptions": [
                     {
                         "topic": subscription.topic,
@@ -80,13 +117,15 @@ class Encoder:
                 "applied": action.applied,
                 "digest": action.digest,
                 **({"decide": True} if action.decide else {}),
+                **(more or {}),
             }
         )
 
-    def leave(self, action: SendLeave) -> bytes:
-        """Return a leave."""
+    def leave(self, action: SendLeave, more: Mapping[str, Any] | None = None) -> bytes:
+        """Return a leave; `more` are further fields of it."""
         head = self._head("leave", action.incarnation)
-        return _dumps({**head, "sequence": action.sequence, "last_started": action.last_started})
+        words = {"sequence": action.sequence, "last_started": action.last_started}
+        return _dumps({**head, **words, **(more or {})})
 
     def release(self, action: SendRelease) -> bytes:
         """Return a release; with `last_started` if the client leaves."""
@@ -131,8 +170,8 @@ class Encoder:
         return {
             "v": 1,
             "kind": kind,
-            "group": self._settings.group,
-            "client_id": self._identity.client_id,
+            "group": self._client.group,
+            "client_id": self._client.client_id,
             "incarnation": incarnation,
         }
 

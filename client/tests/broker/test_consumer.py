@@ -25,21 +25,17 @@ from fairlead_client.model import Position
 if TYPE_CHECKING:
     from tests.broker.conftest import Pausable, ScriptedEngine
 
+BOTH = pytest.mark.parametrize("transport", ["direct", "gateway"], indirect=True)
+
 
 @pytest.fixture
-def consumer(engine: "ScriptedEngine", data_topic: str) -> Iterator[Callable[..., Consumer]]:
+def consumer(engine: Any, transport: Any, data_topic: str) -> Iterator[Callable[..., Consumer]]:
     """Make started consumers that are closed after the test."""
     made: list[Consumer] = []
 
     def make(client_id: str, *, started: bool = True, **settings: Any) -> Consumer:
-        one = Consumer(
-            bootstrap=engine.bootstrap,
-            prefix=engine.prefix,
-            group=engine.group,
-            topics=[data_topic],
-            client_id=client_id,
-            **settings,
-        )
+        place = transport.settings(group=engine.group, topics=[data_topic], **settings)
+        one = Consumer(client_id=client_id, **place)
         made.append(one)
         if started:
             one.start()
@@ -60,17 +56,7 @@ def take(consumer: Consumer, count: int) -> list[Message]:
     return messages
 
 
-def await_end(engine: "ScriptedEngine", queue: Queue, end: int) -> None:
-    """Wait until a progress record says where a queue ends."""
-
-    def tells(record: dict[str, Any]) -> bool:
-        return any(
-            entry["queue"] == list(queue) and entry.get("end") == end for entry in record["queues"]
-        )
-
-    engine.await_record("progress", tells)
-
-
+@BOTH
 def test_messages_come_in_queue_order_from_the_granted_position(
     engine: "ScriptedEngine", consumer: Callable[..., Consumer], data_topic: str
 ) -> None:
@@ -85,7 +71,7 @@ def test_messages_come_in_queue_order_from_the_granted_position(
         offsets = [message.offset for message in messages if message.queue == queue]
         assert offsets == list(range(first, 20))
     for queue in queues:
-        await_end(engine, queue, 20)
+        engine.await_end(queue, 20)
     last = messages[-1]
     assert (last.value, last.epoch) == (str(last.offset).encode(), one.still_mine(last.queue))
 
@@ -226,6 +212,7 @@ def test_iteration_ends_after_stop_and_releases_what_was_handled(
     assert committed(engine.group, data_topic, 0) == (6, '{"v":1,"reset":0}')
 
 
+@BOTH
 def test_stop_with_a_message_in_hand(
     engine: "ScriptedEngine", consumer: Callable[..., Consumer], data_topic: str
 ) -> None:
@@ -302,6 +289,7 @@ def test_grant_ends_the_fetch(
         polled.result(30)
 
 
+@BOTH
 def test_a_message_whose_handling_raised_is_read_again(
     engine: "ScriptedEngine", consumer: Callable[..., Consumer], data_topic: str
 ) -> None:
@@ -370,6 +358,7 @@ def test_a_partition_added_later_is_read(
     assert (message.queue, message.value) == (added, b"new")
 
 
+@BOTH
 @pytest.mark.parametrize("left_out", [False, True])
 def test_a_lease_that_is_renewed_after_all(
     engine: "ScriptedEngine",

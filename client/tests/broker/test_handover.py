@@ -15,29 +15,36 @@ from kafka import KafkaAdminClient
 if TYPE_CHECKING:
     from tests.broker.conftest import ScriptedEngine
 
+    from tests.kit.gateway_server import Transport
+
 WAIT_SECONDS = 30
+BOTH = pytest.mark.parametrize("transport", ["direct", "gateway"], indirect=True)
 
 
 class App:
     """An application that notes its callbacks and gives the answers that a test wants."""
 
     def __init__(
-        self, engine: "ScriptedEngine", client_id: str, topic: str, **settings: Any
+        self,
+        engine: "ScriptedEngine",
+        client_id: str,
+        topic: str,
+        transport: "Transport | None" = None,
+        **settings: Any,
     ) -> None:
         self.assigned: SimpleQueue[tuple[Queue, int, Epoch | None]] = SimpleQueue()
         self.revoked: SimpleQueue[Queue] = SimpleQueue()
         self.final: int | None = None
         self.may_stop = Event()
         self.may_stop.set()
+        place = {"bootstrap": engine.bootstrap, "prefix": engine.prefix, **settings}
         self.client = Client(
-            bootstrap=engine.bootstrap,
-            prefix=engine.prefix,
             group=engine.group,
             topics=[topic],
             client_id=client_id,
             on_assigned=self._on_assigned,
             on_revoked=self._on_revoked,
-            **settings,
+            **(place if transport is None else transport.settings(**settings)),
         )
 
     def _on_assigned(self, queue: Queue, offset: int) -> None:
@@ -50,12 +57,14 @@ class App:
 
 
 @pytest.fixture
-def app(engine: "ScriptedEngine", data_topic: str) -> Iterator[Callable[..., App]]:
+def app(
+    engine: "ScriptedEngine", transport: "Transport", data_topic: str
+) -> Iterator[Callable[..., App]]:
     """Make started applications that are closed after the test."""
     made: list[App] = []
 
     def make(client_id: str, **settings: Any) -> App:
-        one = App(engine, client_id, data_topic, **settings)
+        one = App(engine, client_id, data_topic, transport, **settings)
         made.append(one)
         one.client.start()
         return one
@@ -80,6 +89,7 @@ def test_a_started_client_heartbeats_and_owns_nothing(
         client.start()
 
 
+@BOTH
 def test_a_queue_is_handed_over_at_its_final_offset(
     engine: "ScriptedEngine",
     app: Callable[..., App],
@@ -159,6 +169,7 @@ def test_handed_to_whom_it_may_concern(
     assert second.assigned.get(timeout=WAIT_SECONDS) == (queue, 0, (1, 2))
 
 
+@BOTH
 def test_a_slow_callback_keeps_its_queue_and_heartbeats(
     engine: "ScriptedEngine", app: Callable[..., App], data_topic: str
 ) -> None:
@@ -180,6 +191,7 @@ def test_a_slow_callback_keeps_its_queue_and_heartbeats(
     assert engine.release(queue, 1)["position"] == [0, 0]
 
 
+@BOTH
 def test_a_hanging_application_loses_its_queue_at_the_drain_deadline(
     engine: "ScriptedEngine", app: Callable[..., App], data_topic: str
 ) -> None:
@@ -198,6 +210,7 @@ def test_a_hanging_application_loses_its_queue_at_the_drain_deadline(
     assert one.client.counts["forced_releases"] == 1
 
 
+@BOTH
 def test_a_closed_client_has_released_and_left_for_good(
     engine: "ScriptedEngine", app: Callable[..., App], data_topic: str
 ) -> None:
@@ -222,6 +235,7 @@ def test_a_closed_client_has_released_and_left_for_good(
     one.client.close()
 
 
+@BOTH
 def test_a_new_generation_is_acknowledged_at_once(
     engine: "ScriptedEngine", app: Callable[..., App], data_topic: str
 ) -> None:
@@ -239,6 +253,7 @@ def test_a_new_generation_is_acknowledged_at_once(
     assert one.client.still_mine(queue) == (1, 1)
 
 
+@BOTH
 def test_progress_reaches_the_engine_and_the_commits(
     engine: "ScriptedEngine",
     app: Callable[..., App],

@@ -10,9 +10,11 @@ from fairlead_client import ClientClosedError, PullConsumer, PullStatus, Queue
 if TYPE_CHECKING:
     from tests.broker.conftest import ScriptedEngine
 
+BOTH = pytest.mark.parametrize("transport", ["direct", "gateway"], indirect=True)
 WAIT = 30.0
 
 
+@BOTH
 def test_a_pull_consumer_polls_seeks_and_reports_progress(
     engine: "ScriptedEngine",
     member: Callable[..., Any],
@@ -41,6 +43,7 @@ def test_a_pull_consumer_polls_seeks_and_reports_progress(
         one.pull(queue, 0)
 
 
+@BOTH
 def test_a_puller_with_its_own_offsets_gets_nothing_ahead(
     engine: "ScriptedEngine", member: Callable[..., Any], data_topic: str
 ) -> None:

@@ -27,6 +27,7 @@ from kafka.protocol.consumer import FetchRequest
 if TYPE_CHECKING:
     from tests.broker.conftest import ScriptedEngine
 
+BOTH = pytest.mark.parametrize("transport", ["direct", "gateway"], indirect=True)
 WAIT = 30.0
 SUCCESS = ConsumeResult.CONSUME_SUCCESS
 
@@ -72,6 +73,7 @@ class Corrections(Observer):
         self.seen.put((queue, offset, corrected))
 
 
+@BOTH
 def test_a_move_under_load_loses_and_repeats_nothing(
     engine: "ScriptedEngine",
     member: Callable[..., Any],
@@ -104,6 +106,7 @@ def test_a_move_under_load_loses_and_repeats_nothing(
     assert seen.nothing()
 
 
+@BOTH
 def test_lowest_unconsumed_is_released(
     engine: "ScriptedEngine", member: Callable[..., Any], data_topic: str
 ) -> None:
@@ -197,6 +200,7 @@ def test_a_full_queue_holds_pulling_back_alone(
         pass
 
 
+@BOTH
 def test_a_suspended_consumer_pulls_nothing_and_keeps_all(
     engine: "ScriptedEngine",
     member: Callable[..., Any],
@@ -232,6 +236,7 @@ def test_a_suspended_consumer_pulls_nothing_and_keeps_all(
     assert monotonic() - begun < 8
 
 
+@BOTH
 def test_an_orderly_consumer_keeps_each_queue_in_order(
     engine: "ScriptedEngine", member: Callable[..., Any], data_topic: str
 ) -> None:

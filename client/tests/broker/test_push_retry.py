@@ -15,6 +15,8 @@ from kafka.structs import TopicPartition
 if TYPE_CHECKING:
     from tests.broker.conftest import ScriptedEngine
 
+    from tests.kit.gateway_server import Transport
+
 WAIT = 30.0
 
 
@@ -35,8 +37,9 @@ def own(engine: "ScriptedEngine") -> Iterator["ScriptedEngine"]:
     scripted.close()
 
 
+@pytest.mark.parametrize("transport", ["direct", "gateway"], indirect=True)
 def test_a_failed_message_comes_back_by_level_then_is_dead(
-    own: "ScriptedEngine", data_topic: str
+    own: "ScriptedEngine", transport: "Transport", data_topic: str
 ) -> None:
     """It comes back after its delay from the queue of its level, then is dead; nothing is lost."""
     seen: SimpleQueue[tuple[float, Message]] = SimpleQueue()
@@ -49,10 +52,7 @@ def test_a_failed_message_comes_back_by_level_then_is_dead(
         return ConsumeResult.RECONSUME_LATER if failed else ConsumeResult.CONSUME_SUCCESS
 
     with PushConsumer(
-        bootstrap=own.bootstrap,
-        prefix=own.prefix,
-        group=own.group,
-        topics=[data_topic],
+        **transport.settings(group=own.group, topics=[data_topic]),
         client_id="a",
         listener=fail_one,
         max_reconsume_times=1,

@@ -16,20 +16,23 @@ from tests.kit.awaiting import child_process
 if TYPE_CHECKING:
     from tests.broker.conftest import ScriptedEngine
 
+    from tests.kit.gateway_server import Transport
+
 ROOT = Path(__file__).parents[3]
 WAIT_SECONDS = 60
 
 
-def _program(page: Path, engine: "ScriptedEngine", topic: str) -> str:
+def _program(page: Path, transport: "Transport", topic: str) -> str:
     """Return the first program of a page that uses a Consumer, as it stands there.
 
     It differs in where it connects to, as whom, and what it reads.
     """
     blocks = re.findall(r"```python\n(.*?)```", page.read_text(encoding="utf-8"), re.DOTALL)
     program = next(block for block in blocks if "import Consumer" in block)
+    place = [f"{name}={value!r}" for name, value in transport.settings(client_id="a").items()]
     named, count = re.subn(
         r'bootstrap="localhost:9092"',
-        f'bootstrap={engine.bootstrap!r}, prefix={engine.prefix!r}, client_id="a"',
+        ", ".join(place),
         program,
     )
     assert count == 1
@@ -48,13 +51,22 @@ def _running(program: str) -> AbstractContextManager[subprocess.Popen[str]]:
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM], ids=lambda each: each.name)
-@pytest.mark.parametrize("page", ["README.md", "client/README.md"])
+@pytest.mark.parametrize(
+    "page, transport",
+    [("README.md", "direct"), ("client/README.md", "direct"), ("client/README.md", "gateway")],
+    indirect=["transport"],
+)
 def test_the_snippet_of_the_readme_releases_and_leaves(
-    engine: "ScriptedEngine", data_topic: str, page: str, number: signal.Signals
+    engine: "ScriptedEngine",
+    transport: "Transport",
+    data_topic: str,
+    *,
+    page: str,
+    number: signal.Signals,
 ) -> None:
     """The program of the README ends without a traceback, with its queue released and its leave."""
     queue = Queue(data_topic, "main", 0)
-    with _running(_program(ROOT / page, engine, data_topic)) as process:
+    with _running(_program(ROOT / page, transport, data_topic)) as process:
         engine.grant(engine.heartbeat("a"), queue, 1)
         assert process.stdout is not None
         for _ in range(20):

@@ -14,14 +14,14 @@ from fairlead_client.consume.pull.pull_member import PullMember
 from fairlead_client.model import Epoch, Position, Queue
 from fairlead_client.session.clock import now_ms
 from fairlead_client.session.session import Ownership
-from fairlead_client.transport.session_thread import SessionThread
+from fairlead_client.transport.control_thread import ControlThread
 
 WAIT = 20.0
 EPOCH = Epoch(1, 1)
 OPTIONS: dict[str, Any] = {"bootstrap": "localhost:1", "group": "g", "topics": ["orders"]}
 
 
-def lapse(thread: SessionThread, asked: Callable[[], object]) -> None:
+def lapse(thread: ControlThread, asked: Callable[[], object]) -> None:
     """Have something asked between the end of a lease and its renewal."""
     held = thread.ownership
     thread.ownership = replace(held, until_ms=0)

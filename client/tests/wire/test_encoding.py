@@ -16,7 +16,7 @@ from fairlead_client.session.actions import (
 )
 from fairlead_client.session.client_identity import new_client_identity
 from fairlead_client.settings.client_settings import Settings
-from fairlead_client.transport.encoding import RECORD_BYTES_MAX, Encoder, commit_metadata
+from fairlead_client.transport.encoding import RECORD_BYTES_MAX, Encoder, commit_metadata, describe
 
 INCARNATION = "6c1f0b5e-8f0e-4a51-9d0e-2f6a0c7b1a11"
 QUEUE = Queue("orders", "main", 2)
@@ -26,7 +26,7 @@ Validate = Callable[[bytes], dict[str, Any]]
 def encoder(**settings: Any) -> Encoder:
     """Return an encoder of a client with these settings."""
     chosen = Settings(bootstrap="b:1", group="orders", topics=["orders"], **settings)
-    return Encoder(chosen, new_client_identity(chosen.client_id), "0.1.0")
+    return Encoder(describe(chosen, new_client_identity(chosen.client_id), "0.1.0"))
 
 
 def heartbeat(**fields: Any) -> SendHeartbeat:

@@ -13,7 +13,7 @@ from fairlead_client.errors import SettingsError
 from fairlead_client.model import Epoch, Queue, Subscription
 from fairlead_client.session.application import Application
 from fairlead_client.session.failure import Failure
-from fairlead_client.transport.session_thread import SessionThread
+from fairlead_client.transport.control_thread import ControlThread
 
 
 class BroadcastMember(Member):
@@ -106,7 +106,7 @@ class BroadcastMember(Member):
     def _application(self) -> Application:
         return PassiveApplication(self._session_ended)
 
-    def _new_thread(self) -> SessionThread:
+    def _new_thread(self) -> ControlThread:
         local, problem = self._file.open()
         # The client itself looks up the offset of this time.
         begins_at_ms = self._settings.begins_at_ms(self._identity.process.start_ms)

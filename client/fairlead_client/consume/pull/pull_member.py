@@ -14,7 +14,7 @@ from fairlead_client.consume.pull.process_queue import ProcessQueue
 from fairlead_client.consume.pull.process_queue_table import ProcessQueueTable
 from fairlead_client.consume.pull.pull_service import PullService
 from fairlead_client.consume.pull.queue_changes import QueueChanges
-from fairlead_client.errors import RouteError
+from fairlead_client.errors import RouteError, SettingsError
 from fairlead_client.model import Epoch, Queue, Subscription
 from fairlead_client.routes.subscribe_info import subscribe_info
 from fairlead_client.routes.topic_route import TopicRoute
@@ -26,9 +26,9 @@ from fairlead_client.session.observer import Observer
 from fairlead_client.session.timer import Timer
 from fairlead_client.settings.client_settings import Settings
 from fairlead_client.settings.keywords import check_function
+from fairlead_client.transport.control_thread import ControlThread
 from fairlead_client.transport.offset_store import OffsetStore
 from fairlead_client.transport.route_reader import RouteReader
-from fairlead_client.transport.session_thread import SessionThread
 from fairlead_client.transport.tags import TAG_HEADER
 
 logger = logging.getLogger(__name__)
@@ -67,6 +67,9 @@ class PullMember(Member):
         if message_queue_changed is not None:
             call = "f(topic, all, mine)"
             check_function(type(self), "message_queue_changed", message_queue_changed, call)
+            if settings.gateway:
+                problem = "it needs every queue of a topic, which a gateway does not tell"
+                raise SettingsError("message_queue_changed", problem, "leave it out")
         super().__init__(settings, offset_store=offset_store, observer=observer)
         self._flow = FlowControl(flow_limits or FlowLimits(), ordered=settings.ordered)
         self._timer = Timer("fairlead-consume-timer")
@@ -192,7 +195,7 @@ class PullMember(Member):
     def _application(self) -> Application:
         return self._queue_table
 
-    def _new_thread(self) -> SessionThread:
+    def _new_thread(self) -> ControlThread:
         thread = super()._new_thread()
         self._queue_table.connect(thread.report, self._ended)
         self._timer.start()

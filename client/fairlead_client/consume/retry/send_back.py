@@ -174,7 +174,17 @@ class KafkaFailedMessages:
             self._asking.submit(self._ask_now)
 
     def _ask_now(self) -> None:
-        topic = retry_topic(self._settings.group)
+        group = self._settings.group
+        topic = retry_topic(group)
+        if self._settings.gateway:
+            remedy = f"`fairlead group set {group} --retry-topics on_subscription`"
+            self._asking_failures.log(
+                topic,
+                "%s is missing, and a client of a gateway cannot ask for it: %s",
+                topic,
+                remedy,
+            )
+            return
         try:
             self._requester.ask(topic, "retry")
         except Exception as error:  # noqa: BLE001 - the next message asks again

@@ -1,0 +1,1 @@
+"""A client of the gateway: four rules instead of the handover protocol."""

@@ -1,0 +1,400 @@
+"""The session of a thin client: events in, actions out, without a clock, input or output.
+
+It keeps the four rules of the gateway's clients:
+
+1. Work on a queue only between start and stop, and only while the lease holds: until the newest
+   answered request was sent, plus the `lease_ms` of its answer.
+2. When asked to stop, finish what is in hand, then say `stopped` with the next offset. When the
+   lease ends, stop everything at once and say nothing of it.
+3. Say the position of every work with every poll. Start each queue exactly at its offset.
+4. Echo `state`, raise `sequence` with every poll, and use only the answer to the newest poll.
+"""
+
+from dataclasses import dataclass, field
+from enum import StrEnum
+from typing import Final
+
+from fairlead_client.model import Epoch, Queue, Subscription
+from fairlead_client.thin.thin_words import Joined, Poll, PollAnswer, Start, Stopped, Work
+
+__all__ = [
+    "NEVER_MS",
+    "Abandon",
+    "Close",
+    "SendJoin",
+    "SendLeave",
+    "SendPoll",
+    "StartWork",
+    "StopAll",
+    "StopWork",
+    "ThinSession",
+    "ThinState",
+]
+
+RETRY_MS: Final = 200
+"""Between a request that failed and the next one."""
+NEVER_MS: Final = 2**62
+"""A time that does not come."""
+
+
+class ThinState(StrEnum):
+    """What the session waits for."""
+
+    JOINING = "joining"
+    """An answer to its join; it has no lease."""
+    POLLING = "polling"
+    """Answers to its polls; it holds a lease."""
+    LEAVING = "leaving"
+    """The end of its work; it starts nothing more."""
+    ENDING = "ending"
+    """An answer to its last request, which ends the session."""
+    FENCED = "fenced"
+    """The end of its work; it has no lease."""
+    CLOSED = "closed"
+    """Nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class SendJoin:
+    """Send a join; answer with `joined`, `failed` or `lost`."""
+
+    number: int
+
+
+@dataclass(frozen=True, slots=True)
+class SendPoll:
+    """Give the poll under way up, and send this one; answer with `answered`, `failed`, `lost`."""
+
+    poll: Poll
+
+
+@dataclass(frozen=True, slots=True)
+class SendLeave:
+    """Give the poll under way up, and end the session; answer with `left` or `failed`."""
+
+    poll: Poll
+
+
+@dataclass(frozen=True, slots=True)
+class StartWork:
+    """Read the queue from this offset on; `start` has more about it."""
+
+    queue: Queue
+    epoch: Epoch
+    offset: int
+    start: Start | None = field(default=None, compare=False)
+
+
+@dataclass(frozen=True, slots=True)
+class StopWork:
+    """Finish what is in hand and stop; answer with `stopped`."""
+
+    queue: Queue
+    epoch: Epoch
+
+
+@dataclass(frozen=True, slots=True)
+class Abandon:
+    """Stop this work at once: the deadline is over. No answer is wanted."""
+
+    queue: Queue
+    epoch: Epoch
+
+
+@dataclass(frozen=True, slots=True)
+class StopAll:
+    """Stop all work at once: the lease is over; answer each work with `stopped`."""
+
+    reason: str
+    work: tuple[tuple[Queue, Epoch], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Close:
+    """The session is closed; `reason` says who closed it."""
+
+    reason: str
+
+
+Action = SendJoin | SendPoll | SendLeave | StartWork | StopWork | Abandon | StopAll | Close
+
+
+@dataclass(slots=True)
+class _Held:
+    epoch: Epoch
+    position: int
+    end: int | None = None
+    stopping: bool = False
+
+
+@dataclass(slots=True)
+class ThinSession:
+    """One thin client's session, over all of its joins.
+
+    Attributes:
+        state: what it waits for.
+        lease_until_ms: until when the client may work.
+    """
+
+    state: ThinState = ThinState.JOINING
+    lease_until_ms: int = 0
+    _session: str = ""
+    _token: str = ""
+    _poll_ms: int = 3_000
+    joins: int = 0
+    """The number of the newest join."""
+    _sequence: int = 0
+    """The number of the newest request. Joins and polls share their numbers, and these go on over
+    joins: a late answer of a former session, or of a former join, is none to the newest request."""
+    _sent_ms: int = 0
+    _under_way: bool = False
+    _due_ms: int = 0
+    _works: dict[Queue, _Held] = field(default_factory=dict)
+    _stopped: dict[tuple[Queue, Epoch], Stopped] = field(default_factory=dict)
+    _said: frozenset[tuple[Queue, Epoch]] = frozenset()
+    _subscriptions: tuple[Subscription, ...] | None = None
+    _subscribed: tuple[Subscription, ...] | None = None
+    _decide: bool = False
+    _closing: str = ""
+    _done: list[Action] = field(default_factory=list)
+
+    @property
+    def owned(self) -> dict[Queue, Epoch]:
+        """The works that count while the lease holds."""
+        held = self._works.items() if self.state in _LEASED else ()
+        return {queue: work.epoch for queue, work in held}
+
+    def works(self, queue: Queue, now_ms: int) -> Epoch | None:
+        """Return the epoch under which the client may work on the queue now; None: it may not."""
+        return self.owned.get(queue) if now_ms < self.lease_until_ms else None
+
+    def next_deadline_ms(self) -> int:
+        """Return the latest time for the next `passed`."""
+        if self.state in (ThinState.FENCED, ThinState.CLOSED):
+            return NEVER_MS
+        due = [self._due_ms]
+        if self._under_way:
+            due = [self._sent_ms + self.patience_ms]
+        if self.state is not ThinState.JOINING:
+            due.append(self.lease_until_ms)
+        return min(due)
+
+    @property
+    def patience_ms(self) -> int:
+        """How long an answer is awaited: it may be held for `poll_ms`."""
+        return self._poll_ms + max(1_000, self._poll_ms // 2)
+
+    # The events.
+    def passed(self, now_ms: int) -> list[Action]:
+        """Time has passed."""
+        self._check_lease(now_ms)
+        return self._end_step(now_ms)
+
+    def joined(self, number: int, answer: Joined, now_ms: int) -> list[Action]:
+        """The join of this number was answered."""
+        if self.state is ThinState.JOINING and number == self.joins and self._under_way:
+            self._session, self._token, self._poll_ms = answer.session, answer.state, answer.poll_ms
+            self._under_way = False
+            self.lease_until_ms = self._sent_ms + answer.lease_ms
+            self._due_ms = now_ms
+            # Its client closes already: the session that the join made ends at once.
+            self.state = ThinState.ENDING if self._closing else ThinState.POLLING
+        self._check_lease(now_ms)
+        return self._end_step(now_ms)
+
+    def answered(self, sequence: int, answer: PollAnswer, now_ms: int) -> list[Action]:
+        """The poll of this sequence was answered; only the newest counts."""
+        self._check_lease(now_ms)
+        if self.state in _LEASED and sequence == self._sequence and self._under_way:
+            self._under_way = False
+            self._token = answer.state
+            self.lease_until_ms = self._sent_ms + answer.lease_ms
+            self._due_ms = now_ms
+            for name in self._said:
+                self._stopped.pop(name, None)
+            self._subscribed = self._subscriptions
+            self._decide = False
+            self._obey(answer)
+            self._check_lease(now_ms)
+        return self._end_step(now_ms)
+
+    def failed(self, sequence: int, now_ms: int) -> list[Action]:
+        """No answer comes to the request of this sequence (a join: its number)."""
+        self._check_lease(now_ms)
+        if self._under_way and sequence == self._sequence:
+            self._under_way = False
+            self._due_ms = now_ms + RETRY_MS
+        return self._end_step(now_ms)
+
+    def lost(self, sequence: int, reason: str, now_ms: int) -> list[Action]:
+        """The gateway says that the session is over, or that the join makes none."""
+        if self.state in _ASKING and sequence == self._sequence:
+            if reason == "duplicate_client_id":
+                self._closing = reason
+            if self.state is ThinState.JOINING:
+                return self.failed(sequence, now_ms)
+            self._fence(reason)
+        return self._end_step(now_ms)
+
+    def left(self, now_ms: int) -> list[Action]:
+        """The gateway has ended the session, as the client wanted."""
+        if self.state is ThinState.ENDING:
+            self.state = ThinState.CLOSED
+            self._done.append(Close(self._closing))
+        return self._end_step(now_ms)
+
+    def progressed(
+        self, queue: Queue, epoch: Epoch, offset: int, end: int | None, now_ms: int
+    ) -> list[Action]:
+        """All messages of the queue below `offset` are processed."""
+        self._check_lease(now_ms)
+        held = self._works.get(queue)
+        if held is not None and held.epoch == epoch:
+            held.position = offset
+            held.end = end if end is not None else held.end
+        return self._end_step(now_ms)
+
+    def stopped(
+        self, queue: Queue, epoch: Epoch, offset: int | None, end: int | None, now_ms: int
+    ) -> list[Action]:
+        """The application has stopped this work; None: the last progress holds."""
+        self._check_lease(now_ms)
+        held = self._works.get(queue)
+        if held is not None and held.epoch == epoch and held.stopping:
+            if offset is not None:
+                held.position = offset
+            held.end = end if end is not None else held.end
+            del self._works[queue]
+            if self.state in _LEASED:
+                self._say_stopped(queue, held, now_ms)
+        return self._end_step(now_ms)
+
+    def subscribe(self, subscriptions: tuple[Subscription, ...], now_ms: int) -> list[Action]:
+        """The client reads other topics from now on."""
+        self._check_lease(now_ms)
+        self._subscriptions = subscriptions
+        self._hurry(now_ms)
+        return self._end_step(now_ms)
+
+    def want_decision(self, now_ms: int) -> list[Action]:
+        """The application wants the engine to decide at once."""
+        self._check_lease(now_ms)
+        self._decide = True
+        self._hurry(now_ms)
+        return self._end_step(now_ms)
+
+    def leave(self, now_ms: int) -> list[Action]:
+        """The application closes the client."""
+        self._check_lease(now_ms)
+        self._closing = self._closing or "left"
+        if self.state is ThinState.POLLING:
+            self.state = ThinState.LEAVING
+            for queue, held in self._works.items():
+                self._stop(queue, held)
+            self._hurry(now_ms)
+        return self._end_step(now_ms)
+
+    # The rules.
+    def _obey(self, answer: PollAnswer) -> None:
+        for stop in answer.stop:
+            held = self._works.get(stop.queue)
+            if held is not None and held.epoch == stop.epoch and stop.deadline_ms > 0:
+                self._stop(stop.queue, held)
+        named = set(answer.working)
+        for queue, held in list(self._works.items()):
+            if (queue, held.epoch) not in named:
+                del self._works[queue]
+                self._done.append(Abandon(queue, held.epoch))
+                stopped = Stopped(queue, held.epoch, held.position, held.end)
+                self._stopped[queue, held.epoch] = stopped
+        if self.state is not ThinState.POLLING:
+            return
+        for start in answer.start:
+            if start.queue not in self._works:
+                self._works[start.queue] = _Held(start.epoch, start.offset)
+                self._done.append(StartWork(start.queue, start.epoch, start.offset, start))
+
+    def _stop(self, queue: Queue, held: _Held) -> None:
+        if not held.stopping:
+            held.stopping = True
+            self._done.append(StopWork(queue, held.epoch))
+
+    def _say_stopped(self, queue: Queue, held: _Held, now_ms: int) -> None:
+        self._stopped[queue, held.epoch] = Stopped(queue, held.epoch, held.position, held.end)
+        self._hurry(now_ms)
+
+    def _hurry(self, now_ms: int) -> None:
+        """Poll now: whoever waits for these words does not wait for the poll under way."""
+        if self.state in _LEASED:
+            self._under_way = False
+            self._due_ms = now_ms
+
+    def _check_lease(self, now_ms: int) -> None:
+        if self.state in _SESSION and now_ms >= self.lease_until_ms:
+            self._fence("lease_ended")
+
+    def _fence(self, reason: str) -> None:
+        self.state = ThinState.FENCED
+        self._under_way = False
+        self._stopped.clear()
+        self._done.append(
+            StopAll(reason, tuple((queue, held.epoch) for queue, held in self._works.items()))
+        )
+        for held in self._works.values():
+            held.stopping = True
+
+    def _end_step(self, now_ms: int) -> list[Action]:
+        if self.state is ThinState.FENCED and not self._works:
+            if self._closing:
+                self.state = ThinState.CLOSED
+                self._done.append(Close(self._closing))
+            else:
+                self.state = ThinState.JOINING
+                self._subscribed = None
+                self._due_ms = now_ms
+        if self.state is ThinState.LEAVING and not self._works:
+            self.state = ThinState.ENDING
+            self._under_way = False
+            self._due_ms = now_ms
+        if self._under_way and now_ms >= self._sent_ms + self.patience_ms:
+            self._under_way = False
+            self._due_ms = now_ms
+        if self.state is ThinState.JOINING and self._closing and not self._under_way:
+            self.state = ThinState.CLOSED
+            self._done.append(Close(self._closing))
+        if not self._under_way and now_ms >= self._due_ms:
+            self._send(now_ms)
+        done, self._done = self._done, []
+        return done
+
+    def _send(self, now_ms: int) -> None:
+        if self.state in (ThinState.FENCED, ThinState.CLOSED):
+            return
+        self._under_way, self._sent_ms = True, now_ms
+        self._sequence += 1
+        if self.state is ThinState.JOINING:
+            self.joins = self._sequence
+            self._done.append(SendJoin(self.joins))
+            return
+        self._said = frozenset(self._stopped)
+        poll = Poll(
+            self._session,
+            self._token,
+            self._sequence,
+            self._poll_ms,
+            tuple(
+                Work(queue, held.epoch, held.position, held.end)
+                for queue, held in self._works.items()
+            ),
+            tuple(self._stopped.values()),
+            None if self._subscriptions == self._subscribed else self._subscriptions,
+            leaving=self.state is not ThinState.POLLING,
+            decide=self._decide,
+        )
+        ending = self.state is ThinState.ENDING
+        self._done.append(SendLeave(poll) if ending else SendPoll(poll))
+
+
+_LEASED: Final = frozenset({ThinState.POLLING, ThinState.LEAVING})
+_SESSION: Final = _LEASED | {ThinState.ENDING}
+_ASKING: Final = _SESSION | {ThinState.JOINING}
