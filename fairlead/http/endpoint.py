@@ -18,7 +18,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from fairlead.http.metrics_answer import metrics_answer
-from fairlead.http.problem import problem_handlers
+from fairlead.http.problems import problem_handlers
 from fairlead.http.server import start_server
 from fairlead.settings import Settings
 

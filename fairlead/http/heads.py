@@ -1,95 +1,164 @@
-"""Limits the length of a request's head, and never reads a body.
+"""Reads the head of a request, and says whether a body follows.
 
-h11 limits only incomplete heads, and no bodies. It parses all bytes of one read in one callback;
-250 KiB in chunks of one byte would block the loop for more than half a second.
+llhttp, the parser of Node, gets exactly one head. It refuses what two parsers may read in two ways:
+a bare line feed, a folded line, a space before a colon, two lengths, a length beside an encoding.
 """
 
-from collections.abc import Iterable, Sequence
-from typing import Any, Final
+import urllib.parse
+from dataclasses import dataclass
+from typing import Any, Final, Protocol
 
-import h11
-from starlette.responses import JSONResponse
+import httptools
 
-from fairlead.http.problem import problem
+from fairlead.http.problems import Problem
 
-__all__ = ["HeadCheck", "HeadParser"]
+__all__ = ["HEAD_END", "Head", "HeadError", "read_head"]
 
+HEAD_END: Final = b"\r\n\r\n"
 _BAD_REQUEST: Final = 400
-_CONTENT_TOO_LARGE: Final = 413
-_LINE_BYTES: Final = 4
-"""The colon, the space and the line end of each header."""
+_VERSIONS: Final = ("1.0", "1.1")
 
 
-class HeadParser(h11.Connection):
-    """A parser that returns the head of a request and ignores any body."""
+class HeadError(Exception):
+    """The head is refused; ``problem`` is the answer."""
 
-    _is_over = False
-
-    def receive_data(self, data: bytes) -> None:
-        """Parse received bytes; ignore them once a body has begun."""
-        if not self._is_over:
-            super().receive_data(data)
-
-    def next_event(self) -> h11.Event | type[h11.NEED_DATA] | type[h11.PAUSED]:
-        """Return the next event; a body has none."""
-        if self._is_over:
-            return h11.NEED_DATA
-        event = super().next_event()
-        self._is_over = isinstance(event, h11.Request) and _has_body(event.headers)
-        return event
+    def __init__(self, problem: Problem) -> None:
+        super().__init__(problem.detail)
+        self.problem = problem
 
 
-class HeadCheck:
-    """Refuses requests with too long a head or with a body, and closes their connections.
+@dataclass(frozen=True, slots=True)
+class Head:
+    """The head of a request.
 
-    Args:
-        application: answers all other requests.
-        bytes_max: ``http.head_bytes``.
+    Attributes:
+        method: the method, in capital letters.
+        path: the path, decoded.
+        raw_path: the path as it came.
+        query: the query as it came.
+        version: ``1.0`` or ``1.1``.
+        headers: names in small letters, and values.
+        keep_alive: whether the connection may serve another request.
+        length: the length of the body; None: it comes in chunks.
     """
 
-    def __init__(self, application: Any, bytes_max: int) -> None:
-        self._application = application
-        self._bytes_max = bytes_max
+    method: str
+    path: str
+    raw_path: bytes
+    query: bytes
+    version: str
+    headers: list[tuple[bytes, bytes]]
+    keep_alive: bool
+    length: int | None
 
-    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        """Answer a request."""
-        refusal = self._refusal(scope) if scope["type"] == "http" else None
-        if refusal is None:
-            await self._application(scope, receive, send)
-            return
-        # The next bytes on this connection may belong to the body (RFC 9112, 6.1).
-        refusal.headers["connection"] = "close"
-        await refusal(scope, receive, send)
+    def scope(self, shared: dict[str, Any]) -> Any:
+        """Return the ASGI scope; ``shared``: what is the same for a whole connection."""
+        return {
+            **shared,
+            "http_version": self.version,
+            "method": self.method,
+            "path": self.path,
+            "raw_path": self.raw_path,
+            "query_string": self.query,
+            "headers": self.headers,
+            "state": {},
+        }
 
-    def _refusal(self, scope: Any) -> JSONResponse | None:
-        headers: Sequence[tuple[bytes, bytes]] = scope["headers"]
-        length = len(scope["raw_path"]) + len(scope["query_string"])
-        length += sum(len(name) + len(value) + _LINE_BYTES for name, value in headers)
-        if length > self._bytes_max:
-            return problem(
-                _BAD_REQUEST,
-                f"The head has more than {self._bytes_max} bytes.",
-                "Send fewer or shorter headers, or raise http.head_bytes.",
-            )
-        names = {name for name, _ in headers}
-        if {b"content-length", b"transfer-encoding"} <= names:
-            return problem(
-                _BAD_REQUEST,
-                "The request has both Content-Length and Transfer-Encoding.",
-                "Send neither: no path accepts a body.",
-            )
-        if _has_body(headers):
-            return problem(
-                _CONTENT_TOO_LARGE,
-                "The request has a body.",
-                "Send neither Content-Length nor Transfer-Encoding: no path accepts a body.",
-            )
-        return None
+    def value(self, name: bytes) -> bytes | None:
+        """Return the first value of a header."""
+        return next((value for known, value in self.headers if known == name), None)
 
 
-def _has_body(headers: Iterable[tuple[bytes, bytes]]) -> bool:
-    """Tell whether the headers announce a body; h11 has checked that a length is a number."""
-    return any(
-        name == b"transfer-encoding" or (name == b"content-length" and int(value) != 0)
-        for name, value in headers
+class _Parser(Protocol):
+    def should_keep_alive(self) -> bool: ...
+    def get_method(self) -> bytes: ...
+    def get_http_version(self) -> str: ...
+    def feed_data(self, data: bytes) -> None: ...
+
+
+class _Found:
+    """What the parser tells."""
+
+    def __init__(self) -> None:
+        self.url = b""
+        self.headers: list[tuple[bytes, bytes]] = []
+        self.is_whole = self.keep_alive = False
+        self.parser: _Parser = httptools.HttpRequestParser(self)
+
+    def on_url(self, url: bytes) -> None:
+        self.url += url
+
+    def on_header(self, name: bytes, value: bytes) -> None:
+        self.headers.append((name.lower(), value))
+
+    def on_headers_complete(self) -> None:
+        self.is_whole, self.keep_alive = True, self.parser.should_keep_alive()
+
+
+def read_head(data: bytes) -> Head:
+    """Return the head.
+
+    Args:
+        data: all bytes up to the empty line, and that line.
+
+    Raises:
+        HeadError: it is no head of HTTP/1.0 or HTTP/1.1, or a doubtful one.
+    """
+    found = _Found()
+    try:
+        found.parser.feed_data(data)
+    except httptools.HttpParserUpgrade:
+        # Nothing is spoken here but HTTP: the request is answered as any other.
+        pass
+    except httptools.HttpParserError as error:
+        # The parser's words are constants: they repeat nothing of the request.
+        raise _refusal(f"The request is malformed: {error}.") from None
+    if not found.is_whole or found.parser.get_http_version() not in _VERSIONS:
+        raise _refusal("The request is malformed.")
+    version = found.parser.get_http_version()
+    raw_path, query = _target(found.url)
+    text = raw_path.decode("ascii", errors="replace")
+    head = Head(
+        found.parser.get_method().decode("ascii"),
+        urllib.parse.unquote(text) if "%" in text else text,
+        raw_path,
+        query,
+        version,
+        found.headers,
+        found.keep_alive and version != "1.0",
+        _length(found.headers, version),
     )
+    if version != "1.0" and sum(name == b"host" for name, _ in head.headers) != 1:
+        raise _refusal("The request has no Host header, or several.")
+    return head
+
+
+def _target(url: bytes) -> tuple[bytes, bytes]:
+    """Return path and query of a request's target."""
+    if url.startswith(b"/"):
+        path, _, query = url.partition(b"?")
+        return path, query
+    try:
+        parsed = httptools.parse_url(url)
+    except httptools.HttpParserInvalidURLError:
+        raise _refusal("The target of the request is no path.") from None
+    if parsed.schema is None:
+        raise _refusal("The target of the request is no path.")
+    return parsed.path or b"/", parsed.query or b""
+
+
+def _length(headers: list[tuple[bytes, bytes]], version: str) -> int | None:
+    """Return the length of the body: the parser allows at most one header that tells it."""
+    for name, value in headers:
+        if name == b"content-length":
+            return int(value)
+        if name == b"transfer-encoding":
+            if version == "1.0" or value.strip().lower() != b"chunked":
+                raise _refusal("The request has a Transfer-Encoding other than chunked.")
+            return None
+    return 0
+
+
+def _refusal(detail: str) -> HeadError:
+    remedy = "Send a request as RFC 9112 describes it, with one Host and at most one length."
+    return HeadError(Problem(_BAD_REQUEST, "malformed_request", detail, remedy))

@@ -1,9 +1,12 @@
 """The server: it answers on its own thread until it is stopped."""
 
+import asyncio
 import socket
 import threading
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import partial
+from ssl import SSLContext
 from typing import Any, Final, Protocol
 
 import structlog
@@ -12,8 +15,10 @@ from starlette.middleware.gzip import GZipMiddleware
 
 from fairlead.errors import EnvironmentMissingError
 from fairlead.http.connections import BoundedConnection, Crowd
-from fairlead.http.heads import HeadCheck
 from fairlead.http.hosts import HostCheck
+from fairlead.http.requests import RequestLimits
+from fairlead.http.tls import TlsDoor
+from fairlead.http.watched_files import WatchedFiles
 from fairlead.settings import HttpSettings
 
 __all__ = ["HttpServer", "ListenAddress", "start_server"]
@@ -58,47 +63,54 @@ class HttpServer:
         self._thread.join()
 
 
+class _Zipped:
+    """Compresses answers for those who ask for it, and costs the others nothing."""
+
+    def __init__(self, application: Any) -> None:
+        self._plain = application
+        self._zipped = GZipMiddleware(application, minimum_size=_GZIP_BYTES_MIN)
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request."""
+        asked = (value for name, value in scope["headers"] if name == b"accept-encoding")
+        is_zipped = any(b"gzip" in value for value in asked)
+        await (self._zipped if is_zipped else self._plain)(scope, receive, send)
+
+
 def start_server(
     application: Any,
     where: ListenAddress,
     section: str,
     limits: HttpSettings,
+    *,
     on_end: Callable[[], None] = lambda: None,
+    on_start: Callable[[asyncio.AbstractEventLoop], None] | None = None,
+    bodies_under: str | None = None,
+    tls: WatchedFiles[SSLContext] | None = None,
 ) -> HttpServer:
     """Start a server.
 
     Args:
-        application: an ASGI application whose paths need no body.
+        application: an ASGI application.
         where: the host and the port.
         section: the name of that section of the settings, for messages.
         limits: the limits for callers.
         on_end: called on the server's thread when it ends for any reason.
+        on_start: called on the server's thread with its loop, before the first request.
+        bodies_under: the start of the paths that take a body of JSON; None: no path does.
+        tls: encrypts the connections; None: they are plain.
 
     Raises:
         EnvironmentMissingError: the port is in use, or the host is not one of this machine.
     """
     listening = _listening_socket(where, section)
-    crowd = Crowd(limits.connections, limits.request_ms / 1_000)
-    connection = type("Connection", (BoundedConnection,), {"crowd": crowd})
-    zipped = GZipMiddleware(application, minimum_size=_GZIP_BYTES_MIN)
-    named = HostCheck(zipped, where.host, limits.allowed_hosts)
-    checked = HeadCheck(named, limits.head_bytes)
-    config = uvicorn.Config(
-        checked,
-        http=connection,
-        ws="none",
-        loop="asyncio",
-        lifespan="off",
-        log_config=None,
-        access_log=False,
-        server_header=False,
-        # One connection above the limit exists for the moment that its 503 takes.
-        limit_concurrency=limits.connections + 1,
-        backlog=limits.connections // _ACCEPTED_AT_ONCE,
-        h11_max_incomplete_event_size=limits.head_bytes,
-        timeout_graceful_shutdown=_CLOSE_S,
-    )
-    server = uvicorn.Server(config)
+    requests = RequestLimits(limits.head_bytes, limits.body_bytes, bodies_under)
+    crowd = Crowd(limits.connections, limits.request_ms / 1_000, requests)
+    connection: Any = type("Connection", (BoundedConnection,), {"crowd": crowd})
+    if tls is not None:
+        connection = partial(TlsDoor, connection, crowd, tls.current)
+    named = HostCheck(_Zipped(application), where.host, limits.allowed_hosts)
+    server = _Server(_config(named, connection, limits), on_start)
 
     def answer() -> None:
         # On a thread other than the main one, uvicorn leaves the process's signals alone.
@@ -113,15 +125,54 @@ def start_server(
     thread = threading.Thread(target=answer, name="http", daemon=True)
     thread.start()
     host = f"[{where.host}]" if ":" in where.host else where.host
-    return HttpServer(f"http://{host}:{listening.getsockname()[1]}", server, thread)
+    scheme = "http" if tls is None else "https"
+    return HttpServer(f"{scheme}://{host}:{listening.getsockname()[1]}", server, thread)
+
+
+def _config(application: Any, connection: Any, limits: HttpSettings) -> uvicorn.Config:
+    return uvicorn.Config(
+        application,
+        http=connection,
+        ws="none",
+        loop="asyncio",
+        lifespan="off",
+        log_config=None,
+        access_log=False,
+        server_header=False,
+        # Any caller on this machine could give itself another address.
+        proxy_headers=False,
+        # One connection above the limit exists for the moment that its 503 takes.
+        limit_concurrency=limits.connections + 1,
+        backlog=limits.connections // _ACCEPTED_AT_ONCE,
+        timeout_graceful_shutdown=_CLOSE_S,
+    )
+
+
+class _Server(uvicorn.Server):
+    def __init__(
+        self,
+        config: uvicorn.Config,
+        on_start: Callable[[asyncio.AbstractEventLoop], None] | None,
+    ) -> None:
+        super().__init__(config)
+        self._on_start = on_start
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        if self._on_start is not None:
+            self._on_start(asyncio.get_running_loop())
+        await super().startup(sockets=sockets)
 
 
 def _listening_socket(where: ListenAddress, section: str) -> socket.socket:
     try:
         family = socket.getaddrinfo(where.host, where.port, type=socket.SOCK_STREAM)[0][0]
-        return socket.create_server((where.host, where.port), family=family)
+        listening = socket.create_server((where.host, where.port), family=family)
     except OSError as error:
         raise EnvironmentMissingError(
             f"{section}.port: cannot listen on {where.host}:{where.port} ({error.strerror}).",
             remedy=f"Set {section}.port to a free port, or to 0 for any. Is another one running?",
         ) from error
+    # Connections inherit it. asyncio sets it only where a socket names its protocol; without it the
+    # second part of an answer waits 40 ms for the receipt of the first one.
+    listening.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    return listening

@@ -14,7 +14,7 @@ from fairlead_client.transport.principal import principal_of
 
 from fairlead.wire.topics import ALL_TOPICS
 
-__all__ = ["RIGHTS", "Operations", "Rights", "Role", "acl_command"]
+__all__ = ["READING_TOO", "RIGHTS", "Operations", "Rights", "Role", "acl_command"]
 
 Operations = tuple[str, ...]
 """The names of kafka-acls.sh; Read and Write also allow describing a topic or group."""
@@ -29,6 +29,7 @@ class Role(StrEnum):
     PRODUCER = "producers"
     READER = "commands that read and `fairlead serve`"
     OPERATOR = "commands that change rules, offsets and routes, beside that"
+    GATEWAY = "the gateway, beside what `fairlead serve` reads"
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,9 +99,13 @@ RIGHTS: Final[Mapping[Role, Rights]] = MappingProxyType(
             group=("Describe",),
         ),
         Role.OPERATOR: Rights({"control": ("Write",), "routes": ("Write",), "offsets": ("Write",)}),
+        Role.GATEWAY: Rights(dict.fromkeys(("heartbeats", "releases", "handovers"), ("Write",))),
     }
 )
 """Role -> its permissions."""
+
+READING_TOO: Final = frozenset({Role.OPERATOR, Role.GATEWAY})
+"""The roles whose processes need the rights of a reader too."""
 
 
 def acl_command(

@@ -9,7 +9,7 @@ from kafka import KafkaAdminClient
 from kafka.errors import KafkaError, TopicAuthorizationFailedError
 
 from fairlead.errors import EnvironmentMissingError
-from fairlead.kafka.acls import RIGHTS, Operations, Role, acl_command
+from fairlead.kafka.acls import READING_TOO, RIGHTS, Operations, Role, acl_command
 from fairlead.kafka.reachability import connection_error, require_reachable
 from fairlead.wire.topics import TopicNames
 
@@ -140,7 +140,7 @@ def cluster_error(
 
 def _needed(prefix: str, role: Role) -> list[_Needed]:
     names = TopicNames(prefix)
-    roles = (Role.READER, role) if role is Role.OPERATOR else (role,)
+    roles = (Role.READER, role) if role in READING_TOO else (role,)
     return [
         _Needed(names.name(suffix), operations)
         for each in roles

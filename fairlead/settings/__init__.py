@@ -3,7 +3,9 @@
 ADR 0003 gives the reasons.
 """
 
+from fairlead.settings.access_section import AccessSettings, JwtSettings, LimitSettings, TlsSettings
 from fairlead.settings.engine_section import EngineSettings
+from fairlead.settings.gateway_section import GatewaySettings
 from fairlead.settings.http_section import HttpSettings
 from fairlead.settings.kafka_options import java_options
 from fairlead.settings.kafka_sections import ConnectionSettings, KafkaSettings, SecuritySettings
@@ -20,21 +22,26 @@ from fairlead.settings.sections import (
 )
 
 __all__ = [
+    "AccessSettings",
     "ClientSettings",
     "ConnectionSettings",
     "EngineSettings",
     "Examination",
+    "GatewaySettings",
     "GroupOverrides",
     "GroupRules",
     "GroupsSettings",
     "HttpSettings",
+    "JwtSettings",
     "KafkaSettings",
+    "LimitSettings",
     "MetricsSettings",
     "Problem",
     "SecuritySettings",
     "ServeSettings",
     "Settings",
     "SettingsError",
+    "TlsSettings",
     "TopicsSettings",
     "examine",
     "java_options",

@@ -26,10 +26,14 @@ def contradictions(settings: Settings) -> Iterator[Contradiction]:
             remedy = "set pause in the table of each group to pause, not in [group_defaults]"
             reason = "group_defaults.pause pauses every group and allows no exception"
             yield f"group.{group}.pause", reason, remedy
+    if settings.gateway.poll_ms * HEARTBEATS_PER_LEASE > settings.gateway.lease_ms:
+        reason = f"it is more than a third of gateway.lease_ms ({settings.gateway.lease_ms})"
+        yield "gateway.poll_ms", reason, "lower it, or raise gateway.lease_ms"
     yield from _security(settings.kafka.security)
     yield from _connection(settings.kafka.connection)
     yield from _offsets(settings)
     yield from _spark(settings.engine.spark)
+    yield from _access(settings)
     yield from heap_problems(settings.engine)
     if settings.kafka.replication_factor == 0:
         remedy = "set -1 (the broker's default) or the number of replicas"
@@ -116,3 +120,22 @@ def _spark(names: Iterable[str]) -> Iterator[Contradiction]:
                 "Spark ignores a setting that does not begin with spark.",
                 "set Kafka's options in [kafka], and Spark's under their full names",
             )
+
+
+def _access(settings: Settings) -> Iterator[Contradiction]:
+    """Yield what the chosen way to log in needs and does not have."""
+    jwt, tls = settings.access.jwt, settings.tls
+    for name in ("issuer", "audience"):
+        if jwt.jwks_file is not None and getattr(jwt, name) is None:
+            key = f"access.jwt.{name}"
+            yield key, "access.jwt.jwks_file needs it, and it is not set", f"set {key}"
+    if (tls.certfile is None) != (tls.keyfile is None):
+        key = "tls.keyfile" if tls.keyfile is None else "tls.certfile"
+        reason = "a certificate needs its key, and the key its certificate"
+        yield key, reason, f"set {key}, or neither of the two"
+    if tls.client_cafile is not None and tls.certfile is None:
+        reason = "it needs tls.certfile: only encrypted connections have certificates"
+        yield "tls.client_cafile", reason, "set tls.certfile and tls.keyfile"
+    if tls.client_certificate_required and tls.client_cafile is None:
+        key = "tls.client_certificate_required"
+        yield key, "it needs tls.client_cafile", "set tls.client_cafile"

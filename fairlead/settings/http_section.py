@@ -29,7 +29,7 @@ class HttpSettings(Section):
             description="How long a request may take to arrive, and again how long the caller may "
             "take to read the answer; then the server closes the connection. Too short breaks "
             "slow scrapes, which take about a second; too long lets stuck callers hold "
-            "connections. A request with a body gets 413.",
+            "connections.",
         ),
     ]
     head_bytes: Annotated[
@@ -39,6 +39,16 @@ class HttpSettings(Section):
             le=1_048_576,
             description="The largest request head; a larger one gets 400. Heads of Prometheus and "
             "browsers are below 4 KiB.",
+        ),
+    ]
+    body_bytes: Annotated[
+        int,
+        Field(
+            ge=1_024,
+            le=16_777_216,
+            description="The largest body of a request to `fairlead serve`; a larger one gets 413. "
+            "Each caller may hold as much memory. Paths outside `/v1/`, and the engine's server, "
+            "take no body at all and answer 413.",
         ),
     ]
     allowed_hosts: Annotated[

@@ -4,12 +4,15 @@ conf/default.toml alone has the defaults. The descriptions here are the only one
 conf/default.toml, docs/configuration.md and the JSON Schema come from them.
 """
 
+from pathlib import Path
 from typing import Annotated, Literal
 
 from pydantic import Field
 from pydantic_settings import BaseSettings, PydanticBaseSettingsSource, SettingsConfigDict
 
+from fairlead.settings.access_section import AccessSettings, TlsSettings
 from fairlead.settings.engine_section import EngineSettings
+from fairlead.settings.gateway_section import GatewaySettings
 from fairlead.settings.http_section import HttpSettings
 from fairlead.settings.kafka_sections import KafkaSettings
 from fairlead.settings.rules import GroupOverrides, GroupRules
@@ -169,8 +172,8 @@ class ServeSettings(Section):
         str,
         Field(
             min_length=1,
-            description="The address to listen at. 0.0.0.0: every address of the machine. There "
-            "is no login: whoever reaches the address can read everything.",
+            description="The address to listen at. 0.0.0.0: every address of the machine. Other "
+            "than on loopback, `access.file` or `access.jwt.jwks_file` must say who may call.",
         ),
     ]
     port: Annotated[
@@ -183,6 +186,17 @@ class ServeSettings(Section):
             "the topics, which takes longer.",
         ),
     ]
+    token_file: (
+        Annotated[
+            Path,
+            Field(
+                description="The file with the token that commands show to `fairlead serve`. "
+                "Fairlead ignores a final line feed.",
+                examples=["/run/secrets/fairlead-token"],
+            ),
+        ]
+        | None
+    ) = None
     max_groups: Annotated[
         int,
         Field(
@@ -278,6 +292,9 @@ class Settings(BaseSettings):
     http: HttpSettings
     log: LogSettings
     serve: ServeSettings
+    gateway: GatewaySettings
+    access: AccessSettings
+    tls: TlsSettings
     alerts: AlertsSettings
     client: ClientSettings
 

@@ -14,6 +14,8 @@ _LIKE_MIN: Final = 0.6
 _PART: Final = 0.8
 _SAME_TABLE: Final = 0.25
 _SAME_SECTION: Final = 0.1
+_RULES: Final = "group_defaults"
+_OF_RULES: Final = 0.02
 
 
 def suggestion_for(path: Sequence[str], value: Any) -> str:
@@ -60,6 +62,9 @@ def _score(path: Sequence[str], known: Key, value: Any) -> float | None:
         like = max(like, sum(each in inside for each in value) / len(value))
     if like < _LIKE_MIN:
         return None
+    if not tables and known[0] == _RULES:
+        # A rule that stands in no table: most operators mean the rule of all groups.
+        like += _OF_RULES
     like += 0.01 * difflib.SequenceMatcher(None, path[0], known[0]).ratio()
     if _plain(tables) == known[:-1]:
         return like + _SAME_TABLE

@@ -112,13 +112,18 @@ def _engine(settings: Settings) -> Iterator[_Warning]:
 
 
 def _addresses(settings: Settings) -> Iterator[_Warning]:
-    for name, section in (("metrics", settings.metrics), ("serve", settings.serve)):
-        if section.host not in _LOOPBACK:
-            yield _Warning(
-                f"{name}.host",
-                "anybody who reaches this machine can read it, since there is no login",
-                "keep 127.0.0.1, or restrict access by a firewall or the container's network",
-            )
+    if settings.metrics.host not in _LOOPBACK:
+        yield _Warning(
+            "metrics.host",
+            "anybody who reaches this machine can read it, since there is no login",
+            "keep 127.0.0.1, or restrict access by a firewall or the container's network",
+        )
+    if settings.serve.host not in _LOOPBACK and settings.tls.certfile is None:
+        yield _Warning(
+            "serve.host",
+            "tokens and answers go over the network unencrypted",
+            "set tls.certfile and tls.keyfile, or put a proxy with TLS on this machine before it",
+        )
     if settings.metrics.port == settings.serve.port != 0:
         yield _Warning(
             "serve.port",

@@ -1,0 +1,151 @@
+"""Says who calls: by a token, a JWT or a certificate."""
+
+import hashlib
+import re
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import Any, Final
+
+from fairlead.access.access_file import AccessFile, parse_access_file
+from fairlead.access.json_web_tokens import JsonWebTokens, read_jwks
+from fairlead.access.limits import FailedLogins
+from fairlead.access.principals import ANYBODY, Principal
+from fairlead.access.refusals import (
+    BAD_CREDENTIALS,
+    NO_CREDENTIALS,
+    TOKEN_IN_URL,
+    AccessError,
+    too_many_failures,
+)
+from fairlead.access.tokens import matches, parts_of
+from fairlead.http.watched_files import WatchedFiles
+from fairlead.settings import AccessSettings
+
+__all__ = ["Authenticator", "Presented", "presented"]
+
+_SCHEME: Final = "bearer "
+_IN_URL: Final = re.compile(rb"flt_[a-z0-9]{1,32}_|(^|[&;])(access_token|token)=", re.IGNORECASE)
+_EMPTY: Final = AccessFile({}, {}, {}, {})
+
+
+@dataclass(frozen=True, slots=True)
+class Presented:
+    """What a request shows.
+
+    Attributes:
+        address: where it comes from.
+        token: what stands behind Bearer; None: there is no such header.
+        certificate: the names of its certificate, which its authority has signed.
+        url_has_token: whether its path or query holds a token.
+        is_malformed: whether it has several Authorization headers, or one of another kind.
+    """
+
+    address: str
+    token: str | None = None
+    certificate: Sequence[str] = ()
+    url_has_token: bool = False
+    is_malformed: bool = False
+
+
+def presented(scope: Any) -> Presented:
+    """Return what a request shows; ``scope``: of ASGI."""
+    client = scope.get("client")
+    given = [value for name, value in scope["headers"] if name == b"authorization"]
+    value = given[0].decode("latin-1") if given else ""
+    is_bearer = len(given) == 1 and value[: len(_SCHEME)].lower() == _SCHEME
+    url = (scope["raw_path"], scope["query_string"])
+    return Presented(
+        address=client[0] if client else "",
+        token=value[len(_SCHEME) :].strip() if is_bearer else None,
+        certificate=scope.get("extensions", {}).get("fairlead.certificate", ()),
+        url_has_token=any(_IN_URL.search(part) for part in url),
+        is_malformed=bool(given) and not is_bearer,
+    )
+
+
+class Authenticator:
+    """Says who calls.
+
+    Args:
+        settings: `[access]`.
+        told: called with what it is for each bad new content of a file.
+        clock: seconds since 1970.
+
+    Raises:
+        AccessFileError: the access file is wrong.
+        JwksError: the file with the keys is wrong.
+    """
+
+    def __init__(
+        self,
+        settings: AccessSettings,
+        *,
+        told: Callable[[str], None] = lambda _: None,
+        clock: Callable[[], float] = time.time,
+    ) -> None:
+        self._clock = clock
+        self._file: WatchedFiles[AccessFile] | None = None
+        self._jwt: JsonWebTokens | None = None
+        path, jwks = settings.file, settings.jwt.jwks_file
+        if path is not None:
+            self._file = WatchedFiles("access", [path], lambda: parse_access_file(path), told)
+        if jwks is not None:
+            keys = WatchedFiles("jwks", [jwks], lambda: read_jwks(jwks), told)
+            self._jwt = JsonWebTokens(settings.jwt, keys, clock)
+        self._failed = FailedLogins(settings.failures, settings.failure_window_ms / 1_000)
+
+    @property
+    def is_configured(self) -> bool:
+        """Whether somebody has said who may call; if not, everybody may do everything."""
+        return self._file is not None or self._jwt is not None
+
+    def authenticate(self, shown: Presented) -> Principal:
+        """Return who calls.
+
+        Raises:
+            AccessError: nobody that is known here.
+        """
+        if shown.url_has_token:
+            raise AccessError(TOKEN_IN_URL)
+        if not self.is_configured:
+            return ANYBODY
+        if shown.is_malformed:
+            raise AccessError(BAD_CREDENTIALS)
+        known = _EMPTY if self._file is None else self._file.current()
+        if shown.token is not None:
+            return self._bearer(shown.token, shown.address, known)
+        for name in shown.certificate:
+            principal = known.certificates.get(name)
+            if principal is not None:
+                return principal
+        raise AccessError(NO_CREDENTIALS)
+
+    def _bearer(self, token: str, address: str, known: AccessFile) -> Principal:
+        parts = parts_of(token)
+        credential = hashlib.sha256(token.encode()).hexdigest() if parts is None else parts[0]
+        now = self._clock()
+        wait_s = self._failed.wait_s(address, credential, now)
+        if wait_s > 0:
+            raise AccessError(too_many_failures(wait_s))
+        if parts is not None:
+            principal = _owner(known, *parts, now)
+        else:
+            principal = None if self._jwt is None else self._jwt.principal(token, known)
+        if principal is None:
+            self._failed.failed(address, now)
+            raise AccessError(BAD_CREDENTIALS)
+        self._failed.succeeded(address, credential)
+        return principal
+
+    def still_stands(self, principal: Principal) -> bool:
+        """Tell whether a principal of the access file is still there, as it was."""
+        if self._file is None or principal.name.startswith("jwt:"):
+            return True
+        return self._file.current().principals.get(principal.name) == principal
+
+
+def _owner(known: AccessFile, own: str, secret: str, now_s: float) -> Principal | None:
+    principal, record = known.tokens.get(own, (None, None))
+    is_right = matches(record, secret)
+    return principal if is_right and record is not None and record.is_valid(now_s) else None

@@ -1,0 +1,155 @@
+"""The guard before an application: it says who calls, and refuses whoever may not."""
+
+import re
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, Final, cast
+
+from fairlead.access.authenticator import Authenticator, presented
+from fairlead.access.principals import Principal, Right
+from fairlead.access.quotas import Held, Quotas
+from fairlead.access.refusals import AccessError
+from fairlead.errors import EnvironmentMissingError
+from fairlead.http.hosts import is_loopback
+from fairlead.settings import Settings
+
+__all__ = ["AccessGuard", "Admitted", "admitted", "guarded", "right_for"]
+
+_OPEN_PATHS: Final = ("/healthz", "/readyz")
+"""Probes have no login."""
+_METRICS: Final = "/metrics"
+_READING: Final = ("GET", "HEAD")
+_OF_A_GROUP: Final = re.compile(r"/(?:api/)?v1/groups/([^/]+)(/.*)?")
+_WRITING: Final[Mapping[str | None, Right]] = {"/members": "consume", "/plan": "observe"}
+"""A plan changes nothing; it is posted because it has a body."""
+_STATE: Final = "admitted"
+
+
+@dataclass(frozen=True, slots=True)
+class Admitted:
+    """Who sent a request that the guard let through."""
+
+    principal: Principal
+    _authenticator: Authenticator
+    _quotas: Quotas
+
+    @property
+    def still_stands(self) -> bool:
+        """Whether the principal is still as it was; a stream ends when it is not."""
+        return self._authenticator.still_stands(self.principal)
+
+    def enter(self, what: Held) -> Callable[[], None]:
+        """Open a session or a stream; return what closes it.
+
+        Raises:
+            AccessError: the principal has too many open.
+        """
+        return self._quotas.enter(self.principal, what)
+
+
+class AccessGuard:
+    """Lets a request through with its principal, if that may send it.
+
+    Paths of a group need the right for it: reading and planning need observe, joining needs
+    consume, and all else needs operate. What a session or a list of groups needs, only the
+    application knows.
+
+    Args:
+        application: answers whoever may call.
+        authenticator: says who calls.
+        quotas: how much each may ask.
+        open_metrics: whether `/metrics` needs no login.
+        told: called with the kind of each refusal.
+        clock: a monotonic clock in seconds.
+    """
+
+    def __init__(
+        self,
+        application: Any,
+        authenticator: Authenticator,
+        quotas: Quotas,
+        *,
+        open_metrics: bool,
+        told: Callable[[str], None] = lambda _: None,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self._application = application
+        self._authenticator = authenticator
+        self._quotas = quotas
+        self._open = (*_OPEN_PATHS, _METRICS) if open_metrics else _OPEN_PATHS
+        self._told = told
+        self._clock = clock
+
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
+        """Answer a request."""
+        if scope["path"] not in self._open:
+            try:
+                scope["state"][_STATE] = self._admitted(scope)
+            except AccessError as error:
+                self._told(error.problem.kind)
+                await error.problem.answer()(scope, receive, send)
+                return
+        await self._application(scope, receive, send)
+
+    def _admitted(self, scope: Any) -> Admitted:
+        principal = self._authenticator.authenticate(presented(scope))
+        self._quotas.request(principal, self._clock())
+        needed = right_for(scope["method"], scope["path"])
+        if needed is not None:
+            principal.require(*needed)
+        return Admitted(principal, self._authenticator, self._quotas)
+
+
+def right_for(method: str, path: str) -> tuple[Right, str] | None:
+    """Return the right and the group that a request needs; None: its path names no group."""
+    if path == _METRICS:
+        return "observe", "*"
+    found = _OF_A_GROUP.fullmatch(path)
+    if found is None:
+        return None
+    if method in _READING or found[2] == "/plan":
+        return "observe", found[1]
+    return _WRITING.get(found[2], "operate"), found[1]
+
+
+def admitted(scope: Any) -> Admitted:
+    """Return who sent a request; only behind the guard there is such a one."""
+    return cast("Admitted", scope["state"][_STATE])
+
+
+def guarded(
+    application: Any,
+    settings: Settings,
+    *,
+    told_file: Callable[[str], None] = lambda _: None,
+    told_refusal: Callable[[str], None] = lambda _: None,
+) -> AccessGuard:
+    """Put the guard before an application, as the settings say.
+
+    Args:
+        application: answers whoever may call.
+        settings: who may call, and where the server listens.
+        told_file: called with what it is for each bad new content of a file.
+        told_refusal: called with the kind of each refusal.
+
+    Raises:
+        AccessFileError: the access file is wrong.
+        JwksError: the file with the keys is wrong.
+        EnvironmentMissingError: others than this machine could call, and nobody says who may.
+    """
+    authenticator = Authenticator(settings.access, told=told_file)
+    host = settings.serve.host
+    if not authenticator.is_configured and not is_loopback(host):
+        raise EnvironmentMissingError(
+            f"serve.host: others than this machine reach {host}, and nothing says who may call.",
+            remedy="Run `fairlead token new --principal me --right observe --group '*' --file "
+            "access.toml`, and set access.file to that file; or listen on 127.0.0.1.",
+        )
+    return AccessGuard(
+        application,
+        authenticator,
+        Quotas(settings.access.limits),
+        open_metrics=settings.access.open_metrics,
+        told=told_refusal,
+    )

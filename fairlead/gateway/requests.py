@@ -1,0 +1,365 @@
+"""The bodies of the gateway's requests and answers: one model each, checked before anything else.
+
+Unknown fields are refused with the nearest known one. The models are the source of openapi.json.
+"""
+
+import re
+from difflib import get_close_matches
+from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar, get_args
+
+import orjson
+from fairlead_client.model import Epoch, Queue, Subscription
+from fairlead_client.thin.thin_words import Joined, PollAnswer, Stopped, Work
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from fairlead.gateway.outputs import Refusal
+from fairlead.gateway.poll_words import Poll
+from fairlead.wire.texts import CLIENT_ID, LABEL, TAG, TOPIC
+
+if TYPE_CHECKING:
+    from pydantic_core import ErrorDetails
+
+__all__ = [
+    "JoinAnswer",
+    "JoinBody",
+    "LeaveBody",
+    "Number",
+    "PollBody",
+    "PollResult",
+    "QueueName",
+    "body_of",
+    "checked_join",
+    "checked_topics",
+    "joined_json",
+    "polled_json",
+    "stopped_of",
+    "subscriptions_of",
+]
+
+_INTEGER_MAX: Final = 2**63 - 1
+_QUEUE_ID_MAX: Final = 2**31 - 1
+_SEQUENCE_MAX: Final = 2**60
+_WORKS_MAX: Final = 10_000
+_TOPICS_MAX: Final = 1_000
+_WORD: Final = re.compile("'([^']+)'")
+
+_Any = TypeVar("_Any", bound=BaseModel)
+
+Number = Annotated[int, Field(strict=True, ge=0, le=_INTEGER_MAX)]
+QueueName = tuple[
+    Annotated[str, Field(min_length=1, max_length=249)],
+    Annotated[str, Field(min_length=1, max_length=255)],
+    Annotated[int, Field(strict=True, ge=0, le=_QUEUE_ID_MAX)],
+]
+EpochPair = tuple[Number, Number]
+
+
+class _Body(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class TopicBody(_Body):
+    """A topic that the client reads."""
+
+    topic: Annotated[str, Field(description="The topic's name.")]
+    tags: Annotated[
+        tuple[str, ...],
+        Field(max_length=100, description='The tags that the client wants; ["*"]: all messages.'),
+    ] = ("*",)
+
+
+class WorkBody(_Body):
+    """A queue on which the client works, or has worked."""
+
+    queue: Annotated[QueueName, Field(description="Topic, broker name, queue id.")]
+    epoch: Annotated[EpochPair, Field(description="The epoch under which it was started.")]
+    position: Annotated[Number, Field(description="The next offset to read.")]
+    end: Annotated[
+        Number | None, Field(description="The offset of the next message to be written, if known.")
+    ] = None
+
+
+class JoinBody(_Body):
+    """A client joins a group."""
+
+    client_id: Annotated[str, Field(description="The client id; no other client has it.")]
+    topics: Annotated[tuple[TopicBody, ...], Field(min_length=1, max_length=_TOPICS_MAX)]
+    consume_from: Annotated[
+        Literal["last_offset", "first_offset", "timestamp"],
+        Field(description="Where a queue begins that nobody of the group has read."),
+    ] = "last_offset"
+    consume_timestamp_ms: Annotated[
+        Number | None,
+        Field(description='With consume_from "timestamp": that time, in ms since 1970.'),
+    ] = None
+    capacity: Annotated[
+        int, Field(strict=True, ge=1, le=1_000, description="How much it can do, beside others.")
+    ] = 1
+    zone: Annotated[str | None, Field(description="Where it runs.")] = None
+    ordered: Annotated[
+        bool, Field(strict=True, description="Whether it wants its messages in order.")
+    ] = False
+    data_plane: Annotated[Literal["kafka"], Field(description="Where it reads its messages.")] = (
+        "kafka"
+    )
+    standby: Annotated[
+        Literal[False], Field(description="Whether it waits in reserve; not supported yet.")
+    ] = False
+    consume_type: Annotated[
+        Literal["push", "pull"],
+        Field(description="Whether its messages come to it, or it asks for them; for people."),
+    ] = "push"
+    language: Annotated[str, Field(description="What it is written in.")] = "other"
+    version: Annotated[str, Field(description="Its version.")] = "0"
+
+
+class LeaveBody(_Body):
+    """The client's last words."""
+
+    state: Annotated[str, Field(description="The state of the newest answer.")]
+    sequence: Annotated[int, Field(strict=True, ge=1, le=_SEQUENCE_MAX)]
+    stopped: Annotated[tuple[WorkBody, ...], Field(max_length=_WORKS_MAX)] = ()
+
+
+class PollBody(LeaveBody):
+    """A poll: heartbeat, progress, release and waiting for news in one."""
+
+    wait_ms: Annotated[
+        int,
+        Field(strict=True, ge=0, le=60_000, description="How long to wait for news, at most."),
+    ] = 0
+    working: Annotated[tuple[WorkBody, ...], Field(max_length=_WORKS_MAX)] = ()
+    topics: Annotated[
+        tuple[TopicBody, ...] | None,
+        Field(min_length=1, max_length=_TOPICS_MAX, description="To change the subscription."),
+    ] = None
+    leaving: Annotated[bool, Field(strict=True, description="The client starts nothing more.")] = (
+        False
+    )
+    decide: Annotated[bool, Field(strict=True, description="The engine shall decide at once.")] = (
+        False
+    )
+
+    def poll(self, version: int) -> Poll:
+        """Return the words of the poll; ``version`` orders subscriptions of one topic."""
+        return Poll(
+            self.sequence,
+            tuple(Work(*_work(each)) for each in self.working),
+            tuple(Stopped(*_work(each)) for each in self.stopped),
+            None if self.topics is None else subscriptions_of(self.topics, version),
+            self.leaving,
+            self.decide,
+        )
+
+
+class StartBody(_Body):
+    """The client may read the queue from this offset on."""
+
+    queue: QueueName
+    epoch: EpochPair
+    offset: Number
+    why: Annotated[
+        str, Field(description="release: its former holder has stopped; grant: nobody had it.")
+    ]
+    reset: Annotated[
+        Number,
+        Field(description="The operator's reset that the offset follows; a commit names it."),
+    ]
+    identity: Annotated[
+        str | None,
+        Field(description="The identity of the topic to which the offset belongs, if known."),
+    ]
+    granted: Annotated[
+        Number, Field(description="Where the engine itself would begin, whatever the holder said.")
+    ]
+
+
+class StopBody(_Body):
+    """The client finishes what is in hand and says stopped."""
+
+    queue: QueueName
+    epoch: EpochPair
+    deadline_ms: Annotated[Number, Field(description="0: stop at once.")]
+
+
+class HeldBody(_Body):
+    """A queue that the gateway holds the client to be working on."""
+
+    queue: QueueName
+    epoch: EpochPair
+
+
+class JoinAnswer(_Body):
+    """The answer to a join."""
+
+    session: str
+    state: str
+    client_id: str
+    lease_ms: Number
+    poll_ms: Annotated[Number, Field(description="The longest time between two polls.")]
+
+
+class WaitingBody(_Body):
+    """Why the client waits for queues."""
+
+    kind: Annotated[str, Field(description="The reason in one word.")]
+    words: Annotated[str, Field(description="The reason in a sentence.")]
+
+
+class NoticeBody(_Body):
+    """What the engine has to say to the client; it may come again."""
+
+    code: str
+    message: str
+
+
+class PollResult(_Body):
+    """The answer to a poll."""
+
+    state: str
+    lease_ms: Annotated[Number, Field(description="Counts from before the poll was sent.")]
+    start: tuple[StartBody, ...]
+    stop: tuple[StopBody, ...]
+    working: Annotated[
+        tuple[HeldBody, ...], Field(description="What is not in it is stopped at once.")
+    ]
+    waiting: Annotated[
+        WaitingBody | None, Field(description="Why the client waits; null: it does not.")
+    ]
+    notices: tuple[NoticeBody, ...]
+
+
+def body_of(model: type[_Any], data: bytes) -> _Any | Refusal:
+    """Return the body of a request, or why it is refused."""
+    try:
+        return model.model_validate_json(data)
+    except ValidationError as error:
+        found = error.errors(include_url=False)
+        # Who mistypes a field lacks it too: the mistyped one says more.
+        unknown = (each for each in found if each["type"] == "extra_forbidden")
+        first = next(unknown, found[0])
+        return _refusal(model, first)
+
+
+def _refusal(model: type[BaseModel], error: "ErrorDetails") -> Refusal:
+    kind, where, says = error["type"], error["loc"], error["msg"]
+    field = "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in where)
+    field = field.removeprefix(".")
+    remedy = "Correct the field; openapi.json has its form."
+    if kind == "json_invalid":
+        return Refusal(400, "bad_json", says, "Send a JSON object.", "body")
+    if kind == "extra_forbidden":
+        known = _fields_at(model, where[:-1])
+        near = get_close_matches(str(where[-1]), known, 1)
+        remedy = f"Did you mean {near[0]}?" if near else f"Known are: {', '.join(known)}."
+        return Refusal(422, "unknown_field", f"{field}: there is no such field.", remedy, field)
+    if kind == "literal_error":
+        near = get_close_matches(str(error["input"]), _WORD.findall(error["ctx"]["expected"]), 1)
+        remedy = f"Did you mean {near[0]}?" if near else "Send one of these."
+    return Refusal(422, "bad_field", f"{field}: {says}.", remedy, field)
+
+
+def _fields_at(model: type[BaseModel], where: tuple[int | str, ...]) -> list[str]:
+    """Return the fields of the object at this place of a body."""
+    for name in where:
+        if isinstance(name, str):
+            model = _model_in(model.model_fields[name].annotation)
+    return list(model.model_fields)
+
+
+def _model_in(annotation: Any) -> type[BaseModel]:
+    """Return the model that a type names, such as the one of a list's entries."""
+    todo = [annotation]
+    while todo:
+        each = todo.pop()
+        if isinstance(each, type) and issubclass(each, BaseModel):
+            return each
+        todo += get_args(each)
+    raise AssertionError("only an object has an unknown field")
+
+
+def checked_join(body: JoinBody) -> Refusal | None:
+    """Return why the names of a join are refused; None: they are right."""
+    if not CLIENT_ID.allows(body.client_id):
+        return _bad_text("client_id", body.client_id, CLIENT_ID.words)
+    if body.zone is not None and not LABEL.allows(body.zone):
+        return _bad_text("zone", body.zone, LABEL.words)
+    for field, text in (("language", body.language), ("version", body.version)):
+        if not LABEL.allows(text):
+            return _bad_text(field, text, LABEL.words)
+    return checked_topics(body.topics)
+
+
+def checked_topics(topics: tuple[TopicBody, ...] | None) -> Refusal | None:
+    """Return why the names of topics are refused; None: they are right."""
+    seen: set[str] = set()
+    for index, each in enumerate(topics or ()):
+        if not TOPIC.allows(each.topic):
+            return _bad_text(f"topics[{index}].topic", each.topic, TOPIC.words)
+        if each.topic in seen:
+            detail = f"topics[{index}].topic: {each.topic!r} is named twice."
+            remedy = "Name each topic once, with all its tags."
+            return Refusal(422, "bad_field", detail, remedy, f"topics[{index}].topic")
+        seen.add(each.topic)
+        for tag in each.tags:
+            if tag != "*" and ("||" in tag or not TAG.allows(tag)):
+                return _bad_text(f"topics[{index}].tags", tag, TAG.words)
+    return None
+
+
+def _bad_text(field: str, text: str, words: str) -> Refusal:
+    return Refusal(422, "bad_field", f"{field}: {text[:80]!r} is not {words}.", "Change it.", field)
+
+
+def subscriptions_of(topics: tuple[TopicBody, ...], version: int) -> tuple[Subscription, ...]:
+    """Return the subscriptions of a request's topics."""
+    return tuple(
+        Subscription(
+            each.topic,
+            "*" if "*" in each.tags or not each.tags else " || ".join(each.tags),
+            sub_version=version,
+        )
+        for each in topics
+    )
+
+
+def _work(body: WorkBody) -> tuple[Queue, Epoch, int, int | None]:
+    return Queue(*body.queue), Epoch(*body.epoch), body.position, body.end
+
+
+def stopped_of(body: LeaveBody) -> tuple[Stopped, ...]:
+    """Return what a client has stopped."""
+    return tuple(Stopped(*_work(each)) for each in body.stopped)
+
+
+def joined_json(joined: Joined) -> bytes:
+    """Return the answer to a join."""
+    return orjson.dumps(joined)
+
+
+def polled_json(answer: PollAnswer) -> bytes:
+    """Return the answer to a poll."""
+    body: dict[str, Any] = {
+        "state": answer.state,
+        "lease_ms": answer.lease_ms,
+        "start": [
+            {
+                "queue": each.queue,
+                "epoch": each.epoch,
+                "offset": each.offset,
+                "why": each.why,
+                "reset": each.reset,
+                "identity": each.identity,
+                "granted": each.granted,
+            }
+            for each in answer.start
+        ],
+        "stop": [
+            {"queue": each.queue, "epoch": each.epoch, "deadline_ms": each.deadline_ms}
+            for each in answer.stop
+        ],
+        "working": [{"queue": queue, "epoch": epoch} for queue, epoch in answer.working],
+        "waiting": answer.waiting,
+        "notices": answer.notices,
+    }
+    return orjson.dumps(body, default=tuple)
