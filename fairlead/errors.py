@@ -3,7 +3,60 @@
 The core raises its own errors, and its callers turn them into these.
 """
 
+from collections.abc import Sequence
 from enum import IntEnum
+from typing import NamedTuple
+
+__all__ = [
+    "EnvironmentMissingError",
+    "ExitCode",
+    "FairleadError",
+    "NothingProvedError",
+    "QueryDiedError",
+    "RefusedError",
+    "SupersededError",
+    "UsageError",
+    "VerdictError",
+    "Way",
+    "Words",
+    "in_commands",
+    "over_http",
+    "sentence",
+]
+
+
+class Way(NamedTuple):
+    """How the user does something, or what something is called, in each interface."""
+
+    command: str
+    http: str
+
+
+Words = str | Way | Sequence["Words"]
+"""A text whose parts may differ from interface to interface."""
+
+
+def in_commands(words: Words) -> str:
+    """Return a text as the command line says it."""
+    return _told(words, 0)
+
+
+def over_http(words: Words) -> str:
+    """Return a text as an answer over HTTP says it."""
+    return _told(words, 1)
+
+
+def _told(words: Words, place: int) -> str:
+    if isinstance(words, str):
+        return words
+    if isinstance(words, Way):
+        return words[place]
+    return "".join(_told(each, place) for each in words)
+
+
+def sentence(words: str) -> str:
+    """Return the words of a core error as a sentence."""
+    return f"{words[:1].upper()}{words[1:]}."
 
 
 class ExitCode(IntEnum):
@@ -29,14 +82,33 @@ class FairleadError(Exception):
     Args:
         message: what is wrong, naming the setting or the thing.
         remedy: what to do about it; empty only if nothing can be done.
+        field: the field of a request over HTTP that is at fault, if it is one.
+        kind: the short name of what is wrong; programs compare it.
+
+    Attributes:
+        message: what is wrong, as the command line says it.
+        remedy: the remedy, as the command line says it.
+        field: as above.
+        kind: as above; "": nobody needs to tell it from others.
     """
 
     exit_code = ExitCode.USAGE
 
-    def __init__(self, message: str, *, remedy: str = "") -> None:
-        super().__init__(message)
-        self.message = message
-        self.remedy = remedy
+    def __init__(
+        self, message: Words, *, remedy: Words = "", field: str = "", kind: str = ""
+    ) -> None:
+        super().__init__(in_commands(message))
+        self.message = in_commands(message)
+        self.remedy = in_commands(remedy)
+        self.field = field
+        self.kind = kind
+        self._words = message, remedy
+
+    @property
+    def over_http(self) -> tuple[str, str]:
+        """The message and the remedy, as an answer over HTTP says them."""
+        message, remedy = self._words
+        return over_http(message), over_http(remedy)
 
     def lines(self) -> list[str]:
         """Return the error for a user: the message, then the indented remedy."""

@@ -66,6 +66,9 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
         "fairlead.cli.judge.replay:replay", "Run a recording again and compare the output.", JUDGE
     ),
     "config": CommandEntry("fairlead.cli.operate.config:app", "Show and check the settings.", MORE),
+    "token": CommandEntry(
+        "fairlead.cli.operate.token:app", "Make, list and revoke tokens of callers.", MORE
+    ),
     "setup": CommandEntry(
         "fairlead.cli.operate.setup:app", "Fetch the jars; make class-data archives.", MORE
     ),

@@ -4,12 +4,7 @@ import typer
 
 from fairlead.errors import FairleadError
 
-__all__ = ["sentence", "show_error"]
-
-
-def sentence(words: str) -> str:
-    """Return the words of a core error as a sentence."""
-    return f"{words[:1].upper()}{words[1:]}."
+__all__ = ["show_error"]
 
 
 def show_error(error: FairleadError) -> None:

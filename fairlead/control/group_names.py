@@ -6,18 +6,25 @@ an unknown group with the words of this file, which name no group that was there
 """
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Final
 
 import orjson
 
 from fairlead.core.records import ALL_GROUPS
-from fairlead.errors import UsageError
+from fairlead.errors import UsageError, Way, Words
 from fairlead.kafka.topic_source import TopicSource
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.record_keys import group_named
 
-__all__ = ["NamedGroups", "named_groups", "nearest_names", "nearest_words", "unknown_group"]
+__all__ = [
+    "NamedGroups",
+    "NoSuchGroupError",
+    "named_groups",
+    "nearest_names",
+    "nearest_words",
+    "unknown_group",
+]
 
 _COMPACTED: Final = frozenset(("control", "assignments", "offsets"))
 """Topics where the newest record of a key counts."""
@@ -119,8 +126,8 @@ def nearest_words(group: str, known: Iterable[str]) -> str:
     return f"The nearest {'is' if len(nearest) == 1 else 'are'} {', '.join(nearest)}"
 
 
-def unknown_group(group: str, known: Iterable[str], place: str, *, or_else: str = "") -> UsageError:
-    """Return the error for an unknown group: a mistyped name, or a wrong cluster.
+class NoSuchGroupError(UsageError):
+    """Nobody knows a group: its name is mistyped, or it is on another cluster.
 
     Args:
         group: its name.
@@ -128,14 +135,38 @@ def unknown_group(group: str, known: Iterable[str], place: str, *, or_else: str 
         place: where Fairlead looked: ``at`` a cluster, or ``in`` a recording.
         or_else: another remedy, as a sentence; empty: none.
     """
-    near = nearest_words(group, known)
+
+    def __init__(self, group: str, known: Iterable[str], place: str, or_else: Words) -> None:
+        self._asked = group, frozenset(known), place, or_else
+        message = (Way("GROUP", "group"), f": there is no group {group} {place}.")
+        near = nearest_words(group, self._asked[1])
+        remedy: list[Words] = [*_where_else(near), *([" ", or_else] if or_else else [])]
+        super().__init__(message, remedy=remedy, field="group", kind="unknown_group")
+
+    def among(self, allowed: Callable[[str], bool]) -> "NoSuchGroupError":
+        """Return the error that names no other groups than these."""
+        group, known, place, or_else = self._asked
+        return NoSuchGroupError(group, filter(allowed, known), place, or_else)
+
+
+def _where_else(near: str) -> Iterator[str | Way]:
     elsewhere = "look elsewhere (--bootstrap, --topic-prefix, --dump)"
     if near:
-        first = f"{near}; `fairlead group list` shows all. If it is none of them, {elsewhere}."
+        yield f"{near}; "
+        shows = f"`fairlead group list` shows all. If it is none of them, {elsewhere}."
+        yield Way(shows, "GET /v1/groups lists all.")
     else:
-        first = f"No group is known there: {elsewhere}, or ask `fairlead doctor` what is missing."
-    remedy = f"{first} {or_else}".rstrip()
-    return UsageError(f"GROUP: there is no group {group} {place}.", remedy=remedy)
+        yield Way(
+            f"No group is known there: {elsewhere}, or ask `fairlead doctor` what is missing.",
+            "No group like that is known here; GET /v1/groups lists all.",
+        )
+
+
+def unknown_group(
+    group: str, known: Iterable[str], place: str, *, or_else: Words = ""
+) -> NoSuchGroupError:
+    """Return the error for an unknown group; `NoSuchGroupError` has the arguments."""
+    return NoSuchGroupError(group, known, place, or_else)
 
 
 def _promising(

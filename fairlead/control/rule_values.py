@@ -5,9 +5,14 @@ from typing import Final
 from fairlead.core.records import RuleSet
 from fairlead.json_text import json_text
 
-__all__ = ["subject_words", "value_words"]
+__all__ = ["rule_words", "subject_words", "value_words"]
 
 _DONE: Final = {"drain": "drained", "pause": "paused"}
+
+
+def rule_words(rule: RuleSet) -> str:
+    """Return the name of a rule and its subject."""
+    return " of ".join((rule.rule, "/".join(rule.subject))) if rule.subject else rule.rule
 
 
 def subject_words(rule: RuleSet) -> str | None:

@@ -8,6 +8,7 @@ from fairlead.doctor import (
     broker,
     checkpoint,
     endpoints,
+    gateway,
     lease,
     liveness,
     machine,
@@ -80,6 +81,12 @@ CHECKS: Final = (
     Check("serve", Scope.MACHINE, 5, endpoints.serve,
           "`fairlead serve` at `serve.url`, where commands ask it.",
           "it answers that it is not ready"),
+    Check("gateway", Scope.MACHINE, 2, gateway.gateway,
+          "What `[gateway]` needs of this machine: the file of `gateway.key_file`, its length and "
+          "who may read it; how many polls fit into a lease; file descriptors for "
+          "`gateway.sessions`.",
+          "the key is missing, short or open to other users, descriptors do not suffice, or "
+          "`--role gateway` and `gateway.enabled` is false"),
     Check("broker", Scope.CLUSTER, 8, broker.broker,
           "Whether the brokers answer and accept the login, their version and number; which are "
           "gone or silent; and whether `kafka.bootstrap` names several.",

@@ -83,10 +83,18 @@ class Replacement:
         return f"{self.ms / 1_000:g} s ({' + '.join(summands)})"
 
 
-def replacement(times: BrokerTimes, settings: Settings) -> Replacement:
-    """Return the shortest safe lease with these brokers and settings."""
+def replacement(
+    times: BrokerTimes, settings: Settings, heartbeat_ms: int | None = None
+) -> Replacement:
+    """Return the shortest safe lease with these brokers and settings.
+
+    Args:
+        times: of the brokers.
+        settings: those in force.
+        heartbeat_ms: how often a heartbeat is written; None: as often as clients do.
+    """
     return Replacement(
-        heartbeat_ms=settings.client.heartbeat_ms,
+        heartbeat_ms=settings.client.heartbeat_ms if heartbeat_ms is None else heartbeat_ms,
         controller_ms=times.controller_ms,
         session_ms=times.session_ms,
         election_ms=ELECTION_MS,
@@ -117,6 +125,8 @@ def lease(context: CheckContext) -> Iterator[Answer]:
 def judge_leases(times: BrokerTimes, settings: Settings) -> Iterator[Answer]:
     """Judge each lease in the settings against the replacement of a broker."""
     need = replacement(times, settings)
+    if settings.gateway.enabled:
+        yield from _judge_gateway(times, settings)
     leases = {"group_defaults": settings.group_defaults.lease_ms}
     leases |= {
         f"group.{group}": own.lease_ms
@@ -141,6 +151,20 @@ def judge_leases(times: BrokerTimes, settings: Settings) -> Iterator[Answer]:
             f"Leaders wait {times.lag_ms / 1_000:g} s for a replica that lags on a live broker "
             f"({_LAG})"
         )
+
+
+def _judge_gateway(times: BrokerTimes, settings: Settings) -> Iterator[Answer]:
+    """Judge the lease of the gateway's clients; it writes their heartbeats when they poll."""
+    lease_ms = settings.gateway.lease_ms
+    need = replacement(times, settings, settings.gateway.poll_ms)
+    if lease_ms >= need.ms:
+        return
+    says = f"gateway.lease_ms is {lease_ms / 1_000:g} s, and replacing a broker takes up to {need}"
+    remedy = f"set gateway.lease_ms to {need.ms} or more"
+    if lease_ms <= times.session_ms:
+        yield fail(f"{says}: it ends for most clients whenever a broker dies", remedy)
+    else:
+        yield warn(f"{says}: it ends for some clients whenever a broker freezes", remedy)
 
 
 def _times(context: CheckContext, nodes: list[int]) -> BrokerTimes | None:

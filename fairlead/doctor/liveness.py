@@ -149,7 +149,8 @@ def _skew(skew_ms: int, by: str) -> Answer:
     )
     remedy = (
         "set this machine's clock (NTP). Leases run on the brokers' clocks and are right; times in "
-        "commands and metrics are wrong"
+        "commands and metrics are wrong, and a gateway may take the older of two clients with one "
+        "client id for the newer"
     )
     if abs(skew_ms) > _SKEW_FAIL_MS:
         return fail(says, remedy)

@@ -54,6 +54,11 @@ REPEATING: Final[Mapping[str, tuple[str, ...]]] = {
     "http_connections_full": (),
     "requests_dropped": (),
     "requests_not_reached": (),
+    "append_failed": ("topic", "reason"),
+    "generations_unknown": ("reason",),
+    "request_refused": ("kind", "principal", "group"),
+    "session_joined": ("group", "client_id", "principal"),
+    "session_lost": ("session", "reason"),
 }
 """Events that may come with each batch or poll -> the fields by which two of them are equal."""
 

@@ -16,14 +16,17 @@ from fairlead.control.queue_place import PositionTeller, QueuePlace
 from fairlead.core.model import MessageQueue, Position, Route
 from fairlead.core.ordering import queue_order
 from fairlead.core.topics.routes import readable_queues
-from fairlead.errors import EnvironmentMissingError, UsageError
+from fairlead.errors import EnvironmentMissingError, UsageError, Way
 from fairlead.kafka.topic_source import TopicSource
 from fairlead.observed.observed_group import ObservedGroup
 from fairlead.observed.reading import observe_positions
 
 __all__ = ["GroupOffsets"]
 
-_NEW_GROUP: Final = "To let a new group begin there, add --new-group."
+_NEW_GROUP: Final = (
+    "To let a new group begin there, ",
+    Way("add --new-group.", 'send "new_group": true.'),
+)
 
 
 class GroupOffsets:
@@ -89,7 +92,9 @@ class GroupOffsets:
         if not wanted:
             raise UsageError(
                 f"{self._group}: no member has heartbeat and nothing was committed.",
-                remedy="Name a topic (--topic).",
+                remedy=Way("Name a topic (--topic).", 'Name topics ("topics").'),
+                kind="no_topics",
+                field="topics",
             )
         routes = self._observed.facts.routes
         if not named:
@@ -100,7 +105,12 @@ class GroupOffsets:
             if topic not in routes:
                 raise UsageError(
                     f"{topic}: no bridge has published a route of it.",
-                    remedy="Check its name, and that a bridge runs and watches it (--topics).",
+                    remedy=(
+                        "Check its name, and that a bridge runs and watches it",
+                        Way(" (--topics).", "."),
+                    ),
+                    kind="unknown_topic",
+                    field="topics",
                 )
             picked = None if topic in topics or not named else queues
             places += self._of_topic(routes[topic], picked, times)
@@ -184,4 +194,6 @@ def _no_such_queue(queue: MessageQueue, readable: Sequence[MessageQueue]) -> Usa
     return UsageError(
         f"{'/'.join(map(str, queue))}: no route has this queue.",
         remedy=f"{queue.topic} has {', '.join(known) or 'no queues'}.",
+        kind="unknown_queue",
+        field="queues",
     )

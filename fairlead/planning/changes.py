@@ -7,10 +7,21 @@ from fairlead.core.membership.members import shared_topics
 from fairlead.core.model import MemberProfile, Route, RouteBroker
 from fairlead.core.records import GroupRecord, Leave, RouteChanged, RuleSet
 from fairlead.core.topics.routes import PERM_READ
+from fairlead.errors import Way
 from fairlead.observed.planned_group import PlannedGroup, heartbeat_of
 from fairlead.wire.limits import ROUTE_QUEUES_MAX
+from fairlead.wire.member_records import CAPACITY_MAX
+from fairlead.wire.texts import CLIENT_ID, LABEL, TOPIC
 
-__all__ = ["BadChangeError", "Changes", "Join", "RouteSize", "broker_of", "records_of"]
+__all__ = [
+    "BadChangeError",
+    "Changes",
+    "Join",
+    "RouteSize",
+    "bad_join",
+    "broker_of",
+    "records_of",
+]
 
 _LAST = 2**63 - 1
 """A greater sequence than any record of a member has."""
@@ -19,7 +30,7 @@ _LAST = 2**63 - 1
 class BadChangeError(ValueError):
     """A change does not fit the group. ``kind``: join, leave or route; ``remedy``: what to do."""
 
-    def __init__(self, kind: str, detail: str, remedy: str) -> None:
+    def __init__(self, kind: str, detail: str, remedy: str | Way) -> None:
         super().__init__(f"{kind}: {detail}")
         self.kind = kind
         self.detail = detail
@@ -55,6 +66,20 @@ class Changes:
     rules: tuple[RuleSet, ...] = ()
 
 
+def bad_join(join: Join) -> tuple[str, str] | None:
+    """Return the field of a joining client that no heartbeat could say, and why; None: none."""
+    if not CLIENT_ID.allows(join.client_id):
+        return "client_id", f"{join.client_id!r} is no client id: {CLIENT_ID.words}"
+    if join.zone is not None and not LABEL.allows(join.zone):
+        return "zone", f"{join.zone!r} is no zone: {LABEL.words}"
+    if not 1 <= join.capacity <= CAPACITY_MAX:
+        return "capacity", f"'{join.capacity}' is no capacity from 1 to {CAPACITY_MAX}"
+    for topic in join.topics or ():
+        if not TOPIC.allows(topic):
+            return "topics", f"{topic!r} is no topic: {TOPIC.words}"
+    return None
+
+
 def records_of(planned: PlannedGroup, changes: Changes) -> tuple[GroupRecord, ...]:
     """Return the records that bring the changes about, in the order in which they apply.
 
@@ -79,7 +104,8 @@ def _joins(planned: PlannedGroup, joins: Sequence[Join]) -> Iterable[GroupRecord
         known.add(join.client_id)
         topics = everything if join.topics is None else join.topics
         if not topics:
-            raise BadChangeError("join", f"{join.client_id} has no topic", "add --topic orders")
+            remedy = Way("add --topic orders", 'say its topics: ["orders"]')
+            raise BadChangeError("join", f"{join.client_id} has no topic", remedy)
         profile = MemberProfile(zone=join.zone, capacity=join.capacity)
         yield heartbeat_of(planned.state.group, join.client_id, topics, profile)
 
@@ -108,7 +134,8 @@ def _routes(planned: PlannedGroup, changes: Changes) -> Iterable[GroupRecord]:
         names = [broker.broker_name for broker in route.brokers if broker.perm & PERM_READ]
         if size.broker_name is None and len(names) != 1:
             detail = f"{size.topic} has brokers: {', '.join(sorted(names)) or 'none yet'}"
-            raise BadChangeError("route", detail, "write topic/broker=16")
+            remedy = Way("write topic/broker=16", "say its broker_name")
+            raise BadChangeError("route", detail, remedy)
         if size.queues > ROUTE_QUEUES_MAX:
             detail = f"{size.topic} cannot have {size.queues} queues"
             raise BadChangeError("route", detail, f"at most {ROUTE_QUEUES_MAX}")

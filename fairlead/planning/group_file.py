@@ -5,6 +5,7 @@ from collections.abc import Iterator, Mapping
 from math import inf
 from typing import Any
 
+from fairlead.control.wanted_rules import subject_of
 from fairlead.core.allocation import Strategy
 from fairlead.core.membership.members import shared_topics
 from fairlead.core.model import MemberProfile, MessageQueue, Route, RouteBroker
@@ -32,7 +33,6 @@ _SHORT = ("strategy", "slots")
 """Rules that have their own fields in a document."""
 _TIMING = "timing"
 """This rule decides nothing in a plan."""
-_OF_CLIENTS = ("capacity", "drain")
 
 
 class BadGroupError(ValueError):
@@ -151,18 +151,10 @@ def _rules(group: str, document: Mapping[str, Any]) -> list[RuleSet]:
 
 
 def _subject(index: int, rule: str, value: Any) -> tuple[str, ...]:
-    """Return the subject of a rule, by its value; the engine says whether that makes sense."""
-    if rule not in SINGLE_RULES:
-        return ()
-    if not isinstance(value, dict):
-        raise BadGroupError(f"rules[{index}].value: a {rule} is an object")
-    if rule in _OF_CLIENTS:
-        return (str(value.get("client_id")),)
-    queue = written_queue(value.get("queue"))
-    if queue is None:
-        text = f"rules[{index}].value.queue: a queue is [topic, broker_name, queue_id]"
-        raise BadGroupError(text)
-    return (queue.topic, queue.broker_name, str(queue.queue_id))
+    try:
+        return subject_of(rule, value)
+    except ValueError as error:
+        raise BadGroupError(f"rules[{index}].{error}") from error
 
 
 def _place(error: RefusedRecordError) -> str:

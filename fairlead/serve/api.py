@@ -1,27 +1,29 @@
 """The HTTP side of ``fairlead serve``: JSON for commands and programs, text for Prometheus.
 
-Nothing can be changed over HTTP. Errors are JSON too: what is wrong, and what to do about it.
+Nothing can be changed here. Errors are JSON too: what is wrong, and what to do about it.
 """
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
+from http import HTTPStatus
 from typing import Any, Final
 
 import orjson
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
-from starlette.middleware.base import BaseHTTPMiddleware
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from fairlead.access.guard import Admitted, admitted
+from fairlead.access.refusals import AccessError
 from fairlead.control.group_names import nearest_words
 from fairlead.http.metrics_answer import metrics_answer
-from fairlead.http.problem import problem, problem_handlers
+from fairlead.http.problems import Problem, problem_handlers
+from fairlead.kafka.topic_follower import Following
 from fairlead.serve.event_streams import EventStreams
-from fairlead.serve.following import Following
 from fairlead.serve.readiness import readiness_of
 from fairlead.serve.serve_metrics import ServeMetrics
 from fairlead.serve.shared_view import SharedView
@@ -72,23 +74,25 @@ def application(
     )
 
 
-class _Counting(BaseHTTPMiddleware):
+class _Counting:
     """Counts requests by the path of their route, so that no name of a group becomes a label."""
 
     def __init__(self, app: Any, metrics: ServeMetrics) -> None:
-        super().__init__(app)
+        self._application = app
         self._metrics = metrics
 
-    async def dispatch(
-        self, request: Request, call_next: Callable[[Request], Awaitable[Response]]
-    ) -> Response:
+    async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
         begun = time.monotonic()
-        response = await call_next(request)
-        route = request.scope.get("route")
-        path = route.path if isinstance(route, Route) else "unknown"
-        self._metrics.requests.labels(path, str(response.status_code)).inc()
-        self._metrics.request_seconds.labels(path).observe(time.monotonic() - begun)
-        return response
+
+        async def counted(message: Any) -> None:
+            if message["type"] == "http.response.start":
+                route = scope.get("route")
+                path = route.path if isinstance(route, Route) else "unknown"
+                self._metrics.requests.labels(path, str(message["status"])).inc()
+                self._metrics.request_seconds.labels(path).observe(time.monotonic() - begun)
+            await send(message)
+
+        await self._application(scope, receive, counted)
 
 
 class _Answers:
@@ -127,9 +131,8 @@ class _Answers:
         return await metrics_answer(request, self._metrics.registry)
 
     async def groups(self, request: Request) -> Response:
-        """List the groups."""
-        del request
-        groups = await run_in_threadpool(self._held.groups)
+        """List the groups that the caller may observe."""
+        groups = self._observed(request, await run_in_threadpool(self._held.groups))
         bridges = await run_in_threadpool(self._held.bridges)
         readiness = readiness_of(self._following())
         return _json(
@@ -149,7 +152,7 @@ class _Answers:
         """Describe one group."""
         name = request.path_params["group"]
         description = await run_in_threadpool(self._held.group, name)
-        return await self._unknown(name) if description is None else _json(description)
+        return await self._unknown(request, name) if description is None else _json(description)
 
     async def decisions(self, request: Request) -> Response:
         """List the decisions of a group, oldest first; ``since_ms`` leaves out older ones."""
@@ -157,9 +160,15 @@ class _Answers:
         try:
             since_ms = int(request.query_params.get("since_ms", "0"))
         except ValueError:
-            return problem(400, "since_ms: it is no whole number.", "Give milliseconds since 1970.")
+            return _refused(
+                400, "since_ms", "it is no whole number.", "Give milliseconds since 1970."
+            )
         decisions = await run_in_threadpool(self._held.decisions, name, since_ms)
-        return await self._unknown(name) if decisions is None else _json({"decisions": decisions})
+        return (
+            await self._unknown(request, name)
+            if decisions is None
+            else _json({"decisions": decisions})
+        )
 
     async def events(self, request: Request) -> Response:
         """Send decisions as server-sent events; ``Last-Event-ID`` continues behind that one.
@@ -170,24 +179,30 @@ class _Answers:
         try:
             after = int(request.headers.get("last-event-id", "-1"))
         except ValueError:
-            return problem(400, "Last-Event-ID: it is no offset.", "Leave it out.")
+            return _refused(400, "Last-Event-ID", "it is no offset.", "Leave it out.")
         if await run_in_threadpool(self._held.group, name) is None:
-            return await self._unknown(name)
+            return await self._unknown(request, name)
         if self._streams.are_full:
-            return problem(
+            return Problem(
                 503,
+                "streams_full",
                 f"{self._streams.streams_max} streams of events are open, three quarters of all "
                 "connections; no more are allowed.",
                 "Close some, or raise http.connections.",
-            )
-        return self._streams.answer(self._event_lines(name, after))
+            ).answer()
+        caller = admitted(request.scope)
+        try:
+            parts = self._event_lines(name, after, caller)
+            return self._streams.answer(parts, lambda: caller.enter("streams"))
+        except AccessError as error:
+            return error.problem.answer()
 
-    async def _event_lines(self, name: str, after: int) -> AsyncIterator[bytes]:
+    async def _event_lines(self, name: str, after: int, caller: Admitted) -> AsyncIterator[bytes]:
         if after < 0:
             after = await run_in_threadpool(self._held.newest_offset, name)
         spoke = time.monotonic()
         yield b": connected\n\n"
-        while True:
+        while caller.still_stands:
             decisions = await run_in_threadpool(self._held.decisions, name, 0, after)
             for each in decisions or ():
                 after, spoke = each["at"][2], time.monotonic()
@@ -197,15 +212,26 @@ class _Answers:
                 yield b": alive\n\n"
             await asyncio.sleep(_LOOK_S)
 
-    async def _unknown(self, name: str) -> Response:
+    @staticmethod
+    def _observed(request: Request, groups: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+        principal = admitted(request.scope).principal
+        return [each for each in groups if principal.may("observe", each["group"])]
+
+    async def _unknown(self, request: Request, name: str) -> Response:
         if not GROUP.allows(name):
-            return problem(404, f"group: no group has such a name ({GROUP.words}).", _ALL_GROUPS)
+            return _refused(404, "group", f"no group has such a name ({GROUP.words}).", _ALL_GROUPS)
         # A search may take half a second: those who wait for one must not take threads from others.
         async with self._one_search:
-            known = [each["group"] for each in await run_in_threadpool(self._held.groups)]
+            listed = self._observed(request, await run_in_threadpool(self._held.groups))
+            known = [each["group"] for each in listed]
             near = await run_in_threadpool(nearest_words, name, known)
         remedy = f"{near}; {_ALL_GROUPS}" if near else "See /readyz, or start clients of the group."
-        return problem(404, f"group: there is no group {name} {_PLACE}.", remedy)
+        return _refused(404, "group", f"there is no group {name} {_PLACE}.", remedy)
+
+
+def _refused(status: int, field: str, says: str, remedy: str) -> Response:
+    kind = "unknown_group" if status == HTTPStatus.NOT_FOUND else "bad_field"
+    return Problem(status, kind, f"{field}: {says}", remedy, field).answer()
 
 
 def _paths(request: Request) -> list[str]:

@@ -1,6 +1,6 @@
 """Counts the open streams of events, so that connections are left for other requests."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 
 from prometheus_client import Gauge
 from starlette.responses import StreamingResponse
@@ -30,9 +30,14 @@ class EventStreams:
         """Whether no other stream may begin."""
         return self._open >= self.streams_max
 
-    def answer(self, parts: AsyncIterator[bytes]) -> StreamingResponse:
-        """Return a response that counts as a stream while it is sent."""
-        return _Stream(self, parts)
+    def answer(
+        self, parts: AsyncIterator[bytes], enter: Callable[[], Callable[[], None]]
+    ) -> StreamingResponse:
+        """Return a response that counts as a stream while it is sent.
+
+        ``enter`` counts it for its principal too, and returns what ends that.
+        """
+        return _Stream(self, parts, enter())
 
     def began(self) -> None:
         """Count a stream that begins."""
@@ -46,10 +51,13 @@ class EventStreams:
 
 
 class _Stream(StreamingResponse):
-    def __init__(self, streams: EventStreams, parts: AsyncIterator[bytes]) -> None:
+    def __init__(
+        self, streams: EventStreams, parts: AsyncIterator[bytes], leave: Callable[[], None]
+    ) -> None:
         headers = {"cache-control": "no-store"}
         super().__init__(parts, media_type="text/event-stream", headers=headers)
         self._streams = streams
+        self._leave = leave
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         # Nothing is awaited between the check of ``are_full`` and this line.
@@ -58,3 +66,4 @@ class _Stream(StreamingResponse):
             await super().__call__(scope, receive, send)
         finally:
             self._streams.ended()
+            self._leave()

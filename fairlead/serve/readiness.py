@@ -7,7 +7,7 @@ as it says how old it is.
 from dataclasses import dataclass
 from typing import Any, Final
 
-from fairlead.serve.following import Following
+from fairlead.kafka.topic_follower import Following
 
 __all__ = ["BEHIND_MAX", "Readiness", "readiness_of"]
 

@@ -10,7 +10,7 @@ from prometheus_client.registry import Collector
 
 from fairlead import __version__
 from fairlead.kafka.passed_over_metric import PassedOverMetric
-from fairlead.serve.following import Following
+from fairlead.kafka.topic_follower import Following
 from fairlead.serve.readiness import readiness_of
 
 __all__ = ["FollowingMetrics", "ServeMetrics"]
@@ -80,3 +80,23 @@ class ServeMetrics:
             "Streams of events that are open.",
             registry=self.registry,
         )
+        self._refusals = Counter(
+            "fairlead_access_refusals_total",
+            "Requests that were refused because of who sent them, by reason.",
+            ["reason"],
+            registry=self.registry,
+        )
+        self._files = Counter(
+            "fairlead_access_files_refused_total",
+            "New contents of a file that were refused, by what the file holds.",
+            ["file"],
+            registry=self.registry,
+        )
+
+    def caller_refused(self, reason: str) -> None:
+        """Count a request that was refused because of who sent it."""
+        self._refusals.labels(reason).inc()
+
+    def file_refused(self, what: str) -> None:
+        """Count a new content of a file that was refused."""
+        self._files.labels(what).inc()

@@ -84,9 +84,13 @@ class DataCluster:
     """
 
     def __init__(self, bootstrap: str, *, timeout_ms: int, options: Mapping[str, Any]) -> None:
-        self._bootstrap = bootstrap
+        self._bootstrap, self._timeout_ms, self._options = bootstrap, timeout_ms, options
         self._config = bridge_connection(bootstrap, timeout_ms, options)
         self._admin: KafkaAdminClient | None = None
+
+    def again(self) -> "DataCluster":
+        """Return another connection to the same cluster, for another thread."""
+        return DataCluster(self._bootstrap, timeout_ms=self._timeout_ms, options=self._options)
 
     def cluster_id(self) -> str:
         """Return the cluster's id.

@@ -97,8 +97,8 @@ def watch(
 
 def _unknown_note(name: str, settings: "Settings") -> str:
     """Return that nobody knows the group, and the nearest names; "" if it is known."""
-    from fairlead.cli.sources.presence import require_known
     from fairlead.kafka.kafka_source import KafkaSource
+    from fairlead.operating.presence import require_known
     from strategies.own_strategies import all_strategies
 
     strategies = all_strategies(settings.engine.strategies)

@@ -14,7 +14,6 @@ from fairlead.cli.change.both_groups import (
     shortened,
 )
 from fairlead.cli.change.change_options import WAIT_SECONDS, ChangeOptions
-from fairlead.cli.change.resets import report_resets
 from fairlead.cli.change.rule_command import RuleCommand, report_outcomes, signature
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.options import GroupArgument, OutputOptions
@@ -71,6 +70,8 @@ def adopt(
     Fairlead's group is at work or has read further; a dry run shows the rows all the same.
     docs/adoption.md has the details.
     """
+    from fairlead.operating.resets import report_resets
+
     command, where = RuleCommand(name, shared), _choice(uncommitted)
     change = ChangeOptions(because=because, by=by, wait=wait)
     with both_groups(command, native, options) as both:
@@ -164,16 +165,17 @@ def _write_resets(
     command: RuleCommand, both: BothGroups, planned: "Sequence[AdoptedQueue]", change: ChangeOptions
 ) -> "dict[int, ResetOutcome]":
     """Write where each queue begins; return the outcomes by the queues' numbers."""
-    from fairlead.cli.change.resets import checked_resets
     from fairlead.control.queue_resets import PlannedReset, write_planned
+    from fairlead.operating.resets import checked_resets
+    from fairlead.operating.rule_changes import Signature
 
     wanted = {
         index: PlannedReset(each.place, each.begins)
         for index, each in enumerate(planned)
         if each.needs_reset and each.begins is not None
     }
-    why = _because(both, change)
-    resets = checked_resets(both.name, list(wanted.values()), change.by or signature(), why)
+    signed = Signature(change.by or signature(), _because(both, change))
+    resets = checked_resets(both.name, list(wanted.values()), signed)
     written = write_planned(command.settings.kafka, list(wanted.values()), resets, change.wait)
     return dict(zip(wanted, written, strict=True))
 

@@ -9,7 +9,6 @@ import typer
 from fairlead.cli.change import rule_flags as flags
 from fairlead.cli.change.change_options import ChangeOptions
 from fairlead.cli.change.planned_start import live_group
-from fairlead.cli.change.released_group import refuse_to_end_release
 from fairlead.cli.change.rule_command import RuleCommand, report_outcomes
 from fairlead.cli.documents import read_document
 from fairlead.cli.option_sets import takes_sets
@@ -23,8 +22,7 @@ from fairlead.cli.render.applied_plan import (
 )
 from fairlead.cli.render.decision import came_between
 from fairlead.cli.render.output import warn
-from fairlead.cli.sources.presence import require_members
-from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError
+from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError, in_commands
 
 if TYPE_CHECKING:
     from fairlead.kafka.topic_source import TopicSource
@@ -56,7 +54,9 @@ def apply(
     plan is applied already, the command names the decision, writes nothing, and succeeds. It starts
     and stops no clients and adds no queues: it says what remains to be done, and by whom.
     """
+    from fairlead.control.released_group import refuse_to_end_release
     from fairlead.kafka.kafka_source import KafkaSource
+    from fairlead.operating.presence import require_members
 
     saved = _read(file)
     command = RuleCommand(saved.group, shared)
@@ -96,15 +96,15 @@ def _require_answers(done: AppliedPlan, change: ChangeOptions) -> None:
     Raises:
         EnvironmentMissingError: an answer is missing, and no rule was refused.
     """
-    from fairlead.cli.change.rule_command import why_silent
+    from fairlead.operating.rule_answers import why_silent
 
     silent = [each for each in done.outcomes if each.answer == "unanswered"]
     if silent and not any(each.answer == "refused" for each in done.outcomes):
         raise EnvironmentMissingError(
             f"{done.saved.group}: no answer within {change.wait:g} s; the rules of the plan stand "
             "in the log all the same, and take effect when an engine reads them.",
-            remedy=f"{why_silent(silent)} Run the same command again: it tells whether the plan "
-            "is applied, and writes nothing twice.",
+            remedy=f"{in_commands(why_silent(silent))} Run the same command again: it tells "
+            "whether the plan is applied, and writes nothing twice.",
         )
 
 
@@ -213,7 +213,7 @@ def _planned(planned: "PlannedGroup", saved: "SavedPlan") -> "tuple[PlannedMove,
         VerdictError: other queues would move by now.
         UsageError: a change does not fit the group any more.
     """
-    from fairlead.cli.change.plan import work_out
+    from fairlead.operating.plans import work_out
     from fairlead.planning.saved_plan import moves_of
 
     now = moves_of(work_out(planned, saved.changes))

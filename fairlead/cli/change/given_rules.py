@@ -2,27 +2,20 @@
 
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Final
+from dataclasses import dataclass, field
+from typing import Any, Final
 
-from fairlead.cli.errors import sentence
 from fairlead.cli.queue_flags import queue_and_value, queue_of
-from fairlead.cli.render.rule import rule_words
 from fairlead.core.records import RuleSet
 from fairlead.core.rules.group_rules import MAY_BE_NEVER, NEVER, TIMES, WORDS
 from fairlead.core.rules.quota import QUOTA_BOUNDS
 from fairlead.errors import UsageError
 
-if TYPE_CHECKING:
-    from fairlead.control.rule_change import BadRuleError
-
 __all__ = [
     "GivenRules",
-    "completed",
     "deadline_of",
     "given_rules",
     "gone_rules",
-    "refusal_of",
     "wanted_rules",
 ]
 
@@ -130,25 +123,6 @@ def deadline_of(text: str | None, flag: str = "--drain-deadline-ms") -> int | st
     return int(text)
 
 
-def completed(rules: Sequence[RuleSet], present: Mapping[str, Any], strategy: str) -> list[RuleSet]:
-    """Return the rules, filled up with values that the flags leave alone.
-
-    Args:
-        rules: the rules that flags ask for.
-        present: the values of the group's own rules: times, weighing and quota may change in part.
-        strategy: the strategy in force; ``--options`` alone gives it options.
-    """
-    filled = []
-    for rule in rules:
-        value: Any = rule.value
-        if rule.rule == "strategy":
-            value = {**value, "name": value["name"] or strategy}
-        elif rule.rule in ("timing", "weighing", "quota"):
-            value = {**present.get(rule.rule, {}), **value}
-        filled.append(replace(rule, value=value))
-    return filled
-
-
 def gone_rules(
     group: str, names: Sequence[str], singles: Mapping[str, Sequence[str] | None]
 ) -> list[RuleSet]:
@@ -169,12 +143,6 @@ def gone_rules(
         for client_id in singles.get(rule) or ()
     ]
     return removed
-
-
-def refusal_of(error: "BadRuleError") -> UsageError:
-    """Return the error of a rule that the engine would refuse."""
-    place = f"{rule_words(error.rule)}: " + (f"{error.field}: " if error.field else "")
-    return UsageError(f"{place}{error.detail}.", remedy=sentence(error.remedy))
 
 
 def _options(text: str) -> Any:

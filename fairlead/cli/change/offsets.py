@@ -6,14 +6,12 @@ import typer
 
 from fairlead.cli.change import rule_flags as flags
 from fairlead.cli.change.change_options import WAIT_SECONDS
-from fairlead.cli.change.resets import checked_resets, report_resets
 from fairlead.cli.change.rule_command import signature
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.options import GroupArgument, OutputOptions
 from fairlead.cli.render.output import OutputFormat, warn, write_line, write_objects
 from fairlead.cli.sources.queue_options import QueueOptions
 from fairlead.cli.sources.source_options import SourceOptions
-from fairlead.errors import UsageError
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
 
@@ -84,27 +82,16 @@ def reset_offsets(
     (--new-group). docs/offsets.md has the details.
     """
     from fairlead.cli.render.positions import RESET_COLUMNS, reset_cells
-    from fairlead.control.queue_resets import ResetOutcome, plan_resets, write_planned
-    from fairlead.control.reset_target import BadTargetError, read_target
-    from fairlead.wire.topics import TopicNames
+    from fairlead.operating.resets import report_resets, reset_positions, target_of
+    from fairlead.operating.rule_changes import Signature
 
-    try:
-        target = read_target(to)
-    except BadTargetError as error:
-        raise UsageError(f"--to: {error.detail}.", remedy=f"{error.remedy}.") from error
+    target = target_of(to)
     settings = shared.settings()
     places = queues.places(name, settings.kafka, target.timestamps, known=not new_group)
-    planned = plan_resets(places, target)
-    resets = checked_resets(name, planned, by or signature(), because)
-    if apply and resets:
-        outcomes = write_planned(settings.kafka, planned, resets, wait)
-    else:
-        outcomes = [ResetOutcome(each, "not_written") for each in planned]
-    control = TopicNames(settings.kafka.topic_prefix).name("control")
-    rows = [
-        outcome.to_json(reset, control) for outcome, reset in zip(outcomes, resets, strict=True)
-    ]
-    write_objects(rows, reset_cells, RESET_COLUMNS, shared.output)
+    signed = Signature(by or signature(), because)
+    wait_s = wait if apply else None
+    done = reset_positions(name, places, target, signed, settings.kafka, wait_s=wait_s)
+    write_objects(done.to_json(), reset_cells, RESET_COLUMNS, shared.output)
     if not apply:
         warn("a dry run: nothing is written; --apply writes it")
-    report_resets(outcomes, wait)
+    report_resets(done.outcomes, wait)

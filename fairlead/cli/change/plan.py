@@ -12,15 +12,12 @@ from fairlead.cli.change.given_rules import given_rules
 from fairlead.cli.change.plan_flags import joins_of, routes_of, rules_of, topics_of
 from fairlead.cli.change.planned_start import read_start, save
 from fairlead.cli.completions import complete_group
-from fairlead.cli.errors import sentence
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.render.output import OutputFormat, write_document
 from fairlead.cli.sources.source_options import SourceOptions
-from fairlead.errors import UsageError
+from fairlead.errors import in_commands
 
 if TYPE_CHECKING:
-    from fairlead.observed.planned_group import PlannedGroup
-    from fairlead.planning.changes import Changes
     from fairlead.planning.plan import Plan
 
 GroupArgument = Annotated[
@@ -87,6 +84,7 @@ def plan(
     The group is live, recorded, or a document (docs/planning.md); it may have no members now. All
     changes count together, in one decision. The command writes nothing but the file of --save.
     """
+    from fairlead.operating.plans import work_out
     from fairlead.planning.changes import Changes
 
     given = given_rules(
@@ -105,24 +103,8 @@ def plan(
     result = work_out(before, changes)
     if save_to is not None:
         save(start, changes, result, save_to)
-    remarks = (*start.remarks, *result.remarks)
+    remarks = (*map(in_commands, start.remarks), *result.remarks)
     _show(replace(result, passing=start.passing, remarks=remarks), shared.output)
-
-
-def work_out(before: "PlannedGroup", changes: "Changes") -> "Plan":
-    """Work a plan out.
-
-    Raises:
-        UsageError: a change does not fit the group; the message names its flag.
-    """
-    from fairlead.planning.changes import BadChangeError, records_of
-    from fairlead.planning.plan import plan as plan_of
-
-    try:
-        return plan_of(before, records_of(before, changes))
-    except BadChangeError as error:
-        text = f"--{error.kind}: {error.detail}."
-        raise UsageError(text, remedy=sentence(error.remedy)) from error
 
 
 def _show(result: "Plan", output: OutputFormat) -> None:

@@ -5,13 +5,7 @@ from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Final
 
-from fairlead.cli.change.given_rules import (
-    GivenRules,
-    completed,
-    gone_rules,
-    refusal_of,
-    wanted_rules,
-)
+from fairlead.cli.change.given_rules import GivenRules, gone_rules, wanted_rules
 from fairlead.cli.names import require_topics
 from fairlead.errors import UsageError
 
@@ -25,7 +19,6 @@ __all__ = ["joins_of", "routes_of", "rules_of", "topics_of"]
 _ROUTE: Final = re.compile(r"([^/=]+)(?:/([^=]+))?=(\d{1,9})")
 _DETAIL: Final = re.compile(r",(?=(?:zone|capacity|topics)=)")
 _WHOLE: Final = ("strategy", "slots", "weighing", "designated")
-_AUTHOR: Final = "plan"
 _JOIN_REMEDY: Final = "c9, or c9,zone=east,capacity=2,topics=orders+payments"
 
 
@@ -60,30 +53,24 @@ def topics_of(texts: Iterable[str] | None, joins: Iterable[str] | None) -> tuple
 
 
 def _join(text: str) -> "Join":
-    from fairlead.planning.changes import Join
-    from fairlead.wire.member_records import CAPACITY_MAX
-    from fairlead.wire.texts import CLIENT_ID, LABEL, TOPIC
+    from fairlead.planning.changes import Join, bad_join
 
     client_id, *details = _DETAIL.split(text)
-    if not CLIENT_ID.allows(client_id):
-        raise _no_join(text, f"{client_id!r} is no client id: {CLIENT_ID.words}")
     given: dict[str, str] = {}
     for detail in details:
         name, _, value = detail.partition("=")
         if name in given:
             raise _no_join(text, f"{name} is there twice")
         given[name] = value
-    zone = given.get("zone")
-    if zone is not None and not LABEL.allows(zone):
-        raise _no_join(text, f"{zone!r} is no zone: {LABEL.words}")
     capacity = given.get("capacity", "1")
-    if not capacity.isdecimal() or not 1 <= int(capacity) <= CAPACITY_MAX:
-        raise _no_join(text, f"{capacity!r} is no capacity from 1 to {CAPACITY_MAX}")
+    if not capacity.isdecimal():
+        raise _no_join(text, f"{capacity!r} is no capacity: it is a whole number")
     topics = tuple(dict.fromkeys(given["topics"].split("+"))) if "topics" in given else None
-    for topic in topics or ():
-        if not TOPIC.allows(topic):
-            raise _no_join(text, f"{topic!r} is no topic: {TOPIC.words}")
-    return Join(client_id, topics, zone, int(capacity))
+    join = Join(client_id, topics, given.get("zone"), int(capacity))
+    wrong = bad_join(join)
+    if wrong is not None:
+        raise _no_join(text, wrong[1])
+    return join
 
 
 def _no_join(text: str, detail: str) -> UsageError:
@@ -121,20 +108,10 @@ def rules_of(
     Raises:
         UsageError: a flag cannot be read, or the engine would refuse the rule.
     """
-    from fairlead.control.rule_change import BadRuleError, changes_of
-    from fairlead.control.rules_in_force import RulesInForce
+    from fairlead.operating.plans import planned_rules
 
-    group, own = planned.state.group, planned.state.rules
-    wanted = completed(wanted_rules(group, given), own, planned.rules.strategy)
-    wanted += _gone(group, unset)
-    present = RulesInForce(
-        planned.engine.strategies, own_values=dict(own), values_of_all=dict(planned.of_all)
-    )
-    try:
-        changes, _ = changes_of(present, [replace(rule, by=_AUTHOR) for rule in wanted])
-    except BadRuleError as error:
-        raise refusal_of(error) from error
-    return tuple(change.rule for change in changes)
+    group = planned.state.group
+    return planned_rules(planned, wanted_rules(group, given), _gone(group, unset))
 
 
 def _gone(group: str, unset: Iterable[str]) -> "list[RuleSet]":

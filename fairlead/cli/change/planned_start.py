@@ -1,50 +1,36 @@
 """The group that `fairlead plan` starts from: live, recorded, or a document."""
 
 import time
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import orjson
 
 from fairlead.cli.documents import read_document
 from fairlead.cli.names import require_group
-from fairlead.cli.sources.offline_topics import offline_topics, offline_words
-from fairlead.cli.sources.source_options import SourceOptions, tick_ms_of
-from fairlead.errors import UsageError, VerdictError
+from fairlead.cli.sources.data_cluster import data_cluster
+from fairlead.cli.sources.source_options import SourceOptions
+from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fairlead.core.allocation import Strategy
-    from fairlead.core.model import Epoch
     from fairlead.kafka.topic_source import TopicSource
-    from fairlead.observed.last_topics import LastTopics
-    from fairlead.observed.live_group import LiveGroup, MovingQueue
+    from fairlead.observed.live_group import LiveGroup
     from fairlead.observed.planned_group import PlannedGroup
+    from fairlead.operating.plan_start import Start
     from fairlead.planning.changes import Changes
     from fairlead.planning.plan import Plan
     from fairlead.settings import Settings
 
-__all__ = ["Start", "live_group", "read_start", "save"]
-
-_ATTEMPTS_MAX = 5
-
-
-class Start(NamedTuple):
-    """The group, and what its reader has to know."""
-
-    planned: "PlannedGroup"
-    passing: "tuple[MovingQueue, ...]" = ()
-    remarks: tuple[str, ...] = ()
-    epoch: "Epoch | None" = None
-    """The epoch of the newest decision, if asked for; None for a document."""
-    topics: tuple[str, ...] = ()
-    """What a group without members subscribed to when it had some."""
+__all__ = ["live_group", "read_start", "save"]
 
 
 def read_start(
     group: str | None, file: Path | None, shared: SourceOptions, *, measured: bool, dated: bool
-) -> Start:
+) -> "Start":
     """Return the named group, or the group of the file.
 
     Args:
@@ -58,6 +44,7 @@ def read_start(
         UsageError: both or none are given, or there is no such group.
         EnvironmentMissingError: the topics of a live group cannot be read.
     """
+    from fairlead.operating.plan_start import GroupReader, Start
     from strategies.own_strategies import all_strategies
 
     if group is None and file is None:
@@ -75,7 +62,9 @@ def read_start(
             )
         return Start(_read(file, all_strategies(settings.engine.strategies)))
     assert group is not None, "one of them is given"
-    reader = _GroupReader(group, shared.open(settings), settings, measured, shared.dump is not None)
+    require_group(group)
+    open_data = partial(data_cluster, settings.kafka) if shared.dump is None else None
+    reader = GroupReader(group, shared.open(settings), settings, open_data, measured)
     return reader.read_dated() if dated else reader.read()
 
 
@@ -90,104 +79,15 @@ def _read(file: Path, strategies: "Mapping[str, Strategy]") -> "PlannedGroup":
         raise UsageError(f"--file: {file}: {error}.", remedy=remedy) from error
 
 
-class _GroupReader(NamedTuple):
-    """Reads a live group, or a recorded one."""
-
-    group: str
-    source: "TopicSource"
-    settings: "Settings"
-    measured: bool
-    recorded: bool
-
-    def read(self) -> Start:
-        """Read the group once; `_read_group` has what it raises."""
-        from fairlead.kafka.caching_source import CachingSource
-        from fairlead.observed.group_notes import plan_notes
-
-        source = CachingSource(self.source)
-        live, last = _read_group(self._replace(source=source), whole=self.source)
-        remarks = plan_notes(live, source.now_ms())
-        if not _is_offline(live):
-            return Start(live.planned, live.passing, remarks)
-        remarks = (*offline_words(self.group, last), *remarks)
-        topics = () if last is None else last.topics
-        return Start(live.planned, live.passing, remarks, topics=topics)
-
-    def read_dated(self) -> Start:
-        """Read until the group decides nothing meanwhile, so that all is of one epoch.
-
-        Raises:
-            VerdictError: the group has decided something during every attempt.
-        """
-        from fairlead.kafka.decision_log import newest_epoch
-
-        epoch = newest_epoch(self.source, self.group)
-        for _ in range(_ATTEMPTS_MAX):
-            start, before = self.read(), epoch
-            epoch = newest_epoch(self.source, self.group)
-            if epoch == before:
-                return start._replace(epoch=epoch)
-        raise VerdictError(
-            f"GROUP: {self.group} keeps deciding (epoch {epoch} now): a plan would be "
-            "outdated at once.",
-            remedy="Wait until it is calm (fairlead watch shows it), or plan without --save.",
-        )
-
-
 def live_group(group: str, source: "TopicSource", settings: "Settings") -> "LiveGroup":
-    """Return a group as its topics tell it; a group that has lost its members is empty.
+    """Return a group as its topics tell it; `fairlead.operating.plan_start` has what it raises."""
+    from fairlead.operating.plan_start import live_group as read_group
 
-    Raises:
-        UsageError: the group never was, or one of its rules names an unknown strategy: then nobody
-            knows what rules beside it would do.
-        EnvironmentMissingError: its topics cannot be read.
-    """
-    reader = _GroupReader(group, source, settings, measured=False, recorded=False)
-    live = _read_group(reader, whole=source)[0]
-    for refused in live.in_force.refused.values():
-        if refused.error.reason == "unknown_strategy":
-            raise UsageError(
-                f"engine.strategies: a rule of {group} names a strategy that is not known here: "
-                f"{refused.error.detail}.",
-                remedy="Give --config as to `fairlead run`, so that its own strategies are known; "
-                "if the engine rejects the rule too, set a strategy that it has.",
-            )
-    return live
-
-
-def _read_group(
-    reader: _GroupReader, *, whole: "TopicSource"
-) -> "tuple[LiveGroup, LastTopics | None]":
-    """Return a group, and what it subscribed to if nobody is in it.
-
-    ``whole``: the topics without a cache, since old decisions may be very many. UsageError: it
-    never was; EnvironmentMissingError: its topics cannot be read.
-    """
-    from fairlead.control.group_names import named_groups, unknown_group
-    from fairlead.observed.reading import read_live_group
-    from strategies.own_strategies import all_strategies
-
-    group, source, settings, measured, recorded = reader
     require_group(group)
-    tick_ms, strategies = tick_ms_of(source, settings), all_strategies(settings.engine.strategies)
-    live = read_live_group(source, group, strategies, tick_ms, measured=measured, forgotten=True)
-    last = None
-    if _is_offline(live):
-        last = offline_topics(live, whole, settings, recorded=recorded)
-        if last is None and not (live.core.state.members or live.core.state.rules):
-            raise unknown_group(group, named_groups(source).names | live.others, source.place)
-    return live, last
+    return read_group(group, source, settings, partial(data_cluster, settings.kafka))
 
 
-def _is_offline(live: "LiveGroup") -> bool:
-    """Tell whether a group has no members but leaving ones, and waits for nobody."""
-    from fairlead.core.membership.members import effective_members
-
-    state = live.core.state
-    return not effective_members(state.members) and not state.awaited
-
-
-def save(start: Start, changes: "Changes", result: "Plan", path: Path) -> None:
+def save(start: "Start", changes: "Changes", result: "Plan", path: Path) -> None:
     """Write a group and its plan as a document.
 
     Raises:

@@ -13,7 +13,7 @@ from fairlead.cli.change.change_options import (
     PresenceOptions,
     RuleOptions,
 )
-from fairlead.cli.change.given_rules import completed, given_rules, gone_rules, wanted_rules
+from fairlead.cli.change.given_rules import given_rules, gone_rules, wanted_rules
 from fairlead.cli.change.rule_command import RuleCommand, warn_of_idle
 from fairlead.cli.group import verbs
 from fairlead.cli.group.check import check
@@ -23,8 +23,6 @@ from fairlead.cli.names import require_group
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.options import OutputOptions
 from fairlead.cli.render.output import warn, write_objects
-from fairlead.cli.render.rule import rule_words
-from fairlead.cli.sources.presence import require_known
 from fairlead.cli.sources.source_options import SourceOptions
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
@@ -56,6 +54,8 @@ def set_rules(
     The command checks everything before it writes anything, and refuses unknown names.
     docs/groups.md has each rule.
     """
+    from fairlead.control.wanted_rules import completed
+
     wanted = wanted_rules(name, given_rules(**vars(rules), **vars(named)))
     command = RuleCommand(name, shared)
     present = command.session.present
@@ -93,7 +93,8 @@ def show_rules(name: flags.RulesArgument, *, shared: SourceOptions) -> None:
     from fairlead.cli.render.rule import RULE_COLUMNS, rule_cells
     from fairlead.control.rule_json import rules_json
     from fairlead.control.rules_in_force import rules_in_force, shard_of_rules
-    from fairlead.history.formatting import time_words
+    from fairlead.operating.presence import require_known
+    from fairlead.operating.rule_changes import refused_notes
     from strategies.own_strategies import all_strategies
 
     require_group(name, or_all=True)
@@ -107,12 +108,8 @@ def show_rules(name: flags.RulesArgument, *, shared: SourceOptions) -> None:
         require_known(name, source, strategies, settings.engine.tick_ms)
     rules = list(rules_json(present))
     write_objects(rules, rule_cells, RULE_COLUMNS, shared.output, prose=("says", "because"))
-    for refused in present.refused.values():
-        rule = refused.written.rule
-        warn(
-            f"{rule_words(rule)} by {rule.by} at {time_words(refused.written.written_ms)} "
-            f"is refused ({refused.error.detail}); the rule before it stays in force"
-        )
+    for note in refused_notes(present):
+        warn(note)
     warn_of_idle(present)
 
 

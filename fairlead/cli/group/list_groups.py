@@ -180,7 +180,8 @@ def _groups(
     """Return the summaries of groups and of bridges, and their time."""
     if shared.dump is None and settings.serve.url:
         try:
-            answer = ask_serve(settings.serve.url, "/api/v1/groups")
+            asked = "/api/v1/groups"
+            answer = ask_serve(settings.serve.url, asked, settings.serve.token_file)
         except NobodyServesError as error:
             typer.echo(f"serve.url: {error}; reading the topics instead", err=True)
         else:

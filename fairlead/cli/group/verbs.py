@@ -10,7 +10,8 @@ from fairlead.cli.group.emptying import wait_until_empty
 from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.options import OutputOptions
 from fairlead.cli.render.output import warn
-from fairlead.core.records import ALL_GROUPS, RuleSet
+from fairlead.core.records import RuleSet
+from fairlead.errors import in_commands
 
 __all__ = ["drain", "pause", "resume", "undrain"]
 
@@ -31,9 +32,11 @@ def pause(
 @takes_sets
 def resume(name: flags.RulesArgument, *, change: ChangeOptions, shared: OutputOptions) -> None:
     """End a pause: one decision takes account of all changes meanwhile."""
+    from fairlead.operating.rule_changes import pause_note
+
     command = RuleCommand(name, shared)
-    if name != ALL_GROUPS and ("pause", ()) in command.session.present.of_all:
-        warn("all groups are paused, and this one stays so until: fairlead group resume '*'")
+    for note in pause_note(name, command.session.present):
+        warn(in_commands(note))
     command.apply([RuleSet(name, "pause", (), None)], change)
 
 

@@ -32,6 +32,7 @@ class Role(StrEnum):
     PRODUCER = "producer"
     READER = "reader"
     OPERATOR = "operator"
+    GATEWAY = "gateway"
 
 
 @takes_sets
@@ -45,7 +46,7 @@ def doctor(
             "--role",
             metavar="ROLE",
             help="Whose Kafka rights this user needs: engine, bridge, client, producer, reader, "
-            "operator.",
+            "operator, gateway.",
         ),
     ] = Role.ENGINE,
     groups: Annotated[

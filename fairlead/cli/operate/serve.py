@@ -25,8 +25,8 @@ def serve(
 ) -> None:
     """Follow the topics and serve the state of all groups: /metrics, JSON, health.
 
-    It writes nothing, so several may run. It needs no engine: groups stay visible while that is
-    down. It runs until SIGTERM or Ctrl-C.
+    It writes nothing, unless the gateway is enabled. Several may run. It needs no engine: groups
+    stay visible while that is down. It runs until SIGTERM or Ctrl-C.
     """
     from fairlead.bridges.kafka.data_cluster import DataCluster
     from fairlead.cli.interruption import stop_on_signals

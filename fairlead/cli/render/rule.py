@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from fairlead.core.records import ALL_GROUPS, RuleSet
+from fairlead.core.records import ALL_GROUPS
 from fairlead.history.formatting import epoch_words, time_words
 
 __all__ = [
@@ -12,16 +12,10 @@ __all__ = [
     "origin_words",
     "outcome_cells",
     "rule_cells",
-    "rule_words",
 ]
 
 OUTCOME_COLUMNS = ("rule", "for", "says", "answer", "decisions", "moves")
 RULE_COLUMNS = ("rule", "for", "says", "origin", "by", "when", "because")
-
-
-def rule_words(rule: RuleSet) -> str:
-    """Return the name of a rule and its subject."""
-    return " of ".join((rule.rule, "/".join(rule.subject))) if rule.subject else rule.rule
 
 
 def outcome_cells(outcome: Mapping[str, Any]) -> dict[str, Any]:

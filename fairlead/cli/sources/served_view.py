@@ -7,12 +7,13 @@ import http.client
 import re
 import socket
 from collections.abc import Mapping
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 from urllib.parse import quote, urlsplit
 
 import orjson
 
-from fairlead.errors import EnvironmentMissingError
+from fairlead.errors import EnvironmentMissingError, UsageError
 
 if TYPE_CHECKING:
     from fairlead.settings import KafkaSettings
@@ -26,6 +27,7 @@ LOOPBACK: Final = ("localhost", "127.0.0.1", "::1")
 _THIS_MACHINE: Final = re.compile(r"^(127\.0\.0\.1|\[::1\])(?=:|$)")
 _OK: Final = 200
 _REDIRECTS: Final = 300
+_NOT_LET_IN: Final = (401, 403)
 
 
 class NobodyServesError(Exception):
@@ -48,23 +50,39 @@ def _brokers(bootstrap: str) -> set[str]:
     return {_THIS_MACHINE.sub("localhost", each.strip()) for each in bootstrap.split(",")}
 
 
+def _shown(token_file: Path | None) -> dict[str, str]:
+    if token_file is None:
+        return {}
+    try:
+        token = token_file.read_text(encoding="ascii").strip()
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"serve.token_file: {token_file} cannot be read.",
+            remedy="Write a token there that `fairlead token new` has shown.",
+        ) from error
+    return {"Authorization": f"Bearer {token}"}
+
+
 def group_path(group: str, tail: str = "") -> str:
     """Return the path of a group; ``%`` and ``|`` may stand in its name."""
     return f"/api/v1/groups/{quote(group, safe='')}{tail}"
 
 
-def ask_serve(url: str, path: str) -> dict[str, Any]:
+def ask_serve(url: str, path: str, token_file: Path | None = None) -> dict[str, Any]:
     """Return the answer to a GET.
 
     Args:
         url: the address: ``http://host:port``.
         path: the path.
+        token_file: ``serve.token_file``.
 
     Raises:
-        NobodyServesError: nothing listens there, or it is no `fairlead serve`.
+        NobodyServesError: nothing listens there, it is no `fairlead serve`, or it does not let this
+            caller in.
+        UsageError: the file with the token cannot be read.
         EnvironmentMissingError: it answers with an error.
     """
-    where = urlsplit(url)
+    where, headers = urlsplit(url), {"Accept": "application/json", **_shown(token_file)}
     secure = where.scheme == "https"
     kind = http.client.HTTPSConnection if secure else http.client.HTTPConnection
     connection = kind(where.hostname or "", where.port, timeout=_CONNECT_S)
@@ -72,7 +90,7 @@ def ask_serve(url: str, path: str) -> dict[str, Any]:
         connection.connect()
         if isinstance(connection.sock, socket.socket):
             connection.sock.settimeout(_ANSWER_S)
-        connection.request("GET", path, headers={"Accept": "application/json"})
+        connection.request("GET", path, headers=headers)
         response = connection.getresponse()
         status, body = response.status, response.read()
     except (OSError, http.client.HTTPException) as error:
@@ -85,9 +103,11 @@ def ask_serve(url: str, path: str) -> dict[str, Any]:
         raise NobodyServesError(f"what answers at {url} is no fairlead serve") from error
     if not isinstance(answer, dict):
         raise NobodyServesError(f"what answers at {url} is no fairlead serve")
+    if status in _NOT_LET_IN:
+        raise NobodyServesError(f"{url} does not let this command in; set serve.token_file")
     if not _OK <= status < _REDIRECTS:
         raise EnvironmentMissingError(
-            f"{url}: {answer.get('error', f'status {status}')}",
+            f"{url}: {answer.get('detail') or answer.get('error', f'status {status}')}",
             remedy=str(answer.get("remedy", "")),
         )
     return answer

@@ -5,7 +5,7 @@ from typing import Annotated, Final
 
 import typer
 
-from fairlead.errors import UsageError
+from fairlead.errors import UsageError, sentence
 
 __all__ = ["SinceOption", "since_ms_of"]
 
@@ -25,7 +25,6 @@ def since_ms_of(text: str, now_ms: int) -> int:
     Raises:
         UsageError: the text is no time, or a time without its zone.
     """
-    from fairlead.cli.errors import sentence
     from fairlead.control.reset_target import BadTargetError, read_target
 
     span = _SPAN.fullmatch(text)

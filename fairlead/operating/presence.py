@@ -5,34 +5,38 @@ heartbeats, if the engine assigns it queues, or if its restart grace lasts.
 """
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Final
+from typing import Final
 
-from fairlead.core.records import ALL_GROUPS
-from fairlead.errors import UsageError
-
-if TYPE_CHECKING:
-    from fairlead.core.allocation import Strategy
-    from fairlead.core.records import RuleSet
-    from fairlead.kafka.topic_source import TopicSource
-    from fairlead.observed.live_group import LiveGroup
-    from fairlead.settings import Settings
+from fairlead.control.group_names import named_groups, nearest_names, unknown_group
+from fairlead.core.allocation import Strategy
+from fairlead.core.records import ALL_GROUPS, RuleSet
+from fairlead.errors import UsageError, Way
+from fairlead.kafka.kafka_source import KafkaSource
+from fairlead.kafka.topic_source import TopicSource
+from fairlead.observed.live_group import LiveGroup, UnknownGroupError
+from fairlead.observed.reading import read_live_group
+from fairlead.settings import Settings
 
 __all__ = ["require_known", "require_members", "require_present"]
 
-_NEW_GROUP: Final = "To give rules to a new group, add --new-group."
+_NEW_GROUP: Final = (
+    "To give rules to a new group, ",
+    Way("add --new-group.", 'send "new_group": true.'),
+)
+_ABSENT_OK: Final = Way("give --absent-ok", 'send "absent_ok": true')
 _RULES_OF_A_CLIENT: Final = ("drain", "capacity")
 _RULES_OF_A_QUEUE: Final = ("pin", "ban")
 
 
 def require_present(
     name: str,
-    rules: "Iterable[RuleSet]",
-    settings: "Settings",
-    strategies: "Mapping[str, Strategy]",
+    rules: Iterable[RuleSet],
+    settings: Settings,
+    strategies: Mapping[str, Strategy],
     *,
     new_group: bool,
     absent_ok: bool,
-) -> "LiveGroup | None":
+) -> LiveGroup | None:
     """Refuse rules of an unknown group, and of clients that are not in their group.
 
     Args:
@@ -50,11 +54,6 @@ def require_present(
         UsageError: the group is unknown, or a client is not in it; the message names the nearest.
         EnvironmentMissingError: the topics cannot be read.
     """
-    from fairlead.control.group_names import named_groups, unknown_group
-    from fairlead.kafka.kafka_source import KafkaSource
-    from fairlead.observed.live_group import UnknownGroupError
-    from fairlead.observed.reading import read_live_group
-
     wanted = [rule for rule in rules if rule.value is not None]
     named = [] if absent_ok else _clients_of(wanted)
     if name == ALL_GROUPS or not wanted or (new_group and not named):
@@ -72,9 +71,7 @@ def require_present(
     return live
 
 
-def require_members(
-    live: "LiveGroup", rules: "Iterable[RuleSet]", coming: "Iterable[str]" = ()
-) -> None:
+def require_members(live: LiveGroup, rules: Iterable[RuleSet], coming: Iterable[str] = ()) -> None:
     """Refuse rules for clients that are neither in the group nor coming.
 
     Raises:
@@ -86,7 +83,7 @@ def require_members(
 
 
 def require_known(
-    name: str, source: "TopicSource", strategies: "Mapping[str, Strategy]", tick_ms: int
+    name: str, source: TopicSource, strategies: Mapping[str, Strategy], tick_ms: int
 ) -> None:
     """Refuse an unknown group; all groups (``*``) are known.
 
@@ -94,10 +91,6 @@ def require_known(
         UsageError: the group is unknown; the message names the nearest.
         EnvironmentMissingError: the topics cannot be read.
     """
-    from fairlead.control.group_names import named_groups, unknown_group
-    from fairlead.observed.live_group import UnknownGroupError
-    from fairlead.observed.reading import read_live_group
-
     if name == ALL_GROUPS:
         return
     known = named_groups(source)
@@ -109,19 +102,24 @@ def require_known(
         raise unknown_group(name, error.known | known.names, source.place) from error
 
 
-def _refuse_absent(live: "LiveGroup", named: list[str]) -> None:
+def _refuse_absent(live: LiveGroup, named: list[str]) -> None:
     present = _present(live)
     absent = [client_id for client_id in named if client_id not in present]
     if absent:
         raise UsageError(
             f"{', '.join(absent)}: {'is' if len(absent) == 1 else 'are'} not in the group "
             f"{live.core.state.group}, and nothing is written.",
-            remedy=f"{_nearest(absent[0], present)} To write a rule for a client that "
-            "comes later, give --absent-ok.",
+            remedy=(
+                f"{_nearest(absent[0], present)} To write a rule for a client that comes later, ",
+                _ABSENT_OK,
+                ".",
+            ),
+            field="client_id",
+            kind="absent_client",
         )
 
 
-def _clients_of(rules: "Iterable[RuleSet]") -> list[str]:
+def _clients_of(rules: Iterable[RuleSet]) -> list[str]:
     """Return the clients that rules name, each once, in their order."""
     clients: dict[str, None] = {}
     for rule in rules:
@@ -140,15 +138,13 @@ def _named_by(value: object) -> list[str]:
     return sorted(map(str, named)) if isinstance(named, Iterable) else []
 
 
-def _present(live: "LiveGroup") -> frozenset[str]:
+def _present(live: LiveGroup) -> frozenset[str]:
     state = live.core.state
     members = {*state.members, *live.assigned}
     return frozenset({key.client_id for key in members} | {str(each) for each in state.awaited})
 
 
 def _nearest(client_id: str, present: frozenset[str]) -> str:
-    from fairlead.control.group_names import nearest_names
-
     if not present:
         return "The group has no members now."
     return f"The nearest of its members: {', '.join(nearest_names(client_id, present))}."
