@@ -99,14 +99,17 @@ def main() -> None:
     parser = argparse.ArgumentParser()
     for name in ("bootstrap", "prefix", "group", "topic", "client-id"):
         parser.add_argument(f"--{name}", required=True)
+    parser.add_argument("--gateway", help="take part through it; left out: by Kafka alone")
     arguments = parser.parse_args()
+    # A gateway knows Fairlead's topics; a client of one has no use for their prefix.
+    place = {"gateway": arguments.gateway} if arguments.gateway else {"prefix": arguments.prefix}
     commands, speaker = Commands(), Speaker()
     threading.Thread(target=commands.listen, daemon=True).start()
     speaker.say("ready")
     while commands.await_join():
         consumer = Consumer(
             bootstrap=arguments.bootstrap,
-            prefix=arguments.prefix,
+            **place,
             group=arguments.group,
             topics=[arguments.topic],
             client_id=arguments.client_id,

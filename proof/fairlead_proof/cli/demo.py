@@ -13,6 +13,7 @@ from fairlead_proof.demo.consumers import Consumers
 
 if TYPE_CHECKING:
     from fairlead_proof.demo.broker_faults import BrokerFault
+    from fairlead_proof.demo.report import DemoReport
 
 ConsumersOption = Annotated[
     Consumers,
@@ -37,6 +38,14 @@ RoundsOption = Annotated[
 FreezeOption = Annotated[
     float, typer.Option("--freeze", min=1, help="With --brokers 3: seconds a broker stays frozen.")
 ]
+GatewayOption = Annotated[
+    bool,
+    typer.Option(
+        "--gateway",
+        help="Half of the clients take part through two gateways behind a TCP balancer; each "
+        "gateway is killed during a handover.",
+    ),
+]
 
 
 def demo(
@@ -56,6 +65,7 @@ def demo(
     brokers: BrokersOption = 1,
     rounds: RoundsOption = 0,
     freeze: FreezeOption = 30.0,
+    gateway: GatewayOption = False,
     report: Annotated[
         Path, typer.Option("--report", help="Where the verdict is written, as JSON.")
     ] = Path("report.json"),
@@ -63,10 +73,9 @@ def demo(
 ) -> None:
     """Run the system on a real broker, break parts of it, and check that nothing was lost.
 
-    Six consumer processes share 32 queues; two join, one leaves, one is killed, the queues grow to
-    48, and the engine is killed during a handover. Then the consumers' journals, the source topic
-    and the engine's records are compared: no queue may have had two owners at a time, no message
-    may be missed, and none read twice without need.
+    Six consumers share 32 queues; two join, one leaves, one is killed, the queues grow to 48, and
+    the engine is killed during a handover. Journals, topic and records must agree: no two owners
+    at a time, no message missed, and none read twice without need.
 
     With --brokers 3, one broker at a time is killed, frozen or restarted while a client joins or
     leaves: the engine must decide within 5 s after new partition leaders are elected.
@@ -84,6 +93,7 @@ def demo(
         consumers,
         faults=_faults(brokers, rounds, bootstrap),
         freeze_s=freeze,
+        gateways=_gateways(brokers, asked=gateway),
     )
     stop_once_on_signals()
     try:
@@ -95,10 +105,29 @@ def demo(
     write_report(outcome, report)
     print_report(outcome, console)
     console.print(f"report: {report}", markup=False, soft_wrap=True)
+    _end(outcome, output, check=check)
+
+
+def _end(outcome: "DemoReport", output: OutputFormat, *, check: bool) -> None:
+    """Write the verdict for programs, and end with it if asked to."""
     if output is not OutputFormat.TABLE:
         write_document(outcome.to_json(), output)
     if check and not outcome.passed:
         raise typer.Exit(ExitCode.VERDICT_NEGATIVE)
+
+
+def _gateways(brokers: int, *, asked: bool) -> int:
+    """Return how many gateways there are.
+
+    Raises:
+        UsageError: the flags do not go together.
+    """
+    if asked and brokers != 1:
+        raise UsageError(
+            "--gateway: not with --brokers 3, which plays another script.",
+            remedy="Leave one of the two out.",
+        )
+    return 2 if asked else 0
 
 
 def _faults(brokers: int, rounds: int, bootstrap: str | None) -> "tuple[BrokerFault, ...]":

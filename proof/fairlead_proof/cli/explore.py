@@ -30,6 +30,12 @@ ClientsOption = Annotated[
     int | None,
     typer.Option("--clients", min=1, max=4, help="Clients in a world of your own (default: 3)."),
 ]
+ThinOption = Annotated[
+    int | None,
+    typer.Option(
+        "--thin", min=0, help="How many of the clients poll gateways over HTTP (default: 0)."
+    ),
+]
 QueuesOption = Annotated[
     int | None,
     typer.Option("--queues", min=1, max=3, help="Queues that the clients share (default: 1)."),
@@ -116,6 +122,7 @@ def explore(
     *,
     rows: RowsOption = None,
     clients: ClientsOption = None,
+    thin: ThinOption = None,
     queues: QueuesOption = None,
     moves: MovesOption = None,
     deaths: DeathsOption = None,
@@ -146,8 +153,8 @@ def explore(
         _retell(read_document(replay, "--replay"), output)
         return
     bounds = {
-        "clients": clients, "queues": queues, "moves": moves, "deaths": deaths, "losses": losses,
-        "offsets": offsets, "cap": cap, "comebacks": comebacks, "resets": resets,
+        "clients": clients, "thin": thin, "queues": queues, "moves": moves, "deaths": deaths,
+        "losses": losses, "offsets": offsets, "cap": cap, "comebacks": comebacks, "resets": resets,
         "mutes": mutes, "lost": lost, "eager": eager, "ordered": ordered,
         "restart": restart, "zombie": zombie,
     }  # fmt: skip

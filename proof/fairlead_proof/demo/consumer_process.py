@@ -213,9 +213,11 @@ def _pushed(arguments: argparse.Namespace, diary: Diary) -> PushConsumer:
 
 
 def _settings(arguments: argparse.Namespace) -> dict[str, Any]:
+    # A gateway knows Fairlead's topics; a client of one has no use for their prefix.
+    place = {} if "gateway" in arguments.settings else {"prefix": arguments.prefix}
     return {
+        **place,
         "bootstrap": arguments.bootstrap,
-        "prefix": arguments.prefix,
         "group": arguments.group,
         "topics": [arguments.topic],
         "client_id": arguments.client_id,

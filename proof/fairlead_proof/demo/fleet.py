@@ -30,6 +30,7 @@ class Fleet:
         arguments: Mapping[str, str],
         condition: threading.Condition,
         program: str = CONSUMER_PROGRAM,
+        own: Callable[[str], Mapping[str, str]] = lambda _: {},
     ) -> None:
         """Describe the fleet.
 
@@ -38,6 +39,7 @@ class Fleet:
             arguments: what every consumer process is given: bootstrap, prefix, group, topic.
             condition: guards the floor.
             program: the module that each process runs.
+            own: returns what a client is given besides.
         """
         self.condition = condition
         self.floor = Floor()
@@ -47,6 +49,7 @@ class Fleet:
         self._folder = folder
         self._arguments = arguments
         self._program = program
+        self._own = own
         self._children: dict[str, Child] = {}
 
     def start(self, client_id: str, program: str | None = None, **arguments: str) -> None:
@@ -59,7 +62,7 @@ class Fleet:
         """
         self.journals[client_id] = self.journal_folder / f"{client_id}.jsonl"
         own = {"client-id": client_id, "journal": self.journals[client_id]}
-        given = {**self._arguments, **own, **arguments}
+        given = {**self._arguments, **own, **self._own(client_id), **arguments}
         flags = [text for name, value in given.items() for text in (f"--{name}", str(value))]
         with self.condition:
             self.floor.seats[client_id] = Seat()

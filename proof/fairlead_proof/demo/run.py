@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Final
 
@@ -33,6 +34,7 @@ from fairlead_proof.demo.broker_faults import BROKERS, BrokerFault, names_of
 from fairlead_proof.demo.broker_script import BrokerScript, FaultPlan
 from fairlead_proof.demo.consumers import Consumers
 from fairlead_proof.demo.fleet import Fleet
+from fairlead_proof.demo.gateway_script import GATEWAY_STEPS, GatewayScript, uses_gateway
 from fairlead_proof.demo.judge import DECIDED_SECONDS_MAX, Requirements, judge
 from fairlead_proof.demo.leader_watch import LeaderWatch
 from fairlead_proof.demo.memory import MemoryWatch
@@ -42,6 +44,7 @@ from fairlead_proof.demo.script import QUEUES, Script, StepError
 from fairlead_proof.demo.verdict import Verdict
 from fairlead_proof.local.child import Child
 from fairlead_proof.local.follower import DecisionFollower
+from fairlead_proof.local.gateways import Gateways
 from fairlead_proof.local.system import BROKER_NAME, LocalSystem, SystemPlan
 from strategies.registry import STRATEGIES
 
@@ -69,6 +72,7 @@ class DemoOptions:
         decided_s: so soon after new leaders there must be decisions.
         broker_properties: Kafka's settings of embedded brokers, over the cluster's own.
         spares_controller: no broker is broken that leads the heartbeats and is the controller.
+        gateways: through so many half of the clients take part, and each is killed.
     """
 
     duration_s: float
@@ -82,6 +86,7 @@ class DemoOptions:
     decided_s: float = DECIDED_SECONDS_MAX
     broker_properties: Mapping[str, str] = field(default_factory=dict)
     spares_controller: bool = False
+    gateways: int = 0
 
 
 class Demo:
@@ -93,6 +98,8 @@ class Demo:
         self._requirements = Requirements(messages=options.messages, decided_s=options.decided_s)
         if options.faults:
             self._requirements = replace(self._requirements, steps=names_of(options.faults))
+        if options.gateways:
+            self._requirements = replace(self._requirements, steps=GATEWAY_STEPS)
         self._memory = MemoryWatch()
 
     def run(self) -> DemoReport:
@@ -137,7 +144,10 @@ class Demo:
             "topic": plan.source,
             "consumers": self._options.consumers.value,
         }
-        fleet = Fleet(plan.folder, arguments, condition)
+        gateways = None
+        if self._options.gateways:
+            gateways = stack.enter_context(Gateways(system, self._options.gateways))
+        fleet = Fleet(plan.folder, arguments, condition, own=partial(_own_settings, gateways))
         stack.callback(fleet.stop)
         heard: list[DecisionRecord] = []
         decisions = f"{plan.prefix}decisions"
@@ -146,7 +156,11 @@ class Demo:
                 system.bootstrap, decisions, GROUP, condition=condition, on_decision=heard.append
             )
         )
-        script = self._script(stack, system, fleet, follower, heard)
+        if gateways is not None:
+            chance = random.Random(self._options.seed)  # noqa: S311 - who leaves is no secret
+            script: Script = GatewayScript(fleet, follower, system, chance, gateways=gateways)
+        else:
+            script = self._script(stack, system, fleet, follower, heard)
         script.prepare()
         system.await_engine()
         show = Show(GROUP, fleet, follower, script)
@@ -247,6 +261,13 @@ class Demo:
         producer = Child("producer", command, system.plan.folder / "producer.log", on_line=hear)
         stack.callback(producer.kill)
         return producer
+
+
+def _own_settings(gateways: Gateways | None, client_id: str) -> Mapping[str, str]:
+    """Return what a consumer process is given besides what all are given."""
+    if gateways is None or not uses_gateway(client_id):
+        return {}
+    return {"settings": orjson.dumps({"gateway": gateways.url}).decode()}
 
 
 def make_console(*, to_stderr: bool) -> Console:

@@ -16,7 +16,7 @@ from fairlead.errors import VerdictError
 from fairlead.verify.history import ClientKilled, Closing, EngineKilled, StepBegun, StepRecord
 from fairlead_proof.demo.fleet import Fleet
 from fairlead_proof.demo.floor import Floor
-from fairlead_proof.demo.shares import first_to_go
+from fairlead_proof.demo.shares import going_to
 from fairlead_proof.local.child import Killing
 from fairlead_proof.local.ownership import Ownership
 
@@ -180,13 +180,7 @@ class Script:
         slow, queue = self._hold_what_goes_to(NEWCOMER)
         self._begin("engine_kill", f"{NEWCOMER} joins, {slow} is slow, the engine is killed (-9)")
         ownership = self._follower.ownership
-        held = ownership.granted[queue]
-        self._fleet.join(NEWCOMER)
-        # One decision may drop it and grant it to the newcomer, behind the release.
-        self.await_floor(
-            lambda _: ownership.granted[queue] != held or (queue, held[1]) in ownership.dropped,
-            f"the drop of {queue} that {slow} works on",
-        )
+        self._join_and_await_drop(NEWCOMER, slow, queue)
         newest = ownership.newest
         assert newest is not None
         killing = self._system.kill_engine()
@@ -230,14 +224,37 @@ class Script:
             f"{', '.join(client_ids)} to be ready",
         )
 
-    def _hold_what_goes_to(self, client_id: str) -> tuple[str, MessageQueue]:
-        """Let the owner of a queue that will go to a newcomer hold a message of it; return both."""
+    def _hold_what_goes_to(
+        self, client_id: str, may_hold: Callable[[str], bool] = lambda _: True
+    ) -> tuple[str, MessageQueue]:
+        """Let the owner of a queue that will go to a newcomer hold a message of it; return both.
+
+        Args:
+            client_id: the newcomer.
+            may_hold: tells which owners may be chosen.
+        """
         with self._fleet.condition:
-            queue = first_to_go(self._follower.ownership, client_id)
-            slow = self._follower.ownership.granted[queue][0]
+            granted = self._follower.ownership.granted
+            queue = next(
+                queue
+                for queue in going_to(self._follower.ownership, client_id)
+                if may_hold(granted[queue][0])
+            )
+            slow = granted[queue][0]
         self._fleet.hold(slow, queue.queue_id)
         self.await_floor(lambda floor: floor.seats[slow].held is not None, f"a message of {queue}")
         return slow, queue
+
+    def _join_and_await_drop(self, newcomer: str, slow: str, queue: MessageQueue) -> None:
+        """Let a client join, and return when a queue is dropped that its owner holds on to."""
+        ownership = self._follower.ownership
+        held = ownership.granted[queue]
+        self._fleet.join(newcomer)
+        # One decision may drop it and grant it to the newcomer, behind the release.
+        self.await_floor(
+            lambda _: ownership.granted[queue] != held or (queue, held[1]) in ownership.dropped,
+            f"the drop of {queue} that {slow} works on",
+        )
 
     def _begin(self, name: str, event: str) -> None:
         now_ns = time.monotonic_ns()

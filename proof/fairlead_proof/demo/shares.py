@@ -8,7 +8,7 @@ from fairlead.core.ordering import java_order, queue_order
 from fairlead_proof.local.ownership import Ownership
 from strategies.registry import STRATEGIES
 
-__all__ = ["first_to_go", "owners_under"]
+__all__ = ["going_to", "owners_under"]
 
 
 def owners_under(
@@ -44,10 +44,10 @@ def owners_under(
     }
 
 
-def first_to_go(ownership: Ownership, newcomer: str) -> MessageQueue:
-    """Return the first queue that the group's strategy will give to a client that joins."""
+def going_to(ownership: Ownership, newcomer: str) -> list[MessageQueue]:
+    """Return the queues that the group's strategy will give to a client that joins, in order."""
     newest = ownership.newest
     assert newest is not None, "the group has been decided on"
     owners = {queue: client_id for queue, (client_id, _) in ownership.granted.items()}
     after = owners_under(newest.strategy, {*newest.members, newcomer}, owners, owners)
-    return min(queue for queue, client_id in after.items() if client_id == newcomer)
+    return sorted(queue for queue, client_id in after.items() if client_id == newcomer)

@@ -9,6 +9,7 @@ reads every written acknowledgement of a live client, because nothing may pass b
 other record or not. Unpruned worlds take each of these steps by itself, in every order.
 """
 
+from collections import Counter
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import partial
@@ -20,7 +21,7 @@ from fairlead_proof.explorer.engines import Engines
 from fairlead_proof.explorer.environment import Environment, Seen
 from fairlead_proof.explorer.facts import Fact, bits
 from fairlead_proof.explorer.steps import Kind, Step
-from fairlead_proof.explorer.world import life_of, member_key
+from fairlead_proof.explorer.world import lives_of
 
 __all__ = ["BarrierExit"]
 
@@ -106,16 +107,30 @@ class BarrierExit:
         first = [number for number in numbers if self._is_first(number, living)]
         # An engine without a state may miss them until it has waited.
         yield _Stage(partial(self._read_all, first), must=not recovering)
+        again = self._repeated(numbers)
         for number in numbers:
             if number not in first:
                 fact = engines.facts.known[number]
                 must = _is_reset(fact) or (fact.sender in living and _acks(fact))
-                yield _Stage(partial(self._read, number), must)
+                yield _Stage(partial(self._read, number), must and number not in again)
+        # Of several acknowledgements any may be the last one that is read.
+        for number in again:
+            yield _Stage(partial(self._read, number), must=False)
         for client in environment.clients:
-            for life in range(1, life_of(client.member) + 1):
-                member = member_key(client.member.client_id, life)
+            for member in lives_of(client.member):
                 yield _Stage(partial(_lapsed, environment, member), must=False)
         yield _Stage(environment.tick, must=True)
+
+    def _repeated(self, numbers: list[int]) -> list[int]:
+        """Return the acknowledgements whose member has written others for the same generation."""
+        known = self.engines.facts.known
+        names = {
+            number: (known[number].sender, known[number].generation)
+            for number in numbers
+            if _acks(known[number])
+        }
+        count = Counter(names.values())
+        return [number for number, name in names.items() if count[name] > 1]
 
     def _is_first(self, number: int, living: set[MemberKey]) -> bool:
         """Whether a fact is the first heartbeat of a live client."""

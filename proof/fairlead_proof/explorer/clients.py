@@ -18,7 +18,8 @@ from fairlead_client.session.memory import OWNED, Memory
 from fairlead_client.session.session import LEASED, Session
 from fairlead_client.session.states import QueueState, SessionState
 
-from fairlead.core import model, records
+from fairlead.core import model
+from fairlead_proof.explorer.appending import appended
 from fairlead_proof.explorer.facts import epoch_text
 from fairlead_proof.explorer.memory_image import FOREVER_MS, copied, image, settings_of, settle
 from fairlead_proof.explorer.party import DEAF, WAITS, Party, Read
@@ -29,7 +30,6 @@ from fairlead_proof.explorer.world import (
     member_key,
     process_of,
 )
-from fairlead_proof.sim.wire_shim import claim, progress
 
 __all__ = ["ClientState", "Clients"]
 
@@ -254,7 +254,8 @@ class _Doing:
 
     def _do(self, session: Session, actions: list[act.Action], now_ms: int) -> None:
         for action in actions:
-            answer = self._write(action)
+            facts, answer = appended(self.party.facts, self.party.world, self.member, action)
+            self.facts |= facts
             if answer is not None:
                 self._do(session, session.handle(answer, now_ms), now_ms)
             if isinstance(action, act.StartWork):
@@ -262,38 +263,6 @@ class _Doing:
                 position = model.Position(*action.position)
                 start = Effect(action.queue.queue_id, epoch, position)
                 self.effects.append(start)
-
-    def _write(self, action: act.Action) -> on.Event | None:
-        """Append a record of the session; return the broker's answer."""
-        sent, member = self.party.facts.sent, self.member
-        incarnation = member.incarnation
-        match action:
-            case act.SendHeartbeat():
-                if action.sequence == 1:
-                    self.facts |= sent(self.party.world.heartbeat(member, action.incarnations))
-            case act.SendProgress():
-                for entry in action.entries:
-                    self.facts |= sent(records.Progress(GROUP, member, (progress(entry),)))
-            case act.SendClaims():
-                claims = tuple(sorted(map(claim, action.claims), key=lambda each: each.queue))
-                self.facts |= sent(records.Claims(GROUP, member, action.generation, 0, 1, claims))
-                return on.ClaimsAppended(incarnation, action.generation)
-            case act.SendRelease():
-                position = None if action.position is None else model.Position(*action.position)
-                queue, epoch = model.MessageQueue(*action.queue), model.Epoch(*action.epoch)
-                last = action.last_started and model.Epoch(*action.last_started)
-                released = records.Release(
-                    GROUP, member, queue, epoch, position, last, identity=action.identity
-                )
-                self.facts |= sent(released)
-                return on.ReleaseAppended(incarnation, action.queue, action.epoch, action.position)
-            case act.SendLeave():
-                last_started = model.Epoch(*action.last_started)
-                self.facts |= sent(records.Leave(GROUP, member, 2, last_started))
-                return on.LeaveAppended(incarnation)
-            case act.CommitProgress():
-                return on.CommitFinished(action.entries, committed=True)
-        return None
 
 
 def _described(client: int, life: int, birth: int, done: _Doing) -> ClientState:

@@ -5,7 +5,6 @@ from typing import NamedTuple
 
 from fairlead_proof.explorer.facts import epoch_text, position_text
 from fairlead_proof.explorer.state_space import (
-    CLIENTS,
     ENGINE,
     JUDGE,
     NONE,
@@ -52,8 +51,7 @@ def replay_run(world: WorldBounds, run: Sequence[str]) -> Iterator[ReplayedStep]
 def stand(space: StateSpace, moment: Moment) -> str:
     """Return in words who works on what, and the chains of the engines."""
     words = []
-    for number in moment[CLIENTS:]:
-        client = space.clients.states[number]
+    for client in space.members(moment):
         works = ", ".join(f"{queue}@{epoch_text(epoch)}" for queue, epoch in client.works)
         name = client.member.incarnation
         waits = " and waits" if client.waits else ""

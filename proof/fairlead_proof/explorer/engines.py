@@ -118,6 +118,10 @@ class Engines(Party[EngineState]):
             state, held, [fact.arrival], f"engine {held.generation} reads {fact.text}"
         )
         made = made._replace(kind=max(kind, made.kind))
+        if isinstance(record, Claims) and _has_acknowledged(group, record):
+            # A thin client may acknowledge a generation more than once. In the log each of them
+            # comes once, and any of them will do.
+            made = made._replace(kind=max(Kind.CHANCE, made.kind), back=True)
         if made.matters(state, 0):
             return Read(made, alive=True)
         return WAITS if self._may_yet(group, fact) else DEAF
@@ -300,6 +304,12 @@ def _described(fresh: EngineState) -> EngineState:
         overtaken=overtaken,
         targets=targets,
     )
+
+
+def _has_acknowledged(group: GroupState, claims: Claims) -> bool:
+    """Whether a group knows an acknowledgement of the same generation by the same member."""
+    held = group.claims.get(claims.member)
+    return held is not None and held.generation == claims.generation
 
 
 def owners(group: GroupState) -> dict[MessageQueue, tuple[MemberKey, Epoch] | None]:

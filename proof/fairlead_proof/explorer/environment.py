@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import NamedTuple
 
 from fairlead.core.model import MemberKey
-from fairlead_proof.explorer.clients import ClientState
 from fairlead_proof.explorer.engines import Engines
+from fairlead_proof.explorer.member_state import MemberState
 from fairlead_proof.explorer.steps import Step
 from fairlead_proof.explorer.world import life_of
 
@@ -25,7 +25,7 @@ class Seen(NamedTuple):
     closed: bool
 
 
-def seen_by_engines(client: ClientState) -> Seen:
+def seen_by_engines(client: MemberState) -> Seen:
     """Return the part of a client's state that decides what an engine may do."""
     return Seen(client.member, client.birth, client.stopped, client.closed)
 

@@ -67,6 +67,8 @@ class _Graph:
     labels: list[str] = field(default_factory=list)
     first_step: "array[int]" = field(default_factory=lambda: array("L"))
     targets: "array[int]" = field(default_factory=lambda: array("L"))
+    backs: int = 0
+    """How many steps take something back: no cycle counts that needs one of them."""
 
     def meet(self, moment: Moment, parent: int, label: str) -> int:
         """Return a moment's number; a new moment keeps its first step."""
@@ -123,11 +125,11 @@ def search(
     return Searched(
         world,
         len(graph.moments),
-        len(graph.targets),
+        len(graph.targets) + graph.backs,
         ends,
         len(graph.run_to(len(graph.moments) - 1)),
         time.process_time() - begun,
-        len(graph.space.clients.states),
+        len(graph.space.clients.states) + len(graph.space.thin.states),
         len(graph.space.engines.states),
         len(graph.space.facts.known),
         whole,
@@ -147,7 +149,11 @@ def _expand(graph: _Graph, number: int) -> tuple[Counterexample | None, bool]:
             continue
         fair = fair or each.fair
         others = others or (each.fair and each.to[ENGINE] == moment[ENGINE])
-        graph.targets.append(graph.meet(each.to, number, each.label))
+        to = graph.meet(each.to, number, each.label)
+        if each.back:
+            graph.backs += 1
+        else:
+            graph.targets.append(to)
     missing = None if others else graph.space.stays(moment)
     if fair and missing is None:
         return None, False

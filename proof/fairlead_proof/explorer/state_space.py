@@ -6,16 +6,18 @@ from typing import NamedTuple
 
 from fairlead_client.session.events import AssignmentRead
 
-from fairlead.core.model import Position
+from fairlead.core.model import Epoch, MemberKey, Position
 from fairlead.core.records import Claims, Heartbeat, Reset
 from fairlead.core.state import GroupState
 from fairlead_proof.explorer.barrier_exit import BarrierExit
-from fairlead_proof.explorer.clients import Clients, ClientState
+from fairlead_proof.explorer.clients import Clients
 from fairlead_proof.explorer.engines import Engines, owners
 from fairlead_proof.explorer.environment import Environment, seen_by_engines
 from fairlead_proof.explorer.facts import Facts, bits
+from fairlead_proof.explorer.member_state import MemberState
 from fairlead_proof.explorer.oracle import Oracle, first_oracle, moved, spent, unfollowed
 from fairlead_proof.explorer.steps import Cost, Kind, Step
+from fairlead_proof.explorer.thin_clients import ThinClients
 from fairlead_proof.explorer.two_owners import two_owners
 from fairlead_proof.explorer.world import GROUP, Restart, WorldBounds
 
@@ -38,6 +40,7 @@ class Next(NamedTuple):
     to: Moment
     fair: bool
     violation: str | None = None
+    back: bool = False
 
 
 @dataclass(slots=True)
@@ -47,22 +50,35 @@ class StateSpace:
     world: WorldBounds
     facts: Facts = field(default_factory=Facts)
     clients: Clients = field(init=False)
+    thin: ThinClients = field(init=False)
     engines: Engines = field(init=False)
     oracles: list[Oracle] = field(default_factory=list)
     oracle_numbers: dict[Oracle, int] = field(default_factory=dict)
     judged: dict[tuple[int, Step, bool, bool], tuple[int, str | None]] = field(default_factory=dict)
-    tracked: dict[tuple[int, int], bool] = field(default_factory=dict)
+    tracked: dict[tuple[int, MemberKey, tuple[tuple[int, Epoch], ...]], bool] = field(
+        default_factory=dict
+    )
     barrier_exit: BarrierExit = field(init=False)
 
     def __post_init__(self) -> None:
         """Create the clients and the engines, over one log."""
         self.clients = Clients(self.world, self.facts)
+        self.thin = ThinClients(self.world, self.facts)
         self.engines = Engines(self.world, self.facts)
         self.barrier_exit = BarrierExit(self.engines)
 
+    def party(self, index: int) -> Clients | ThinClients:
+        """Return the party of a place in a moment: the first clients are thin."""
+        return self.thin if index - CLIENTS < self.world.thin else self.clients
+
+    def members(self, moment: Sequence[int]) -> list[MemberState]:
+        """Return the states of all clients at a moment."""
+        return [self.party(index).states[moment[index]] for index in range(CLIENTS, len(moment))]
+
     def begin(self) -> Moment:
         """Return the first moment: all clients have joined, the first grants are unread."""
-        begun = [self.clients.begin(client, 1) for client in range(self.world.clients)]
+        count = self.world.clients
+        begun = [self.party(CLIENTS + client).begin(client, 1) for client in range(count)]
         heartbeats = [
             fact.arrival.record
             for fact in self.facts.known
@@ -93,7 +109,7 @@ class StateSpace:
         yield from self._of_losses(moment)
 
     def _of_client(self, moment: Moment, index: int) -> Iterator[Next]:
-        party, state = self.clients, moment[index]
+        party, state = self.party(index), moment[index]
         for number in bits(party.effective(state, moment[FACTS])):
             step = party.reads[state][number]
             if step.matters(state, moment[FACTS]):
@@ -106,6 +122,11 @@ class StateSpace:
             generation = self.engines.states[moment[ENGINE]].generation
             for step in party.comebacks(state, generation):
                 yield self._next(moment, step, index)
+        if party is self.thin:
+            generation = self.engines.states[moment[ENGINE]].generation
+            again = self.thin.joins_again(state, generation)
+            if again is not None and again.matters(state, moment[FACTS]):
+                yield self._next(moment, again, index)
 
     def _of_engine(self, moment: Moment, index: int) -> Iterator[Next]:
         party, state = self.engines, moment[index]
@@ -131,7 +152,7 @@ class StateSpace:
     def _of_heartbeats(self, moment: Moment, index: int) -> Iterator[Next]:
         """Yield what an engine concludes from heartbeats: mute members, differing digests."""
         state, mutes = moment[index], self.oracles[moment[JUDGE]].mutes
-        for client in map(self.clients.states.__getitem__, moment[CLIENTS:]):
+        for client in self.members(moment):
             if client.digest is None:
                 continue
             mute = self.engines.mute(state, client.member) if mutes else None
@@ -157,11 +178,9 @@ class StateSpace:
                 yield self._next(left, step, ENGINE)
 
     def _environment(self, moment: Moment) -> Environment:
-        held = tuple(map(self.clients.states.__getitem__, moment[CLIENTS:]))
+        seen = tuple(map(seen_by_engines, self.members(moment)))
         oracle = self.oracles[moment[JUDGE]]
-        return Environment(
-            self.engines, moment[FACTS], tuple(map(seen_by_engines, held)), oracle.targets
-        )
+        return Environment(self.engines, moment[FACTS], seen, oracle.targets)
 
     def _of_operator(self, moment: Moment, index: int, *, unread: bool) -> Iterator[Next]:
         """Yield the operator's new targets; a granting engine reads them at once."""
@@ -169,8 +188,7 @@ class StateSpace:
         if not oracle.moves:
             return
         for queue, wanted in enumerate(oracle.targets):
-            for state in moment[CLIENTS:]:
-                client = self.clients.states[state]
+            for client in self.members(moment):
                 name = self.world.client_ids[client.client]
                 if name == wanted or client.stopped:
                     continue
@@ -225,12 +243,12 @@ class StateSpace:
         if violation is None and (index >= CLIENTS or index == ENGINE):
             violation = self._violation(to)
         fair = step.kind is not Kind.CHANCE
-        return Next(step.label, to, fair, violation)
+        return Next(step.label, to, fair, violation, step.back)
 
     def _is_listened_to(self, parts: Sequence[int]) -> bool:
         """Whether a live client would obey the old engine, since it knows no later one."""
         old = self.engines.states[parts[ZOMBIE]].generation
-        return any(self.clients.states[state].knows <= old for state in parts[CLIENTS:])
+        return any(client.knows <= old for client in self.members(parts))
 
     def _judge(self, moment: Moment, step: Step, index: int) -> tuple[int, str | None]:
         if step.kind is Kind.DEFECT:
@@ -261,7 +279,7 @@ class StateSpace:
         overtaken = self.engines.states[moment[ENGINE]].overtaken
         if not overtaken or not step.effects:
             return False
-        member, queues = self.clients.states[moment[index]].member, self.world.message_queues
+        member, queues = self.members(moment)[index - CLIENTS].member, self.world.message_queues
         return any(
             (queues[effect.queue], member, effect.started) in overtaken
             for effect in step.effects
@@ -278,30 +296,30 @@ class StateSpace:
         """Return the violation of a moment by itself."""
         seen = 0
         engine = moment[ENGINE]
-        for state in moment[CLIENTS:]:
-            client = self.clients.states[state]
+        clients = self.members(moment)
+        for client in clients:
             if client.works_on & seen:
                 overtaken = self.engines.states[engine].overtaken
-                live = map(self.clients.states.__getitem__, moment[CLIENTS:])
-                violation = two_owners(self.world, overtaken, list(live))
+                violation = two_owners(self.world, overtaken, clients)
                 if violation is not None:
                     return violation
             seen |= client.works_on
-            if client.works_on and not self._is_tracked(engine, state):
+            if client.works_on and not self._is_tracked(engine, client):
                 works = dict(client.works)
                 return f"UNTRACKED: {client.member.incarnation} works on {works}"
         return None
 
-    def _is_tracked(self, engine: int, state: int) -> bool:
-        known = self.tracked.get((engine, state))
+    def _is_tracked(self, engine: int, client: MemberState) -> bool:
+        name = engine, client.member, client.works
+        known = self.tracked.get(name)
         if known is None:
-            held, client = self.engines.states[engine], self.clients.states[state]
+            held = self.engines.states[engine]
             queues = self.world.message_queues
             known = not held.granting or all(
                 (queues[queue], client.member, epoch) in held.holdings
                 for queue, epoch in client.works
             )
-            self.tracked[engine, state] = known
+            self.tracked[name] = known
         return known
 
     def _pruned(self, facts: int, parts: Moment) -> Moment:
@@ -309,7 +327,7 @@ class StateSpace:
         if not self.world.prune:
             return (facts, *parts)
         keep = 0
-        engines, clients = self.engines, self.clients
+        engines = self.engines
         if self.oracles[parts[JUDGE - 1]].losses and self.world.restart is not Restart.INTACT:
             keep = facts & self.facts.lasting
         for state in parts[: JUDGE - 1]:
@@ -320,9 +338,10 @@ class StateSpace:
             if state != NONE:
                 for holding in engines.states[state].holdings:
                     keep |= facts & self.facts.releases.get(holding, 0)
-        for state in parts[CLIENTS - 1 :]:
-            clients.effective(state, facts)
-            keep |= facts & clients.alive[state]
+        for index, state in enumerate(parts[CLIENTS - 1 :], CLIENTS):
+            party = self.party(index)
+            party.effective(state, facts)
+            keep |= facts & party.alive[state]
         for number in bits(keep & self.facts.gated):
             for holding in self.facts.known[number].gates:
                 keep |= facts & self.facts.releases.get(holding, 0)
@@ -340,11 +359,7 @@ class StateSpace:
     def unsettled(self, moment: Moment) -> str | None:
         """Return why a moment without further steps is not settled; None: it is settled."""
         engine = self.engines.states[moment[ENGINE]]
-        live = [
-            client
-            for client in map(self.clients.states.__getitem__, moment[CLIENTS:])
-            if not client.stopped
-        ]
+        live = [client for client in self.members(moment) if not client.stopped]
         if engine.group is None or not engine.granting:
             return "the engine is still recovering"
         for client in live:
@@ -355,7 +370,7 @@ class StateSpace:
             return unread
         return self._unowned(engine.group, live)
 
-    def _unowned(self, group: GroupState, live: Sequence[ClientState]) -> str | None:
+    def _unowned(self, group: GroupState, live: Sequence[MemberState]) -> str | None:
         for queue, value in group.queues.items():
             if value.overtaken and live:
                 return f"queue {queue.queue_id} stays marked unsafe"

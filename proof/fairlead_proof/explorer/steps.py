@@ -51,6 +51,8 @@ class Step(NamedTuple):
     kind: Kind = Kind.FAIR
     effects: tuple[Effect, ...] = ()
     cost: Cost = Cost.NOTHING
+    back: bool = False
+    """Whether it takes something back: an answer is lost. Such steps alone may go round."""
     detail: object = None
     """For a move the new targets; for a reset the queue and the position."""
 

@@ -2,15 +2,15 @@
 
 from collections.abc import Collection, Sequence
 
-from fairlead_proof.explorer.clients import ClientState
 from fairlead_proof.explorer.facts import Holding
+from fairlead_proof.explorer.member_state import MemberState
 from fairlead_proof.explorer.world import WorldBounds
 
 __all__ = ["two_owners"]
 
 
 def two_owners(
-    world: WorldBounds, overtaken: Collection[Holding], clients: Sequence[ClientState]
+    world: WorldBounds, overtaken: Collection[Holding], clients: Sequence[MemberState]
 ) -> str | None:
     """Return the text about two owners of one queue without an excuse; None: there are none.
 

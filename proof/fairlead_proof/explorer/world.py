@@ -41,6 +41,7 @@ class WorldBounds:
     """The bounds of one search. Within them everything happens in every order.
 
     Attributes:
+        thin: how many of the clients, from the first one on, reach the log through gateways.
         moves: how often an operator aims a queue at another client, after the first target.
         deaths: how many clients crash, leave or lose their lease.
         losses: how often another driver starts, with the state of ``restart``.
@@ -57,6 +58,7 @@ class WorldBounds:
     """
 
     clients: int = 3
+    thin: int = 0
     queues: int = 1
     moves: int = 1
     deaths: int = 0
@@ -79,6 +81,8 @@ class WorldBounds:
         """The name of the world in tables: cap, clients, queues, bounds."""
         bounds = f"{self.moves}/{self.deaths}/{self.losses}/{self.offsets}"
         words = [f"K={self.cap}", f"{self.clients} clients", f"{self.queues} queues", bounds]
+        if self.thin:
+            words.insert(2, f"{self.thin} thin")
         if self.comebacks:
             words.append(f"{self.comebacks} comebacks")
         if self.resets:
@@ -134,9 +138,25 @@ def member_key(client_id: str, life: int) -> MemberKey:
     return MemberKey(client_id, f"{client_id}.{life}")
 
 
+def thin_key(client_id: str, life: int) -> MemberKey:
+    """Return the member key of one session of a thin client.
+
+    A gateway draws the name, so a later session may rank below an earlier one: here each does.
+    """
+    return MemberKey(client_id, f"{client_id}.{chr(ord('z') + 1 - life)}")
+
+
 def life_of(member: MemberKey) -> int:
     """Return the number of a member's incarnation."""
-    return int(member.incarnation.rpartition(".")[2])
+    name = member.incarnation.rpartition(".")[2]
+    return int(name) if name.isdecimal() else ord("z") + 1 - ord(name)
+
+
+def lives_of(member: MemberKey) -> tuple[MemberKey, ...]:
+    """Return a member and its client's incarnations before it, oldest first."""
+    is_thin = not member.incarnation.rpartition(".")[2].isdecimal()
+    key = thin_key if is_thin else member_key
+    return tuple(key(member.client_id, life) for life in range(1, life_of(member) + 1))
 
 
 def process_of(client_id: str) -> Process:

@@ -31,6 +31,7 @@ _BRIDGE_POLL_MS: Final = 500
 _ENGINE_SECONDS: Final = 120.0
 _SERVE_SECONDS: Final = 60.0
 _POLL_MS: Final = 200
+_NOTHING: Final[Mapping[str, str]] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,17 +300,18 @@ class LocalSystem:
             **self.plan.settings,
         }
 
-    def fairlead(self, name: str, *arguments: str) -> Child:
+    def fairlead(self, name: str, *arguments: str, settings: Mapping[str, str] = _NOTHING) -> Child:
         """Start a command of Fairlead as a process with the system's settings; the caller ends it.
 
         Args:
             name: what it is called in messages; its log is named after it.
             arguments: the command's own.
+            settings: its own, over the system's.
         """
         command = [sys.executable, "-m", "fairlead", *arguments]
         environment = {
             f"FAIRLEAD__{key.replace('.', '__').upper()}": value
-            for key, value in self.settings().items()
+            for key, value in {**self.settings(), **settings}.items()
         }
         log = self.plan.folder / f"{name}.log"
         return Child(name, command, log, environment=environment)

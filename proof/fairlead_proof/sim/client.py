@@ -16,7 +16,7 @@ from fairlead_client.session.memory import SessionSettings
 from fairlead_client.session.session import Ownership, Session
 from fairlead_client.session.states import SessionState
 from fairlead_client.settings.client_settings import Settings
-from fairlead_client.transport.encoding import Encoder
+from fairlead_client.transport.encoding import Encoder, describe
 
 from fairlead.core.model import MessageQueue, Position
 from fairlead.wire.partition import partition_of_client
@@ -107,7 +107,7 @@ class Client:
             consume_from=scenario.consume_from,
         )
         identity = ClientIdentity(who.client_id, process, "10.0.0.1")
-        self._outbox = Outbox(Encoder(settings, identity, "0"))
+        self._outbox = Outbox(Encoder(describe(settings, identity, "0")))
         self.session = Session(
             SessionSettings(
                 scenario.group,
@@ -319,8 +319,8 @@ class Client:
         if message.suffix == "releases":
             self.world.narrate(self.name, "releases", *message.named)
 
-        def answer(known: bool) -> None:  # noqa: FBT001 - the producer's word for the outcome
-            event = message.appended if known else message.failed
+        def answer(record: RawRecord | None) -> None:
+            event = message.failed if record is None else message.appended
             if event is not None:
                 self._post(0, event)
 

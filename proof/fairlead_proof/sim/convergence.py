@@ -21,7 +21,7 @@ GRACE_MS = 7_000
 def heal(world: SimulatedWorld) -> None:
     """End all faults."""
     world.narrate("operator", "lets everything heal")
-    world.kafka.up = True
+    world.kafka.up = world.heals = True
     world.bridge.away_until_ms = world.bridge.late_answers = 0
     topic = world.data.topics[TOPIC]
     if not topic.readable:
@@ -36,6 +36,11 @@ def heal(world: SimulatedWorld) -> None:
         client.application.slow_times = client.commits_fail = 0
         client.weather.lost_answers = client.weather.late_answers = client.weather.repeated = 0
         client.speak()
+    for gateway in world.gateways:
+        gateway.machine.thaw()
+        gateway.stuck_until_ms = 0
+        gateway.slowness = 1
+        gateway.weather.lost_answers = 0
     if not world.living:
         world.join()
     for driver in world.drivers:

@@ -3,6 +3,7 @@
 from fairlead_client.session.states import SessionState
 
 from fairlead_proof.sim.client import Client
+from fairlead_proof.sim.thin_client import ThinClient
 from fairlead_proof.sim.world import OTHER_TOPIC, TOPIC, SimulatedWorld
 
 __all__ = ["OF_CLIENTS"]
@@ -10,7 +11,7 @@ __all__ = ["OF_CLIENTS"]
 CLIENTS_MAX = 7
 
 
-def _awake(world: SimulatedWorld) -> list[Client]:
+def _awake(world: SimulatedWorld) -> list[Client | ThinClient]:
     """Return the processes that run now and have joined."""
     return [
         client

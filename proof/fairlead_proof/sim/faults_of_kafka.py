@@ -4,6 +4,7 @@ A fault of somebody's next request counts when it strikes.
 """
 
 from fairlead_proof.sim.client import Client
+from fairlead_proof.sim.thin_client import ThinClient
 from fairlead_proof.sim.world import SimulatedWorld
 
 __all__ = ["OF_KAFKA"]
@@ -63,7 +64,7 @@ def log_compacted(world: SimulatedWorld) -> bool:
     return taken > 0
 
 
-def _struck(world: SimulatedWorld) -> Client | None:
+def _struck(world: SimulatedWorld) -> Client | ThinClient | None:
     living = world.living
     return world.chance.pick(living) if living else None
 

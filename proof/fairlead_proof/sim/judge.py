@@ -59,6 +59,7 @@ class Judge:
         self.reports = Reports(self._counts)
         self.start_checks = StartChecks()
         self.grants = Grants(self.reports, self.tenures)
+        self._sequences: dict[str, int] = {}
         self._late: set[Queue] = set()
         self._recreated: set[Queue] = set()
         self._loose = frozenset(loose)
@@ -200,6 +201,11 @@ class Judge:
             read = orjson.loads(value)
             topics = tuple(each["topic"] for each in read["subscriptions"])
             known = self.grants.subscribed.setdefault(read["incarnation"], [])
+            newest = self._sequences.get(read["incarnation"], -1)
+            if read["sequence"] < newest:
+                # A gateway was late with it, and the engine ignores what it says.
+                return
+            self._sequences[read["incarnation"]] = read["sequence"]
             if not known or known[-1][1] != topics:
                 known.append((record.offset, topics))
 

@@ -10,6 +10,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Protocol
 
+from fairlead.wire.raw import RawRecord
 from fairlead_proof.sim.chance import Chance
 from fairlead_proof.sim.kafka import Kafka, Partition
 from fairlead_proof.sim.timeline import Timeline
@@ -18,8 +19,8 @@ __all__ = ["Answer", "Producer", "Weather"]
 
 RETRY_MS = 200
 
-Answer = Callable[[bool], None]
-"""Called with whether the records are known to be in the log."""
+Answer = Callable[[RawRecord | None], None]
+"""Called with the last record; None: the records may not be in the log."""
 
 
 class Host(Protocol):
@@ -43,7 +44,7 @@ class Request:
     values: tuple[bytes | None, ...]
     sent_ms: int
     answer: Answer | None
-    appended: bool = False
+    last: RawRecord | None = None
 
 
 @dataclass(slots=True)
@@ -126,7 +127,7 @@ class Producer:
             times = 2
         for _ in range(times):
             for value in request.values:
-                self._kafka.append(request.partition, request.key, value)
+                request.last = self._kafka.append(request.partition, request.key, value)
         wait_ms = self._chance.between(1, 30)
         if weather.lost_answers:
             weather.lost_answers -= 1
@@ -144,5 +145,5 @@ class Producer:
             return
         self._waiting.popleft()
         if request.answer is not None:
-            request.answer(known)
+            request.answer(request.last if known else None)
         self._next()

@@ -9,6 +9,7 @@ from fairlead_proof.sim.changes import CHANGES
 from fairlead_proof.sim.convergence import heal, settle
 from fairlead_proof.sim.faults_of_clients import OF_CLIENTS
 from fairlead_proof.sim.faults_of_engine import OF_ENGINE
+from fairlead_proof.sim.faults_of_gateways import OF_GATEWAYS
 from fairlead_proof.sim.faults_of_kafka import OF_KAFKA
 from fairlead_proof.sim.story import Story
 from fairlead_proof.sim.violation import BreachError
@@ -19,6 +20,8 @@ __all__ = ["KINDS", "Outcome", "run_schedule"]
 Injection = Callable[[SimulatedWorld], bool | None]
 
 CATALOGUE: tuple[tuple[Injection, int], ...] = (*OF_CLIENTS, *OF_KAFKA, *OF_ENGINE, *CHANGES)
+THIN_CATALOGUE: tuple[tuple[Injection, int], ...] = (*CATALOGUE, *OF_GATEWAYS)
+GATEWAYS = 2
 
 KINDS = (
     "client_clock_drifts",
@@ -58,19 +61,20 @@ class Outcome:
         return sum(self.handovers.values())
 
 
-def run_schedule(seed: int, *, keep_story: bool = False) -> Outcome:
+def run_schedule(seed: int, *, keep_story: bool = False, thin: bool = False) -> Outcome:
     """Run the schedule of a seed.
 
     Args:
         seed: the same seed gives the same schedule, in every process.
         keep_story: whether to keep the story.
+        thin: whether most clients come through gateways.
     """
     story = Story() if keep_story else None
     collects = gc.isenabled()
     # A schedule is short and frees its objects at its end; the cycle collector would cost more.
     gc.disable()
     try:
-        world = SimulatedWorld(seed, story)
+        world = SimulatedWorld(seed, story, thin=thin)
         breach, settled_ms = _live(world)
     finally:
         if collects:
@@ -107,6 +111,8 @@ def _live(world: SimulatedWorld) -> tuple[tuple[str, str] | None, int | None]:
 def _begin(world: SimulatedWorld) -> None:
     """Start the engine and the first clients."""
     world.start_driver()
+    for _ in range(GATEWAYS if world.thin else 0):
+        world.start_gateway()
     for _ in range(world.scenario.clients):
         world.join()
     world.timeline.run_until(BEGIN_MS)
@@ -114,7 +120,7 @@ def _begin(world: SimulatedWorld) -> None:
 
 def _let_something_happen(world: SimulatedWorld) -> None:
     for _ in range(TRIES):
-        inject = world.chance.weighed(CATALOGUE)
+        inject = world.chance.weighed(THIN_CATALOGUE if world.thin else CATALOGUE)
         happened = inject(world)
         if happened:
             world.note(inject.__name__)

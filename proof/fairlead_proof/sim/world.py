@@ -15,11 +15,13 @@ from fairlead_proof.sim.checkpoint import Checkpoint
 from fairlead_proof.sim.client import Client
 from fairlead_proof.sim.data_plane import DataPlane, Topic
 from fairlead_proof.sim.driver import Driver
+from fairlead_proof.sim.gateway_process import GatewayProcess
 from fairlead_proof.sim.identification import Identification
 from fairlead_proof.sim.judge import Judge
 from fairlead_proof.sim.kafka import Kafka
 from fairlead_proof.sim.scenario import draw_scenario
 from fairlead_proof.sim.story import Story
+from fairlead_proof.sim.thin_client import ThinClient
 from fairlead_proof.sim.timeline import Timeline
 
 __all__ = ["OTHER_TOPIC", "TOPIC", "SimulatedWorld"]
@@ -40,11 +42,14 @@ class SimulatedWorld:
         checkpoint: the folder of the newest driver.
         rules: the group's rules in force: (rule, subject) -> value.
         happened: how often each fault or change happened.
+        heals: whether the faults are over, those of the network between client and gateway too.
         next_jump_ms: the broker's clock must not jump ahead again before this.
     """
 
-    def __init__(self, seed: int, story: Story | None = None) -> None:
+    def __init__(self, seed: int, story: Story | None = None, *, thin: bool = False) -> None:
+        """Make a world; with ``thin`` most clients come through gateways."""
         self.seed = seed
+        self.thin = thin
         self.story = story
         self.timeline = Timeline()
         self.chance = Chance(seed)
@@ -54,7 +59,9 @@ class SimulatedWorld:
         self.judge = Judge(self, {OTHER_TOPIC})
         self.bridge = Bridge(self)
         self.checkpoint = Checkpoint()
-        self.clients: list[Client] = []
+        self.clients: list[Client | ThinClient] = []
+        self.gateways: list[GatewayProcess] = []
+        self.heals = False
         self.drivers: list[Driver] = []
         self.rules: dict[tuple[str, tuple[str, ...]], object] = {}
         self.happened: Counter[str] = Counter()
@@ -68,7 +75,7 @@ class SimulatedWorld:
             self.story.add(self.timeline.now_ms, who, (what, *values))
 
     @property
-    def living(self) -> list[Client]:
+    def living(self) -> list[Client | ThinClient]:
         """The processes that have not ended."""
         return [client for client in self.clients if client.alive]
 
@@ -80,14 +87,17 @@ class SimulatedWorld:
                 return driver
         return None
 
-    def join(self, client_id: str | None = None, topics: tuple[str, ...] = (TOPIC,)) -> Client:
+    def join(
+        self, client_id: str | None = None, topics: tuple[str, ...] = (TOPIC,)
+    ) -> Client | ThinClient:
         """Start a client process."""
         number = len(self.clients)
         drift = self.scenario.drift_permille
         who = Identification(
             client_id or f"client-{number}", number, topics, self.chance.between(-drift, drift)
         )
-        client = Client(self, who)
+        thin = self.thin and self.chance.happens(0.7)
+        client = ThinClient(self, who) if thin else Client(self, who)
         self.clients.append(client)
         self.narrate(client.name, "starts")
         if who.drift_permille and not self.happened["client_clock_drifts"]:
@@ -98,6 +108,11 @@ class SimulatedWorld:
         """Start a process under a former client id, unless one of that id runs."""
         if all(client.who.client_id != client_id for client in self.living):
             self.join(client_id, topics)
+
+    def start_gateway(self) -> None:
+        """Start a gateway."""
+        self.gateways.append(GatewayProcess(self, len(self.gateways)))
+        self.narrate(self.gateways[-1].name, "starts")
 
     def start_driver(self, checkpoint: Checkpoint | None = None) -> Driver:
         """Start an engine on a checkpoint."""
