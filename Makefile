@@ -27,7 +27,7 @@ ALERT_ARGS ?=
 
 say = printf '==> %s\n'
 
-.PHONY: help setup python java demo check format prepared test test-fast test-long fuzz explore mutants bench bench-pull bench-strategies bench-producer strategy-figures alerts alert-rules dashboards metrics-page metrics-samples json-page settings-pages abuse lock image image-steps clean
+.PHONY: help setup python java demo check format prepared test test-fast test-long fuzz explore mutants bench bench-gateway bench-pull bench-strategies bench-producer strategy-figures alerts alert-rules java-client dashboards metrics-page metrics-samples json-page openapi settings-pages abuse lock image image-steps clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | \
@@ -36,6 +36,8 @@ help: ## list the targets
 setup: java $(STAMP) ## .venv with the fairlead command, jars, class-data archives, Prometheus
 	@$(say) "jars: fetched once, checked by SHA-256"
 	@$(BIN)/fairlead setup jars
+	@$(say) "fairlead-java: the client for Java, built if something has changed"
+	@$(BIN)/python -m tools.java_client || $(say) "without it: all works but the tests of the Java client"
 	@$(say) "class-data archives: halve the starts of engine and broker"
 	@$(BIN)/fairlead setup archive || $(say) "without archives: all works, starts take longer"
 	@$(say) "prometheus and promtool: for the tests of the alerts, fetched once with apt, without root"
@@ -81,6 +83,8 @@ prepared: java $(STAMP)
 	@$(MAKE) -j 2 setup check
 	@$(say) "zsh and fish: for the tests of completion, fetched once with apt, without root"
 	@$(BIN)/python -m tests.shells || $(say) "without them: the tests of completion fail"
+	@$(say) "go, node, curl, jq: for the tests of examples/, fetched once where the machine has none"
+	@$(BIN)/python -m tests.example_programs || $(say) "without them: the tests of examples/ fail"
 
 test: prepared ## set-up, checks, then every test but the slow ones
 	@$(say) "pytest: pure, Spark and broker tests"
@@ -112,6 +116,11 @@ bench: setup ## latency of joins and leaves on the real broker and job
 	@$(say) "fairlead proof bench $(BENCH_ARGS)"
 	@$(BIN)/fairlead proof bench $(BENCH_ARGS)
 
+bench-gateway: setup ## joins through gateways beside direct ones; clients of one gateway
+	@$(say) "python -m benchmarks.gateway_joins, python -m benchmarks.gateway_load"
+	@$(BIN)/python -m benchmarks.gateway_joins --check $(BENCH_ARGS)
+	@$(BIN)/python -m benchmarks.gateway_load --check
+
 bench-pull: setup ## the push consumer beside bare kafka-python: what it keeps of its speed
 	@$(say) "benchmarks/pull_throughput.py $(BENCH_ARGS)"
 	@$(BIN)/python benchmarks/pull_throughput.py $(BENCH_ARGS)
@@ -132,6 +141,9 @@ strategy-figures: bench-strategies ## that, and its figures written into docs/st
 	@$(say) "docs/strategy-benchmark.md"
 	@$(BIN)/python benchmarks/strategy_figures.py
 
+java-client: java $(STAMP) ## the jar of the client for Java, built if something has changed
+	@$(BIN)/python -m tools.java_client
+
 alerts: $(STAMP) ## write the rules of the alerts, their tests and docs/alerts.md from the table in code
 	@$(BIN)/python -m tests.monitoring.alert_files
 
@@ -145,6 +157,10 @@ metrics-page: $(STAMP) ## write the tables of docs/metrics.md from code and samp
 json-page: $(STAMP) ## write docs/json.md from the schema of all answers
 	@$(say) "python -m tools.json_page"
 	@$(BIN)/python -m tools.json_page
+
+openapi: $(STAMP) ## write fairlead/schemas/openapi.json, the gateway's contract, from code
+	@$(say) "python -m fairlead.gateway.openapi"
+	@$(BIN)/python -m fairlead.gateway.openapi
 
 settings-pages: $(STAMP) ## write the comments of conf/default.toml and docs/configuration.md from code
 	@$(say) "python -m fairlead.settings.pages"
@@ -163,7 +179,7 @@ lock: $(STAMP) ## resolve the dependencies anew into the hashed locks
 	@$(say) "uv, in an environment of its own"
 	@test -x .cache/lock/bin/uv || { "$(PYTHON)" -m venv .cache/lock && \
 	  .cache/lock/bin/python -m pip install --disable-pip-version-check --quiet 'uv>=0.5'; }
-	@$(say) "requirements.lock, requirements-dev.lock"
+	@$(say) "requirements.lock, requirements-dev.lock, requirements-examples.lock"
 	@deploy/lock .cache/lock/bin/uv
 
 image: ## build the container image (needs docker, podman or buildah)

@@ -1,4 +1,4 @@
-"""The overview: six rows; the first answers whether all is safe."""
+"""The overview: seven rows; the first answers whether all is safe."""
 
 from typing import Final
 
@@ -12,6 +12,7 @@ from tools.dashboards.frame import (
 from tools.dashboards.promql import STEP, of_groups
 from tools.dashboards.rows.clients import clients
 from tools.dashboards.rows.engine import engine
+from tools.dashboards.rows.gateway import gateway
 from tools.dashboards.rows.groups import groups
 from tools.dashboards.rows.lag import lag
 from tools.dashboards.rows.rebalances import rebalances
@@ -27,7 +28,7 @@ def overview() -> Page:
         uid="fairlead-overview",
         title="Fairlead",
         description="Is it safe, what moved and why, who is behind: all groups.",
-        rows=[safety(), rebalances(), groups(), lag(), engine(), clients()],
+        rows=[safety(), rebalances(), groups(), lag(), engine(), clients(), gateway()],
         variables=[
             datasource_variable(),
             job_variable(),

@@ -131,6 +131,9 @@ ENGINE_SEEN: Final = f"max({of_job('fairlead_generation')})"
 CLIENTS_SEEN: Final = f"max({of_clients('fairlead_client_owned_queues')})"
 """There while an application's client is scraped."""
 
+GATEWAY_SEEN: Final = f"max({of_job('fairlead_gateway_ready')})"
+"""There while a gateway is scraped."""
+
 
 def or_zero(expression: str, seen: str = FOLLOWED) -> str:
     """Return 0 where there is nothing to tell, as long as the exporter is seen."""

@@ -8,7 +8,8 @@ from prometheus_client import CollectorRegistry
 from prometheus_client.core import Metric
 
 from fairlead.bridges.kafka.figures import BridgeFigures, BridgeMetrics
-from fairlead.serve.following import Following
+from fairlead.gateway.gateway_metrics import GatewayMetrics, StateMetrics
+from fairlead.kafka.topic_follower import Following
 from fairlead.serve.group_families import COUNTERS, GAUGES, HISTOGRAMS, family
 from fairlead.serve.serve_metrics import ServeMetrics
 from streaming.metrics import EngineMetrics
@@ -36,9 +37,25 @@ def exported() -> Mapping[str, Mapping[str, Family]]:
         "groups_now": _named(family(each) for each in GAUGES),
         "groups_counted": _named(family(each) for each in (*COUNTERS, *HISTOGRAMS)),
         "serve": _named(ServeMetrics(lambda: nothing).registry.collect()),
+        "gateway": _named(_gateway(nothing).collect()),
         "client": _named(client.collect()),
         "producer": _named(producer.collect()),
     }
+
+
+class _NoGateway(NamedTuple):
+    """A gateway that does nothing."""
+
+    following: Following
+    trouble: str = ""
+    sessions: int = 0
+
+
+def _gateway(following: Following) -> CollectorRegistry:
+    registry = CollectorRegistry()
+    registry.register(StateMetrics(_NoGateway(following)))
+    GatewayMetrics(registry)
+    return registry
 
 
 def _named(metrics: Iterable[Metric]) -> Mapping[str, Family]:

@@ -1,0 +1,71 @@
+package io.fairlead.client.session;
+
+import java.util.ArrayList;
+import java.util.Collection;
+import java.util.Collections;
+import java.util.HashSet;
+import java.util.List;
+import java.util.Objects;
+import java.util.Set;
+
+/** The answer to a poll. The client stops at once what {@link #working} does not name. */
+public final class PollAnswer {
+  /** What the client has to say with its next poll, as it got it. */
+  public final String state;
+
+  /** How long the lease is, counted from before the poll was sent. */
+  public final long leaseMs;
+
+  /** The queues to start. */
+  public final List<Start> start;
+
+  /** The queues to stop in order. */
+  public final List<Stop> stop;
+
+  /** What the gateway holds the client to be working on. */
+  public final Set<WorkName> working;
+
+  /** Makes an answer. */
+  public PollAnswer(
+      String state,
+      long leaseMs,
+      Collection<Start> start,
+      Collection<Stop> stop,
+      Collection<WorkName> working) {
+    this.state = Objects.requireNonNull(state, "state");
+    this.leaseMs = leaseMs;
+    this.start = Collections.unmodifiableList(new ArrayList<>(start));
+    this.stop = Collections.unmodifiableList(new ArrayList<>(stop));
+    this.working = Collections.unmodifiableSet(new HashSet<>(working));
+  }
+
+  /** The client may read the queue from this offset on. */
+  public static final class Start {
+    /** The queue and the epoch of the new work. */
+    public final WorkName name;
+
+    /** The first offset to read. */
+    public final long offset;
+
+    /** Makes a start. */
+    public Start(WorkName name, long offset) {
+      this.name = Objects.requireNonNull(name, "name");
+      this.offset = offset;
+    }
+  }
+
+  /** The client has to stop the queue, and to say so in time. */
+  public static final class Stop {
+    /** The queue and the epoch of the work. */
+    public final WorkName name;
+
+    /** How much time there is; 0 means that the deadline is over. */
+    public final long deadlineMs;
+
+    /** Makes a stop. */
+    public Stop(WorkName name, long deadlineMs) {
+      this.name = Objects.requireNonNull(name, "name");
+      this.deadlineMs = deadlineMs;
+    }
+  }
+}
