@@ -37,6 +37,9 @@ _OBJECTS = {
     "config show": "Setting",
     "config check": "SettingProblem",
     "config kafka": "KafkaOption",
+    "token new": "MadeToken",
+    "token list": "Token",
+    "token revoke": "Token",
 }
 ANSWERED = {*_OBJECTS, "watch"}
 """The commands whose answers the tests know."""

@@ -10,9 +10,9 @@ from fairlead.control.queue_resets import PlannedReset, ResetOutcome
 from fairlead.control.rule_json import rules_json
 from fairlead.core.model import MessageQueue, Position
 from fairlead.core.records import Reset, RuleSet
+from fairlead.kafka.topic_follower import Following
 from fairlead.observed.bridge_liveness import BridgeLiveness
 from fairlead.observed.verdict import check_group, unreadable_group
-from fairlead.serve.following import Following
 from fairlead.serve.readiness import readiness_of
 from fairlead.serve.shared_view import SharedView
 from fairlead.settings import load_settings

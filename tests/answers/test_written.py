@@ -12,6 +12,7 @@ from urllib.parse import quote
 import pytest
 from typer.testing import CliRunner
 
+from fairlead.access.guard import guarded
 from fairlead.cli.main import app
 from fairlead.cli.render.applied_plan import AppliedPlan, show_applied, show_done
 from fairlead.cli.render.output import OutputFormat
@@ -20,11 +21,11 @@ from fairlead.core.model import MessageQueue
 from fairlead.core.records import RuleSet
 from fairlead.errors import VerdictError
 from fairlead.http.server import HttpServer, start_server
+from fairlead.kafka.topic_follower import Following
 from fairlead.planning.changes import Changes
 from fairlead.planning.saved_plan import PlannedMove, SavedPlan
 from fairlead.serve.api import application
 from fairlead.serve.event_streams import EventStreams
-from fairlead.serve.following import Following
 from fairlead.serve.serve_metrics import ServeMetrics
 from fairlead.serve.shared_view import SharedView
 from fairlead.settings import ServeSettings, load_settings
@@ -93,7 +94,8 @@ def server() -> Iterator[HttpServer]:
     held.begin(NAMES, PARTITIONS)
     held.apply(Reader(moving_life()).rows())
     held.follow()
-    asked = application(held, lambda: following, metrics, streams, settings.kafka)
+    view = application(held, lambda: following, metrics, streams, settings.kafka)
+    asked = guarded(view, settings)
     running = start_server(asked, where, "serve", settings.http)
     yield running
     running.stop()

@@ -6,13 +6,13 @@ import pytest
 
 from fairlead.cli.change.given_rules import (
     GivenRules,
-    completed,
     deadline_of,
     gone_rules,
     wanted_rules,
 )
 from fairlead.cli.main import main
 from fairlead.control.rule_values import subject_words, value_words
+from fairlead.control.wanted_rules import completed
 from fairlead.core.records import RuleSet
 from fairlead.errors import ExitCode, UsageError
 

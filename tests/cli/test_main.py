@@ -19,7 +19,7 @@ PANELS = {
     "Change": ["plan", "apply", "offsets", "adopt", "release"],
     "Judge": ["verify", "replay"],
 }
-RARER = ["config", "setup", "record", "rejects", "route", "broker", "demo", "proof"]
+RARER = ["config", "token", "setup", "record", "rejects", "route", "broker", "demo", "proof"]
 
 
 @pytest.fixture(autouse=True)
@@ -162,6 +162,6 @@ def test_help_fits_its_terminal(
     assert _run(["doctor", "--help"]) == 0
     words = capsys.readouterr().out
     # No word of a role is cut by the frame.
-    assert {"engine,", "bridge,", "client,", "producer,", "reader,", "operator."} <= {
+    assert {"engine,", "bridge,", "client,", "producer,", "reader,", "operator,", "gateway."} <= {
         *words.split()
     }

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from fairlead_client import Consumer
 
-from fairlead.cli.change.resets import report_resets
 from fairlead.control.queue_place import QueuePlace
 from fairlead.control.queue_resets import PlannedReset, write_planned
 from fairlead.core.model import MessageQueue
 from fairlead.core.records import Reset
 from fairlead.errors import VerdictError
+from fairlead.operating.resets import report_resets
 from tests.kit.command import Command
 from tests.kit.kafka_log import body_of
 from tests.kit.live_system import NOW_MS, WAIT_MS, LiveSystem, live_system

@@ -4,7 +4,6 @@ from dataclasses import replace
 
 import pytest
 
-from fairlead.cli.change.released_group import refuse_to_end_release
 from fairlead.control.native_handback import (
     ends_release,
     foreign_designation,
@@ -15,6 +14,7 @@ from fairlead.control.native_handback import (
 )
 from fairlead.control.native_takeover import Uncommitted, plan_adoption
 from fairlead.control.queue_place import PositionTeller, QueuePlace
+from fairlead.control.released_group import refuse_to_end_release
 from fairlead.control.rule_change import changes_of
 from fairlead.control.rules_in_force import RulesInForce, WrittenRule
 from fairlead.core.model import MessageQueue, Position

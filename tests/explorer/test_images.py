@@ -3,6 +3,7 @@
 from dataclasses import fields, replace
 
 from fairlead_client.session.memory import Memory, QueueMemory
+from fairlead_client.thin.thin_session import ThinSession
 from fairlead_proof.explorer import group_image, memory_image
 from fairlead_proof.explorer.frozen import frozen
 from fairlead_proof.explorer.state_space import CLIENTS, ENGINE, StateSpace
@@ -69,3 +70,37 @@ def test_what_a_group_is_named_by() -> None:
 def test_frozen_mappings_have_no_order() -> None:
     """A mapping's image does not depend on the order in which it was filled."""
     assert frozen({2: [1], 1: {"b": 2, "a": 1}}) == frozen({1: {"a": 1, "b": 2}, 2: [1]})
+
+
+def test_fields_of_an_exchange() -> None:
+    """Everything that a hosted session has is part of its image, or needs time or people."""
+    space = StateSpace(WorldBounds(clients=1, thin=1))
+    exchange = space.thin.states[space.begin()[CLIENTS]].exchange
+    assert exchange is not None
+    imaged = {"_session", "_told", "_named", "_claims_sent", "lost", "words"}
+    told = {"_stops_told", "_from_release", "_notices", "_drain_ms", "_now_ms"}
+    assert vars(exchange).keys() == imaged | told
+
+
+def test_a_copy_of_an_exchange_goes_its_own_way() -> None:
+    """A copy has the same image, and shares nothing that changes with the original."""
+    space = StateSpace(WorldBounds(clients=1, thin=1))
+    exchange = space.thin.states[space.begin()[CLIENTS]].exchange
+    assert exchange is not None
+    copy = exchange.copied()
+    assert copy.image() == exchange.image()
+    shared = {
+        name
+        for name, value in vars(copy).items()
+        if isinstance(value, list | set | dict) and value is vars(exchange)[name]
+    }
+    assert shared == set()
+    assert copy.memory is not exchange.memory
+
+
+def test_fields_of_a_thin_session() -> None:
+    """Everything that a thin session has is part of its image, or a time, or always the same."""
+    imaged = {"state", "_works", "_stopped", "_said", "_closing", "_token", "_under_way"}
+    times = {"lease_until_ms", "_poll_ms", "_sent_ms", "_due_ms", "_sequence", "joins"}
+    same = {"_session", "_subscriptions", "_subscribed", "_decide", "_done"}
+    assert names(ThinSession) == imaged | times | same

@@ -9,7 +9,7 @@ from fairlead_client.session.seen_releases import SeenReleases
 from fairlead_proof.explorer.counterexample_replay import ImpossibleStepError, replay_run
 from fairlead_proof.explorer.rows import ROWS, Rows
 from fairlead_proof.explorer.search import Progress, Searched, search
-from fairlead_proof.explorer.state_space import CLIENTS, ENGINE, JUDGE, Moment, StateSpace
+from fairlead_proof.explorer.state_space import ENGINE, JUDGE, Moment, StateSpace
 from fairlead_proof.explorer.world import Restart, WorldBounds
 
 from fairlead.core import apply
@@ -62,7 +62,7 @@ def stands(world: WorldBounds) -> tuple[int, set[tuple[object, ...]]]:
     def look(space: StateSpace, moment: Moment) -> None:
         found.add(
             (
-                *(space.clients.states[state].works for state in moment[CLIENTS:]),
+                *(client.works for client in space.members(moment)),
                 space.oracles[moment[JUDGE]],
                 space.engines.states[moment[ENGINE]].generation,
             )
@@ -82,6 +82,9 @@ def stands(world: WorldBounds) -> tuple[int, set[tuple[object, ...]]]:
         WorldBounds(clients=2, moves=1, mutes=1),
         WorldBounds(clients=2, moves=1, lost=1),
         WorldBounds(clients=2, moves=0, losses=1, resets=1, restart=Restart.OLD),
+        WorldBounds(clients=2, thin=1, moves=1),
+        WorldBounds(clients=2, thin=1, moves=0, losses=1, restart=Restart.INTACT),
+        WorldBounds(clients=2, thin=1, moves=0, losses=1),
         *(
             pytest.param(world, marks=pytest.mark.slow)
             for world in (
@@ -93,6 +96,13 @@ def stands(world: WorldBounds) -> tuple[int, set[tuple[object, ...]]]:
                 ),
                 WorldBounds(clients=2, moves=0, losses=1, resets=1, restart=Restart.INTACT),
                 WorldBounds(clients=2, moves=0, losses=1, resets=1),
+                WorldBounds(clients=2, thin=1, moves=1, deaths=1),
+                WorldBounds(clients=2, thin=2, moves=1),
+                WorldBounds(clients=2, thin=1, moves=0, losses=1, zombie=True),
+                WorldBounds(clients=2, thin=1, moves=0, deaths=1, comebacks=1),
+                WorldBounds(clients=2, thin=1, moves=0, losses=1, restart=Restart.OLD),
+                WorldBounds(clients=2, thin=1, moves=0, resets=1),
+                WorldBounds(clients=2, thin=1, moves=1, mutes=1),
             )
         ),
     ],

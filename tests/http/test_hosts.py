@@ -1,10 +1,16 @@
 """Whom a request may ask for."""
 
+import http.client
 import socket
 
 import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
 
 from fairlead.http.hosts import is_allowed_host
+from tests.http.raw_callers import running
 
 LOOPBACK = ("127.0.0.1", "::1", "localhost")
 NAMES = ("fairlead.example.com", "*.svc.cluster.local")
@@ -50,3 +56,32 @@ def test_the_names_of_the_settings_are_allowed() -> None:
         assert not is_allowed_host("evilsvc.cluster.local", bound, NAMES)
         assert is_allowed_host("evil.example", bound, ("*",))
     assert is_allowed_host("engine.example.com", "10.0.0.7", ())
+
+
+@pytest.mark.parametrize(
+    "origin, method, status",
+    [
+        ("http://evil.example", "POST", 403),
+        ("null", "DELETE", 403),
+        ("https://127.0.0.1:9", "POST", 403),
+        ("http://evil.example", "GET", 200),
+        ("http://127.0.0.1:{port}", "POST", 200),
+        (None, "POST", 200),
+    ],
+)
+def test_no_page_of_another_site_changes_anything(
+    origin: str | None, method: str, status: int
+) -> None:
+    """A page of another site may change nothing here, whatever its visitor's rights are."""
+
+    async def page(request: Request) -> Response:
+        del request
+        return Response()
+
+    routes = [Route("/v1/change", page, methods=["GET", "POST", "DELETE"])]
+    with running(Starlette(routes=routes), bodies_under="/v1/") as server:
+        headers = {} if origin is None else {"Origin": origin.format(port=server.url[17:])}
+        asked = http.client.HTTPConnection(server.url[7:], timeout=20)
+        asked.request(method, "/v1/change", headers=headers)
+        assert asked.getresponse().status == status
+        asked.close()

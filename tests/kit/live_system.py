@@ -127,12 +127,21 @@ class BridgedSystem(NamedTuple):
 
 @contextlib.contextmanager
 def bridged(
-    spark: "SparkSession", bootstrap: str, folder: Path, *, queues: int = 1, messages: int = 10
+    spark: "SparkSession",
+    bootstrap: str,
+    folder: Path,
+    *,
+    queues: int = 1,
+    messages: int = 10,
+    **others: Any,
 ) -> Iterator[BridgedSystem]:
-    """Run job and bridge; clients consume a topic whose queues begin with so many messages."""
+    """Run job and bridge; clients consume a topic whose queues begin with so many messages.
+
+    ``others``: further settings of the engine, such as ``group_defaults__lease_ms``.
+    """
     name = uuid.uuid4().hex[:8]
     port = free_ports(1)[0]
-    settings = _own_settings(bootstrap, f"bridged-{name}", folder, metrics__port=port)
+    settings = _own_settings(bootstrap, f"bridged-{name}", folder, metrics__port=port, **others)
     admin = KafkaAdminClient(bootstrap_servers=bootstrap)
     topic = f"orders-{name}"
     admin.create_topics({topic: {"num_partitions": queues}}, wait_for_metadata=True)

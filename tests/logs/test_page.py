@@ -7,7 +7,10 @@ from pathlib import Path
 from fairlead.logs.tidying import REPEATING
 
 ROOT = Path(__file__).parents[2]
-ROOMS = ("streaming", "fairlead/bridges", "fairlead/http", "fairlead/serve", "fairlead/kafka")
+ROOMS = (
+    "streaming",
+    *(f"fairlead/{room}" for room in ("bridges", "gateway", "http", "kafka", "serve")),
+)
 METHODS = {"info", "warning", "error", "exception"}
 
 

@@ -31,8 +31,6 @@ def _environment(folder: Path, form: str) -> dict[str, str]:
         "FAIRLEAD__METRICS__PORT": "0",
         "FAIRLEAD__SERVE__PORT": "0",
         "FAIRLEAD__ENGINE__CHECKPOINT": str(folder / "checkpoint"),
-        "FAIRLEAD__METRICS__PORT": "0",
-        "FAIRLEAD__SERVE__PORT": "0",
     }
 
 

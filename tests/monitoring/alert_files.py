@@ -7,6 +7,7 @@ from tests.monitoring.alert_cases.bridge_cases import BRIDGE_CASES
 from tests.monitoring.alert_cases.case import Case
 from tests.monitoring.alert_cases.engine_cases import ENGINE_CASES
 from tests.monitoring.alert_cases.event_cases import EVENT_CASES
+from tests.monitoring.alert_cases.gateway_cases import GATEWAY_CASES
 from tests.monitoring.alert_cases.group_cases import GROUP_CASES
 from tests.monitoring.alert_cases.held_cases import HELD_CASES
 from tests.monitoring.alert_cases.slow_cases import SLOW_CASES
@@ -23,6 +24,7 @@ CASES: Final = {
     "engine": (ENGINE_CASES, "15s"),
     "bridge": (BRIDGE_CASES, "15s"),
     "groups": (GROUP_CASES, "15s"),
+    "gateway": (GATEWAY_CASES, "15s"),
     "events": (EVENT_CASES, "1m"),
     "held": (HELD_CASES, "15s"),
     "slow": (SLOW_CASES, "5m"),

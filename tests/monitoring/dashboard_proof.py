@@ -13,6 +13,11 @@ RIGHTLY_EMPTY: Final[Mapping[tuple[str, str], str]] = {
     ("Alarms and alerts", "A"): "no decision has an alarm",
     ("Alarms and alerts", "B"): "all members subscribe to the same",
     ("Alarms and alerts", "C"): "no alert about the group fires",
+    **{
+        (f"{panel}: p50 and p99", letter): "the gateway has no clients"
+        for panel in ("Until a client hears the news", "Until a heartbeat is in the log")
+        for letter in "AB"
+    },
 }
 """The queries that have no answer while all is well, by panel and letter, each with its reason."""
 

@@ -8,12 +8,13 @@ from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
 from fairlead.bridges.kafka.figures import BridgeFigures, BridgeMetrics
-from fairlead.serve.following import FollowedTopic, Following
+from fairlead.kafka.topic_follower import FollowedTopic, Following
 from fairlead.serve.group_families import COUNTERS, GAUGES, HISTOGRAMS
 from fairlead.serve.serve_metrics import ServeMetrics
 from streaming.ages import Ages
 from streaming.families import COUNTED
 from streaming.metrics import EngineMetrics
+from tests.monitoring.lively_gateway import add_gateway
 
 _OF_PROMETHEUS: Final = {
     "ALERTS": frozenset({"alertname", "alertstate", "severity", "service", "group"})
@@ -59,7 +60,9 @@ def _serve() -> CollectorRegistry:
     following = Following(
         caught_up=True, trouble="", topics={"decisions": FollowedTopic(0, 1)}, read=1, wanted=1
     )
-    return ServeMetrics(lambda: following).registry
+    registry = ServeMetrics(lambda: following).registry
+    add_gateway(registry)
+    return registry
 
 
 def _client() -> CollectorRegistry:

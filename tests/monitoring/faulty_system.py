@@ -62,7 +62,7 @@ class FaultySystem:
             prefix=prefix,
             source=f"{prefix}orders",
             partitions=QUEUES,
-            settings={**_SETTINGS, "serve.port": str(port)},
+            settings={**_SETTINGS, "serve.port": str(port), "gateway.enabled": "true"},
         )
         self._system = LocalSystem(self._plan, lambda _text: None)
         self._condition = threading.Condition()

@@ -8,12 +8,13 @@ from fairlead_client.metrics import ClientMetrics, Families, ProducerFamilies, P
 from prometheus_client import CollectorRegistry, generate_latest
 
 from fairlead.bridges.kafka.figures import BridgeFigures, BridgeMetrics
-from fairlead.serve.following import FollowedTopic, Following
+from fairlead.kafka.topic_follower import FollowedTopic, Following
 from fairlead.serve.group_metrics import GroupMetrics
 from fairlead.serve.serve_metrics import ServeMetrics
 from streaming.metrics import EngineMetrics
 from tests.kit.observed_world import Followed
 from tests.kit.world import world_of
+from tests.monitoring.lively_gateway import add_gateway
 from tests.monitoring.promtool import promtool
 from tools.alerts import ALERTS, GROWTHS
 from tools.alerts.alert import BRIDGE, CLIENTS, ENGINE, SERVE, Job
@@ -54,7 +55,7 @@ def client_registry() -> CollectorRegistry:
 
 
 def serve_registry() -> CollectorRegistry:
-    """The registry of a `fairlead serve` that follows, after a join."""
+    """The registry of a `fairlead serve` that follows, after a join, with a gateway."""
     world = world_of("c1", "c2", queues={"orders": 12})
     followed = Followed(world)
     world.join("c3", subscribed=("orders",))
@@ -67,6 +68,7 @@ def serve_registry() -> CollectorRegistry:
     metrics.requests.labels("/metrics", "200").inc()
     metrics.request_seconds.labels("/metrics").observe(0.01)
     metrics.registry.register(GroupMetrics(lambda: snapshot))
+    add_gateway(metrics.registry)
     return metrics.registry
 
 

@@ -1,16 +1,15 @@
 """A drain of the last client that reads a topic is refused; one that others make up for is not."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
-from fairlead.cli.change.change_options import ChangeOptions, PresenceOptions
-from fairlead.cli.change.rule_command import RuleCommand
-from fairlead.cli.change.unread_queues import require_readers
 from fairlead.control.rules_in_force import RulesInForce
 from fairlead.core.records import RuleSet
 from fairlead.errors import ExitCode, RefusedError
-from fairlead.planning.unread_queues import left_unread
+from fairlead.operating.rule_changes import Allowed, OperatedGroup, Signature
+from fairlead.planning.unread_queues import left_unread, require_readers
 from fairlead.settings import load_settings
 from strategies.registry import STRATEGIES
 from tests.kit.live_group import GROUP, look, rule, set_rules
@@ -66,16 +65,15 @@ def test_what_nobody_reads_now() -> None:
 
 @pytest.mark.parametrize("dry_run", [False, True])
 def test_before_anything_is_written(monkeypatch: pytest.MonkeyPatch, *, dry_run: bool) -> None:
-    """Commands on rules look at the live group, in a dry run too, and go on if that is meant."""
+    """A change of rules looks at the live group, in a dry run too."""
     world = world_of("c1", queues={"orders": 26})
     source = MemorySource(world.topics)
-    monkeypatch.setattr("fairlead.kafka.kafka_source.KafkaSource", lambda _kafka: source)
+    monkeypatch.setattr("fairlead.operating.presence.KafkaSource", lambda _kafka: source)
     written = []
-    work = object.__new__(RuleCommand)
-    work.name, work.settings, work.strategies = GROUP, load_settings(), STRATEGIES
-    work.session = SimpleNamespace(  # type: ignore[assignment]
+    session: Any = SimpleNamespace(
         present=RulesInForce(STRATEGIES), write=lambda changes, _wait: written.append(changes)
     )
+    group = OperatedGroup(GROUP, load_settings(), session)
     with pytest.raises(RefusedError, match="26 queues of orders"):
-        work.apply(_drains("c1"), ChangeOptions(dry_run=dry_run), PresenceOptions())
+        group.change(_drains("c1"), Signature("alice"), Allowed(), None if dry_run else 1.0)
     assert written == []

@@ -8,7 +8,7 @@ from typing import Any
 
 from fairlead_client.session.topic_names import dead_letter_topic, kafka_topic, retry_topic
 
-from fairlead.kafka.acls import RIGHTS, Role
+from fairlead.kafka.acls import READING_TOO, RIGHTS, Role
 from fairlead.kafka.topic_creation import create_topics
 from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import Settings, load_settings
@@ -63,23 +63,24 @@ class Domain:
     def rights(self, role: Role) -> list[Right]:
         """Return what the page of rights gives to a role."""
         needed, user = RIGHTS[role], self.user(role)
-        roles = (RIGHTS[Role.READER], needed) if role is Role.OPERATOR else (needed,)
+        roles = (RIGHTS[Role.READER], needed) if role in READING_TOO else (needed,)
         topics = [
             *(
                 (self.names.name(suffix), operations)
                 for each in roles
                 for suffix, operations in each.topics.items()
             ),
-            (self.messages, needed.messages),
-            (self.retries, needed.retries),
-            (self.dead_letters, needed.dead_letters),
+            *((self.messages, each.messages) for each in roles),
+            *((self.retries, each.retries) for each in roles),
+            *((self.dead_letters, each.dead_letters) for each in roles),
         ]
         rights = {
             Right(user, operation, "topic", topic)
             for topic, operations in topics
             for operation in operations
         }
-        return sorted(rights | {Right(user, each, "group", self.group) for each in needed.group})
+        of_group = {operation for each in roles for operation in each.group}
+        return sorted(rights | {Right(user, each, "group", self.group) for each in of_group})
 
     def security(self, role: Role) -> dict[str, Any]:
         """Return kafka-python's options for the user of a role."""

@@ -26,12 +26,14 @@ from fairlead_client.message import Message
 from fairlead_client.settings.client_settings import Settings as ClientSettings
 from fairlead_client.transport.offset_store import KafkaOffsetStore
 from fairlead_client.transport.route_reader import RouteReader
+from fairlead_client.transport.session_thread import SessionThread
 from kafka.errors import KafkaTimeoutError
 
 from fairlead.bridges.kafka.control_topics import ControlTopics
 from fairlead.doctor import Answer, CheckContext, Status
 from fairlead.doctor.permissions import permissions
 from fairlead.errors import EnvironmentMissingError
+from fairlead.gateway.log_writer import LogWriter
 from fairlead.kafka.acls import RIGHTS, Role
 from fairlead.kafka.connection import library_options
 from fairlead.kafka.partition_reading import partition_counts
@@ -88,6 +90,8 @@ def _begin(role: Role, settings: Settings, domain: Domain) -> None:
         case Role.OPERATOR:
             for suffix in RIGHTS[role].topics:
                 write_records(kafka, [OutgoingRecord(domain.names.name(suffix), 0, b"x", b"{}")])
+        case Role.GATEWAY:
+            LogWriter(kafka, 5_000).close()
         case Role.CLIENT:
             with _consumer(domain):
                 pass
@@ -109,7 +113,7 @@ def _consumer(domain: Domain) -> Consumer:
 def _release_nothing(consumer: Consumer) -> None:
     """Let the client hand over a release, as it does with each queue that it gives away."""
     thread = consumer._thread  # noqa: SLF001 - to own a queue takes an engine
-    assert thread is not None
+    assert isinstance(thread, SessionThread)
     assert thread._writer is not None  # noqa: SLF001
     thread._writer._send_handover(b"{}", None)  # noqa: SLF001
 

@@ -38,7 +38,11 @@ pytestmark = [pytest.mark.broker, pytest.mark.timeout(WHOLE_SECONDS)]
 QUEUES: Final = 2
 REFUSED: Final = re.compile("uthoriz|lacks a right| lacks |does not have it")
 """What a process says where a right is missing."""
-PORTS: Final = {Role.ENGINE: "metrics.port", Role.READER: "serve.port"}
+PORTS: Final = {
+    Role.ENGINE: "metrics.port",
+    Role.READER: "serve.port",
+    Role.GATEWAY: "serve.port",
+}
 
 
 class Part:
@@ -70,6 +74,16 @@ class Part:
             return answer.status, orjson.loads(answer.read())
         return 0, None
 
+    def ask(self, method: str, path: str, document: Any) -> tuple[int, Any]:
+        """Send JSON, and return status and JSON of the answer."""
+        self.text()
+        with contextlib.closing(http.client.HTTPConnection("127.0.0.1", self.port)) as connection:
+            headers = {"content-type": "application/json"}
+            connection.request(method, path, orjson.dumps(document), headers)
+            answer = connection.getresponse()
+            body = answer.read()
+        return answer.status, orjson.loads(body) if body else None
+
     def end(self) -> None:
         """Let it end in order."""
         self._process.send_signal(signal.SIGTERM)
@@ -85,6 +99,8 @@ def _part(domain: Domain, role: Role, folder: Path, *command: str) -> Iterator[P
     settings = domain.overrides(role, own)
     if role in PORTS:
         settings[PORTS[role]] = str(port)
+    if role is Role.GATEWAY:
+        settings["gateway.enabled"] = "true"
     named = {f"FAIRLEAD__{key.replace('.', '__').upper()}": each for key, each in settings.items()}
     log_file = own / "log"
     words = [sys.executable, "-m", "fairlead", *command]
@@ -148,6 +164,32 @@ def _dead(domain: Domain) -> int:
         return int(consumer.end_offsets([place])[place])
 
 
+def _work_without_kafka(gateway: Part, domain: Domain) -> None:
+    """Take the group's queues over HTTP alone, and hand them back."""
+    await_seen(lambda: gateway.get("/readyz")[0], (200).__eq__, what="gateway")
+    topics = [{"topic": domain.messages}]
+    status, joined = gateway.ask(
+        "POST", f"/v1/groups/{domain.group}/members", {"client_id": "thin", "topics": topics}
+    )
+    assert status == 201, joined
+    session, state = f"/v1/sessions/{joined['session']}", joined["state"]
+    working: dict[int, dict[str, Any]] = {}
+    sequence = 0
+    while len(working) < QUEUES:
+        sequence += 1
+        said = {"state": state, "sequence": sequence, "wait_ms": 3_000}
+        status, told = gateway.ask(
+            "POST", f"{session}/poll", {**said, "working": [*working.values()]}
+        )
+        assert status == 200, told
+        state = told["state"]
+        for each in told["start"]:
+            name = {key: each[key] for key in ("queue", "epoch")}
+            working[each["queue"][2]] = {**name, "position": each["offset"]}
+    said = {"state": state, "sequence": sequence + 1, "stopped": [*working.values()]}
+    assert gateway.ask("DELETE", session, said) == (204, None)
+
+
 def test_documented_rights_are_enough_for_a_whole_system(
     domain: Domain, tmp_path: Path, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -158,6 +200,7 @@ def test_documented_rights_are_enough_for_a_whole_system(
         _part(domain, Role.ENGINE, tmp_path, "run") as engine,
         _part(domain, Role.BRIDGE, tmp_path, *bridge, "--metrics-port", "0") as carrier,
         _part(domain, Role.READER, tmp_path, "serve") as view,
+        _part(domain, Role.GATEWAY, tmp_path, "serve") as gateway,
         Producer(**domain.client(Role.PRODUCER)) as producer,
     ):
         values = [*(b"%d" % number for number in range(20)), b"again", b"dead"]
@@ -189,7 +232,8 @@ def test_documented_rights_are_enough_for_a_whole_system(
             assert engine.get("/readyz")[0] == view.get("/readyz")[0] == 200
             # A time-out that was tried again may stand there; a right that lacks may not.
             assert REFUSED.search(str(consumer.last_error)) is None
-        parts = (view, carrier, engine)
+        _work_without_kafka(gateway, domain)
+        parts = (view, gateway, carrier, engine)
         told = [part.text() for part in parts]
         for part in parts:
             part.end()

@@ -12,14 +12,15 @@ from kafka import KafkaAdminClient, KafkaProducer
 from fairlead.broker import EmbeddedKafka
 from fairlead.broker.ports import free_ports
 from fairlead.kafka.topic_creation import create_topics
+from fairlead.kafka.topic_follower import TopicFollower
 from fairlead.kafka.topic_specification import topic_specs
-from fairlead.serve.following import TopicFollower
+from fairlead.observed.read_windows import WINDOWS_MS
 from fairlead.settings import KafkaSettings, load_settings
 from fairlead.wire.raw import Partitions, RawRecord
 from fairlead.wire.topics import TopicNames
 from tests.fixtures.kafka import FEW_PARTITIONS
 
-HISTORY_MS = 3_600_000
+WINDOWS = {**WINDOWS_MS, "decisions": 3_600_000}
 WAIT_S = 60.0
 
 
@@ -65,7 +66,7 @@ class Taken:
 @contextlib.contextmanager
 def following(kafka: KafkaSettings, taken: Taken) -> Iterator[TopicFollower]:
     """Follow while the context is open."""
-    follower = TopicFollower(kafka, HISTORY_MS, taken.begin, taken.take, taken.caught_up)
+    follower = TopicFollower(kafka, WINDOWS, taken.begin, taken.take, taken.caught_up)
     follower.start()
     try:
         yield follower
@@ -162,7 +163,7 @@ def test_what_cannot_be_taken_is_trouble(
             raise OverflowError("int too big")
         taken.take(rows)
 
-    follower = TopicFollower(settings, HISTORY_MS, taken.begin, take, taken.caught_up)
+    follower = TopicFollower(settings, WINDOWS, taken.begin, take, taken.caught_up)
     follower.start()
     try:
         assert raised.wait(WAIT_S)

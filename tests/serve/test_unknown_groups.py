@@ -8,10 +8,11 @@ from collections.abc import Iterator
 
 import pytest
 
+from fairlead.access.guard import guarded
 from fairlead.http.server import HttpServer, start_server
+from fairlead.kafka.topic_follower import Following
 from fairlead.serve.api import application
 from fairlead.serve.event_streams import EventStreams
-from fairlead.serve.following import Following
 from fairlead.serve.serve_metrics import ServeMetrics
 from fairlead.serve.shared_view import SharedView
 from fairlead.settings import ServeSettings, load_settings
@@ -58,7 +59,8 @@ def server() -> Iterator[HttpServer]:
     streams = EventStreams(settings.http.connections, metrics.streams)
     held = _held(where)
     assert len(held.groups()) == GROUPS + 1
-    app = application(held, _following, metrics, streams, settings.kafka)
+    view = application(held, _following, metrics, streams, settings.kafka)
+    app = guarded(view, settings)
     running = start_server(app, where, "serve", settings.http)
     yield running
     running.stop()
@@ -91,7 +93,7 @@ def test_an_impossible_name_is_near_to_none(server: HttpServer, name: str) -> No
         status, body = _answer(_asking(server, f"/api/v1/groups/{name}{path}"))
         assert status == 404
         told = json.loads(body)
-        assert "1-120 characters" in told["error"]
+        assert "1-120 characters" in told["detail"]
         assert "nearest" not in told["remedy"]
 
 

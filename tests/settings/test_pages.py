@@ -47,7 +47,7 @@ def test_a_number_has_its_unit_in_its_name() -> None:
     """A number has its unit in its name, or is a count of what its name says."""
     counted = (
         r".*(partitions|factor|groups|per_trigger|per_second|members|topics|queues|port"
-        r"|connections|kept)$"
+        r"|connections|kept|failures|sessions|streams|at_once)$"
     )
     numbers = [known for known in known_keys() if re.match(r"-?\d", known.kind)]
     assert len(numbers) > 20

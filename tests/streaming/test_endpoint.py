@@ -110,7 +110,7 @@ def test_an_unknown_path_is_answered_with_those_there_are(endpoint: HttpServer) 
     assert "/readyz" in json.loads(text)["remedy"]
     status, text = _ask(endpoint, "/metrics", "POST")
     assert status == 405
-    assert json.loads(text).keys() == {"error", "remedy"}
+    assert json.loads(text).keys() == {"type", "title", "status", "detail", "remedy", "field"}
     assert _ask(endpoint, "/readyz", "HEAD") == (503, "")
 
 

@@ -11,7 +11,7 @@ PURE = ("fairlead/core", "strategies")
 
 _ROOMS = (
     "fairlead", "strategies", "streaming", "sinks", "client", "proof", "tools", "conf", "tests",
-    "benchmarks", "docs", "deploy", ".ci",
+    "benchmarks", "clients", "docs", "deploy", ".ci",
 )  # fmt: skip
 _TEXT = (
     ".py",

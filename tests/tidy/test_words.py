@@ -14,8 +14,8 @@ SHARED_PLACES = (
     "path", "nowhere", "jdk", "jars", "org",
     # No folder: where Grafana has dashboards.
     "d",
-    # Not of a disk: what is asked over HTTP.
-    "api",
+    # Not of a disk: what is asked over HTTP, and places in a document of it.
+    "api", "v1", "components",
 )  # fmt: skip
 """The top folders that a text may name; any other absolute path is of somebody's machine."""
 

@@ -17,7 +17,7 @@ from fairlead_client.session.client_identity import ClientIdentity
 from fairlead_client.session.records import Assignment, Notice
 from fairlead_client.settings.client_settings import Settings
 from fairlead_client.transport.decoding import decode_assignment, decode_key
-from fairlead_client.transport.encoding import Encoder
+from fairlead_client.transport.encoding import Encoder, describe
 from fairlead_client.transport.partitioner import partition_of
 
 from fairlead.core import records as core
@@ -38,7 +38,7 @@ MEMBER = MemberKey("10.0.0.7@4121#1", INCARNATION)
 
 def _encoder(**settings: Any) -> Encoder:
     chosen = Settings(bootstrap="b:1", group="orders", topics=["orders"], **settings)
-    return Encoder(chosen, ClientIdentity(MEMBER.client_id, PROCESS, "10.0.0.7"), "0.1.0")
+    return Encoder(describe(chosen, ClientIdentity(MEMBER.client_id, PROCESS, "10.0.0.7"), "0.1.0"))
 
 
 def _decoded(value: bytes, topic: str = "heartbeats") -> Any:

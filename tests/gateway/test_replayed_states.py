@@ -1,0 +1,39 @@
+"""A `state` that was used already brings nothing back: no start, no epoch, no generation."""
+
+import pytest
+from fairlead_client.model import Epoch
+from fairlead_client.thin.thin_words import Stopped, Work
+
+from tests.gateway.gateway_world import QUEUE, Thin, World
+
+FIRST, SECOND = Epoch(1, 1), Epoch(1, 2)
+
+
+@pytest.mark.parametrize("number", [0, 1, 2])
+def test_a_late_gateway_learns_of_a_replay_before_it_answers(number: int) -> None:
+    """It reads its own heartbeat back, and so whatever newer states have made others write."""
+    # The states are those of the join, of the start, and of the stop.
+    world = World()
+    gateway, thin = world.gateway(), Thin(world)
+    world.claim_generation()
+    world.deliver(gateway)
+    states = [thin.join(gateway).state]
+    world.grant(thin.session, FIRST)
+    world.deliver(gateway)
+    assert [start.epoch for start in thin.poll(gateway).start] == [FIRST]
+    states.append(thin.state)
+    world.drop(thin.session, FIRST, SECOND)
+    world.deliver(gateway)
+    assert [stop.epoch for stop in thin.poll(gateway, Work(QUEUE, FIRST, 125)).stop] == [FIRST]
+    states.append(thin.state)
+    thin.poll(gateway, stopped=(Stopped(QUEUE, FIRST, 125),))
+    thin.poll(gateway)
+    world.claim_generation()
+    written = {kind: world.written(kind) for kind in ("claims", "release", "progress")}
+    refusal = thin.refused(world.gateway(has_read=False), state=states[number])
+    assert (refusal.status, refusal.reason) == (409, "state_replayed")
+    again = {kind: world.written(kind) for kind in written}
+    assert again["release"] == written["release"]
+    assert again["progress"] == written["progress"]
+    assert all(claims in written["claims"] for claims in again["claims"])
+    assert {claims["generation"] for claims in again["claims"]} == {1}
