@@ -32,6 +32,7 @@ ENV PYTHONUNBUFFERED=1 \
     FAIRLEAD__METRICS__PORT=9464 \
     FAIRLEAD__SERVE__HOST=0.0.0.0 \
     FAIRLEAD__SERVE__PORT=9465
+# A container that runs `serve` needs to know who may call: FAIRLEAD__ACCESS__FILE, in a volume.
 # The engine's metrics, and the view of all groups of a container that runs `serve`.
 EXPOSE 9464 9465
 HEALTHCHECK --interval=10s --timeout=3s --start-period=60s CMD ["python", "/opt/fairlead/healthcheck"]
