@@ -231,3 +231,27 @@ class Thin:
         body = self.world.answers[self.ask(gateway, *working, **more)]
         assert isinstance(body, Refusal), body
         return body
+
+
+FIRST = Epoch(1, 1)
+
+
+def working(world: World, *, gateways: int = 1) -> Thin:
+    """Return a client that works on the queue under the first epoch."""
+    world.claim_generation()
+    for _ in range(gateways):
+        world.gateway()
+    thin = Thin(world)
+    thin.join(world.gateways[0])
+    thin.poll(world.gateways[0])
+    world.grant(thin.session, FIRST)
+    for gateway in world.gateways:
+        world.deliver(gateway)
+    answer = thin.poll(world.gateways[0])
+    assert [start.epoch for start in answer.start] == [FIRST]
+    return thin
+
+
+def work(position: int = 120, epoch: Epoch = FIRST) -> Work:
+    """Return what the client says of its work."""
+    return Work(QUEUE, epoch, position)

@@ -7,34 +7,13 @@ the test likes.
 from typing import Any
 
 from fairlead_client.model import Epoch
-from fairlead_client.thin.thin_words import PollAnswer, Stopped, Work
+from fairlead_client.thin.thin_words import PollAnswer, Stopped
 
-from fairlead.gateway.outputs import Left, Refusal
-from tests.gateway.gateway_world import LEASE_MS, QUEUE, Thin, World
+from fairlead.gateway.outputs import Refusal
+from tests.gateway.gateway_world import FIRST, LEASE_MS, QUEUE, Thin, World, work, working
 
-FIRST, SECOND, THIRD = Epoch(1, 1), Epoch(1, 2), Epoch(1, 3)
+SECOND, THIRD = Epoch(1, 2), Epoch(1, 3)
 OTHER = ("c2", "b13cd429-df9a-4378-ad40-a70d6438f4dd", FIRST)
-
-
-def working(world: World, *, gateways: int = 1) -> Thin:
-    """Return a client that works on the queue under the first epoch."""
-    world.claim_generation()
-    for _ in range(gateways):
-        world.gateway()
-    thin = Thin(world)
-    thin.join(world.gateways[0])
-    thin.poll(world.gateways[0])
-    world.grant(thin.session, FIRST)
-    for gateway in world.gateways:
-        world.deliver(gateway)
-    answer = thin.poll(world.gateways[0])
-    assert [start.epoch for start in answer.start] == [FIRST]
-    return thin
-
-
-def work(position: int = 120, epoch: Epoch = FIRST) -> Work:
-    """Return what the client says of its work."""
-    return Work(QUEUE, epoch, position)
 
 
 def test_a_start_is_repeated_until_the_client_names_its_work() -> None:
@@ -325,38 +304,6 @@ def test_a_duplicate_client_id_ends_the_session_of_the_lesser_process() -> None:
     refusal = thin.refused(world.gateways[0], work())
     assert refusal.reason == "duplicate_client_id"
     assert "own client id" in refusal.remedy
-
-
-def test_last_words_write_the_leave_and_the_releases() -> None:
-    """The engine frees the queues without waiting for the lease."""
-    world = World()
-    thin = working(world)
-    stopped = (Stopped(QUEUE, FIRST, 150),)
-    request = thin.ask(world.gateways[0], stopped=stopped, leaving=True, ending=True)
-    assert world.answers[request] == Left()
-    assert [each["last_started"] for each in world.written("leave")] == [list(FIRST)]
-    assert [each["position"] for each in world.written("release")] == [[0, 150]]
-
-
-def test_last_words_may_be_said_twice() -> None:
-    """The answer was lost, so the client says them again, to another gateway too."""
-    world = World()
-    thin = working(world, gateways=2)
-    stopped = (Stopped(QUEUE, FIRST, 150),)
-    for gateway in (world.gateways[0], world.gateways[1]):
-        world.deliver(gateway)
-        request = thin.ask(gateway, stopped=stopped, leaving=True, ending=True)
-        assert world.answers[request] == Left()
-    assert {tuple(each["position"]) for each in world.written("release")} == {(0, 150)}
-
-
-def test_a_leaving_client_is_asked_to_stop_everything() -> None:
-    """It starts nothing more, and ends its session once all is stopped."""
-    world = World()
-    thin = working(world)
-    answer = thin.poll(world.gateways[0], work(), leaving=True)
-    assert [stop.epoch for stop in answer.stop] == [FIRST]
-    assert len(world.written("leave")) == 1
 
 
 def test_a_release_that_is_not_confirmed_is_written_again() -> None:
