@@ -8,6 +8,7 @@ import hashlib
 import hmac
 import time
 from collections.abc import Awaitable, Callable
+from functools import partial
 from typing import Any, Final, Protocol
 from uuid import uuid4
 
@@ -18,7 +19,7 @@ from fairlead_client.thin.thin_words import Joined, PollAnswer
 from fairlead.gateway.exchange import PollRequest
 from fairlead.gateway.journal import Asker, Journal
 from fairlead.gateway.member_profile import MemberProfile
-from fairlead.gateway.outputs import Body, Left, Refusal, Reply
+from fairlead.gateway.outputs import Body, Left, Refusal, Reply, forbidden
 from fairlead.gateway.poll_words import Poll
 from fairlead.gateway.requests import (
     JoinBody,
@@ -163,7 +164,7 @@ class GatewayApi:
             detail = f"group: {group[:80]!r} is not {GROUP.words}."
             return Reply(0, Refusal(422, "bad_field", detail, "Correct the path.", "group"))
         if not caller.may("consume", group):
-            return Reply(0, _forbidden(caller, "consume", group))
+            return Reply(0, forbidden(caller.name, "consume", group))
         body = body_of(JoinBody, data)
         refusal = body if isinstance(body, Refusal) else checked_join(body)
         if isinstance(body, Refusal) or refusal is not None:
@@ -207,7 +208,8 @@ class GatewayApi:
             return Reply(0, refusal)
         session = scope["path"].split("/")[3]
         words = body.poll(time.time_ns() // 1_000_000)
-        asked = PollRequest(session, caller.name, body.state, words, body.wait_ms)
+        may = partial(caller.may, "consume")
+        asked = PollRequest(session, caller.name, body.state, words, body.wait_ms, may_consume=may)
         return await self._service.poll(asked)
 
     async def _events(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -304,11 +306,6 @@ def problem_of_refusal(refusal: Refusal) -> Problem:
         refusal.field or None,
         more={"reason": refusal.reason} if refusal.reason else {},
     )
-
-
-def _forbidden(caller: Caller, right: str, group: str) -> Refusal:
-    detail = f"{caller.name} has no right {right} in the group {group}."
-    return Refusal(403, "forbidden", detail, "Ask for this right, or use another token.")
 
 
 def _unknown_path(path: str) -> Refusal:

@@ -1,5 +1,6 @@
 """One request between its arrival and its reply, and one session between two of its polls."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from fairlead.gateway.client_state import ClientState
@@ -20,6 +21,7 @@ class PollRequest:
         poll: its words.
         wait_ms: how long the client waits for news.
         ending: whether these are the client's last words.
+        may_consume: tells whether the principal may consume in a group now.
     """
 
     session: str
@@ -28,6 +30,7 @@ class PollRequest:
     poll: Poll
     wait_ms: int = 0
     ending: bool = False
+    may_consume: Callable[[str], bool] = lambda _: True
 
 
 @dataclass(slots=True)
@@ -108,3 +111,15 @@ class Exchange:
         """Whether everything that the reply waits for is in the log."""
         beats = self.heartbeat is None or self.append_ms is not None
         return beats and not self.awaited and not self.has_failed
+
+    @property
+    def lease_append_ms(self) -> int | None:
+        """When the heartbeat was appended that gave the present lease; None: nobody knows."""
+        if self.append_ms is None and self.kept is not None:
+            return self.kept.append_ms
+        return self.append_ms
+
+    @property
+    def took_ms(self) -> int | None:
+        """How long the brokers took to confirm its heartbeat; None: they have not."""
+        return None if self.confirmed_ms is None else self.confirmed_ms - self.received_ms

@@ -101,6 +101,10 @@ class Gateway:
         The caller has read every generation that was claimed before the request (rule C1).
         """
         times = self._times
+        if not self._makes_way(session, 0):
+            # The join has come twice, the second time after its client began to poll.
+            self._out.append(Reply(request, SUPERSEDED, profile))
+            return
         if len(self._kept) + len(self._open) >= times.sessions_max:
             self._out.append(Reply(request, FULL, profile))
             return
@@ -126,13 +130,9 @@ class Gateway:
         if over is not None:
             self._out.append(Reply(request, over, state.profile))
             return
-        waits = self._open.get(asked.session)
-        if waits is not None and waits.poll.sequence > asked.poll.sequence:
-            # Requests of several connections overtake each other.
+        if not self._makes_way(asked.session, asked.poll.sequence):
             self._out.append(Reply(request, SUPERSEDED, state.profile))
             return
-        if waits is not None:
-            self._reply(waits, SUPERSEDED)
         # From here on only the text knows this session: a poll that fails leaves no trace.
         self._kept.drop(asked.session)
         hosted = self._restored(state, now_ms) if kept is None else kept.hosted
@@ -166,12 +166,10 @@ class Gateway:
 
     def watch(self, session: str, principal: str) -> bool:
         """Announce news of a session from now on; tell whether it is the principal's own."""
-        kept, exchange = self._kept.get(session), self._open.get(session)
-        state = exchange.state if kept is None and exchange is not None else None
-        state = kept.state if kept is not None else state
-        if state is None or state.profile.principal != principal:
+        held = self._kept.get(session) or self._open.get(session)
+        if held is None or held.state.profile.principal != principal:
             return False
-        self._watched.watch(state.profile.group, session)
+        self._watched.watch(held.state.profile.group, session)
         return True
 
     def unwatch(self, session: str) -> None:
@@ -248,6 +246,16 @@ class Gateway:
         return None
 
     # The rules.
+    def _makes_way(self, session: str, sequence: int) -> bool:
+        """End the wait of an older request; tell whether no newer one waits, which overtook it."""
+        waits = self._open.get(session)
+        if waits is None:
+            return True
+        if waits.poll.sequence > sequence:
+            return False
+        self._reply(waits, SUPERSEDED)
+        return True
+
     def _restored(self, state: ClientState, now_ms: int) -> HostedSession:
         return HostedSession(
             state.profile.session_settings(state.subscriptions, state.lease_ms),
@@ -354,7 +362,7 @@ class Gateway:
 
     def _keep(self, exchange: Exchange, lease_ms: int) -> str:
         """Keep the session for its next poll; return the `state` that says the same."""
-        before, kept = exchange.state, exchange.kept
+        before, append_ms = exchange.state, exchange.lease_append_ms
         state = ClientState(
             before.profile,
             exchange.poll.subscriptions or before.subscriptions,
@@ -364,9 +372,6 @@ class Gateway:
             exchange.hosted.told,
         )
         text = self._kept.seal(state)
-        append_ms = exchange.append_ms
-        if append_ms is None and kept is not None:
-            append_ms = kept.append_ms
         if append_ms is not None:
             leased_ms = exchange.received_ms - (self._times.lease_ms - lease_ms)
             value = KeptSession(
@@ -377,12 +382,9 @@ class Gateway:
 
     def _reply(self, exchange: Exchange, body: Body, *, is_news: bool = False) -> None:
         self._close(exchange)
-        took_ms, confirmed_ms = None, exchange.confirmed_ms
-        if confirmed_ms is not None:
-            took_ms = confirmed_ms - exchange.received_ms
         news_ms = exchange.newest_ms if is_news else None
         profile = exchange.state.profile
-        self._out.append(Reply(exchange.request, body, profile, took_ms, is_news, news_ms))
+        self._out.append(Reply(exchange.request, body, profile, exchange.took_ms, is_news, news_ms))
 
     def _wake_at(self, exchange: Exchange, at_ms: int) -> None:
         self._number += 1

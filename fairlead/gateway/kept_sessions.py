@@ -2,7 +2,7 @@
 
 from fairlead.gateway.client_state import ClientState, StateError, StateSeal
 from fairlead.gateway.exchange import KeptSession, PollRequest
-from fairlead.gateway.outputs import Refusal
+from fairlead.gateway.outputs import Refusal, forbidden
 
 __all__ = ["KeptSessions"]
 
@@ -54,6 +54,8 @@ class KeptSessions:
             detail = "state: it is of another session, or others opened the session."
             remedy = "Send the state of this session, with the credentials that opened it."
             return Refusal(403, "not_yours", detail, remedy, "state")
+        if not asked.may_consume(state.profile.group):
+            return forbidden(asked.principal, "consume", state.profile.group)
         return kept, state
 
     def forget(self, before_ms: int) -> None:

@@ -24,7 +24,7 @@ from fairlead.gateway.api import (
 )
 from fairlead.gateway.operations import Document, Operations, Operator
 from fairlead.gateway.operator_threads import OperatorThreads
-from fairlead.gateway.outputs import Refusal
+from fairlead.gateway.outputs import Refusal, forbidden
 from fairlead.gateway.requests import body_of
 from fairlead.gateway.routes import Found, methods_of, route_of
 from fairlead.http.problems import Problem
@@ -131,8 +131,7 @@ def _may(caller: Caller, found: Found) -> Problem | None:
         return Problem(422, "bad_field", detail, "Correct the path.", "group")
     if caller.may(route.right, group):
         return None
-    detail = f"{caller.name} has no right {route.right} in the group {group}."
-    return Problem(403, "forbidden", detail, "Ask for this right, or use another token.")
+    return problem_of_refusal(forbidden(caller.name, route.right, group))
 
 
 def _unknown(scope: Scope) -> Problem:

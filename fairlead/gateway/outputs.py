@@ -20,6 +20,7 @@ __all__ = [
     "Output",
     "Refusal",
     "Reply",
+    "forbidden",
     "session_over",
     "unexpected_stop",
 ]
@@ -143,6 +144,12 @@ SUPERSEDED_ELSEWHERE: Final = session_over(
 """The reply to a poll that waits while a newer one comes to another gateway.
 
 Most often its client has given it up, as a client does when a gateway is slow."""
+
+
+def forbidden(principal: str, right: str, group: str) -> Refusal:
+    """Return the refusal of a principal without a right."""
+    detail = f"{principal} has no right {right} in the group {group}."
+    return Refusal(403, "forbidden", detail, "Ask for this right, or use another token.")
 
 
 def unexpected_stop(work: Stopped) -> Refusal:

@@ -8,13 +8,13 @@ import re
 from collections import OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 from uuid import UUID, uuid4
 
-import orjson
 from fairlead_client.errors import MalformedRecordError
 from fairlead_client.model import Epoch, Queue
 from fairlead_client.session.assignment_assembler import AssignmentAssembler
+from fairlead_client.session.record_object import record_object, text_field
 from fairlead_client.session.records import Add, Assignment, Drop, Notice, Release
 from fairlead_client.session.seen_releases import SeenReleases
 from fairlead_client.transport.decoding import (
@@ -214,31 +214,31 @@ class SessionLog:
     def _hear(self, row: RawRecord) -> str | None:
         if row.value is None or _MARK not in row.value:
             return None
-        record = _object(row.value)
-        incarnation, group, of = record.get("incarnation"), record.get("group"), record["gateway"]
-        if not isinstance(incarnation, str) or not is_of_gateway(incarnation):
+        spoken = _spoken(row.value)
+        if not is_of_gateway(spoken.incarnation):
             return None
-        words = self._words(incarnation, str(group), row.append_ms)
-        if record.get("kind") == "leave":
+        words = self._words(spoken.incarnation, spoken.group, row.append_ms)
+        if spoken.is_leave:
             words.has_left = True
-            return incarnation
+            return spoken.incarnation
         before = words.heard
-        sequence, issued = int(of["poll"]), int(of["state"])
         # A first heartbeat that is no join's has one before it, which is too old to have been read.
-        first_ms = row.append_ms if sequence == 0 else self._since_ms
+        first_ms = row.append_ms if spoken.poll == 0 else self._since_ms
         since_ms = first_ms if before is None else before.append_ms
-        broken = row.append_ms - since_ms >= int(record["lease_ms"])
-        broken = broken or (before is not None and before.is_broken)
-        newest = before is None or sequence >= before.sequence
-        words.heard = Heard(
-            row.append_ms,
-            sequence if newest or before is None else before.sequence,
-            issued if before is None else max(issued, before.issued),
-            (row.partition, row.offset),
-            str(of["id"]) if newest or before is None else before.gateway,
-            broken,
-        )
-        return incarnation
+        broken = row.append_ms - since_ms >= spoken.lease_ms
+        at = (row.partition, row.offset)
+        heard = Heard(row.append_ms, spoken.poll, spoken.state, at, spoken.gateway, broken)
+        if before is not None:
+            is_newest = heard.sequence >= before.sequence
+            heard = replace(
+                heard,
+                sequence=max(heard.sequence, before.sequence),
+                issued=max(heard.issued, before.issued),
+                gateway=heard.gateway if is_newest else before.gateway,
+                is_broken=heard.is_broken or before.is_broken,
+            )
+        words.heard = heard
+        return spoken.incarnation
 
     def _read_word(self, row: RawRecord) -> str | None:
         if row.key is None or row.value is None or not _KEY_OF_SESSION(row.key):
@@ -259,13 +259,42 @@ class SessionLog:
         return release
 
 
-def _object(value: bytes) -> Mapping[str, Any]:
-    try:
-        record = orjson.loads(value)
-        of = record["gateway"]
-        int(of["poll"]), int(of["state"]), str(of["id"])
-        int(record.get("lease_ms", 0))
-    except (orjson.JSONDecodeError, KeyError, TypeError, ValueError) as error:
-        raise MalformedRecordError("gateway", f"{error}") from error
-    assert isinstance(record, dict)
-    return record
+class _Spoken(NamedTuple):
+    """What a heartbeat or a leave says of its session and its gateway."""
+
+    incarnation: str
+    group: str
+    gateway: str
+    poll: int
+    state: int
+    lease_ms: int
+    is_leave: bool
+
+
+def _spoken(value: bytes) -> _Spoken:
+    """Read a heartbeat or a leave that a gateway has written.
+
+    Raises:
+        MalformedRecordError: no gateway writes such a record.
+    """
+    record = record_object(value)
+    of = record.get("gateway")
+    if not isinstance(of, dict):
+        raise MalformedRecordError("gateway", "it is no object")
+    is_leave = record.get("kind") == "leave"
+    return _Spoken(
+        text_field(record, "incarnation"),
+        text_field(record, "group"),
+        text_field(of, "id"),
+        _number(of, "poll"),
+        _number(of, "state"),
+        0 if is_leave else _number(record, "lease_ms"),
+        is_leave,
+    )
+
+
+def _number(record: Mapping[str, Any], name: str) -> int:
+    value = record.get(name)
+    if type(value) is not int or value < 0:
+        raise MalformedRecordError(name, f"{value!r} is no whole number from 0 on")
+    return value

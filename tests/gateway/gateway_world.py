@@ -180,6 +180,8 @@ class Thin:
     session: str = ""
     state: str = ""
     sequence: int = 0
+    groups: frozenset[str] | None = None
+    """The groups in which its principal may consume; None: everywhere."""
 
     def join(self, gateway: Gateway) -> Joined:
         """Join."""
@@ -213,7 +215,13 @@ class Thin:
         poll = Poll(number, working, stopped, leaving=leaving)
         request = self.world.request()
         asked = PollRequest(
-            self.session, self.principal, state or self.state, poll, wait_ms, ending
+            self.session,
+            self.principal,
+            state or self.state,
+            poll,
+            wait_ms,
+            ending,
+            may_consume=lambda group: self.groups is None or group in self.groups,
         )
         gateway.poll(request, asked, self.world.now_ms)
         self.world.obey(gateway)

@@ -251,6 +251,16 @@ def test_a_state_is_of_one_session_and_one_principal() -> None:
     assert thin.poll(world.gateways[0], work()).working
 
 
+def test_a_right_that_was_taken_away_ends_the_polls() -> None:
+    """A principal that stays and may no longer consume in the group is refused at its next poll."""
+    world = World()
+    thin = working(world)
+    thin.groups = frozenset()
+    assert thin.refused(world.gateways[0], work()).kind == "forbidden"
+    thin.groups = None
+    assert thin.poll(world.gateways[0], work()).working
+
+
 def test_stopped_without_a_stop_is_refused_and_leaves_no_trace() -> None:
     """The client would give up what it was never asked for."""
     world = World()
