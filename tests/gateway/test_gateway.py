@@ -16,6 +16,14 @@ SECOND, THIRD = Epoch(1, 2), Epoch(1, 3)
 OTHER = ("c2", "b13cd429-df9a-4378-ad40-a70d6438f4dd", FIRST)
 
 
+def give_up(world: World, thin: Thin) -> None:
+    """Let the client give its queue up, at the offset 125."""
+    world.drop(thin.session, FIRST, SECOND)
+    world.deliver(world.gateways[0])
+    thin.poll(world.gateways[0], work())
+    thin.poll(world.gateways[0], stopped=(Stopped(QUEUE, FIRST, 125),))
+
+
 def test_a_start_is_repeated_until_the_client_names_its_work() -> None:
     """A client that has lost the words gets them again, under the same epoch."""
     world = World()
@@ -78,10 +86,7 @@ def test_never_started_is_written_only_after_the_client_has_confirmed_it() -> No
     """A gateway that has not read the drop may tell the client to start until then."""
     world = World()
     thin = working(world)
-    world.drop(thin.session, FIRST, SECOND)
-    world.deliver(world.gateways[0])
-    thin.poll(world.gateways[0], work())
-    thin.poll(world.gateways[0], stopped=(Stopped(QUEUE, FIRST, 125),))
+    give_up(world, thin)
     assert [each["position"] for each in world.written("release")] == [[0, 125]]
     world.grant(thin.session, THIRD, OTHER)
     world.drop(thin.session, THIRD, Epoch(1, 4))
@@ -125,10 +130,7 @@ def test_a_start_that_was_never_told_is_released_after_its_stop_was_confirmed() 
     """The client hears neither the start nor the stop; only its echo makes the release true."""
     world = World()
     thin = working(world)
-    world.drop(thin.session, FIRST, SECOND)
-    world.deliver(world.gateways[0])
-    thin.poll(world.gateways[0], work())
-    thin.poll(world.gateways[0], stopped=(Stopped(QUEUE, FIRST, 125),))
+    give_up(world, thin)
     world.grant(thin.session, THIRD, OTHER)
     world.deliver(world.gateways[0])
     thin.poll(world.gateways[0])
@@ -227,10 +229,7 @@ def test_a_replayed_state_is_refused_by_every_gateway() -> None:
     world = World()
     thin = working(world, gateways=2)
     old = thin.state
-    world.drop(thin.session, FIRST, SECOND)
-    world.deliver(world.gateways[0])
-    thin.poll(world.gateways[0], work())
-    thin.poll(world.gateways[0], stopped=(Stopped(QUEUE, FIRST, 125),))
+    give_up(world, thin)
     thin.poll(world.gateways[0])
     for gateway in world.gateways:
         world.deliver(gateway)
@@ -338,10 +337,7 @@ def test_a_gate_opens_by_a_release_that_is_read_during_the_poll() -> None:
     """The answer comes at once, and says where to begin."""
     world = World()
     thin = working(world)
-    world.drop(thin.session, FIRST, SECOND)
-    world.deliver(world.gateways[0])
-    thin.poll(world.gateways[0], work())
-    thin.poll(world.gateways[0], stopped=(Stopped(QUEUE, FIRST, 125),))
+    give_up(world, thin)
     world.grant(thin.session, THIRD, OTHER)
     world.deliver(world.gateways[0])
     request = thin.ask(world.gateways[0], wait_ms=3_000)

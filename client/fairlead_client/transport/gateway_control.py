@@ -5,7 +5,6 @@ It has the face of the session's thread (`ControlThread`).
 
 import logging
 import random
-from collections.abc import Callable
 from threading import Event
 from typing import Final, NamedTuple
 
@@ -26,6 +25,7 @@ from fairlead_client.thin.thin_commits import ThinCommits
 from fairlead_client.thin.thin_member import Reply, ThinMember
 from fairlead_client.thin.thin_requests import ThinProfile
 from fairlead_client.thin.thin_words import Request
+from fairlead_client.transport.control_end import end_control
 from fairlead_client.transport.offset_store import Committer, OffsetStore
 
 __all__ = ["Answer", "GatewayControl", "Message"]
@@ -34,7 +34,6 @@ logger = logging.getLogger(__name__)
 
 COMMIT_TIMEOUT_MS: Final = 2_000
 TURN_SECONDS_MAX: Final = 1.0
-NOTHING: Final = Ownership(0, {})
 NOTHING_SAID: Final = Granted()
 
 
@@ -203,31 +202,12 @@ class GatewayControl:
 
     def end(self) -> None:
         """Stop all work and all threads."""
-        owned = self.ownership
-        self.ownership = NOTHING
-        self.waiting_for = None
         self.error = self.error or self._member.error
-        try:
-            for step in (
-                lambda: self._observer.owned(0),
-                lambda: self._application.stop_everything(owned.epochs.items()),
-                self._application.closed,
-                self._close_connections,
-                lambda: None if self._committer is None else self._committer.stop(),
-            ):
-                self._try(step)
-        finally:
-            # The thread that closes the client waits for this without a limit.
-            self.ended.set()
-            self.joined.set()
-
-    def _try(self, step: Callable[[], None]) -> None:
-        """Do one step of the end; an error must not stop the other steps."""
-        try:
-            step()
-        except Exception as error:
-            logger.exception("a step at the end of the session's thread failed")
-            self._note_failure(error)
+        closing = (
+            self._close_connections,
+            lambda: None if self._committer is None else self._committer.stop(),
+        )
+        end_control(self, self._application, self._observer, closing, self._note_failure)
 
     def _note_failure(self, error: Exception) -> None:
         self.last_failure = Failure.now(error)

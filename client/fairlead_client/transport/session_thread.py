@@ -4,7 +4,6 @@ It waits neither for brokers nor for the application, so neither can delay heart
 """
 
 import logging
-from collections.abc import Callable
 from concurrent.futures import Future
 from queue import Empty, SimpleQueue
 from threading import Event, Thread
@@ -21,10 +20,11 @@ from fairlead_client.session.failure import Failure
 from fairlead_client.session.observer import Observer
 from fairlead_client.session.rebalance_log import RebalanceLog
 from fairlead_client.session.records import Assignment
-from fairlead_client.session.session import Granted, Ownership, Session
+from fairlead_client.session.session import Granted, Session
 from fairlead_client.session.states import SessionState
 from fairlead_client.session.waiting_log import Waiting, WaitingLog
 from fairlead_client.settings.client_settings import Settings
+from fairlead_client.transport.control_end import NOTHING, end_control
 from fairlead_client.transport.control_reader import CaughtUp, ControlReader
 from fairlead_client.transport.control_writer import ControlWriter
 from fairlead_client.transport.encoding import Encoder
@@ -33,7 +33,6 @@ from fairlead_client.transport.offset_store import Committer, OffsetStore
 logger = logging.getLogger(__name__)
 
 EVENTS_PER_TURN_MAX = 1_000
-NOTHING = Ownership(0, {})
 NOTHING_SAID = Granted()
 
 
@@ -265,29 +264,8 @@ class SessionThread(Thread):
         self._observer.commit_failed()
 
     def _end(self) -> None:
-        owned = self.ownership
-        self.ownership = NOTHING
-        self.waiting_for = None
-        try:
-            for step in (
-                lambda: self._observer.owned(0),
-                lambda: self._application.stop_everything(owned.epochs.items()),
-                self._application.closed,
-                self._stop_connections,
-            ):
-                self._try(step)
-        finally:
-            # The thread that closes the client waits for this without a limit.
-            self.ended.set()
-            self.joined.set()
-
-    def _try(self, step: Callable[[], None]) -> None:
-        """Do one step of the end; an error must not stop the other steps."""
-        try:
-            step()
-        except Exception as error:
-            logger.exception("a step at the end of the session's thread failed")
-            self._note_failure(error)
+        closing = (self._stop_connections,)
+        end_control(self, self._application, self._observer, closing, self._note_failure)
 
     def _stop_connections(self) -> None:
         self._reader.stop()

@@ -6,7 +6,6 @@ the session's actions to the broker, the data plane and the application.
 
 from dataclasses import dataclass, field
 from heapq import heappop, heappush
-from typing import Protocol
 
 from fairlead_client.model import Epoch, Process, Queue, Subscription
 from fairlead_client.session import actions as act
@@ -21,17 +20,14 @@ from fairlead_client.transport.encoding import Encoder, describe
 from fairlead.core.model import MessageQueue, Position
 from fairlead.wire.partition import partition_of_client
 from fairlead.wire.raw import RawRecord
-from fairlead_proof.sim.application import Application, Observer, Work
-from fairlead_proof.sim.chance import Chance
-from fairlead_proof.sim.data_plane import DataPlane
+from fairlead_proof.sim.application import Application, Work
+from fairlead_proof.sim.client_environment import ClientEnvironment
 from fairlead_proof.sim.following import Following
 from fairlead_proof.sim.identification import Identification
-from fairlead_proof.sim.kafka import CLOCK_BEGIN_MS, Kafka, Partition
-from fairlead_proof.sim.machine import Machine
+from fairlead_proof.sim.kafka import CLOCK_BEGIN_MS, Partition
+from fairlead_proof.sim.machine import Machine, OnMachine
 from fairlead_proof.sim.outbox import Message, Outbox
 from fairlead_proof.sim.producer import Answer, Producer, Weather
-from fairlead_proof.sim.scenario import Scenario
-from fairlead_proof.sim.timeline import Timeline
 
 __all__ = ["ASSIGNMENTS_PARTITIONS", "Client", "ClientEnvironment"]
 
@@ -42,28 +38,8 @@ CATCH_UP_MS = 300
 COMMIT_MS = 40
 
 
-class ClientEnvironment(Protocol):
-    """The environment of a client."""
-
-    timeline: Timeline
-    chance: Chance
-    kafka: Kafka
-    data: DataPlane
-    scenario: Scenario
-
-    @property
-    def judge(self) -> Observer:
-        """The observer."""
-
-    def narrate(self, who: str, what: str, *values: object) -> None:
-        """Add a line to the story."""
-
-    def note(self, kind: str) -> None:
-        """Count something of this kind."""
-
-
 @dataclass(slots=True)
-class Client:
+class Client(OnMachine):
     """A process from its start to its end.
 
     ``mute``: it heartbeats and reads, but answers no drop. ``error``: the reason why it closed.
@@ -132,16 +108,6 @@ class Client:
     def name(self) -> str:
         """The client id and, for two processes of one id, the process's number."""
         return f"{self.who.client_id}/{self.who.number}"
-
-    @property
-    def alive(self) -> bool:
-        """Whether the process has not ended."""
-        return self.machine.alive
-
-    @property
-    def stands_until_ms(self) -> int:
-        """Until when the process is frozen."""
-        return self.machine.stands_until_ms
 
     def owns(self, work: Work) -> bool:
         """Tell whether the application may still process messages of this work: `still_mine`."""

@@ -23,7 +23,7 @@ from fairlead.wire.partition import partition_of_client
 from fairlead.wire.raw import RawRecord
 from fairlead_proof.sim.chance import Chance
 from fairlead_proof.sim.kafka import CLOCK_BEGIN_MS, Kafka, Partition
-from fairlead_proof.sim.machine import Machine
+from fairlead_proof.sim.machine import Machine, OnMachine
 from fairlead_proof.sim.producer import Producer, Weather
 from fairlead_proof.sim.scenario import Scenario
 from fairlead_proof.sim.timeline import Timeline
@@ -59,7 +59,7 @@ class _Place:
 
 
 @dataclass(slots=True)
-class GatewayProcess:
+class GatewayProcess(OnMachine):
     """A process from its start to its end.
 
     Attributes:
@@ -120,16 +120,6 @@ class GatewayProcess:
     def name(self) -> str:
         """Its name."""
         return f"gateway-{self.number}"
-
-    @property
-    def alive(self) -> bool:
-        """Whether the process has not ended."""
-        return self.machine.alive
-
-    @property
-    def stands_until_ms(self) -> int:
-        """Until when the process is frozen."""
-        return self.machine.stands_until_ms
 
     def crash(self) -> None:
         """Die at once; records on their way to the broker still arrive."""

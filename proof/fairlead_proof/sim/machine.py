@@ -4,7 +4,7 @@ from collections.abc import Callable
 
 from fairlead_proof.sim.timeline import Timeline
 
-__all__ = ["Machine"]
+__all__ = ["Machine", "OnMachine"]
 
 
 class Machine:
@@ -66,3 +66,21 @@ class Machine:
         """Let the process run again now."""
         self.stands_until_ms = self._timeline.now_ms
         self.wake_at(self._timeline.now_ms)
+
+
+class OnMachine:
+    """A process on a machine of its own."""
+
+    __slots__ = ()
+
+    machine: Machine
+
+    @property
+    def alive(self) -> bool:
+        """Whether the process has not ended."""
+        return self.machine.alive
+
+    @property
+    def stands_until_ms(self) -> int:
+        """Until when the process is frozen."""
+        return self.machine.stands_until_ms

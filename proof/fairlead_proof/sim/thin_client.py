@@ -14,17 +14,14 @@ from fairlead_client.thin.thin_words import Joined, Poll, PollAnswer
 
 from fairlead.core.model import MessageQueue
 from fairlead.gateway.outputs import Body, Left, Refusal
-from fairlead_proof.sim.application import Application, Observer, Work
-from fairlead_proof.sim.chance import Chance
-from fairlead_proof.sim.data_plane import DataPlane
+from fairlead_proof.sim.application import Application, Work
+from fairlead_proof.sim.client_environment import ClientEnvironment
 from fairlead_proof.sim.gateway_process import SEAL, GatewayProcess
 from fairlead_proof.sim.identification import Identification
-from fairlead_proof.sim.kafka import CLOCK_BEGIN_MS, Kafka
-from fairlead_proof.sim.machine import Machine
+from fairlead_proof.sim.kafka import CLOCK_BEGIN_MS
+from fairlead_proof.sim.machine import Machine, OnMachine
 from fairlead_proof.sim.producer import Weather
-from fairlead_proof.sim.scenario import Scenario
 from fairlead_proof.sim.shown_session import ShownSession
-from fairlead_proof.sim.timeline import Timeline
 
 __all__ = ["ThinClient"]
 
@@ -36,26 +33,11 @@ ELSEWHERE = 0.4
 """How likely the balancer chooses any gateway instead of the usual one."""
 
 
-class ThinEnvironment(Protocol):
+class ThinEnvironment(ClientEnvironment, Protocol):
     """The environment of a thin client."""
 
-    timeline: Timeline
-    chance: Chance
-    kafka: Kafka
-    data: DataPlane
-    scenario: Scenario
     gateways: list[GatewayProcess]
     heals: bool
-
-    @property
-    def judge(self) -> Observer:
-        """The observer."""
-
-    def narrate(self, who: str, what: str, *values: object) -> None:
-        """Add a line to the story."""
-
-    def note(self, kind: str) -> None:
-        """Count something of this kind."""
 
 
 @dataclass(slots=True)
@@ -66,7 +48,7 @@ class Network:
 
 
 @dataclass(slots=True)
-class ThinClient:
+class ThinClient(OnMachine):
     """A process from its start to its end. ``mute``: it polls, but answers no stop."""
 
     world: ThinEnvironment
@@ -107,11 +89,6 @@ class ThinClient:
     def name(self) -> str:
         """The client id and, for two processes of one id, the process's number."""
         return f"{self.who.client_id}/{self.who.number}"
-
-    @property
-    def alive(self) -> bool:
-        """Whether the process has not ended."""
-        return self.machine.alive
 
     def owns(self, work: Work) -> bool:
         """Tell whether the application may still process messages of this work."""
