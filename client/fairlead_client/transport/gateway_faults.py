@@ -77,6 +77,10 @@ def _certificate_fault(
 
 
 def _tls_fault(error: ssl.SSLError) -> tuple[str, str, str]:
+    if isinstance(error, ssl.SSLEOFError):
+        # With TLS 1.3 the alert that says why may come after the end.
+        words = "the encrypted connection was closed before the answer"
+        return "closed", words, "look into the gateway's log; it may want gateway_cert_file=…"
     reason = error.reason or str(error)
     if "WRONG_VERSION_NUMBER" in reason or "HTTP_REQUEST" in reason:
         return "not_tls", "it speaks no TLS", "use http:// on loopback, or set [tls] there"
