@@ -157,11 +157,11 @@ class GatewayService:
         if self._gateway is None or not self._is_ready:
             return Reply(0, NOT_READY)
         request, future = self._ask()
-        self._gateway.poll(request, asked, self._now_ms())
-        self._obey()
         try:
+            self._gateway.poll(request, asked, self._now_ms())
+            self._obey()
             return await future
-        except asyncio.CancelledError:
+        except BaseException:
             self._asked.pop(request, None)
             self._gateway.gave_up(request, asked.session)
             raise
@@ -279,12 +279,24 @@ class GatewayService:
                 continue
             suffix = self._names.suffix(row.topic)
             assert suffix is not None
-            gateway.read(suffix, rows[first : index + 1], now_ms)
+            self._read_topic(gateway, suffix, rows[first : index + 1], now_ms)
             first = index + 1
         for end, future in self._generation_waits:
             if gateway.log.generations_end >= end and not future.done():
                 future.set_result(None)
         self._generation_waits = [each for each in self._generation_waits if not each[1].done()]
+
+    def _read_topic(
+        self, gateway: Gateway, suffix: str, rows: Sequence[RawRecord], now_ms: int
+    ) -> None:
+        try:
+            gateway.read(suffix, rows, now_ms)
+        except Exception:
+            # A defect: it must cost its own record alone. What was read may be read again.
+            log.exception("gateway_record_failed", topic=suffix, records=len(rows))
+            for row in rows:
+                with contextlib.suppress(Exception):
+                    gateway.read(suffix, [row], now_ms)
 
     def _note_append(
         self, of: Gateway, append: Append, at: tuple[int, int] | None, append_ms: int
