@@ -20,8 +20,6 @@ import java.time.Duration;
 import org.apache.kafka.clients.consumer.ConsumerRecord;
 import org.apache.kafka.common.serialization.StringDeserializer;
 
-pytestmark = pytest.mark.slow
-
 class Example {{
   static volatile boolean running;
 

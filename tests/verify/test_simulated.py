@@ -1,6 +1,7 @@
 """Simulated lives, of the real shard machine and the real client session, in the checker's eyes."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from fairlead_proof.sim.client import ASSIGNMENTS_PARTITIONS
@@ -56,8 +57,8 @@ def worlds(monkeypatch: pytest.MonkeyPatch) -> list[SimulatedWorld]:
     class Kept(SimulatedWorld):
         """A world that stays to be looked at."""
 
-        def __init__(self, *arguments: object) -> None:
-            super().__init__(*arguments)  # type: ignore[arg-type]  # as they are given
+        def __init__(self, *arguments: Any, **named: Any) -> None:
+            super().__init__(*arguments, **named)
             kept.append(self)
 
     monkeypatch.setattr("fairlead_proof.sim.schedule.SimulatedWorld", Kept)
