@@ -8,7 +8,7 @@ from typing import Any, Final, cast
 
 from fairlead.access.authenticator import Authenticator, presented
 from fairlead.access.principals import Principal, Right
-from fairlead.access.quotas import Held, Quotas
+from fairlead.access.quotas import Quotas
 from fairlead.access.refusals import AccessError
 from fairlead.errors import EnvironmentMissingError
 from fairlead.http.hosts import is_loopback
@@ -39,13 +39,21 @@ class Admitted:
         """Whether the principal is still as it was; a stream ends when it is not."""
         return self._authenticator.still_stands(self.principal)
 
-    def enter(self, what: Held) -> Callable[[], None]:
-        """Open a session or a stream; return what closes it.
+    def open_session(self, open_now: int) -> None:
+        """Check that the principal, which has so many open sessions, may open one more.
+
+        Raises:
+            AccessError: it may not.
+        """
+        self._quotas.session(self.principal, open_now)
+
+    def enter_stream(self) -> Callable[[], None]:
+        """Open a stream; return what closes it.
 
         Raises:
             AccessError: the principal has too many open.
         """
-        return self._quotas.enter(self.principal, what)
+        return self._quotas.enter_stream(self.principal)
 
 
 class AccessGuard:

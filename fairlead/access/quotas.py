@@ -2,17 +2,14 @@
 
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Final, Literal
+from typing import Final
 
 from fairlead.access.limits import AtOnce, TokenBucket
 from fairlead.access.principals import Principal
 from fairlead.access.refusals import AccessError, too_many
 from fairlead.settings import LimitSettings
 
-__all__ = ["Held", "Quotas"]
-
-Held = Literal["sessions", "streams"]
-"""What a principal may have open."""
+__all__ = ["Quotas"]
 
 _PRINCIPALS_KEPT: Final = 10_000
 _TRY_AGAIN_S: Final = 5.0
@@ -29,7 +26,7 @@ class Quotas:
     def __init__(self, limits: LimitSettings) -> None:
         self._limits = limits
         self._buckets: OrderedDict[str, TokenBucket] = OrderedDict()
-        self._open: dict[Held, AtOnce] = {"sessions": AtOnce(), "streams": AtOnce()}
+        self._streams = AtOnce()
 
     def request(self, principal: Principal, now_s: float) -> None:
         """Count a request.
@@ -50,31 +47,44 @@ class Quotas:
             setting = "access.limits.requests_per_second"
             raise AccessError(too_many("requests per second", setting, per_second, wait_s))
 
-    def enter(self, principal: Principal, what: Held) -> Callable[[], None]:
-        """Open a session or a stream; return what closes it, which may be called again.
+    def session(self, principal: Principal, open_now: int) -> None:
+        """Check that a principal with so many open sessions may open one more.
+
+        Raises:
+            AccessError: it may not.
+        """
+        limit = self._limit(principal, "sessions")
+        if limit and open_now >= limit:
+            raise _too_many_open("sessions", limit)
+
+    def enter_stream(self, principal: Principal) -> Callable[[], None]:
+        """Open a stream; return what closes it, which may be called again.
 
         Raises:
             AccessError: the principal has too many open.
         """
-        limit, kept = self._limit(principal, what), self._open[what]
-        if not kept.enter(principal.name, limit):
-            words = f"open {what}"
-            raise AccessError(too_many(words, f"access.limits.{what}", limit, _TRY_AGAIN_S))
+        limit = self._limit(principal, "streams")
+        if not self._streams.enter(principal.name, limit):
+            raise _too_many_open("streams", limit)
         is_open = True
 
         def leave() -> None:
             nonlocal is_open
             if is_open:
                 is_open = False
-                kept.leave(principal.name)
+                self._streams.leave(principal.name)
 
         return leave
 
-    def count(self, principal: Principal, what: Held) -> int:
-        """Return how many the principal has open."""
-        return self._open[what].count(principal.name)
+    def streams(self, principal: Principal) -> int:
+        """Return how many streams the principal has open."""
+        return self._streams.count(principal.name)
 
     def _limit(self, principal: Principal, name: str) -> int:
         own: int | None = getattr(principal.limits, name)
         common: int = getattr(self._limits, name)
         return common if own is None else own
+
+
+def _too_many_open(what: str, limit: int) -> AccessError:
+    return AccessError(too_many(f"open {what}", f"access.limits.{what}", limit, _TRY_AGAIN_S))

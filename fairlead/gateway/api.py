@@ -42,6 +42,8 @@ from fairlead.wire.texts import GROUP
 __all__ = [
     "Access",
     "Caller",
+    "Client",
+    "ClientAccess",
     "GatewayApi",
     "Receive",
     "Scope",
@@ -86,6 +88,26 @@ class Access(Protocol):
         """Return who sends the request, or why it is refused."""
 
 
+class Client(Caller, Protocol):
+    """Who sends a request of a client: a caller who opens sessions and streams."""
+
+    def refused_session(self, open_now: int) -> Refusal | None:
+        """Return why the caller, who has so many sessions, gets no other one; None: it does."""
+
+    def enter_stream(self) -> Callable[[], None] | Refusal:
+        """Open a stream; return what closes it, or why it is refused."""
+
+
+class ClientAccess(Protocol):
+    """Tells who sends a request of a client."""
+
+    def caller(self, scope: Scope) -> Client | Refusal:
+        """Return who sends the request, or why it is refused."""
+
+
+_Answer = Callable[[Client, Scope, bytes], Awaitable[Reply]]
+
+
 class GatewayApi:
     """Answers the gateway's paths.
 
@@ -97,7 +119,7 @@ class GatewayApi:
     """
 
     def __init__(
-        self, service: GatewayService, access: Access, key: bytes, journal: Journal
+        self, service: GatewayService, access: ClientAccess, key: bytes, journal: Journal
     ) -> None:
         self._service, self._access, self._key, self._journal = service, access, key, journal
 
@@ -120,16 +142,16 @@ class GatewayApi:
         named = "" if route == "unknown" else scope["path"].split("/")[3]
         group, session = (named, "") if route == "join" else ("", named)
         self._journal.replied(route, Asker(principal, session, group), reply)
-        headers = _JSON if status < 400 else _PROBLEM  # noqa: PLR2004 - RFC 9110
+        headers = _PROBLEM if isinstance(reply.body, Refusal) else _JSON
+        if isinstance(reply.body, Refusal):
+            headers = [*headers, *_retry_after(reply.body)]
         if body:
             # Else the server sends it in chunks, which costs both sides more.
             headers = [*headers, (b"content-length", b"%d" % len(body))]
         await send({"type": "http.response.start", "status": status, "headers": headers})
         await send({"type": "http.response.body", "body": body})
 
-    def _route(
-        self, scope: Scope
-    ) -> tuple[str, Callable[[Caller, Scope, bytes], Awaitable[Reply]] | None]:
+    def _route(self, scope: Scope) -> tuple[str, _Answer | None]:
         answers = {"join": self._join, "poll": self._poll, "leave": self._leave}
         found = route_of(scope["method"], scope["path"])
         if found is None or found.route.name not in answers:
@@ -138,7 +160,7 @@ class GatewayApi:
 
     async def _answer(
         self,
-        answer: Callable[[Caller, Scope, bytes], Awaitable[Reply]],
+        answer: _Answer,
         scope: Scope,
         receive: Receive,
     ) -> tuple[str, Reply] | None:
@@ -158,7 +180,7 @@ class GatewayApi:
         gone.cancel()
         return caller.name, work.result()
 
-    async def _join(self, caller: Caller, scope: Scope, data: bytes) -> Reply:
+    async def _join(self, caller: Client, scope: Scope, data: bytes) -> Reply:
         group = scope["path"].split("/")[3]
         if not GROUP.allows(group):
             detail = f"group: {group[:80]!r} is not {GROUP.words}."
@@ -170,13 +192,20 @@ class GatewayApi:
         if isinstance(body, Refusal) or refusal is not None:
             assert refusal is not None
             return Reply(0, refusal)
+        refusal = caller.refused_session(self._service.sessions_of(caller.name))
+        if refusal is not None:
+            return Reply(0, refusal)
         wall_ms = time.time_ns() // 1_000_000
+        process, joins = Process(wall_ms, str(uuid4())), 1
+        if body.process is not None:
+            process, joins = Process(body.process.start_ms, body.process.uuid), body.process.joins
         peer = scope.get("client")
         profile = MemberProfile(
             principal=caller.name,
             group=group,
             client_id=body.client_id,
-            process=Process(wall_ms, str(uuid4())),
+            process=process,
+            joins=joins,
             consume_from=body.consume_from,
             consume_timestamp_ms=body.consume_timestamp_ms,
             capacity=body.capacity,
@@ -191,7 +220,7 @@ class GatewayApi:
         topics = subscriptions_of(body.topics, wall_ms)
         return await self._service.join(session, profile, topics)
 
-    def _session(self, caller: Caller, scope: Scope, group: str, client_id: str) -> str:
+    def _session(self, caller: Client, scope: Scope, group: str, client_id: str) -> str:
         """Return the session of a join: the same one if the same join comes twice."""
         key = dict(scope["headers"]).get(b"idempotency-key")
         if key is None:
@@ -200,7 +229,7 @@ class GatewayApi:
         digest = hmac.digest(self._key, b"session\0" + named, hashlib.sha256)
         return incarnation_of_session(int.from_bytes(digest[:16]))
 
-    async def _poll(self, caller: Caller, scope: Scope, data: bytes) -> Reply:
+    async def _poll(self, caller: Client, scope: Scope, data: bytes) -> Reply:
         body = body_of(PollBody, data)
         refusal = body if isinstance(body, Refusal) else checked_topics(body.topics)
         if isinstance(body, Refusal) or refusal is not None:
@@ -218,6 +247,10 @@ class GatewayApi:
         caller = self._access.caller(scope)
         if isinstance(caller, Refusal):
             await _send_problem(send, caller)
+            return
+        leave = caller.enter_stream()
+        if isinstance(leave, Refusal):
+            await _send_problem(send, leave)
             return
         watching = self._service.watch(parts[3], caller.name)
         gone = asyncio.ensure_future(_gone(receive))
@@ -242,10 +275,11 @@ class GatewayApi:
                 line = b"event: news\ndata: {}\n\n" if told else b": alive\n\n"
                 await send({"type": "http.response.body", "body": line, "more_body": True})
         finally:
+            leave()
             gone.cancel()
             await watching.aclose()
 
-    async def _leave(self, caller: Caller, scope: Scope, data: bytes) -> Reply:
+    async def _leave(self, caller: Client, scope: Scope, data: bytes) -> Reply:
         body = body_of(LeaveBody, data)
         if isinstance(body, Refusal):
             return Reply(0, body)
@@ -274,9 +308,14 @@ async def _gone(receive: Receive) -> None:
 
 
 async def _send_problem(send: Send, refusal: Refusal) -> None:
-    start = {"type": "http.response.start", "status": refusal.status, "headers": _PROBLEM}
+    headers = [*_PROBLEM, *_retry_after(refusal)]
+    start = {"type": "http.response.start", "status": refusal.status, "headers": headers}
     await send(start)
     await send({"type": "http.response.body", "body": problem(refusal)})
+
+
+def _retry_after(refusal: Refusal) -> list[tuple[bytes, bytes]]:
+    return [(b"retry-after", b"%d" % refusal.retry_s)] if refusal.retry_s else []
 
 
 def _result(body: Body) -> tuple[int, bytes]:
@@ -304,6 +343,7 @@ def problem_of_refusal(refusal: Refusal) -> Problem:
         refusal.detail,
         refusal.remedy,
         refusal.field or None,
+        headers={"retry-after": str(refusal.retry_s)} if refusal.retry_s else {},
         more={"reason": refusal.reason} if refusal.reason else {},
     )
 

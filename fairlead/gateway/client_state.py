@@ -170,7 +170,7 @@ _SESSION: Final = (
     *("leaving", "left"),
 )
 _PROFILE: Final = (
-    *("principal", "group", "client_id", "consume_from", "consume_timestamp_ms"),
+    *("principal", "group", "client_id", "joins", "consume_from", "consume_timestamp_ms"),
     *("capacity", "zone", "ordered", "consume_type", "language", "version", "address"),
 )
 

@@ -3,6 +3,7 @@
 import asyncio
 import contextlib
 import socket
+from collections.abc import Callable
 from typing import Any
 
 import orjson
@@ -10,8 +11,8 @@ import structlog
 from prometheus_client import CollectorRegistry
 from starlette.responses import Response
 
-from fairlead.access.guard import admitted
-from fairlead.access.principals import Principal
+from fairlead.access.guard import Admitted, admitted
+from fairlead.access.refusals import AccessError
 from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.gateway.api import GatewayApi
 from fairlead.gateway.client_state import StateSeal
@@ -22,6 +23,7 @@ from fairlead.gateway.key_file import is_open_to_others, read_key
 from fairlead.gateway.openapi import OPENAPI_FILE
 from fairlead.gateway.operations import Operations
 from fairlead.gateway.operator_api import OperatorApi
+from fairlead.gateway.outputs import Refusal
 from fairlead.gateway.routes import route_of
 from fairlead.gateway.service import GatewayService
 from fairlead.settings import Settings
@@ -31,11 +33,41 @@ __all__ = ["Door"]
 log = structlog.get_logger(__name__)
 
 
+class _Caller:
+    """Who sends a request, as the guard says."""
+
+    def __init__(self, known: Admitted) -> None:
+        self._known = known
+        self.name = known.principal.name
+
+    def may(self, right: str, group: str) -> bool:
+        return self._known.principal.may(right, group)
+
+    def refused_session(self, open_now: int) -> Refusal | None:
+        try:
+            self._known.open_session(open_now)
+        except AccessError as error:
+            return _refusal(error)
+        return None
+
+    def enter_stream(self) -> Callable[[], None] | Refusal:
+        try:
+            return self._known.enter_stream()
+        except AccessError as error:
+            return _refusal(error)
+
+
+def _refusal(error: AccessError) -> Refusal:
+    problem = error.problem
+    retry_s = int(problem.headers.get("retry-after", "0"))
+    return Refusal(problem.status, problem.kind, problem.detail, problem.remedy, retry_s=retry_s)
+
+
 class _Guarded:
     """Takes from the guard who sends a request."""
 
-    def caller(self, scope: dict[str, Any]) -> Principal:
-        return admitted(scope).principal
+    def caller(self, scope: dict[str, Any]) -> _Caller:
+        return _Caller(admitted(scope))
 
 
 class Door:
@@ -74,7 +106,7 @@ class Door:
         registry.register(StateMetrics(self.service))
         self._api = GatewayApi(self.service, access, key, journal)
         operations = Operations(settings, lambda: contextlib.closing(data.again()))
-        self._operator_api = OperatorApi(access, operations, others)
+        self._operator_api = OperatorApi(access, operations, others, journal.request)
         self._others = others
         self._contract = OPENAPI_FILE.read_bytes()
         self.limits = settings.http.model_copy(

@@ -2,8 +2,8 @@
 
 Decides when a poll is answered: after its heartbeat is in the log, and when there is news or the
 wait is over. Several gateways may serve one session, one poll each: the `state` that the client
-echoes is all that a session remembers between two polls. A gateway that has not answered the poll
-before reads its own heartbeat back first, and so has read what the others wrote (ADR 0196).
+echoes is all that a session remembers between two polls. Before it answers, a gateway reads its own
+heartbeat back, and so has read what the others wrote (ADR 0196).
 """
 
 from collections.abc import Sequence
@@ -21,6 +21,7 @@ from fairlead.gateway.gateway_times import GatewayTimes
 from fairlead.gateway.hosted_session import HostedSession
 from fairlead.gateway.kept_sessions import KeptSessions
 from fairlead.gateway.member_profile import MemberProfile
+from fairlead.gateway.open_exchanges import OpenExchanges
 from fairlead.gateway.outputs import (
     FULL,
     SUPERSEDED,
@@ -64,8 +65,7 @@ class Gateway:
         self._times = times
         self.log = SessionLog(times.lease_ms * _SILENT_LEASES, since_ms)
         self._kept = KeptSessions(seal)
-        self._open: dict[str, Exchange] = {}
-        self._by_group: dict[str, dict[str, Exchange]] = {}
+        self._open = OpenExchanges()
         self._due: list[tuple[int, int, Exchange]] = []
         self._watched = WatchedSessions()
         self._appends: dict[int, tuple[Exchange, on.Event | None]] = {}
@@ -81,6 +81,10 @@ class Gateway:
     def kept(self) -> int:
         """How many sessions it has answered last, and keeps."""
         return len(self._kept)
+
+    def sessions_of(self, principal: str) -> int:
+        """Return how many of these sessions, and of those that wait, a principal has."""
+        return self._kept.count(principal) + self._open.count(principal)
 
     def take_output(self) -> list[Output]:
         """Return what is to be done since the last call, in order."""
@@ -162,7 +166,7 @@ class Gateway:
         """The caller of a request has gone; what it said is written all the same."""
         exchange = self._open.get(session)
         if exchange is not None and exchange.request == request:
-            self._close(exchange)
+            self._open.remove(exchange)
 
     def watch(self, session: str, principal: str) -> bool:
         """Announce news of a session from now on; tell whether it is the principal's own."""
@@ -192,7 +196,7 @@ class Gateway:
                 continue
             self._out += map(News, self._watched.concerned(concerned))
             if isinstance(concerned, Release):
-                members = self._by_group.get(concerned.group, {})
+                members = self._open.of_group(concerned.group)
                 for exchange in members.values():
                     exchange.newest_ms = row.append_ms
                     exchange.hosted.read_release(concerned, now_ms)
@@ -203,14 +207,14 @@ class Gateway:
                 waiting[concerned] = waits
         if self.log.generation > generation:
             self._out += map(News, self._watched.everybody())
-            waiting |= self._open
+            waiting |= self._open.everybody()
         for exchange in waiting.values():
             self._advance(exchange, now_ms)
 
     def appended(self, number: int, at: tuple[int, int], append_ms: int, now_ms: int) -> None:
         """The records of an append are in the log; the last one stands there."""
         exchange, event = self._appends.pop(number, (None, None))
-        if exchange is None or self._open.get(exchange.session) is not exchange:
+        if exchange is None or not self._open.has(exchange):
             # Its session stays exactly as the `state` says that was handed out.
             return
         exchange.awaited.discard(number)
@@ -232,7 +236,7 @@ class Gateway:
         """Time has passed."""
         while self._due and self._due[0][0] <= now_ms:
             exchange = heappop(self._due)[2]
-            if self._open.get(exchange.session) is exchange:
+            if self._open.has(exchange):
                 exchange.hosted.pass_time(now_ms)
                 self._advance(exchange, now_ms)
 
@@ -240,7 +244,7 @@ class Gateway:
         """Return when `passed` is due; None: nobody waits."""
         while self._due:
             due_ms, _, exchange = self._due[0]
-            if self._open.get(exchange.session) is exchange:
+            if self._open.has(exchange):
                 return due_ms
             heappop(self._due)
         return None
@@ -267,8 +271,7 @@ class Gateway:
         )
 
     def _begin(self, exchange: Exchange, done: Sequence[act.Action]) -> None:
-        self._open[exchange.session] = exchange
-        self._by_group.setdefault(exchange.group, {})[exchange.session] = exchange
+        self._open.add(exchange)
         self._wake_at(exchange, exchange.until_ms)
         self._wake_at(exchange, exchange.gives_up_ms)
         records = SessionRecords(exchange.state.profile, exchange.state.lease_ms)
@@ -298,7 +301,7 @@ class Gateway:
 
     def _advance(self, exchange: Exchange, now_ms: int) -> None:
         """Reply if it is time."""
-        if self._open.get(exchange.session) is not exchange:
+        if not self._open.has(exchange):
             return
         words = self.log.sessions.get(exchange.session)
         lost = None if exchange.joins else over_meanwhile(exchange, words)
@@ -306,9 +309,12 @@ class Gateway:
             self._reply(exchange, lost)
         elif exchange.joins and exchange.is_confirmed:
             self._reply_to_join(exchange)
-        elif not exchange.is_confirmed or not has_read_back(exchange, words):
+        elif not exchange.is_confirmed:
             if now_ms >= exchange.gives_up_ms or exchange.has_failed:
                 self._reply_without_lease(exchange, now_ms)
+        elif not has_read_back(exchange, words):
+            if now_ms >= exchange.gives_up_ms:
+                self._reply(exchange, UNAVAILABLE)
         elif exchange.ending:
             self._reply(exchange, Left())
         else:
@@ -381,7 +387,7 @@ class Gateway:
         return text
 
     def _reply(self, exchange: Exchange, body: Body, *, is_news: bool = False) -> None:
-        self._close(exchange)
+        self._open.remove(exchange)
         news_ms = exchange.newest_ms if is_news else None
         profile = exchange.state.profile
         self._out.append(Reply(exchange.request, body, profile, exchange.took_ms, is_news, news_ms))
@@ -389,11 +395,3 @@ class Gateway:
     def _wake_at(self, exchange: Exchange, at_ms: int) -> None:
         self._number += 1
         heappush(self._due, (at_ms, self._number, exchange))
-
-    def _close(self, exchange: Exchange) -> None:
-        if self._open.get(exchange.session) is exchange:
-            del self._open[exchange.session]
-            members = self._by_group[exchange.group]
-            del members[exchange.session]
-            if not members:
-                del self._by_group[exchange.group]

@@ -11,6 +11,7 @@ from fairlead_client.thin.thin_words import Joined, PollAnswer
 
 from fairlead.gateway.gateway_metrics import GatewayMetrics
 from fairlead.gateway.outputs import SUPERSEDED, SUPERSEDED_ELSEWHERE, Left, Refusal, Reply
+from fairlead.gateway.routes import ROUTES
 
 __all__ = ["Asker", "Journal"]
 
@@ -41,7 +42,7 @@ class Journal:
         self._quiet = metrics.polls.labels("quiet")
         self._routes = {
             route: metrics.request_seconds.labels(route)
-            for route in ("join", "poll", "leave", "unknown")
+            for route in (*(each.name for each in ROUTES), "unknown")
         }
         self._polled = metrics.requests.labels("poll", "200")
 

@@ -17,6 +17,7 @@ class MemberProfile:
         group: the group.
         client_id: the client id.
         process: orders two processes with one client id.
+        joins: orders two joins of one process.
         consume_from: where a queue begins that nobody has read.
         consume_timestamp_ms: the time for ``consume_from`` "timestamp"; None: not given.
         capacity: how much more than others the client can do.
@@ -32,6 +33,7 @@ class MemberProfile:
     group: str
     client_id: str
     process: Process
+    joins: int = 1
     consume_from: str = "last_offset"
     consume_timestamp_ms: int | None = None
     capacity: int = 1

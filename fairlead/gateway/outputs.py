@@ -56,6 +56,7 @@ class Refusal:
         remedy: what to do.
         field: the part of the request that is wrong; "": none.
         reason: why a session is over; "": it is not.
+        retry_s: after what time another try makes sense; 0: the request does not say.
     """
 
     status: int
@@ -64,6 +65,7 @@ class Refusal:
     remedy: str
     field: str = ""
     reason: str = ""
+    retry_s: int = 0
 
 
 @dataclass(frozen=True, slots=True)

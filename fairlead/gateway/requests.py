@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from fairlead.gateway.outputs import Refusal
 from fairlead.gateway.poll_words import Poll
-from fairlead.wire.texts import CLIENT_ID, LABEL, TAG, TOPIC
+from fairlead.wire.texts import CLIENT_ID, LABEL, TAG, TOPIC, UUID
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -79,6 +79,17 @@ class WorkBody(_Body):
     ] = None
 
 
+class ProcessBody(_Body):
+    """The operating system process of a client, and how often it has joined."""
+
+    start_ms: Annotated[Number, Field(description="When it began, in ms since 1970.")]
+    uuid: Annotated[str, Field(description="Drawn at its start; a lower-case UUID.")]
+    joins: Annotated[
+        int,
+        Field(strict=True, ge=1, le=_QUEUE_ID_MAX, description="1 with its first join, then 2."),
+    ] = 1
+
+
 class JoinBody(_Body):
     """A client joins a group."""
 
@@ -96,6 +107,14 @@ class JoinBody(_Body):
         int, Field(strict=True, ge=1, le=1_000, description="How much it can do, beside others.")
     ] = 1
     zone: Annotated[str | None, Field(description="Where it runs.")] = None
+    process: Annotated[
+        ProcessBody | None,
+        Field(
+            description="Of two clients with one client id the later process goes on, of two joins "
+            "of one process the later join. Without it, each join is a process that began when "
+            "the gateway received it, so that a join which arrives late ends a newer one."
+        ),
+    ] = None
     ordered: Annotated[
         bool, Field(strict=True, description="Whether it wants its messages in order.")
     ] = False
@@ -282,6 +301,8 @@ def checked_join(body: JoinBody) -> Refusal | None:
     """Return why the names of a join are refused; None: they are right."""
     if not CLIENT_ID.allows(body.client_id):
         return _bad_text("client_id", body.client_id, CLIENT_ID.words)
+    if body.process is not None and not UUID.allows(body.process.uuid):
+        return _bad_text("process.uuid", body.process.uuid, UUID.words)
     if body.zone is not None and not LABEL.allows(body.zone):
         return _bad_text("zone", body.zone, LABEL.words)
     for field, text in (("language", body.language), ("version", body.version)):

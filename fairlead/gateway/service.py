@@ -108,6 +108,10 @@ class GatewayService:
         gateway = self._gateway
         return 0 if gateway is None else gateway.kept + gateway.waiting
 
+    def sessions_of(self, principal: str) -> int:
+        """Return how many of them a principal has."""
+        return 0 if self._gateway is None else self._gateway.sessions_of(principal)
+
     @property
     def trouble(self) -> str:
         """Why it is not ready, in words; empty: it is."""

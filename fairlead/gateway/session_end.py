@@ -61,10 +61,11 @@ def _replayed(words: SessionWords, state: ClientState) -> Refusal | None:
 def has_read_back(exchange: Exchange, words: SessionWords | None) -> bool:
     """Tell whether everything that was in the log before its heartbeat has been read.
 
-    A gateway that has kept the session need not wait: it knows when the lease began that counts for
-    the client, and what others wrote since are the client's own words.
+    A gateway that has kept the session waits for that as well. Another one may have gone on with
+    the session since, and the client may echo the older of two states against the rules: its answer
+    would make the old state the newest one.
     """
-    if exchange.kept is not None or exchange.heartbeat is None:
+    if exchange.heartbeat is None:
         return True
     heard = None if words is None else words.heard
     return heard is not None and exchange.at is not None and heard.at >= exchange.at

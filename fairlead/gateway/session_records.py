@@ -1,7 +1,7 @@
 """Turns what a session writes into records, as the client library's own transport does."""
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from fairlead_client.session import actions as act
@@ -41,6 +41,7 @@ class SessionRecords:
     """
 
     def __init__(self, profile: MemberProfile, lease_ms: int) -> None:
+        self._joins = profile.joins
         self._encoder = Encoder(
             ClientDescription(
                 group=profile.group,
@@ -70,7 +71,9 @@ class SessionRecords:
         encoder, more = self._encoder, {"gateway": gateway}
         match action:
             case act.SendHeartbeat():
-                yield Message("heartbeats", (encoder.heartbeat(action, more),), None)
+                # The session counts its own incarnations: each join makes another session.
+                counted = replace(action, incarnations=self._joins)
+                yield Message("heartbeats", (encoder.heartbeat(counted, more),), None)
             case act.SendProgress():
                 yield Message("heartbeats", tuple(encoder.progress(action)), None, is_awaited=False)
             case act.SendClaims(incarnation, generation):

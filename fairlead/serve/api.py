@@ -193,7 +193,7 @@ class _Answers:
         caller = admitted(request.scope)
         try:
             parts = self._event_lines(name, after, caller)
-            return self._streams.answer(parts, lambda: caller.enter("streams"))
+            return self._streams.answer(parts, caller.enter_stream)
         except AccessError as error:
             return error.problem.answer()
 

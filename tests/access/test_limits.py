@@ -64,42 +64,41 @@ def test_a_principal_may_have_limits_of_its_own() -> None:
     quotas.request(OWN, 0)
     with pytest.raises(AccessError, match="limit of 1 requests per second"):
         quotas.request(OWN, 0)
-    quotas.enter(OWN, "sessions")
+    quotas.session(OWN, 0)
     with pytest.raises(AccessError, match="limit of 1 open sessions"):
-        quotas.enter(OWN, "sessions")
+        quotas.session(OWN, 1)
 
 
-def test_what_is_closed_frees_its_place_once() -> None:
-    """A session that is closed twice frees one place."""
-    quotas = _quotas()
-    leave = quotas.enter(ONE, "sessions")
-    quotas.enter(ONE, "sessions")
+def test_a_stream_that_is_closed_twice_frees_one_place() -> None:
+    """Streams are counted while they are open, whoever closes them."""
+    quotas = _quotas(streams=2)
+    leave = quotas.enter_stream(ONE)
+    quotas.enter_stream(ONE)
     with pytest.raises(AccessError):
-        quotas.enter(ONE, "sessions")
-    quotas.enter(ONE, "streams")
+        quotas.enter_stream(ONE)
     leave()
     leave()
-    assert quotas.count(ONE, "sessions") == 1
-    quotas.enter(ONE, "sessions")
+    assert quotas.streams(ONE) == 1
+    quotas.enter_stream(ONE)
     with pytest.raises(AccessError):
-        quotas.enter(ONE, "sessions")
+        quotas.enter_stream(ONE)
 
 
 def test_whoever_needs_no_login_has_no_limits() -> None:
     """Where all callers are one principal, its limits would be those of strangers together."""
     quotas = _quotas(requests_per_second=1)
-    for _ in range(100):
+    for count in range(100):
         quotas.request(ANYBODY, 0)
-        quotas.enter(ANYBODY, "sessions")
-        quotas.enter(ANYBODY, "streams")
+        quotas.session(ANYBODY, count)
+        quotas.enter_stream(ANYBODY)
 
 
 def test_no_limit_is_0() -> None:
     """A limit of 0 is none."""
     quotas = _quotas(requests_per_second=0, sessions=0)
-    for _ in range(1_000):
+    for count in range(1_000):
         quotas.request(ONE, 0)
-        quotas.enter(ONE, "sessions")
+        quotas.session(ONE, count)
 
 
 @given(st.lists(st.sampled_from("ab+-"), max_size=60))

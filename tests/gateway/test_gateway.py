@@ -34,7 +34,7 @@ def test_a_start_is_repeated_until_the_client_names_its_work() -> None:
 
 
 def test_an_answer_comes_only_after_the_heartbeat_is_in_the_log() -> None:
-    """Before that the lease would rest on nothing."""
+    """Before that the lease would rest on nothing, and others may have written since."""
     world = World()
     thin = working(world)
     world.delivers = False
@@ -42,6 +42,8 @@ def test_an_answer_comes_only_after_the_heartbeat_is_in_the_log() -> None:
     assert request not in world.answers
     gateway, heartbeat = world.unconfirmed[0]
     world.confirm(gateway, heartbeat)
+    assert request not in world.answers
+    world.deliver(gateway)
     answer = world.answers[request]
     assert isinstance(answer, PollAnswer)
     assert answer.lease_ms == LEASE_MS

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import quote
 
-from fairlead_client.model import Epoch, Queue, Subscription
+from fairlead_client.model import Epoch, Process, Queue, Subscription
 from fairlead_client.thin.thin_json import join_body, leave_body, poll_body
 from fairlead_client.thin.thin_words import Poll, Request
 
@@ -21,7 +21,8 @@ class ThinProfile:
         client_id: the client id.
         fields: the other fields of its joins.
         subscriptions: the topics at first.
-        process: unique; a join that comes twice makes one session.
+        process: orders two clients with one client id. Its uuid is unique, so that a join which
+            comes twice makes one session.
         progress_ms: how often positions go to the gateway while they change.
         drain_deadline_ms: how long the application may take to stop a queue; None: for ever.
     """
@@ -30,7 +31,7 @@ class ThinProfile:
     client_id: str
     fields: Mapping[str, Any]
     subscriptions: tuple[Subscription, ...]
-    process: str
+    process: Process
     progress_ms: int
     drain_deadline_ms: int | None
 
@@ -45,20 +46,30 @@ class ThinRequests:
     def __init__(self, profile: ThinProfile) -> None:
         self._profile = profile
         self._polled: dict[tuple[Queue, Epoch], int] = {}
+        self._joins, self._has_joined = 1, False
 
     def join(
         self, number: int, topics: tuple[Subscription, ...], session_patience_ms: int
     ) -> Request:
-        """Return a join."""
+        """Return a join: the same one until a session polls, however many are sent.
+
+        Two sessions of one client would be two members; the first would have to lapse.
+        """
         profile = self._profile
         self._polled = {}
-        body = join_body({"client_id": profile.client_id, **profile.fields}, topics)
+        if self._has_joined:
+            self._joins, self._has_joined = self._joins + 1, False
+        start_ms, uuid = profile.process.rank
+        process = {"start_ms": start_ms, "uuid": uuid, "joins": self._joins}
+        member = {"client_id": profile.client_id, "process": process, **profile.fields}
+        body = join_body(member, topics)
         path = f"/v1/groups/{quote(profile.group, safe='')}/members"
-        key = f"{profile.process}-{number}"
+        key = f"{uuid}-{self._joins}"
         return Request(number, "POST", path, body, _patience_ms(session_patience_ms), key)
 
     def poll(self, poll: Poll, session_patience_ms: int) -> Request:
         """Return a poll."""
+        self._has_joined = True
         at = {(work.queue, work.epoch): work.position for work in poll.working}
         # What has moved goes on moving: then the gateway shall soon hear where it is.
         moves = any(self._polled.get(work, offset) != offset for work, offset in at.items())

@@ -234,7 +234,7 @@ def _profile_of(settings: Settings, identity: ClientIdentity) -> ThinProfile:
             "version": __version__,
         },
         subscriptions=settings.subscriptions(identity.process.start_ms),
-        process=identity.process.uuid,
+        process=identity.process,
         progress_ms=settings.progress_ms,
         drain_deadline_ms=settings.drain_deadline,
     )

@@ -6,7 +6,7 @@ from typing import Any
 import orjson
 import pytest
 from fairlead_client.errors import DuplicateClientIdError, GatewayError, NoticeError
-from fairlead_client.model import Epoch, Position, Progress, Queue, Subscription
+from fairlead_client.model import Epoch, Position, Process, Progress, Queue, Subscription
 from fairlead_client.session import events as on
 from fairlead_client.session.actions import CommitProgress
 from fairlead_client.session.application import Application
@@ -67,7 +67,7 @@ class Script:
     def __init__(self, *, commits: bool, drain_ms: int | None = None) -> None:
         self.told = Told()
         topics = (Subscription("orders"),)
-        profile = ThinProfile("g", "me", {}, topics, "p", 1_000, drain_ms)
+        profile = ThinProfile("g", "me", {}, topics, Process(1, "p"), 1_000, drain_ms)
         kept = ThinCommits(5_000, 2_000) if commits else None
         self.member = ThinMember(profile, self.told, kept, Observer(), lambda: 1.0)
         self.now_ms = 1_000
@@ -276,8 +276,19 @@ def test_a_join_without_an_answer_comes_again(status: int | None) -> None:
     assert pauses == sorted(pauses)
     assert pauses[0] <= 400
     assert pauses[-1] >= 3_000
-    keys = [request.key for request in script.requests]
-    assert len({*keys}) == len(keys)
+    # One session, whichever of the joins arrive: another one would be a second member.
+    assert {request.key for request in script.requests} == {"p-1"}
+
+
+def test_a_join_after_a_lost_session_is_another_one() -> None:
+    """It makes another session, and outranks the joins before it that may still arrive."""
+    script = Script(commits=False)
+    script.joins()
+    script.refuses(409, "lost", "lease_ended")
+    while script.newest.path.endswith("/poll"):
+        script.pass_ms(50)
+    assert script.newest.key == "p-2"
+    assert script.body["process"] == {"start_ms": 1, "uuid": "p", "joins": 2}
 
 
 def test_a_member_with_a_lease_asks_soon_enough(plain: Script) -> None:

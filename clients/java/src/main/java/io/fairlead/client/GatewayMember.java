@@ -1,5 +1,6 @@
 package io.fairlead.client;
 
+import io.fairlead.client.http.ClientProcess;
 import io.fairlead.client.http.HttpGateway;
 import io.fairlead.client.http.Reply;
 import io.fairlead.client.session.Action;
@@ -16,7 +17,6 @@ import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
 import java.util.Random;
-import java.util.UUID;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.SynchronousQueue;
 import java.util.concurrent.ThreadPoolExecutor;
@@ -42,13 +42,14 @@ public final class GatewayMember {
   private final WorkListener listener;
   private final Pauses pauses;
   private final ExecutorService requests;
+  private final ClientProcess process = new ClientProcess();
   private final Deque<HttpGateway.Request> open = new ArrayDeque<>();
   private final Thread control;
 
   private List<Subscription> topics;
   private Action waiting;
   private long notBeforeMs;
-  private String joinKey = UUID.randomUUID().toString();
+  private int joins = 1;
   private RefusedException refusal;
   private String lastFailure;
   private String closed;
@@ -226,7 +227,7 @@ public final class GatewayMember {
     long patienceMs = session.patienceMs();
     if (action instanceof Action.SendJoin) {
       long number = ((Action.SendJoin) action).number;
-      send(gateway.join(topics, joinKey, patienceMs), number, Pauses.JOIN_MAX_MS);
+      send(gateway.join(topics, process, joins, patienceMs), number, Pauses.JOIN_MAX_MS);
     } else if (action instanceof Action.SendPoll) {
       Poll poll = ((Action.SendPoll) action).poll;
       send(gateway.poll(poll, patienceMs), poll.sequence, Pauses.POLL_MAX_MS);
@@ -283,7 +284,7 @@ public final class GatewayMember {
       act(session.joined(number, reply.joined, nowMs));
       if (isNewest) {
         // A join that comes late from now on would make the same session, and nothing new.
-        joinKey = UUID.randomUUID().toString();
+        joins++;
         notBeforeMs = nowMs;
         refusal = null;
       }

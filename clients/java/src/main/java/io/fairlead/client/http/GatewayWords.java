@@ -26,9 +26,14 @@ final class GatewayWords {
 
   private GatewayWords() {}
 
-  static byte[] join(MemberSettings settings, Collection<Subscription> topics) {
+  static byte[] join(
+      MemberSettings settings,
+      ClientProcess process,
+      int joins,
+      Collection<Subscription> topics) {
     Map<String, Object> body = new LinkedHashMap<>();
     body.put("client_id", settings.clientId());
+    body.put("process", process(process, joins));
     body.put("topics", topics(topics));
     body.put("consume_from", settings.consumeFrom());
     if (settings.consumeTimestampMs() != null) {
@@ -43,6 +48,14 @@ final class GatewayWords {
     body.put("standby", false);
     body.put("language", "java");
     return JsonWriter.write(body);
+  }
+
+  private static Map<String, Object> process(ClientProcess process, int joins) {
+    Map<String, Object> body = new LinkedHashMap<>();
+    body.put("start_ms", process.startMs);
+    body.put("uuid", process.uuid);
+    body.put("joins", joins);
+    return body;
   }
 
   static byte[] poll(Poll poll) {

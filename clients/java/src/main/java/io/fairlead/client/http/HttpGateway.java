@@ -51,10 +51,12 @@ public final class HttpGateway {
     return addresses.size();
   }
 
-  /** Returns a join; joins with the same key make one session, however many arrive. */
-  public Request join(Collection<Subscription> topics, String key, long patienceMs) {
+  /** Returns a join; a join with the same number makes the same session, however many arrive. */
+  public Request join(
+      Collection<Subscription> topics, ClientProcess process, int joins, long patienceMs) {
     String path = "/v1/groups/" + encoded(group) + "/members";
-    byte[] body = GatewayWords.join(settings, topics);
+    byte[] body = GatewayWords.join(settings, process, joins, topics);
+    String key = process.uuid + "-" + joins;
     return new Request(Kind.JOIN, path, body, key, patienceMs);
   }
 
