@@ -1,10 +1,14 @@
 """Builds the Java client's jar, and the classes of its tests, with the JDK that is used here.
 
-``python -m tools.java_client``. It builds only if something has changed: sources, compiler, Kafka's
-jar or this file. Kafka's client is on the class path of the compiler, never in the jar (ADR 0198).
+``python -m tools.java_client`` prints where the jar is; with ``--command PROGRAM`` it prints the
+command that runs a test program, as a list in JSON. It builds only if something has changed:
+sources, compiler, Kafka's jar or this file. Kafka's client is on the class path of the compiler,
+never in the jar (ADR 0198).
 """
 
+import argparse
 import hashlib
+import json
 import shutil
 import subprocess
 import sys
@@ -153,13 +157,17 @@ def _run(java: Java, tool: Sequence[str]) -> None:
 
 
 def main() -> int:
-    """Build, and say where the jar is."""
+    """Build, and say where the jar is, or how a test program is run."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--command", metavar="PROGRAM")
+    program: str | None = parser.parse_args().command
     try:
         client = built_client()
     except FairleadError as error:
         sys.stderr.write("error: " + "\n".join(error.lines()) + "\n")
         return error.exit_code
-    sys.stdout.write(f"{client.jar.relative_to(ROOT)}\n")
+    said = str(client.jar.relative_to(ROOT))
+    sys.stdout.write((said if program is None else json.dumps(client.command(program))) + "\n")
     return 0
 
 

@@ -1,6 +1,7 @@
 """The terms of the protocol as immutable values. Epochs and positions compare as pairs."""
 
 from dataclasses import dataclass, field
+from functools import lru_cache
 from typing import NamedTuple
 
 
@@ -70,6 +71,12 @@ class Progress(NamedTuple):
     idle_ms: int | None = None
 
 
+@lru_cache(maxsize=1_000)
+def _wanted_tags(named: tuple[str, ...]) -> tuple[str, ...]:
+    tags = tuple(dict.fromkeys(tag for name in named if (tag := name.strip())))
+    return () if ALL_TAGS in tags else tags
+
+
 @dataclass(frozen=True, slots=True)
 class Subscription:
     """A topic that the client subscribes to, with RocketMQ's filter.
@@ -95,9 +102,7 @@ class Subscription:
 
         An expression without a tag, or with `*` among its tags, wants all messages.
         """
-        named = self.tags or self.expression.split("||")
-        tags = tuple(dict.fromkeys(tag for name in named if (tag := name.strip())))
-        return () if ALL_TAGS in tags else tags
+        return _wanted_tags(self.tags or tuple(self.expression.split("||")))
 
 
 @dataclass(frozen=True, slots=True)

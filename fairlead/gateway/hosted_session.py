@@ -20,7 +20,7 @@ from fairlead_client.session.saved_session import SavedSession, restore, save
 from fairlead_client.session.seen_releases import SeenReleases
 from fairlead_client.session.session import Session
 from fairlead_client.session.states import QueueState, SessionState
-from fairlead_client.thin.thin_words import NoticeWords, Start, Stop, WaitingWords
+from fairlead_client.thin.thin_words import NoticeWords, Start, Stop, WaitingWords, Work
 
 from fairlead.gateway.poll_words import Answer, Lost, Poll, UnexpectedStopError
 
@@ -207,9 +207,7 @@ class HostedSession:
         self._owe_again(now_ms)
         if poll.subscriptions is not None and poll.subscriptions != memory.subscriptions:
             done += session.handle(on.SubscriptionChanged(poll.subscriptions), now_ms)
-        for work in poll.working:
-            made = on.ProgressMade(work.queue, work.epoch, work.position, work.end)
-            done += session.handle(made, now_ms)
+        done += session.handle_all(filter(None, map(self._moved, poll.working)), now_ms)
         memory.decision_wanted, memory.decision_asked = poll.decide, None
         if poll.leaving and memory.state is SessionState.RUNNING:
             done += session.handle(on.LeaveRequested(), now_ms)
@@ -225,6 +223,13 @@ class HostedSession:
         memory.heartbeat_at_ms = memory.progress_at_ms = NEVER_MS
         self._claims_sent = any(isinstance(action, act.SendClaims) for action in done)
         return done
+
+    def _moved(self, work: Work) -> on.ProgressMade | None:
+        """Return the progress of a work; None: it is where it was, as most of a client's are."""
+        known = self._session.memory.queues.get(work.queue)
+        if known is not None and (known.position.offset, known.end) == (work.position, work.end):
+            return None
+        return on.ProgressMade(work.queue, work.epoch, work.position, work.end)
 
     def _owe_again(self, now_ms: int) -> None:
         """Nobody knows whether what was sent before is in the log, if it is still pending."""

@@ -36,6 +36,7 @@ def _measured(tmp_path: Path, *flags: str) -> Any:
     return document
 
 
+@pytest.mark.slow
 def test_a_small_group_is_measured_in_phases_that_add_up(tmp_path: Path) -> None:
     """A small group is measured: each leave and join is adopted, cut into phases that add up."""
     document = _measured(

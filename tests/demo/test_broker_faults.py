@@ -106,16 +106,14 @@ def _run(options: DemoOptions) -> DemoReport:
     return report
 
 
+@pytest.mark.slow
 @pytest.mark.system
 @pytest.mark.spark
 @pytest.mark.broker
 @pytest.mark.timeout(420)
 @pytest.mark.parametrize(
     "faults",
-    [
-        (BrokerFault.LEADER_KILL,),
-        pytest.param((BrokerFault.LEADER_KILL, BrokerFault.LEADER_FREEZE), marks=pytest.mark.slow),
-    ],
+    [(BrokerFault.LEADER_KILL,), (BrokerFault.LEADER_KILL, BrokerFault.LEADER_FREEZE)],
     ids=["killed", "killed-and-frozen"],
 )
 def test_the_leader_is_killed_and_the_next_one_frozen(faults: tuple[BrokerFault, ...]) -> None:

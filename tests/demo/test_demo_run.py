@@ -8,6 +8,7 @@ from pathlib import Path
 
 import orjson
 import pytest
+from fairlead_proof.demo.gateway_script import GATEWAY_STEPS
 from fairlead_proof.demo.judge import STEPS
 
 from fairlead.errors import ExitCode
@@ -47,14 +48,15 @@ def _processes_naming(text: str) -> list[str]:
 @pytest.mark.parametrize(
     "seed, chosen",
     [
-        (1, []),
+        (1, ["--gateway"]),
+        pytest.param(1, [], marks=pytest.mark.slow),
         pytest.param(2, [], marks=pytest.mark.slow),
         pytest.param(3, [], marks=pytest.mark.slow),
         pytest.param(4, ["--consumers", "push"], marks=pytest.mark.slow),
     ],
 )
 def test_the_demo_passes_its_own_judge(tmp_path: Path, seed: int, chosen: list[str]) -> None:
-    """The demo passes its own judge, whoever leaves or is killed, also through push consumers."""
+    """The demo passes its own judge, whoever is killed, through gateways and push consumers too."""
     report, temporary = tmp_path / "report.json", tmp_path / "tmp"
     flags = [*chosen, "--check", "--seed", str(seed), "--report", str(report), "-o", "json"]
     ended = run_talking(_command(*flags), environment=_environment(temporary))
@@ -63,7 +65,8 @@ def test_the_demo_passes_its_own_judge(tmp_path: Path, seed: int, chosen: list[s
     assert document == orjson.loads(report.read_bytes())
     assert document["passed"] is True
     assert document["messages"] >= 10_000
-    assert [step["name"] for step in document["steps"]] == list(STEPS)
+    steps = GATEWAY_STEPS if "--gateway" in chosen else STEPS
+    assert [step["name"] for step in document["steps"]] == list(steps)
     assert len(document["killed"]) == 1
     # Not every kernel tells how much memory there was.
     assert document["memory_mib"] is None or document["memory_mib"] > 500

@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from fairlead.broker import EmbeddedKafka
 
-pytestmark = pytest.mark.slow
-
 QUEUES = 4
 MESSAGES = 3_000
 LEASE_MS = 6_000

@@ -24,8 +24,6 @@ from fairlead.core.model import MemberKey
 from fairlead.gateway.hosted_session import HostedSession
 from fairlead.gateway.poll_words import Poll
 
-pytestmark = pytest.mark.slow
-
 MOVED = WorldBounds(clients=2, thin=1, moves=1)
 BEGIN = HostedSession.begin
 RESTARTED = WorldBounds(clients=2, thin=1, moves=1, losses=1, restart=Restart.INTACT)

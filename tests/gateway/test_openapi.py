@@ -30,8 +30,6 @@ from tests.kit.awaiting import await_seen
 from tests.kit.serve_process import Served, serving
 from tests.tidy.source_tree import ROOT
 
-pytestmark = pytest.mark.slow
-
 if TYPE_CHECKING:
     from fairlead.broker import EmbeddedKafka
 
@@ -53,6 +51,13 @@ CHECKS = [
 ]
 REFUSING = ("fairlead/gateway", "fairlead/http", "fairlead/serve", "fairlead/access")
 """Where refusals over HTTP are made."""
+
+
+def _examples(part: int) -> int:
+    """Return one part in so many of the examples that other tests try: each is a request."""
+    profile = settings.default
+    assert profile is not None
+    return profile.max_examples // part
 
 
 def test_the_committed_file_is_what_the_code_makes() -> None:
@@ -127,7 +132,7 @@ def test_every_request_gets_a_documented_answer(
     """Right and wrong requests alike: a documented status, a body that fits it, and never 500."""
     operation = schemathesis.openapi.from_dict(CONTRACT)[path][method]
 
-    @settings(max_examples=25, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=_examples(8), suppress_health_check=list(HealthCheck))
     @given(case=operation.as_strategy(mode))
     def ask(case: Any) -> None:
         if mode.is_positive and "wait_ms" in _fields(method, path):
@@ -156,7 +161,7 @@ def test_every_word_of_a_member_gets_a_documented_answer(served: Served, leaves:
     method, path = ("delete", "") if leaves else ("post", "/poll")
     operation = contract["/v1/sessions/{session}" + path][method]
 
-    @settings(max_examples=60, suppress_health_check=list(HealthCheck))
+    @settings(max_examples=_examples(2), suppress_health_check=list(HealthCheck))
     @given(case=operation.as_strategy(), sequence=st.integers(1, 3), queues=st.integers(0, 3))
     def ask(case: Any, sequence: int, queues: int) -> None:
         joined = _join(served)

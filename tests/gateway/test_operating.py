@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 
     from fairlead.broker import EmbeddedKafka
 
-pytestmark = pytest.mark.slow
-
 QUEUES = 2
 NOW = {"wait_ms": 0}
 

@@ -16,8 +16,6 @@ from tests.kit.awaiting import await_seen
 from tests.kit.http_caller import Answer, Asking
 from tests.kit.serve_process import serving
 
-pytestmark = pytest.mark.slow
-
 WAIT_MS = 4_000
 
 

@@ -50,7 +50,14 @@ def test_a_set_up_fetches_what_the_engine_runs_on() -> None:
 
 
 @pytest.mark.java
-@pytest.mark.parametrize("name", get_args(JarSetName))
+@pytest.mark.parametrize(
+    "name",
+    [
+        # The larger sets are those of comparisons alone.
+        pytest.param(name, marks=pytest.mark.slow) if name.startswith("rocketmq") else name
+        for name in get_args(JarSetName)
+    ],
+)
 def test_fetched_jars_are_what_is_pinned(name: JarSetName) -> None:
     """The folder in the cache holds the pinned files, byte for byte, and their sizes are right."""
     folder = ensure_jars(name)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tests.kit.live_system import BridgedSystem
     from tests.kit.serve_process import Served
 
-pytestmark = [pytest.mark.slow, pytest.mark.system, pytest.mark.java]
+pytestmark = [pytest.mark.system, pytest.mark.java]
 
 QUEUES, MESSAGES = 4, 10
 

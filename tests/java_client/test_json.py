@@ -14,7 +14,7 @@ from hypothesis import strategies as some
 from tests.kit.awaiting import child_process
 from tools.java_client import JavaClient
 
-pytestmark = [pytest.mark.slow, pytest.mark.java]
+pytestmark = pytest.mark.java
 
 Read = Callable[[bytes], str]
 

@@ -15,7 +15,7 @@ from tests.java_client.scripted_gateway import ScriptedGateway
 from tests.kit.awaiting import await_seen
 from tools.java_client import JavaClient
 
-pytestmark = [pytest.mark.slow, pytest.mark.java]
+pytestmark = pytest.mark.java
 
 
 class World:

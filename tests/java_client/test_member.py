@@ -7,7 +7,7 @@ import pytest
 from tests.java_client.probe import Probe
 from tests.java_client.scripted_gateway import JOINED, ScriptedGateway, start, stop
 
-pytestmark = [pytest.mark.slow, pytest.mark.java]
+pytestmark = pytest.mark.java
 
 Member = Callable[..., Probe]
 
@@ -20,6 +20,9 @@ def test_it_joins_as_the_contract_says(gateway: ScriptedGateway, member: Member)
     )  # fmt: skip
     asked = gateway.join()
     assert (asked.method, asked.path) == ("POST", "/v1/groups/a%7Cb%25/members")
+    process = asked.body.pop("process")
+    assert asked.headers["idempotency-key"] == f"{process['uuid']}-{process['joins']}"
+    assert process["joins"] == 1
     assert asked.headers["content-type"] == "application/json"
     assert "authorization" not in asked.headers
     assert asked.body == {

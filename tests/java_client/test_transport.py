@@ -12,7 +12,7 @@ from tests.java_client.probe import Probe
 from tests.java_client.scripted_gateway import ScriptedGateway, scripted_gateway, start
 from tests.kit.awaiting import await_seen
 
-pytestmark = [pytest.mark.slow, pytest.mark.java]
+pytestmark = pytest.mark.java
 
 Member = Callable[..., Probe]
 

@@ -9,7 +9,7 @@ from tests.kit.awaiting import SECONDS
 from tests.thin.vectors import FILE
 from tools.java_client import JavaClient
 
-pytestmark = [pytest.mark.slow, pytest.mark.java]
+pytestmark = pytest.mark.java
 
 
 def run(client: JavaClient, file: str) -> "subprocess.CompletedProcess[str]":

@@ -47,6 +47,7 @@ def settings(settings: Settings) -> Settings:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.system
 @pytest.mark.spark
 def test_a_supervised_engine_recovers_only_when_asked(

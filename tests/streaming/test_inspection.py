@@ -4,7 +4,6 @@ import contextlib
 import errno
 import os
 import shutil
-import tarfile
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -15,6 +14,7 @@ from fairlead.errors import ExitCode, RefusedError
 from streaming.checkpoint import Checkpoint
 from streaming.damage import DamagedError
 from streaming.inspection import inspect, refusal_of
+from tests.kit.unpacking import unpack_archive
 from tests.streaming.damages import DAMAGES, empty, newest, without_sum
 
 RECORDED = Path(__file__).with_name("recorded") / "checkpoints.tar.gz"
@@ -25,8 +25,7 @@ RECORDED = Path(__file__).with_name("recorded") / "checkpoints.tar.gz"
 def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The recorded checkpoints; a test works on a copy."""
     folder = tmp_path_factory.mktemp("recorded")
-    with tarfile.open(RECORDED) as archive:
-        archive.extractall(folder, filter="data")
+    unpack_archive(RECORDED, folder)
     return folder
 
 

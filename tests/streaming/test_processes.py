@@ -38,6 +38,7 @@ def _with_checkpoint(settings: Settings, folder: Path) -> Settings:
     return settings.model_copy(update={"engine": engine, "metrics": metrics})
 
 
+@pytest.mark.slow
 def test_a_driver_without_a_checkpoint_recovers(served: Settings, log: Log, tmp_path: Path) -> None:
     """A driver ends with its JVM; the next one, without a checkpoint, says that it recovers."""
     with Fleet(served.kafka) as fleet:

@@ -30,6 +30,7 @@ TOGETHER = 4
 """So many groups change at once: a batch has a cut in each shard where one of them is."""
 
 
+@pytest.mark.slow
 def test_replay_gives_the_same_bytes(settings: Settings, log: Log, tmp_path: Path) -> None:
     """Dozens of cuts, a kill of the engine among them, replay to the bytes in the topics."""
     names = (f"group-{number}" for number in itertools.count())

@@ -4,7 +4,6 @@
 engine decided is not run again here: that it comes out the same is another test's matter.
 """
 
-import tarfile
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -24,6 +23,7 @@ from fairlead.verify.tenures import Tenures, read_tenures
 from fairlead.verify.verdicts import Verdicts
 from fairlead.verify.walk import Walk
 from strategies.registry import STRATEGIES
+from tests.kit.unpacking import unpack_archive
 
 __all__ = ["GROUPS", "Case", "Judged", "Runs", "unpack"]
 
@@ -43,8 +43,7 @@ GROUPS: Final = (
 
 def unpack(folder: Path) -> Path:
     """Unpack the runs into a folder, and return it."""
-    with tarfile.open(_ARCHIVE) as archive:
-        archive.extractall(folder, filter="data")
+    unpack_archive(_ARCHIVE, folder)
     return folder
 
 

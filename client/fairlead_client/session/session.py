@@ -5,7 +5,7 @@ the time, does the returned actions in order, and never touches the memory. The 
 rules of the handover protocol; `transitions.TRANSITIONS` lists every transition.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 
 from fairlead_client.errors import UnlistedTransitionError
@@ -126,12 +126,25 @@ class Session:
         Raises:
             UnlistedTransitionError: the event cannot happen in this state.
         """
+        return self.handle_all((event,), now_ms)
+
+    def handle_all(self, events: Iterable[Event], now_ms: int) -> list[Action]:
+        """Handle events that have come at one time, in order; return the actions of all.
+
+        Args:
+            events: the events.
+            now_ms: as in `handle`.
+
+        Raises:
+            UnlistedTransitionError: one of them cannot happen in its state.
+        """
         memory = self._memory
         memory.now_ms = max(memory.now_ms, now_ms)
         if memory.state in LEASED and memory.now_ms >= memory.lease_until_ms:
             # Before the event: a late answer must not move the deadline.
             self._apply_event(LeaseEnded("no heartbeat was acknowledged within the lease"))
-        self._apply_event(event)
+        for event in events:
+            self._apply_event(event)
         self._end_step()
         actions, memory.actions = memory.actions, []
         return actions
@@ -167,13 +180,11 @@ class Session:
 
     def _run_signals(self) -> None:
         """Handle all signals; a handler may send more of them."""
-        memory = self._memory
-        for _ in range(SIGNALS_MAX):
-            if not memory.signals:
-                return
-            queue, signal, detail = memory.signals.popleft()
-            self._apply_signal(queue, signal, detail)
-        raise AssertionError("signals never end")
+        signals, handled = self._memory.signals, 0
+        while signals:
+            assert handled < SIGNALS_MAX, "signals never end"
+            self._apply_signal(*signals.popleft())
+            handled += 1
 
     def _apply_signal(self, queue: QueueMemory, signal: Signal, detail: object) -> None:
         listed = TRANSITIONS.get((queue.state, signal))

@@ -143,10 +143,13 @@ class Encoder:
     def progress(self, action: SendProgress) -> list[bytes]:
         """Return progress, in as many records as necessary."""
         head = self._head("progress", action.incarnation)
+        whole = _dumps({**head, "queues": [_progress(entry) for entry in action.entries]})
+        if len(whole) <= RECORD_BYTES_MAX:
+            return [whole]
         room = RECORD_BYTES_MAX - len(_dumps(head))
         return [
             _dumps({**head, "queues": [orjson.Fragment(entry) for entry in entries]})
-            for entries in _cut((_progress(entry) for entry in action.entries), room)
+            for entries in _cut((_dumps(_progress(entry)) for entry in action.entries), room)
         ]
 
     def claims(self, action: SendClaims) -> list[bytes]:
@@ -176,11 +179,19 @@ class Encoder:
         }
 
 
-def _progress(entry: Progress) -> bytes:
-    made = {"queue": entry.queue, "epoch": entry.epoch, "position": entry.position}
-    end = {} if entry.end is None else {"end": entry.end}
-    idle = {} if entry.idle_ms is None else {"idle_ms": entry.idle_ms}
-    return _dumps(made | end | _identity(entry.identity) | idle)
+def _progress(entry: Progress) -> dict[str, Any]:
+    made: dict[str, Any] = {
+        "queue": entry.queue,
+        "epoch": entry.epoch,
+        "position": entry.position,
+    }
+    if entry.end is not None:
+        made["end"] = entry.end
+    if entry.identity is not None:
+        made["identity"] = entry.identity
+    if entry.idle_ms is not None:
+        made["idle_ms"] = entry.idle_ms
+    return made
 
 
 def _identity(identity: str | None) -> dict[str, str]:

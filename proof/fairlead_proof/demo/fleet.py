@@ -5,7 +5,7 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Final
 
@@ -30,6 +30,8 @@ class Fleet:
         arguments: Mapping[str, str],
         condition: threading.Condition,
         program: str = CONSUMER_PROGRAM,
+        *,
+        commands: Callable[[str], Sequence[str] | None] = lambda _: None,
         own: Callable[[str], Mapping[str, str]] = lambda _: {},
     ) -> None:
         """Describe the fleet.
@@ -39,6 +41,7 @@ class Fleet:
             arguments: what every consumer process is given: bootstrap, prefix, group, topic.
             condition: guards the floor.
             program: the module that each process runs.
+            commands: returns what runs a client in place of the program; None: nothing does.
             own: returns what a client is given besides.
         """
         self.condition = condition
@@ -49,6 +52,7 @@ class Fleet:
         self._folder = folder
         self._arguments = arguments
         self._program = program
+        self._commands = commands
         self._own = own
         self._children: dict[str, Child] = {}
 
@@ -64,11 +68,14 @@ class Fleet:
         own = {"client-id": client_id, "journal": self.journals[client_id]}
         given = {**self._arguments, **own, **self._own(client_id), **arguments}
         flags = [text for name, value in given.items() for text in (f"--{name}", str(value))]
+        command = [sys.executable, "-m", program or self._program]
+        if program is None:
+            command = [*(self._commands(client_id) or command)]
         with self.condition:
             self.floor.seats[client_id] = Seat()
         self._children[client_id] = Child(
             client_id,
-            [sys.executable, "-m", program or self._program, *flags],
+            [*command, *flags],
             self._folder / f"{client_id}.log",
             on_line=self._hear,
         )

@@ -8,10 +8,11 @@ from fairlead_proof.demo.judge import STEPS
 from fairlead_proof.demo.script import Follower, Script, System
 from fairlead_proof.local.gateways import Gateways
 
-__all__ = ["GATEWAY_STEPS", "GatewayScript", "uses_gateway"]
+__all__ = ["GATEWAY_STEPS", "GatewayScript", "is_in_java", "uses_gateway"]
 
 LATE = "c10"
 """Who joins while the gateways are killed."""
+_IN_JAVA = (5, 9)
 GATEWAY_STEPS = (*STEPS[:-1], "gateway_kill", STEPS[-1])
 """The steps of the script."""
 
@@ -19,6 +20,11 @@ GATEWAY_STEPS = (*STEPS[:-1], "gateway_kill", STEPS[-1])
 def uses_gateway(client_id: str) -> bool:
     """Tell whether a client takes part through the gateways: half do, of each kind of consumer."""
     return int(client_id.removeprefix("c")) % 4 in (1, 2)
+
+
+def is_in_java(client_id: str) -> bool:
+    """Tell whether a client of the gateways is written in Java, where that can be built."""
+    return int(client_id.removeprefix("c")) in _IN_JAVA
 
 
 class GatewayScript(Script):

@@ -34,7 +34,13 @@ from fairlead_proof.demo.broker_faults import BROKERS, BrokerFault, names_of
 from fairlead_proof.demo.broker_script import BrokerScript, FaultPlan
 from fairlead_proof.demo.consumers import Consumers
 from fairlead_proof.demo.fleet import Fleet
-from fairlead_proof.demo.gateway_script import GATEWAY_STEPS, GatewayScript, uses_gateway
+from fairlead_proof.demo.gateway_script import (
+    GATEWAY_STEPS,
+    GatewayScript,
+    is_in_java,
+    uses_gateway,
+)
+from fairlead_proof.demo.java_consumer import java_command
 from fairlead_proof.demo.judge import DECIDED_SECONDS_MAX, Requirements, judge
 from fairlead_proof.demo.leader_watch import LeaderWatch
 from fairlead_proof.demo.memory import MemoryWatch
@@ -144,10 +150,19 @@ class Demo:
             "topic": plan.source,
             "consumers": self._options.consumers.value,
         }
-        gateways = None
+        gateways, java = None, None
         if self._options.gateways:
+            java = java_command()
+            if java is None:
+                self._screen.say("no checkout is here: all consumers are in Python, none in Java")
             gateways = stack.enter_context(Gateways(system, self._options.gateways))
-        fleet = Fleet(plan.folder, arguments, condition, own=partial(_own_settings, gateways))
+        fleet = Fleet(
+            plan.folder,
+            arguments,
+            condition,
+            commands=lambda client_id: java if is_in_java(client_id) else None,
+            own=partial(_own_settings, gateways, java),
+        )
         stack.callback(fleet.stop)
         heard: list[DecisionRecord] = []
         decisions = f"{plan.prefix}decisions"
@@ -263,11 +278,14 @@ class Demo:
         return producer
 
 
-def _own_settings(gateways: Gateways | None, client_id: str) -> Mapping[str, str]:
+def _own_settings(
+    gateways: Gateways | None, java: Sequence[str] | None, client_id: str
+) -> Mapping[str, str]:
     """Return what a consumer process is given besides what all are given."""
     if gateways is None or not uses_gateway(client_id):
         return {}
-    return {"settings": orjson.dumps({"gateway": gateways.url}).decode()}
+    given = {"settings": orjson.dumps({"gateway": gateways.url}).decode()}
+    return {**given, "broker-name": BROKER_NAME} if java and is_in_java(client_id) else given
 
 
 def make_console(*, to_stderr: bool) -> Console:

@@ -257,9 +257,10 @@ public final class FairleadKafkaConsumer<K, V> implements AutoCloseable {
       if (settings.commitOffsets() && isGranted(work)) {
         reader.commit(Collections.singletonList(work), true);
       }
+      // Before the release: the next owner may start the moment that it is said.
+      settings.listener().stopped(work.partition);
       table.end(work);
       member.stopped(work.name, position, work.end());
-      settings.listener().stopped(work.partition);
     } else if (position != work.reported || !Objects.equals(work.end(), work.reportedEnd)) {
       work.reported = position;
       work.reportedEnd = work.end();

@@ -14,7 +14,10 @@ public interface QueueListener {
    */
   default void started(TopicPartition partition, Epoch epoch, long offset) {}
 
-  /** The client has finished and released the partition. */
+  /**
+   * The client has finished the partition, and releases it when this returns: another client may
+   * start on it then, so end here what must be ended before.
+   */
   default void stopped(TopicPartition partition) {}
 
   /** The partition is another client's now: what is in hand of it does not count any more. */
