@@ -98,7 +98,7 @@ class Gateway:
         (self.port,) = free_ports(1)
         settings = {
             "KAFKA__BOOTSTRAP": bootstrap, "GATEWAY__ENABLED": "true", "SERVE__PORT": self.port,
-            "GATEWAY__SESSIONS": sessions + 100, "SERVE__URL": f"http://127.0.0.1:{self.port}",
+            "GATEWAY__SESSIONS": sessions + 100, "SERVE__OBSERVE": "false", "SERVE__URL": f"http://127.0.0.1:{self.port}",
         }  # fmt: skip
         named = {f"FAIRLEAD__{name}": str(value) for name, value in settings.items()}
         self._log = folder / "serve.log"

@@ -9,7 +9,7 @@ import hmac
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, Final, Protocol
+from typing import Any, Final, Protocol, TypeVar
 from uuid import uuid4
 
 import orjson
@@ -51,7 +51,10 @@ __all__ = [
     "body_of_request",
     "problem",
     "problem_of_refusal",
+    "unless_gone",
 ]
+
+_Result = TypeVar("_Result")
 
 Scope = dict[str, Any]
 Receive = Callable[[], Awaitable[dict[str, Any]]]
@@ -171,14 +174,8 @@ class GatewayApi:
         data = await body_of_request(receive)
         if data is None:
             return None
-        work = asyncio.ensure_future(answer(caller, scope, data))
-        gone = asyncio.ensure_future(receive())
-        await asyncio.wait((work, gone), return_when=asyncio.FIRST_COMPLETED)
-        if not work.done():
-            work.cancel()
-            return None
-        gone.cancel()
-        return caller.name, work.result()
+        reply = await unless_gone(answer(caller, scope, data), receive)
+        return None if reply is None else (caller.name, reply)
 
     async def _join(self, caller: Client, scope: Scope, data: bytes) -> Reply:
         group = scope["path"].split("/")[3]
@@ -299,6 +296,31 @@ async def body_of_request(receive: Receive) -> bytes | None:
         parts.append(message.get("body", b""))
         if not message.get("more_body"):
             return b"".join(parts)
+
+
+async def unless_gone(work: Awaitable[_Result], receive: Receive) -> _Result | None:
+    """Return the result of some work; None: the caller has gone, and the work was cancelled."""
+    worker = asyncio.current_task()
+    assert worker is not None
+    works = True
+
+    def cancel(gone: "asyncio.Future[dict[str, Any]]") -> None:
+        if works and not gone.cancelled():
+            worker.cancel()
+
+    # The body is read: what comes now is that the caller goes.
+    gone = asyncio.ensure_future(receive())
+    gone.add_done_callback(cancel)
+    try:
+        return await work
+    except asyncio.CancelledError:
+        if not gone.done() or gone.cancelled():
+            raise
+        worker.uncancel()
+        return None
+    finally:
+        works = False
+        gone.cancel()
 
 
 async def _gone(receive: Receive) -> None:

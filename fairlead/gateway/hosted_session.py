@@ -320,7 +320,9 @@ class HostedSession:
 
     def pass_time(self, now_ms: int) -> None:
         """Let time pass: the turn of a queue that works on after its drop may come."""
-        self._handle(on.TimePassed(), now_ms)
+        turn_ms = self.next_turn_ms()
+        if turn_ms is not None and turn_ms <= now_ms:
+            self._handle(on.TimePassed(), now_ms)
 
     def next_turn_ms(self) -> int | None:
         """Return when a queue's turn to stop comes; None: none works on after its drop."""

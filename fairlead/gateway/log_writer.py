@@ -1,6 +1,7 @@
 """Writes a gateway's records, and reports where they stand."""
 
 import threading
+import time
 from collections.abc import Callable
 from queue import SimpleQueue
 from typing import Any, Final
@@ -14,6 +15,7 @@ from fairlead.gateway.outputs import Append
 from fairlead.kafka.acls import Role
 from fairlead.kafka.connection import client_options
 from fairlead.kafka.missing_rights import cluster_error, lack_words, require_rights
+from fairlead.kafka.pace import Pace
 from fairlead.settings import KafkaSettings
 from fairlead.wire.partition import partition_of_client, partition_of_group
 from fairlead.wire.topics import TopicNames
@@ -22,8 +24,9 @@ __all__ = ["Appended", "LogWriter", "WriterStart"]
 
 _CLOSE_S: Final = 2.0
 _RETRY_S: Final = 2.0
-_LINGER_MS: Final = 5
-"""Records of so long go together: each request costs more than the records in it."""
+_GATHER_S: Final = (0.0, 0.015)
+"""Records wait so long for others, where few and where many are written: each request costs more
+than the records in it."""
 _WRITTEN: Final = ("heartbeats", "releases", "handovers")
 
 Appended = Callable[[Append, tuple[int, int] | None, int], None]
@@ -53,7 +56,7 @@ class LogWriter:
         self._producer = KafkaProducer(
             **{**options, "request_timeout_ms": request_ms},
             acks="all",
-            linger_ms=_LINGER_MS,
+            linger_ms=0,
             delivery_timeout_ms=delivery_ms,
         )
         try:
@@ -77,8 +80,18 @@ class LogWriter:
         self._waiting.put((append, appended))
 
     def _run(self) -> None:
+        pace = Pace(*_GATHER_S)
         while (waiting := self._waiting.get()) is not None:
-            self._send(*waiting)
+            count = 0
+            while waiting is not None:
+                self._send(*waiting)
+                count += 1
+                if self._waiting.empty():
+                    break
+                waiting = self._waiting.get()
+            else:
+                return
+            time.sleep(pace.wait_s(count, time.monotonic()))
 
     def _send(self, append: Append, appended: Appended) -> None:
         count = self._counts[append.suffix]

@@ -45,7 +45,7 @@ PROBLEM_KINDS: Final[Mapping[int, tuple[str, ...]]] = {
         "too_many_sessions",
         "too_many_streams",
     ),
-    503: ("gateway_full", "log_unavailable", "not_ready", "streams_full"),
+    503: ("gateway_full", "log_unavailable", "not_observed", "not_ready", "streams_full"),
 }
 """Status -> the types of its problems; `urn:fairlead:` stands before each. Operators get more."""
 

@@ -4,7 +4,6 @@ Reading goes to the application that answers it under /api. All else runs on thr
 Kafka for seconds, while polls of clients go on.
 """
 
-import asyncio
 import json
 import time
 from collections.abc import Callable
@@ -21,6 +20,7 @@ from fairlead.gateway.api import (
     Send,
     body_of_request,
     problem_of_refusal,
+    unless_gone,
 )
 from fairlead.gateway.operations import Document, Operations, Operator
 from fairlead.gateway.operator_threads import OperatorThreads
@@ -87,15 +87,10 @@ class OperatorApi:
         data = await body_of_request(receive)
         if data is None:
             return
-        work = asyncio.ensure_future(self._carried_out(found, caller, data))
-        gone = asyncio.ensure_future(receive())
-        await asyncio.wait((work, gone), return_when=asyncio.FIRST_COMPLETED)
-        if not work.done():
-            # What the thread has begun it ends: the log has it, or has not.
-            work.cancel()
+        # What the thread has begun it ends: the log has it, or has not.
+        answer = await unless_gone(self._carried_out(found, caller, data), receive)
+        if answer is None:
             return
-        gone.cancel()
-        answer = work.result()
         self._counted(found.route.name, answer.status, time.monotonic() - begun)
         await _answer(answer, scope, receive, send)
 

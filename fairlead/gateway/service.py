@@ -33,8 +33,8 @@ __all__ = ["GatewayService"]
 
 _RELEASES_MS: Final = 600_000
 _FORGET_S: Final = 5.0
-_GATHER_S: Final = 0.005
-"""News waits so long for more news, which costs little more to read."""
+_GATHER_S: Final = (0.001, 0.02)
+"""News waits so long for more news, which costs little more to read; longer where much comes."""
 _ALIVE_S: Final = 15.0
 """A stream says something this often, so that proxies keep it open."""
 

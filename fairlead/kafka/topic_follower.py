@@ -18,6 +18,7 @@ from kafka.errors import KafkaError
 
 from fairlead.errors import EnvironmentMissingError
 from fairlead.kafka.connection import REQUEST_TIMEOUT_MS
+from fairlead.kafka.pace import Pace
 from fairlead.kafka.partition_reading import partition_counts
 from fairlead.kafka.reading_position import position_of
 from fairlead.kafka.topic_ids import TopicIds, read_topic_ids
@@ -86,7 +87,7 @@ class TopicFollower:
         *,
         at_least: Mapping[str, int] = _NOTHING,
         name: str = "serve",
-        gather_s: float = 0.25,
+        gather_s: tuple[float, float] = (0.25, 0.25),
     ) -> None:
         """Describe the follower.
 
@@ -99,8 +100,9 @@ class TopicFollower:
             caught_up: called once after each ``begin``, after the rows that stood there then.
             at_least: topic -> read so many of the newest records, however old they are.
             name: its name in the broker's log.
-            gather_s: after records it waits so long for more: each look at the brokers costs about
-                a millisecond of processor time, however many records it brings.
+            gather_s: after records it waits so long for more, where few and where many come: each
+                look at the brokers costs about a millisecond of processor time, however many
+                records it brings.
         """
         self._kafka = kafka
         self._names = TopicNames(kafka.topic_prefix)
@@ -215,6 +217,7 @@ class TopicFollower:
     def _poll(self, consumer: KafkaConsumer, ends: Mapping[TopicPartition, int]) -> None:
         asked_s = identified_s = time.monotonic()
         newest_ends, open_places = dict(ends), set(ends)
+        pace = Pace(*self._gather_s)
         while not self._stop.is_set():
             polled = consumer.poll(timeout_ms=_POLL_MS, max_records=5_000)
             rows = [raw_record(record) for records in polled.values() for record in records]
@@ -236,7 +239,7 @@ class TopicFollower:
             if not self._ready and not open_places:
                 self._reached()
             if rows and self._ready:
-                self._stop.wait(self._gather_s)
+                self._stop.wait(pace.wait_s(len(rows), time.monotonic()))
             if ask:
                 # A leader that is gone sends nothing; only a question shows that it is not at rest.
                 newest_ends = consumer.end_offsets([*ends], timeout_ms=REQUEST_TIMEOUT_MS)

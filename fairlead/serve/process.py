@@ -1,26 +1,29 @@
 """The parts of ``fairlead serve``, put together."""
 
+import gc
 import sys
 import threading
 from contextlib import ExitStack
-from typing import Final
+from typing import Any, Final
 
 import structlog
 
 from fairlead.access.guard import guarded
 from fairlead.bridges.kafka.data_cluster import DataCluster
+from fairlead.errors import UsageError
 from fairlead.gateway.door import Door
 from fairlead.http.descriptors import descriptors_needed, raise_descriptor_limit
 from fairlead.http.server import start_server
 from fairlead.http.tls import tls_contexts
-from fairlead.kafka.topic_follower import TopicFollower
+from fairlead.kafka.topic_follower import Following, TopicFollower
 from fairlead.observed.read_windows import WINDOWS_MS
 from fairlead.serve.api import application
 from fairlead.serve.event_streams import EventStreams
+from fairlead.serve.gateway_alone import NOTHING_TO_FOLLOW, GatewayAlone
 from fairlead.serve.group_metrics import GroupMetrics
 from fairlead.serve.offset_poller import OffsetPoller
 from fairlead.serve.serve_metrics import ServeMetrics
-from fairlead.serve.shared_view import SharedView
+from fairlead.serve.shared_view import GARBAGE_THRESHOLDS, SharedView
 from fairlead.settings import Settings
 from strategies.own_strategies import all_strategies
 
@@ -38,11 +41,16 @@ def run_serve(settings: Settings, data: DataCluster, stop: threading.Event) -> N
     """Follow and answer until ``stop`` is set; ``data``: the cluster with the messages.
 
     Raises:
-        UsageError: a file of `[access]` or `[tls]` is wrong.
+        UsageError: a file of `[access]` or `[tls]` is wrong, or there is nothing to serve.
         EnvironmentMissingError: the port cannot be had, or nothing says who may call. A missing
             cluster raises nothing: the view says so and tries again.
         RuntimeError: the HTTP server ended by itself.
     """
+    if not settings.serve.observe and not settings.gateway.enabled:
+        raise UsageError(
+            "serve.observe: is false, and so is gateway.enabled: there is nothing to serve.",
+            remedy="Set one of them.",
+        )
     strategies = all_strategies(settings.engine.strategies)
     held = SharedView(settings.serve, settings.engine.tick_ms, strategies)
     follower = TopicFollower(
@@ -53,10 +61,16 @@ def run_serve(settings: Settings, data: DataCluster, stop: threading.Event) -> N
         held.follow,
         at_least={"decisions": DECISIONS_MIN},
     )
-    metrics = ServeMetrics(lambda: follower.following)
+    observes = settings.serve.observe
+
+    def following() -> Following:
+        return follower.following if observes else NOTHING_TO_FOLLOW
+
+    metrics = ServeMetrics(following)
     metrics.registry.register(GroupMetrics(held.snapshot))
     streams = EventStreams(settings.http.connections, metrics.streams)
-    app = application(held, lambda: follower.following, metrics, streams, settings.kafka)
+    app: Any = application(held, following, metrics, streams, settings.kafka)
+    app = app if observes else GatewayAlone(app)
     door = Door(settings, app, data, metrics.registry) if settings.gateway.enabled else None
     guard = guarded(
         app if door is None else door,
@@ -68,6 +82,8 @@ def run_serve(settings: Settings, data: DataCluster, stop: threading.Event) -> N
     if door is not None:
         # Threads that read the log must not hold up answers for the usual 5 ms at a time.
         sys.setswitchinterval(_SWITCH_S)
+        # Sessions come and go with each poll: looking for garbage among them stops everybody.
+        gc.set_threshold(*GARBAGE_THRESHOLDS)
     # The port first: if it is taken, nothing else begins.
     server = start_server(
         guard,
@@ -82,7 +98,7 @@ def run_serve(settings: Settings, data: DataCluster, stop: threading.Event) -> N
     try:
         with ExitStack() as ending:
             poller = OffsetPoller(held, data, settings.serve.lag_period_ms)
-            for part in (follower, poller):
+            for part in (follower, poller) if observes else ():
                 part.start()
                 ending.callback(part.stop)
             if door is not None:

@@ -213,6 +213,14 @@ class ServeSettings(Section):
             "Each queue adds series."
         ),
     ]
+    observe: Annotated[
+        bool,
+        Field(
+            description="Whether `fairlead serve` follows all groups and answers questions about "
+            "them. With false it is a gateway alone, which takes a third of the processor time: "
+            "for gateways beside a process that observes."
+        ),
+    ]
     lag_period_ms: Annotated[
         int,
         Field(

@@ -1,0 +1,60 @@
+"""A gateway that follows no groups: it says so when asked, and is ready without them."""
+
+import asyncio
+from threading import Event
+from typing import Any
+
+import orjson
+import pytest
+
+from fairlead.bridges.kafka.data_cluster import DataCluster
+from fairlead.errors import UsageError
+from fairlead.serve.gateway_alone import NOTHING_TO_FOLLOW, GatewayAlone
+from fairlead.serve.process import run_serve
+from fairlead.serve.readiness import readiness_of
+from fairlead.settings import load_settings
+
+
+def _asked(path: str) -> tuple[int, dict[str, Any]]:
+    sent: list[dict[str, Any]] = []
+
+    async def other(scope: Any, receive: Any, send: Any) -> None:
+        del scope, receive
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b"{}"})
+
+    async def send(message: dict[str, Any]) -> None:
+        sent.append(message)
+
+    async def receive() -> dict[str, Any]:
+        return {"type": "http.disconnect"}
+
+    scope = {"type": "http", "method": "GET", "path": path, "headers": []}
+    asyncio.run(GatewayAlone(other)(scope, receive, send))
+    return sent[0]["status"], orjson.loads(sent[1]["body"])
+
+
+@pytest.mark.parametrize("path", ["/api/v1/groups", "/api/v1/groups/orders/decisions"])
+def test_questions_about_groups_name_who_answers_them(path: str) -> None:
+    """The refusal has a type of its own, and a remedy."""
+    status, problem = _asked(path)
+    assert (status, problem["type"]) == (503, "urn:fairlead:not_observed")
+    assert "serve.observe" in problem["remedy"]
+
+
+def test_everything_else_is_answered() -> None:
+    """Probes and metrics go on."""
+    assert _asked("/readyz") == (200, {})
+
+
+def test_it_is_ready_without_groups() -> None:
+    """What it does not follow, it need not have read."""
+    assert readiness_of(NOTHING_TO_FOLLOW).ready
+
+
+def test_neither_gateway_nor_groups_is_refused() -> None:
+    """A process with nothing to serve ends with the two settings of which one is missing."""
+    settings = load_settings(overrides={"serve.observe": False})
+    data = DataCluster("127.0.0.1:1", timeout_ms=1_000, options={})
+    with pytest.raises(UsageError, match=r"serve\.observe.*gateway\.enabled"):
+        run_serve(settings, data, Event())
