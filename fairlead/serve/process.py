@@ -4,7 +4,7 @@ import gc
 import sys
 import threading
 from contextlib import ExitStack
-from typing import Any, Final
+from typing import Final
 
 import structlog
 
@@ -15,22 +15,11 @@ from fairlead.gateway.door import Door
 from fairlead.http.descriptors import descriptors_needed, raise_descriptor_limit
 from fairlead.http.server import start_server
 from fairlead.http.tls import tls_contexts
-from fairlead.kafka.topic_follower import Following, TopicFollower
-from fairlead.observed.read_windows import WINDOWS_MS
-from fairlead.serve.api import application
-from fairlead.serve.event_streams import EventStreams
-from fairlead.serve.gateway_alone import NOTHING_TO_FOLLOW, GatewayAlone
-from fairlead.serve.group_metrics import GroupMetrics
-from fairlead.serve.offset_poller import OffsetPoller
-from fairlead.serve.serve_metrics import ServeMetrics
-from fairlead.serve.shared_view import GARBAGE_THRESHOLDS, SharedView
+from fairlead.serve.observation import Observation
+from fairlead.serve.shared_view import GARBAGE_THRESHOLDS
 from fairlead.settings import Settings
-from strategies.own_strategies import all_strategies
 
-__all__ = ["DECISIONS_MIN", "run_serve"]
-
-DECISIONS_MIN: Final = 100_000
-"""Read at least this many of the newest decisions, however old, so that quiet groups are shown."""
+__all__ = ["run_serve"]
 
 _SWITCH_S: Final = 0.001
 
@@ -51,26 +40,8 @@ def run_serve(settings: Settings, data: DataCluster, stop: threading.Event) -> N
             "serve.observe: is false, and so is gateway.enabled: there is nothing to serve.",
             remedy="Set one of them.",
         )
-    strategies = all_strategies(settings.engine.strategies)
-    held = SharedView(settings.serve, settings.engine.tick_ms, strategies)
-    follower = TopicFollower(
-        settings.kafka,
-        {**WINDOWS_MS, "decisions": settings.serve.history_ms},
-        held.begin,
-        held.apply,
-        held.follow,
-        at_least={"decisions": DECISIONS_MIN},
-    )
-    observes = settings.serve.observe
-
-    def following() -> Following:
-        return follower.following if observes else NOTHING_TO_FOLLOW
-
-    metrics = ServeMetrics(following)
-    metrics.registry.register(GroupMetrics(held.snapshot))
-    streams = EventStreams(settings.http.connections, metrics.streams)
-    app: Any = application(held, following, metrics, streams, settings.kafka)
-    app = app if observes else GatewayAlone(app)
+    observation = Observation(settings, data)
+    metrics, app = observation.metrics, observation.application
     door = Door(settings, app, data, metrics.registry) if settings.gateway.enabled else None
     guard = guarded(
         app if door is None else door,
@@ -97,10 +68,7 @@ def run_serve(settings: Settings, data: DataCluster, stop: threading.Event) -> N
     )
     try:
         with ExitStack() as ending:
-            poller = OffsetPoller(held, data, settings.serve.lag_period_ms)
-            for part in (follower, poller) if observes else ():
-                part.start()
-                ending.callback(part.stop)
+            observation.start(ending.callback)
             if door is not None:
                 ending.callback(door.stop)
             ending.callback(server.stop)

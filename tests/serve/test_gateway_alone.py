@@ -53,7 +53,7 @@ def test_it_is_ready_without_groups() -> None:
 
 
 def test_neither_gateway_nor_groups_is_refused() -> None:
-    """A process with nothing to serve ends with the two settings of which one is missing."""
+    """A process with nothing to serve ends, and names both settings."""
     settings = load_settings(overrides={"serve.observe": False})
     data = DataCluster("127.0.0.1:1", timeout_ms=1_000, options={})
     with pytest.raises(UsageError, match=r"serve\.observe.*gateway\.enabled"):

@@ -1,0 +1,72 @@
+"""The part of `fairlead serve` that follows all groups and answers questions about them."""
+
+from collections.abc import Callable
+from typing import Any, Final
+
+from prometheus_client import CollectorRegistry
+
+from fairlead.bridges.kafka.data_cluster import DataCluster
+from fairlead.kafka.topic_follower import Following, TopicFollower
+from fairlead.observed.read_windows import WINDOWS_MS
+from fairlead.serve.api import application
+from fairlead.serve.event_streams import EventStreams
+from fairlead.serve.gateway_alone import NOTHING_TO_FOLLOW, GatewayAlone
+from fairlead.serve.group_metrics import GroupMetrics
+from fairlead.serve.offset_poller import OffsetPoller
+from fairlead.serve.serve_metrics import ServeMetrics
+from fairlead.serve.shared_view import SharedView
+from fairlead.settings import Settings
+from strategies.own_strategies import all_strategies
+
+__all__ = ["DECISIONS_MIN", "Observation"]
+
+DECISIONS_MIN: Final = 100_000
+"""Read at least this many of the newest decisions, however old, so that quiet groups are shown."""
+
+
+class Observation:
+    """Follows the groups, if it shall; else it says that it does not.
+
+    Args:
+        settings: the settings; `serve.observe` says whether it follows.
+        data: the cluster with the messages.
+
+    Attributes:
+        metrics: the numbers of this process and of the groups.
+        application: answers over HTTP.
+    """
+
+    def __init__(self, settings: Settings, data: DataCluster) -> None:
+        self._observes = settings.serve.observe
+        strategies = all_strategies(settings.engine.strategies)
+        held = SharedView(settings.serve, settings.engine.tick_ms, strategies)
+        self._follower = TopicFollower(
+            settings.kafka,
+            {**WINDOWS_MS, "decisions": settings.serve.history_ms},
+            held.begin,
+            held.apply,
+            held.follow,
+            at_least={"decisions": DECISIONS_MIN},
+        )
+        self._poller = OffsetPoller(held, data, settings.serve.lag_period_ms)
+        self.metrics = ServeMetrics(self._following)
+        self.registry.register(GroupMetrics(held.snapshot))
+        streams = EventStreams(settings.http.connections, self.metrics.streams)
+        answers = application(held, self._following, self.metrics, streams, settings.kafka)
+        self.application: Any = answers if self._observes else GatewayAlone(answers)
+
+    @property
+    def registry(self) -> CollectorRegistry:
+        """Where the metrics are registered."""
+        return self.metrics.registry
+
+    def start(self, ending: Callable[[Callable[[], None]], object]) -> None:
+        """Begin to follow; ``ending`` is given what stops each part."""
+        if self._observes:
+            self._follower.start()
+            ending(self._follower.stop)
+            self._poller.start()
+            ending(self._poller.stop)
+
+    def _following(self) -> Following:
+        return self._follower.following if self._observes else NOTHING_TO_FOLLOW
