@@ -20,7 +20,7 @@ _OPEN_PATHS: Final = ("/healthz", "/readyz")
 """Probes have no login."""
 _METRICS: Final = "/metrics"
 _READING: Final = ("GET", "HEAD")
-_OF_A_GROUP: Final = re.compile(r"/(?:api/)?v1/groups/([^/]+)(/.*)?")
+_OF_A_GROUP: Final = re.compile(r"/(?:api/)?v1/groups/([^/]*)(/.*)?", re.DOTALL)
 _WRITING: Final[Mapping[str | None, Right]] = {"/members": "consume", "/plan": "observe"}
 """A plan changes nothing; it is posted because it has a body."""
 _STATE: Final = "admitted"
@@ -111,7 +111,7 @@ class AccessGuard:
 
 def right_for(method: str, path: str) -> tuple[Right, str] | None:
     """Return the right and the group that a request needs; None: its path names no group."""
-    if path == _METRICS:
+    if path.startswith(_METRICS):
         return "observe", "*"
     found = _OF_A_GROUP.fullmatch(path)
     if found is None:

@@ -47,7 +47,7 @@ class AtOnce:
         """Return how much a name has open."""
         return self._open.get(name, 0)
 
-    def enter(self, name: str, limit: int = 0) -> bool:
+    def enter(self, name: str, limit: int) -> bool:
         """Open one more, unless there are as many as ``limit`` (0: no limit)."""
         count = self.count(name)
         if limit and count >= limit:

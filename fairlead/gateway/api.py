@@ -65,6 +65,8 @@ _PROBLEM: Final = [(b"content-type", PROBLEM_TYPE.encode()), (b"cache-control", 
 
 
 _EVENTS: Final = [(b"content-type", b"text/event-stream"), (b"cache-control", b"no-store")]
+_LOOK_S: Final = 1.0
+"""A stream looks so often whether its caller still may."""
 _UNKNOWN_SESSION: Final = Refusal(
     404,
     "unknown_session",
@@ -99,6 +101,10 @@ class Client(Caller, Protocol):
 
     def enter_stream(self) -> Callable[[], None] | Refusal:
         """Open a stream; return what closes it, or why it is refused."""
+
+    @property
+    def still_stands(self) -> bool:
+        """Whether the caller is still as it was."""
 
 
 class ClientAccess(Protocol):
@@ -189,9 +195,6 @@ class GatewayApi:
         if isinstance(body, Refusal) or refusal is not None:
             assert refusal is not None
             return Reply(0, refusal)
-        refusal = caller.refused_session(self._service.sessions_of(caller.name))
-        if refusal is not None:
-            return Reply(0, refusal)
         wall_ms = time.time_ns() // 1_000_000
         process, joins = Process(wall_ms, str(uuid4())), 1
         if body.process is not None:
@@ -215,7 +218,7 @@ class GatewayApi:
         )
         session = self._session(caller, scope, group, body.client_id)
         topics = subscriptions_of(body.topics, wall_ms)
-        return await self._service.join(session, profile, topics)
+        return await self._service.join(session, profile, topics, caller.refused_session)
 
     def _session(self, caller: Client, scope: Scope, group: str, client_id: str) -> str:
         """Return the session of a join: the same one if the same join comes twice."""
@@ -255,9 +258,7 @@ class GatewayApi:
             begun = False
             while True:
                 step = asyncio.ensure_future(anext(watching, None))
-                await asyncio.wait((step, gone), return_when=asyncio.FIRST_COMPLETED)
-                if not step.done():
-                    step.cancel()
+                if not await _comes(step, gone, caller):
                     return
                 told = step.result()
                 if told is None and not begun:
@@ -321,6 +322,21 @@ async def unless_gone(work: Awaitable[_Result], receive: Receive) -> _Result | N
     finally:
         works = False
         gone.cancel()
+
+
+async def _comes(
+    step: "asyncio.Future[bool | None]", gone: "asyncio.Future[None]", caller: Client
+) -> bool:
+    """Wait for the next step of a stream; tell whether its caller is still there, and still may."""
+    try:
+        while not step.done() and not gone.done() and caller.still_stands:
+            await asyncio.wait((step, gone), timeout=_LOOK_S, return_when=asyncio.FIRST_COMPLETED)
+    finally:
+        if not step.done():
+            step.cancel()
+            # What watches ends before somebody closes it.
+            await asyncio.wait((step,))
+    return not step.cancelled()
 
 
 async def _gone(receive: Receive) -> None:

@@ -50,6 +50,10 @@ class _Caller:
             return _refusal(error)
         return None
 
+    @property
+    def still_stands(self) -> bool:
+        return self._known.still_stands
+
     def enter_stream(self) -> Callable[[], None] | Refusal:
         try:
             return self._known.enter_stream()

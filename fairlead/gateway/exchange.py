@@ -2,12 +2,15 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from fairlead_client.session.records import Assignment, Notice
 
 from fairlead.gateway.client_state import ClientState
 from fairlead.gateway.hosted_session import HostedSession
 from fairlead.gateway.poll_words import Poll
 
-__all__ = ["Exchange", "KeptSession", "PollRequest"]
+__all__ = ["Exchange", "KeptSession", "Newest", "PollRequest"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +36,15 @@ class PollRequest:
     may_consume: Callable[[str], bool] = lambda _: True
 
 
+class Newest(NamedTuple):
+    """What a session has read of the log: the newest words to it, and how many releases."""
+
+    generation: int
+    assignment: Assignment | None
+    notices: tuple[Notice, ...]
+    releases: int
+
+
 @dataclass(slots=True)
 class KeptSession:
     """A session between two polls, exactly as the `state` says that was handed out last.
@@ -51,7 +63,7 @@ class KeptSession:
     hosted: HostedSession
     leased_ms: int
     append_ms: int
-    was_read: object
+    was_read: Newest | None
 
 
 @dataclass(slots=True)
@@ -99,7 +111,12 @@ class Exchange:
     confirmed_ms: int | None = None
     newest_ms: int | None = None
     has_failed: bool = False
-    was_read: object = None
+    was_read: Newest | None = None
+
+    def note_release(self, count: int) -> None:
+        """Note that the session has read one more release of its group."""
+        if self.was_read is not None:
+            self.was_read = self.was_read._replace(releases=count)
 
     @property
     def group(self) -> str:

@@ -16,7 +16,7 @@ from fairlead_client.session.records import Release
 from fairlead_client.thin.thin_words import Joined
 
 from fairlead.gateway.client_state import ClientState, StateSeal
-from fairlead.gateway.exchange import Exchange, KeptSession, PollRequest
+from fairlead.gateway.exchange import Exchange, KeptSession, Newest, PollRequest
 from fairlead.gateway.gateway_times import GatewayTimes
 from fairlead.gateway.hosted_session import HostedSession
 from fairlead.gateway.kept_sessions import KeptSessions
@@ -38,6 +38,7 @@ from fairlead.gateway.outputs import (
 )
 from fairlead.gateway.poll_words import Poll, UnexpectedStopError
 from fairlead.gateway.session_end import has_read_back, over_before, over_meanwhile
+from fairlead.gateway.session_leases import SessionLeases
 from fairlead.gateway.session_log import SessionLog, SessionWords
 from fairlead.gateway.session_records import SessionRecords
 from fairlead.gateway.watched_sessions import WatchedSessions
@@ -59,6 +60,7 @@ class Gateway:
 
     Attributes:
         log: what the log says of the sessions.
+        leases: the sessions that have a lease here.
     """
 
     def __init__(self, times: GatewayTimes, seal: StateSeal, since_ms: int) -> None:
@@ -68,23 +70,10 @@ class Gateway:
         self._open = OpenExchanges()
         self._due: list[tuple[int, int, Exchange]] = []
         self._watched = WatchedSessions()
+        self.leases = SessionLeases()
         self._appends: dict[int, tuple[Exchange, on.Event | None]] = {}
         self._number = 0
         self._out: list[Output] = []
-
-    @property
-    def waiting(self) -> int:
-        """How many requests wait for their reply."""
-        return len(self._open)
-
-    @property
-    def kept(self) -> int:
-        """How many sessions it has answered last, and keeps."""
-        return len(self._kept)
-
-    def sessions_of(self, principal: str) -> int:
-        """Return how many of these sessions, and of those that wait, a principal has."""
-        return self._kept.count(principal) + self._open.count(principal)
 
     def take_output(self) -> list[Output]:
         """Return what is to be done since the last call, in order."""
@@ -109,7 +98,7 @@ class Gateway:
             # The join has come twice, the second time after its client began to poll.
             self._out.append(Reply(request, SUPERSEDED, profile))
             return
-        if len(self._kept) + len(self._open) >= times.sessions_max:
+        if len(self.leases) >= times.sessions_max:
             self._out.append(Reply(request, FULL, profile))
             return
         settings = profile.session_settings(subscriptions, times.lease_ms)
@@ -184,6 +173,7 @@ class Gateway:
         """Forget the sessions whose lease is over, and those that were silent for long."""
         self.log.forget_silent(now_append_ms)
         self._kept.forget(now_ms - 2 * self._times.lease_ms)
+        self.leases.forget(now_ms)
 
     # The log.
     def read(self, suffix: str, rows: Sequence[RawRecord], now_ms: int) -> None:
@@ -200,6 +190,7 @@ class Gateway:
                 for exchange in members.values():
                     exchange.newest_ms = row.append_ms
                     exchange.hosted.read_release(concerned, now_ms)
+                    exchange.note_release(self.log.releases_read(concerned.group))
                 waiting |= members
             elif (waits := self._open.get(concerned)) is not None:
                 if suffix == "assignments":
@@ -272,6 +263,8 @@ class Gateway:
 
     def _begin(self, exchange: Exchange, done: Sequence[act.Action]) -> None:
         self._open.add(exchange)
+        until_ms = exchange.received_ms + exchange.state.lease_ms
+        self.leases.renew(exchange.state.profile.principal, exchange.session, until_ms)
         self._wake_at(exchange, exchange.until_ms)
         self._wake_at(exchange, exchange.gives_up_ms)
         records = SessionRecords(exchange.state.profile, exchange.state.lease_ms)
@@ -323,17 +316,18 @@ class Gateway:
             if ended is not None:
                 self._reply(exchange, session_over(ended.reason, ended.message))
             elif now_ms >= exchange.until_ms or exchange.hosted.has_news:
-                self._reply_to_poll(exchange, self._times.lease_ms, now_ms)
+                self._reply_to_poll(exchange, exchange.state.lease_ms, now_ms)
 
     def _feed(self, exchange: Exchange, words: SessionWords | None, now_ms: int) -> None:
         """Let the session read the engine's newest words, if they are new."""
         assignment = None if words is None else words.assignment
         notices = () if words is None else tuple(words.notices.values())
-        newest = (self.log.generation, assignment, notices)
+        releases = self.log.releases_read(exchange.group)
+        newest = Newest(self.log.generation, assignment, notices, releases)
         if newest == exchange.was_read or exchange.hosted.has_left:
             return
         exchange.was_read = newest
-        exchange.hosted.read(*newest, now_ms)
+        exchange.hosted.read(newest.generation, assignment, notices, now_ms)
         turn_ms = exchange.hosted.next_turn_ms()
         if turn_ms is not None:
             self._wake_at(exchange, turn_ms)
@@ -355,13 +349,14 @@ class Gateway:
     def _reply_without_lease(self, exchange: Exchange, now_ms: int) -> None:
         """Reply although nobody knows whether the heartbeat is in the log.
 
-        At most the rest of the old lease is left; it counts from when the poll was received.
+        At most the rest of the old lease is left; it counts from when the poll was received. The
+        answer starts nothing, and its state counts as no newer than the one that was echoed.
         """
         kept = exchange.kept
         left_ms = 0
         if kept is not None and not exchange.ending:
-            left_ms = kept.leased_ms + self._times.lease_ms - exchange.received_ms
-        if left_ms > 0:
+            left_ms = kept.leased_ms + exchange.state.lease_ms - exchange.received_ms
+        if left_ms > 0 and not exchange.hosted.has_starts:
             self._reply_to_poll(exchange, left_ms, now_ms)
         else:
             self._reply(exchange, UNAVAILABLE)
@@ -373,13 +368,13 @@ class Gateway:
             before.profile,
             exchange.poll.subscriptions or before.subscriptions,
             before.lease_ms,
-            exchange.poll.sequence,
+            exchange.poll.sequence if exchange.is_confirmed else before.issued,
             exchange.hosted.saved(),
             exchange.hosted.told,
         )
         text = self._kept.seal(state)
         if append_ms is not None:
-            leased_ms = exchange.received_ms - (self._times.lease_ms - lease_ms)
+            leased_ms = exchange.received_ms - (before.lease_ms - lease_ms)
             value = KeptSession(
                 text, state, exchange.hosted, leased_ms, append_ms, exchange.was_read
             )
@@ -388,6 +383,8 @@ class Gateway:
 
     def _reply(self, exchange: Exchange, body: Body, *, is_news: bool = False) -> None:
         self._open.remove(exchange)
+        if isinstance(body, Left) or (isinstance(body, Refusal) and body.reason):
+            self.leases.end(exchange.state.profile.principal, exchange.session)
         news_ms = exchange.newest_ms if is_news else None
         profile = exchange.state.profile
         self._out.append(Reply(exchange.request, body, profile, exchange.took_ms, is_news, news_ms))

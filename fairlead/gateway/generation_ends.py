@@ -11,7 +11,6 @@ import structlog
 from kafka import KafkaConsumer, TopicPartition
 from kafka.errors import KafkaError
 
-from fairlead.errors import EnvironmentMissingError
 from fairlead.kafka.acls import Role
 from fairlead.kafka.connection import client_options
 from fairlead.kafka.missing_rights import cluster_error
@@ -75,7 +74,7 @@ class GenerationEnds:
                 if consumer is None:
                     consumer = consumer_of(self._kafka, "gateway-generations")
                 end = consumer.end_offsets([self._place], timeout_ms=_TIMEOUT_MS)[self._place]
-            except (KafkaError, EnvironmentMissingError, OSError) as error:
+            except Exception as error:  # noqa: BLE001 - whoever asks must have an answer
                 failure = error
             for asker in askers:
                 if asker is not None:
@@ -92,7 +91,9 @@ class GenerationEnds:
         if isinstance(failure, KafkaError):
             options, prefix = client_options(self._kafka, "gateway"), self._kafka.topic_prefix
             says = f"{self._place.topic} cannot be read"
-            failure = cluster_error(options, says, failure, prefix=prefix, role=Role.GATEWAY)
+            # A file of the connection may be missing while it is replaced.
+            with contextlib.suppress(Exception):
+                failure = cluster_error(options, says, failure, prefix=prefix, role=Role.GATEWAY)
         log.warning("generations_unknown", reason=str(failure))
 
 

@@ -106,6 +106,13 @@ class HostedSession:
             bool(owed) or memory.claims_due_ms is not None or any(map(self._is_news, self._works))
         )
 
+    @property
+    def has_starts(self) -> bool:
+        """Whether the next answer would be the first to tell of a start."""
+        return any(
+            queue.state is not QueueState.DRAINING and self._is_news(queue) for queue in self._works
+        )
+
     def _is_news(self, queue: QueueMemory) -> bool:
         name = (queue.queue, queue.started)
         known = self._stops_told if queue.state is QueueState.DRAINING else self._told
@@ -246,6 +253,8 @@ class HostedSession:
         done: list[act.Action] = []
         named = {(work.queue, work.epoch) for work in poll.working}
         named |= {(work.queue, work.epoch) for work in poll.stopped}
+        # A client may name anything; only what the session has is kept.
+        named &= {(queue.queue, queue.started) for queue in memory.queues.values()}
         for work in poll.stopped:
             queue = memory.queues.get(work.queue)
             if queue is None or not queue.works or queue.started != work.epoch:

@@ -1,6 +1,5 @@
 """The sessions that a gateway keeps between two polls, and how it opens a poll's `state`."""
 
-from fairlead.access.limits import AtOnce
 from fairlead.gateway.client_state import ClientState, StateError, StateSeal
 from fairlead.gateway.exchange import KeptSession, PollRequest
 from fairlead.gateway.outputs import Refusal, forbidden
@@ -18,15 +17,6 @@ class KeptSessions:
     def __init__(self, seal: StateSeal) -> None:
         self._seal = seal
         self._kept: dict[str, KeptSession] = {}
-        self._of_principals = AtOnce()
-
-    def __len__(self) -> int:
-        """Return how many it keeps."""
-        return len(self._kept)
-
-    def count(self, principal: str) -> int:
-        """Return how many are of a principal."""
-        return self._of_principals.count(principal)
 
     def get(self, session: str) -> KeptSession | None:
         """Return a kept session."""
@@ -34,15 +24,11 @@ class KeptSessions:
 
     def drop(self, session: str) -> None:
         """Keep this session no longer."""
-        kept = self._kept.pop(session, None)
-        if kept is not None:
-            self._of_principals.leave(kept.state.profile.principal)
+        self._kept.pop(session, None)
 
     def keep(self, session: str, value: KeptSession) -> None:
         """Keep a session until its next poll."""
-        self.drop(session)
         self._kept[session] = value
-        self._of_principals.enter(value.state.profile.principal)
 
     def seal(self, state: ClientState) -> str:
         """Return the text of a state."""

@@ -105,7 +105,7 @@ class LogWriter:
                 self._producer.send(topic, value=value, key=key, partition=partition)
                 for value in append.values
             ]
-        except KafkaError as error:
+        except Exception as error:  # noqa: BLE001 - this thread writes for everybody
             self._failed(append, appended, error)
             return
         # Records of one partition are appended in order, so the last one stands for all.

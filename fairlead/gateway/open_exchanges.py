@@ -4,7 +4,6 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Final
 
-from fairlead.access.limits import AtOnce
 from fairlead.gateway.exchange import Exchange
 
 __all__ = ["OpenExchanges"]
@@ -18,19 +17,10 @@ class OpenExchanges:
     def __init__(self) -> None:
         self._open: dict[str, Exchange] = {}
         self._by_group: dict[str, dict[str, Exchange]] = {}
-        self._of_principals = AtOnce()
-
-    def __len__(self) -> int:
-        """Return how many wait."""
-        return len(self._open)
 
     def get(self, session: str) -> Exchange | None:
         """Return the exchange of a session."""
         return self._open.get(session)
-
-    def count(self, principal: str) -> int:
-        """Return how many are of a principal."""
-        return self._of_principals.count(principal)
 
     def has(self, exchange: Exchange) -> bool:
         """Tell whether this exchange waits."""
@@ -41,7 +31,6 @@ class OpenExchanges:
         assert exchange.session not in self._open
         self._open[exchange.session] = exchange
         self._by_group.setdefault(exchange.group, {})[exchange.session] = exchange
-        self._of_principals.enter(exchange.state.profile.principal)
 
     def remove(self, exchange: Exchange) -> None:
         """Note that an exchange waits no longer."""
@@ -51,7 +40,6 @@ class OpenExchanges:
             del members[exchange.session]
             if not members:
                 del self._by_group[exchange.group]
-            self._of_principals.leave(exchange.state.profile.principal)
 
     def of_group(self, group: str) -> Mapping[str, Exchange]:
         """Return the exchanges of a group, by session."""

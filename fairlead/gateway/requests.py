@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar, get_a
 import orjson
 from fairlead_client.model import Epoch, Queue, Subscription
 from fairlead_client.thin.thin_words import Joined, PollAnswer, Stopped, Work
-from pydantic import BaseModel, ConfigDict, Field, ValidationError
+from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
 
 from fairlead.gateway.outputs import Refusal
 from fairlead.gateway.poll_words import Poll
@@ -41,6 +41,7 @@ _QUEUE_ID_MAX: Final = 2**31 - 1
 _SEQUENCE_MAX: Final = 2**60
 _WORKS_MAX: Final = 10_000
 _TOPICS_MAX: Final = 1_000
+_SHOWN_MAX: Final = 80
 _WORD: Final = re.compile("'([^']+)'")
 
 _Any = TypeVar("_Any", bound=BaseModel)
@@ -64,6 +65,7 @@ class TopicBody(_Body):
     topic: Annotated[str, Field(description="The topic's name.")]
     tags: Annotated[
         tuple[str, ...],
+        FailFast(),
         Field(max_length=100, description='The tags that the client wants; ["*"]: all messages.'),
     ] = ("*",)
 
@@ -94,7 +96,9 @@ class JoinBody(_Body):
     """A client joins a group."""
 
     client_id: Annotated[str, Field(description="The client id; no other client has it.")]
-    topics: Annotated[tuple[TopicBody, ...], Field(min_length=1, max_length=_TOPICS_MAX)]
+    topics: Annotated[
+        tuple[TopicBody, ...], FailFast(), Field(min_length=1, max_length=_TOPICS_MAX)
+    ]
     consume_from: Annotated[
         Literal["last_offset", "first_offset", "timestamp"],
         Field(description="Where a queue begins that nobody of the group has read."),
@@ -137,7 +141,7 @@ class LeaveBody(_Body):
 
     state: Annotated[str, Field(description="The state of the newest answer.")]
     sequence: Annotated[int, Field(strict=True, ge=1, le=_SEQUENCE_MAX)]
-    stopped: Annotated[tuple[WorkBody, ...], Field(max_length=_WORKS_MAX)] = ()
+    stopped: Annotated[tuple[WorkBody, ...], FailFast(), Field(max_length=_WORKS_MAX)] = ()
 
 
 class PollBody(LeaveBody):
@@ -147,7 +151,7 @@ class PollBody(LeaveBody):
         int,
         Field(strict=True, ge=0, le=60_000, description="How long to wait for news, at most."),
     ] = 0
-    working: Annotated[tuple[WorkBody, ...], Field(max_length=_WORKS_MAX)] = ()
+    working: Annotated[tuple[WorkBody, ...], FailFast(), Field(max_length=_WORKS_MAX)] = ()
     topics: Annotated[
         tuple[TopicBody, ...] | None,
         Field(min_length=1, max_length=_TOPICS_MAX, description="To change the subscription."),
@@ -263,7 +267,7 @@ def body_of(model: type[_Any], data: bytes) -> _Any | Refusal:
 def _refusal(model: type[BaseModel], error: "ErrorDetails") -> Refusal:
     kind, where, says = error["type"], error["loc"], error["msg"]
     field = "".join(f"[{each}]" if isinstance(each, int) else f".{each}" for each in where)
-    field = field.removeprefix(".")
+    field = field.removeprefix(".")[:_SHOWN_MAX]
     remedy = "Correct the field; openapi.json has its form."
     if kind == "json_invalid":
         return Refusal(400, "bad_json", says, "Send a JSON object.", "body")

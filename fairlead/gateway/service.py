@@ -105,12 +105,7 @@ class GatewayService:
     @property
     def sessions(self) -> int:
         """How many sessions it serves."""
-        gateway = self._gateway
-        return 0 if gateway is None else gateway.kept + gateway.waiting
-
-    def sessions_of(self, principal: str) -> int:
-        """Return how many of them a principal has."""
-        return 0 if self._gateway is None else self._gateway.sessions_of(principal)
+        return 0 if self._gateway is None else len(self._gateway.leases)
 
     @property
     def trouble(self) -> str:
@@ -141,9 +136,13 @@ class GatewayService:
 
     # Requests, on the loop.
     async def join(
-        self, session: str, profile: MemberProfile, subscriptions: tuple[Subscription, ...]
+        self,
+        session: str,
+        profile: MemberProfile,
+        subscriptions: tuple[Subscription, ...],
+        refused: Callable[[int], Refusal | None],
     ) -> Reply:
-        """Answer a join."""
+        """Answer a join; ``refused`` says whether a principal with so many sessions may join."""
         if not self._is_ready:
             return Reply(0, NOT_READY, profile)
         end = await self._ends.ask()
@@ -151,6 +150,10 @@ class GatewayService:
             return Reply(0, UNAVAILABLE, profile)
         if self._gateway is None or not self._is_ready:
             return Reply(0, NOT_READY, profile)
+        # Not before: others of the same principal have joined meanwhile.
+        refusal = refused(self._gateway.leases.count(profile.principal))
+        if refusal is not None:
+            return Reply(0, refusal, profile)
         request, future = self._ask()
         self._gateway.join(request, session, profile, subscriptions, self._now_ms())
         self._obey()

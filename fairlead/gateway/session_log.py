@@ -5,7 +5,7 @@ bounded: sessions that are silent for long are forgotten, and of releases only t
 """
 
 import re
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
@@ -30,6 +30,7 @@ __all__ = ["Heard", "SessionLog", "SessionWords", "incarnation_of_session", "is_
 GROUPS_MAX: Final = 10_000
 """Of so many groups the releases are kept."""
 
+_NAME_MAX: Final = 512
 _VERSION: Final = 8
 """The version of the UUIDs of gateways' incarnations (RFC 9562: custom); clients draw version 4."""
 _MARK: Final = b'"gateway":'
@@ -160,6 +161,7 @@ class SessionLog:
         self.generation = self.generations_end = 0
         self.sessions: OrderedDict[str, SessionWords] = OrderedDict()
         self._releases: OrderedDict[str, SeenReleases] = OrderedDict()
+        self._releases_read: Counter[str] = Counter()
         self.malformed = 0
 
     def releases(self, group: str) -> SeenReleases:
@@ -168,8 +170,13 @@ class SessionLog:
         if known is None:
             known = self._releases[group] = SeenReleases()
             if len(self._releases) > GROUPS_MAX:
-                self._releases.popitem(last=False)
+                former, _ = self._releases.popitem(last=False)
+                del self._releases_read[former]
         return known
+
+    def releases_read(self, group: str) -> int:
+        """Return how many releases of a group were read."""
+        return self._releases_read[group]
 
     def apply(self, suffix: str, row: RawRecord) -> str | Release | None:
         """Apply a row of the topic with this suffix.
@@ -256,6 +263,7 @@ class SessionLog:
         release = decode_release(value)
         if release is not None:
             self.releases(release.group).remember(release)
+            self._releases_read[release.group] += 1
         return release
 
 
@@ -283,14 +291,21 @@ def _spoken(value: bytes) -> _Spoken:
         raise MalformedRecordError("gateway", "it is no object")
     is_leave = record.get("kind") == "leave"
     return _Spoken(
-        text_field(record, "incarnation"),
-        text_field(record, "group"),
-        text_field(of, "id"),
+        _short(record, "incarnation"),
+        _short(record, "group"),
+        _short(of, "id"),
         _number(of, "poll"),
         _number(of, "state"),
         0 if is_leave else _number(record, "lease_ms"),
         is_leave,
     )
+
+
+def _short(record: Mapping[str, Any], name: str) -> str:
+    text = text_field(record, name)
+    if len(text) > _NAME_MAX:
+        raise MalformedRecordError(name, f"{len(text)} characters are too many")
+    return text
 
 
 def _number(record: Mapping[str, Any], name: str) -> int:

@@ -4,6 +4,7 @@ llhttp, the parser of Node, gets exactly one head. It refuses what two parsers m
 a bare line feed, a folded line, a space before a colon, two lengths, a length beside an encoding.
 """
 
+import re
 import urllib.parse
 from dataclasses import dataclass
 from typing import Any, Final, Protocol
@@ -69,6 +70,9 @@ class Head:
         return next((value for known, value in self.headers if known == name), None)
 
 
+_CONTROL: Final = re.compile(r"[\x00-\x1f\x7f]").search
+
+
 class _Parser(Protocol):
     def should_keep_alive(self) -> bool: ...
     def get_method(self) -> bytes: ...
@@ -118,9 +122,13 @@ def read_head(data: bytes) -> Head:
     version = found.parser.get_http_version()
     raw_path, query = _target(found.url)
     text = raw_path.decode("ascii", errors="replace")
+    path = urllib.parse.unquote(text) if "%" in text else text
+    if _CONTROL(path):
+        # Who compares paths, and who finds their routes, would read a line feed in different ways.
+        raise _refusal("The path of the request has a control character.")
     head = Head(
         found.parser.get_method().decode("ascii"),
-        urllib.parse.unquote(text) if "%" in text else text,
+        path,
         raw_path,
         query,
         version,

@@ -44,11 +44,15 @@ class World:
     def gateway(self, *, has_read: bool = True) -> Gateway:
         """Start a gateway, which has read the log."""
         gateway = Gateway(GatewayTimes(f"g{len(self.gateways)}", LEASE_MS), SEAL, 0)
+        self.add(gateway, has_read=has_read)
+        return gateway
+
+    def add(self, gateway: Gateway, *, has_read: bool = True) -> None:
+        """Let another gateway take part."""
         self.gateways.append(gateway)
         self._read.append(0)
         if has_read:
             self.deliver(gateway)
-        return gateway
 
     def deliver(self, gateway: Gateway) -> None:
         """Let a gateway read the log to its end."""

@@ -4,7 +4,9 @@ import gzip
 import http.client
 import uuid
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
@@ -21,7 +23,7 @@ from tests.kit.kafka_log import Log
 if TYPE_CHECKING:
     from fairlead.broker import EmbeddedKafka
 
-MINE, OTHERS, POOR = made_token(), made_token(), made_token()
+MINE, OTHERS, POOR, MANY, LEAVING = (made_token() for _ in range(5))
 ENDLESS = 10**9
 WORK = {"queue": ["orders", "main", 0], "epoch": [1, 1], "position": ENDLESS}
 
@@ -31,6 +33,7 @@ class Door(NamedTuple):
 
     port: int
     log: Log
+    access: Path
 
     def of(self, token: str, **headers: str) -> Asking:
         """Return a caller with a token."""
@@ -64,6 +67,8 @@ def door(kafka: "EmbeddedKafka", tmp_path_factory: pytest.TempPathFactory) -> It
         principal_text("mine", 'consume = ["orders*"]', token=MINE[1])
         + principal_text("others", 'consume = ["orders*"]', token=OTHERS[1])
         + principal_text("poor", 'consume = ["orders*"]', few, token=POOR[1])
+        + principal_text("many", 'consume = ["orders*"]', few, token=MANY[1])
+        + principal_text("leaving", 'consume = ["orders*"]', token=LEAVING[1])
     )
     settings = load_settings(
         overrides={"kafka.bootstrap": kafka.bootstrap, "kafka.topic_prefix": prefix}
@@ -72,7 +77,7 @@ def door(kafka: "EmbeddedKafka", tmp_path_factory: pytest.TempPathFactory) -> It
         gateway_serving(kafka.bootstrap, prefix, access__file=str(access)) as url,
         Log(settings) as log,
     ):
-        yield Door(int(url.rpartition(":")[2]), log)
+        yield Door(int(url.rpartition(":")[2]), log, access)
 
 
 def kind_of(answer: Answer) -> str:
@@ -161,6 +166,10 @@ def test_no_record_is_larger_or_packed(door: Door) -> None:
         ("POST", "/v1/groups/billing/members"),
         ("POST", "/v1/groups/orders-4%2F..%2Fbilling/members"),
         ("GET", "/v1/groups/orders-4"),
+        ("GET", "/v1/groups/orders-4%0A"),
+        ("GET", "/api/v1/groups/orders-4/decisions%0A"),
+        ("GET", "/metrics%0A"),
+        ("GET", "/metrics"),
     ],
 )
 def test_a_client_writes_nothing_but_its_own_words(door: Door, method: str, path: str) -> None:
@@ -168,7 +177,7 @@ def test_a_client_writes_nothing_but_its_own_words(door: Door, method: str, path
     words = {"generation": 1_000_000, "client_id": "a", "topics": [{"topic": "orders"}]}
     before = len(door.log.records("control"))
     answer = door.of(MINE[0])(method, path, None if method == "GET" else words)
-    assert answer.status in (403, 404, 422), answer
+    assert answer.status in (400, 403, 404, 422), answer
     assert len(door.log.records("control")) == before
 
 
@@ -197,3 +206,30 @@ def test_a_principal_has_as_many_sessions_and_streams_as_its_limits_allow(door: 
     words = {"state": first["state"], "sequence": 1}
     assert door.of(POOR[0])("DELETE", f"/v1/sessions/{first['session']}", words).status == 204
     assert door.join(POOR[0], "orders-6", client_id="b").status == 201
+
+
+@pytest.mark.broker
+def test_joins_that_come_together_are_counted_one_by_one(door: Door) -> None:
+    """The limit holds for those that are under way at one time."""
+    with ThreadPoolExecutor(8) as threads:
+        joins = [
+            threads.submit(door.join, MANY[0], "orders-7", client_id=f"c{number}")
+            for number in range(8)
+        ]
+        statuses = sorted(each.result().status for each in joins)
+    assert statuses == [201] + [429] * 7
+
+
+@pytest.mark.broker
+def test_a_stream_ends_with_the_right_of_its_caller(door: Door) -> None:
+    """A principal that is taken out of the access file hears no more news."""
+    joined = door.join(LEAVING[0], "orders-8").document
+    path = f"/v1/sessions/{joined['session']}/events"
+    headers = {"authorization": f"Bearer {LEAVING[0]}"}
+    with closing(http.client.HTTPConnection("127.0.0.1", door.port, timeout=30)) as connection:
+        connection.request("GET", path, headers=headers)
+        stream = connection.getresponse()
+        assert stream.status == 200
+        text = door.access.read_text()
+        door.access.write_text(text[: text.index('[[principal]]\nname = "leaving"')])
+        assert b"news" not in stream.read()

@@ -1,0 +1,49 @@
+"""A release that comes while a client does not wait opens its gate at the next poll."""
+
+import orjson
+from fairlead_client.model import Epoch
+
+from tests.gateway.gateway_world import GROUP, QUEUE, Thin, World
+
+HOLDER = ("c2", "0f8fad5b-d9cb-469f-a165-70867728950e", Epoch(1, 1))
+SECOND = Epoch(1, 2)
+
+
+def release(world: World, position: int) -> None:
+    """Let the former holder release the queue."""
+    client_id, incarnation, epoch = HOLDER
+    record = {
+        "v": 1, "kind": "release", "group": GROUP, "client_id": client_id,
+        "incarnation": incarnation, "queue": QUEUE, "epoch": epoch, "position": [0, position],
+    }  # fmt: skip
+    world.append("releases", orjson.dumps(record, default=tuple))
+
+
+def test_the_gateway_that_kept_the_session_starts_the_queue() -> None:
+    """Clients that follow the stream of news are always between two polls when news come."""
+    world = World()
+    gateway, thin = world.gateway(), Thin(world)
+    world.claim_generation()
+    world.deliver(gateway)
+    thin.join(gateway)
+    world.grant(thin.session, SECOND, HOLDER)
+    world.deliver(gateway)
+    assert thin.poll(gateway).start == ()
+    release(world, 150)
+    world.deliver(gateway)
+    (start,) = thin.poll(gateway).start
+    assert (start.epoch, start.offset, start.why) == (SECOND, 150, "release")
+
+
+def test_a_release_that_opens_nothing_is_no_news() -> None:
+    """A client that waits goes on waiting."""
+    world = World()
+    gateway, thin = world.gateway(), Thin(world)
+    world.claim_generation()
+    world.deliver(gateway)
+    thin.join(gateway)
+    thin.poll(gateway)
+    request = thin.ask(gateway, wait_ms=3_000)
+    release(world, 150)
+    world.deliver(gateway)
+    assert request not in world.answers
