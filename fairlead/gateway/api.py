@@ -259,6 +259,8 @@ class GatewayApi:
             while True:
                 step = asyncio.ensure_future(anext(watching, None))
                 if not await _comes(step, gone, caller):
+                    if begun and not gone.done():
+                        await send({"type": "http.response.body", "body": b""})
                     return
                 told = step.result()
                 if told is None and not begun:

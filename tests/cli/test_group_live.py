@@ -186,6 +186,7 @@ def test_drained_under_avg(engine: SharedEngine) -> None:
     group.await_held(second, 0, 1, 2, 3)
 
 
+@pytest.mark.slow
 def test_a_pause_holds_a_join_back(engine: SharedEngine) -> None:
     """A pause holds a join back; a restart within its grace moves nobody else; a drain shows."""
     group = Group(engine, "paused")

@@ -59,7 +59,14 @@ def test_prometheus_loads_the_rules() -> None:
     )
 
 
-@pytest.mark.parametrize("name", CASES)
+@pytest.mark.parametrize(
+    "name",
+    [
+        # Hundreds of rules each: half a minute of a processor.
+        pytest.param(name, marks=pytest.mark.slow) if name in ("engine", "groups") else name
+        for name in CASES
+    ],
+)
 def test_fire_and_be_silent(name: str) -> None:
     """Every history fires what it should, with these labels and texts, and nothing too early."""
     code, said = promtool("test", "rules", DEPLOYED / "tests" / f"{name}.yml")

@@ -124,6 +124,7 @@ def test_a_cluster_that_is_not_there_is_said_and_awaited(settings: KafkaSettings
     assert not taken.begun
 
 
+@pytest.mark.slow
 def test_after_a_break_it_goes_on_where_it_was(tmp_path: Path) -> None:
     """A broker that died and came back costs nothing: what was taken stays, what is new is read."""
     with EmbeddedKafka(tmp_path) as cluster:

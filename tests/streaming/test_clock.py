@@ -77,6 +77,7 @@ def test_a_ticker_that_cannot_send_refuses_to_start(settings: Settings) -> None:
         Ticker(away, SHARDS, 1_000, _never).start(1)
 
 
+@pytest.mark.slow
 def test_ticks_lost_in_an_outage_are_counted(settings: Settings, tmp_path: Path) -> None:
     """While the broker is away ticks are lost and counted; when it is back they go on."""
     with EmbeddedKafka(tmp_path / "kafka") as cluster:

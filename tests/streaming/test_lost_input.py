@@ -99,7 +99,8 @@ def _owns_half(client: Client, generation: int) -> "Callable[[ConsumerRecord], b
     return wanted
 
 
-@pytest.mark.parametrize("killed", [pytest.param(False, marks=pytest.mark.slow), True])
+@pytest.mark.slow
+@pytest.mark.parametrize("killed", [False, True])
 def test_lost_heartbeats_refuse_a_start_unless_accepted(
     spark: "SparkSession",
     settings: Settings,

@@ -101,6 +101,7 @@ def _idle(group: str) -> "Callable[[ConsumerRecord], bool]":
     return wanted
 
 
+@pytest.mark.slow
 def test_a_pull_that_stands_still(system: BridgedSystem) -> None:
     """The engine drops its queues and adds them to the same client, with an alarm; it reads on."""
     group, taken, source_of = "standing", Taken(), {**system.client, "group": "standing"}
