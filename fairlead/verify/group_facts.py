@@ -205,8 +205,13 @@ class GroupFacts:
             grant = self._grant(record.member, entry.queue, entry.epoch)
             self._count("progress", row, grant)
             report = PositionReport(entry.position, row, identity=entry.identity)
-            self.positions.grow(entry, report)
-            if believed or not self.positions.is_beyond(entry.queue, entry.position):
+            # Of a refused row nobody says which entry is at fault: one within the ends that others
+            # told is not. What such an entry itself says of the end proves nothing.
+            counts = believed or self.positions.is_within(entry.queue, entry.position)
+            if not counts:
+                self.positions.doubt(entry, report)
+            else:
+                self.positions.grow(entry, report)
                 if grant is not None and (not grant.worked or report.position > grant.worked[0]):
                     self._compare(grant, worked=report)
                 late = grant is None or not grant.put_aside

@@ -71,6 +71,16 @@ class PositionFacts:
         if entry.end is not None and self._is_present(entry.queue, entry.epoch, report):
             self.bounds.setdefault(entry.queue, BoundsFacts()).grow(entry.end, report.row)
 
+    def doubt(self, entry: QueueProgress, report: PositionReport) -> None:
+        """Record a position that nobody has to believe: a start may be there, or below it."""
+        if self._is_present(entry.queue, entry.epoch, report):
+            self._keep(entry.queue, report, self.ever)
+
+    def is_within(self, queue: MessageQueue, position: Position) -> bool:
+        """Tell whether a position lies within a reported end; no end is known: it does not."""
+        bounds = self.bounds.get(queue)
+        return bounds is not None and bounds.end is not None and position.offset <= bounds.end
+
     def is_beyond(self, queue: MessageQueue, position: Position) -> bool:
         """Tell whether a position lies beyond every reported end."""
         bounds = self.bounds.get(queue)

@@ -17,6 +17,7 @@ from fairlead_client import Consumer, Message
 from fairlead.broker.ports import free_ports
 from tests.kit.awaiting import await_seen, child_process, ended
 from tests.kit.gateway_server import gateway_serving
+from tests.kit.http_caller import Asking
 from tests.kit.live_system import BridgedSystem, bridged
 
 if TYPE_CHECKING:
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 QUEUES, MESSAGES = 4, 30
 LEASE_MS, POLL_MS = 4_000, 1_000
+BEYOND = 10**9
 
 PROGRAM = """if True:
     from fairlead_client import Consumer
@@ -209,3 +211,38 @@ def test_a_gateway_goes_and_no_queue_moves(place: Place) -> None:
             )
             assert dict(worker.consumer.assigned) == before
             assert "leases_lost" not in worker.consumer.counts
+
+
+def test_an_invented_position_moves_nobody_past_the_end(place: Place) -> None:
+    """Attack C1: a client says 10**9 of its own queues and leaves: the next one misses nothing."""
+    group, ask = "beyond", Asking(int(place.gateways[0].rpartition(":")[2]))
+    topics = [{"topic": place.system.topic}]
+    body = {"client_id": "liar", "topics": topics, "consume_from": "first_offset"}
+    joined = ask("POST", f"/v1/groups/{group}/members", body).document
+    path, said = f"/v1/sessions/{joined['session']}", {"state": joined["state"], "sequence": 0}
+    works: dict[str, dict[str, Any]] = {}
+
+    def polled(**words: Any) -> dict[str, Any]:
+        said["sequence"] += 1
+        working = [*works.values()]
+        asked = {**said, "wait_ms": POLL_MS, "working": working, **words}
+        answer: dict[str, Any] = ask("POST", f"{path}/poll", asked).document
+        said["state"] = answer["state"]
+        for start in answer["start"]:
+            name = {key: start[key] for key in ("queue", "epoch")}
+            works[str(start["queue"])] = {**name, "position": BEYOND, "end": BEYOND}
+        return answer
+
+    await_seen(lambda: polled() and len(works), QUEUES.__eq__, what="every queue", pause=0)
+    polled()
+    answer = polled(leaving=True)
+    assert len(answer["stop"]) == QUEUES
+    stopped = [*works.values()]
+    ended = ask("DELETE", path, {**said, "sequence": said["sequence"] + 1, "stopped": stopped})
+    assert ended.status == 204
+    with working(**place.client(group), client_id="b") as successor:
+        successor.await_queues(QUEUES)
+        place.system.write(0, 1)
+        message = await_seen(lambda: taken(successor), lambda found: found, what="message")
+        assert all(offset < BEYOND for _, offset in message)
+    assert place.system.broken() == []

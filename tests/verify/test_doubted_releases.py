@@ -105,3 +105,19 @@ def test_a_flood_of_forged_releases(gone: Life, tmp_path: Path) -> None:
     gone.world.pass_seconds(1)
     _answer(gone, END, 3)
     assert told_by(_judge(gone, tmp_path / "r")) == ""
+
+
+def test_progress_that_invents_an_end_of_its_own(gone: Life, tmp_path: Path) -> None:
+    """A liar names position and end alike, and its successor begins below: nobody is accused."""
+    liar = gone.join("liar")
+    gone.world.pass_seconds(20)
+    assert liar.held
+    for queue in liar.held:
+        liar.processed[queue] = 10**9 + 1
+    gone.world.pass_seconds(3)
+    liar.leave()
+    gone.world.pass_seconds(1)
+    _answer(gone, END, 4)
+    told = [body for body in gone.world.decisions if "position_out_of_bounds" in body["alarms"]]
+    assert any(cause.get("client_id") == "liar" for body in told for cause in body["cause"])
+    assert told_by(_judge(gone, tmp_path / "r")) == ""
