@@ -2,7 +2,7 @@
 
 from fairlead.gateway.client_state import ClientState, StateError, StateSeal
 from fairlead.gateway.exchange import KeptSession, PollRequest
-from fairlead.gateway.outputs import Refusal, forbidden
+from fairlead.gateway.outputs import Refusal, forbidden, session_over
 
 __all__ = ["KeptSessions"]
 
@@ -44,8 +44,8 @@ class KeptSessions:
             try:
                 state = self._seal.open(asked.state)
             except StateError as error:
-                remedy = "Send the state of the newest answer, unchanged."
-                return Refusal(422, "bad_state", f"state: {error}.", remedy, "state")
+                # The key may be another one since the gateway restarted: the client joins anew.
+                return session_over("bad_state", f"state: {error}.")
         if state.profile.principal != asked.principal or state.saved.incarnation != asked.session:
             detail = "state: it is of another session, or others opened the session."
             remedy = "Send the state of this session, with the credentials that opened it."

@@ -125,6 +125,7 @@ FULL: Final = Refusal(
 
 REASONS: Final = (
     *("lease_ended", "duplicate_client_id", "left", "session_elsewhere", "state_replayed"),
+    "bad_state",
 )
 """Why a session may be over."""
 

@@ -17,6 +17,7 @@ from fairlead.http.server import start_server
 from fairlead.http.tls import tls_contexts
 from fairlead.serve.observation import Observation
 from fairlead.serve.shared_view import GARBAGE_THRESHOLDS
+from fairlead.serve.without_gateway import GATEWAY_PATHS, WithoutGateway
 from fairlead.settings import Settings
 
 __all__ = ["run_serve"]
@@ -44,7 +45,7 @@ def run_serve(settings: Settings, data: DataCluster, stop: threading.Event) -> N
     metrics, app = observation.metrics, observation.application
     door = Door(settings, app, data, metrics.registry) if settings.gateway.enabled else None
     guard = guarded(
-        app if door is None else door,
+        WithoutGateway(app) if door is None else door,
         settings,
         told_file=metrics.file_refused,
         told_refusal=metrics.caller_refused,
@@ -63,7 +64,7 @@ def run_serve(settings: Settings, data: DataCluster, stop: threading.Event) -> N
         settings.http if door is None else door.limits,
         on_end=stop.set,
         on_start=None if door is None else door.start,
-        bodies_under=None if door is None else "/v1/",
+        bodies_under=GATEWAY_PATHS,
         tls=tls_contexts(settings.tls, metrics.file_refused),
     )
     try:

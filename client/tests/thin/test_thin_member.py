@@ -320,7 +320,7 @@ def test_sessions_that_end_at_once_are_joined_less_and_less_often() -> None:
     waits = []
     for _ in range(5):
         script.joins()
-        script.refuses(422, "bad_state")
+        script.refuses(422, "unexpected_stop")
         begun_ms, sent = script.now_ms, len(script.requests)
         while len(script.requests) == sent and script.newest.key == "":
             script.pass_ms(50)
