@@ -58,6 +58,8 @@ class SharedView:
             if self._view is not None and self._view.counters.following:
                 self._counted = self._view.counters
             gc.unfreeze()
+            # Reading makes millions of values that stay: each search among them would be in vain.
+            gc.set_threshold(*GARBAGE_THRESHOLDS)
             self._view = ObservedGroups(
                 names,
                 partitions,
@@ -79,7 +81,6 @@ class SharedView:
             self._view.follow(self._counted)
             # What was read stays: a search for garbage in it would hold up answers for a second.
             gc.freeze()
-            gc.set_threshold(*GARBAGE_THRESHOLDS)
 
     def snapshot(self) -> Snapshot | None:
         """Return all groups in numbers; None: not everything that stood in the topics is read.
