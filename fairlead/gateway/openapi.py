@@ -13,6 +13,7 @@ from typing import Any, Final
 from pydantic import BaseModel
 from pydantic.json_schema import models_json_schema
 
+from fairlead.gateway.outputs import REASONS
 from fairlead.gateway.routes import ROUTES, Documents, Route
 from fairlead.http.problems import PROBLEM_TYPE
 from fairlead.wire.texts import GROUP
@@ -63,9 +64,6 @@ _STATUS_WORDS: Final = {
     429: "Too many requests or sessions: wait as long as `Retry-After` says.",
     503: "Not now: try again, here or at another gateway. A lease that is held goes on.",
 }
-_REASONS: Final = (
-    *("duplicate_client_id", "lease_ended", "left", "session_elsewhere", "state_replayed"),
-)
 _OF_ALL: Final = (400, 401, 403, 404, 405, 413, 421, 429, 503)
 _OF_BODIES: Final = (415, 422)
 
@@ -225,7 +223,7 @@ def _refusal(status: int, route: Route) -> dict[str, Any]:
         if status == 409:  # noqa: PLR2004 - RFC 9110
             told["description"] = "What was asked for is refused; `detail` says why."
     elif status == 409:  # noqa: PLR2004 - RFC 9110
-        properties["reason"] = {"enum": list(_REASONS)}
+        properties["reason"] = {"enum": sorted(REASONS)}
         schema["required"] = ["reason"]
     told["content"] = {PROBLEM_TYPE: {"schema": schema}}
     if status == 429:  # noqa: PLR2004 - RFC 9110
