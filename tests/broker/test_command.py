@@ -45,6 +45,7 @@ def _rows(answer: subprocess.CompletedProcess[str]) -> list[dict[str, Any]]:
     return rows
 
 
+@pytest.mark.slow
 def test_a_broker_outlives_the_command_that_started_it(tmp_path: Path) -> None:
     """Start, start again, look, stop, look again: each in a process of its own."""
     where = ("--data-dir", str(tmp_path / "kafka"))

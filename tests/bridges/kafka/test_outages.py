@@ -133,6 +133,7 @@ def test_while_the_data_cluster_fails_nothing_is_published(
     assert [queues for queues, _ in groupby(map(queues_of, ledger.routes))] == [2, 3]
 
 
+@pytest.mark.slow
 def test_a_route_is_written_when_the_control_cluster_is_back(
     ledger: Ledger, bootstrap: str, mended: "EmbeddedKafka", topic: str
 ) -> None:
@@ -225,6 +226,7 @@ def test_topic_of_two_lives(ledger: Ledger, bootstrap: str, topic: str) -> None:
     assert [known.identity for known in ledger.offsets] == [second]
 
 
+@pytest.mark.slow
 def test_a_hanging_control_cluster_is_named_at_start(mended: "EmbeddedKafka", topic: str) -> None:
     """A cluster that accepts connections and says nothing is named at start."""
     names = TopicNames(f"{topic}.")

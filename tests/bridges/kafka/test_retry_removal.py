@@ -160,6 +160,7 @@ def test_removed_when_nothing_is_left(ledger: Ledger, bootstrap: str, own: Own) 
     assert removed == both | {f"%DLQ%{kept.group}"}
 
 
+@pytest.mark.slow
 def test_a_sender_that_was_not_heard(ledger: Ledger, bootstrap: str, own: Own) -> None:
     """A message for a closed topic, or one that was removed, is kept when it is sent again."""
     settings = ClientSettings(
