@@ -28,12 +28,11 @@ from fairlead_proof.sim.kafka import CLOCK_BEGIN_MS, Partition
 from fairlead_proof.sim.machine import Machine, OnMachine
 from fairlead_proof.sim.outbox import Message, Outbox
 from fairlead_proof.sim.producer import Answer, Producer, Weather
+from fairlead_proof.sim.work_loop import WorkLoop
 
 __all__ = ["ASSIGNMENTS_PARTITIONS", "Client", "ClientEnvironment"]
 
 ASSIGNMENTS_PARTITIONS = 4
-PROCESSED_MOST = 3
-WORK_EVERY_MS = 400
 CATCH_UP_MS = 300
 COMMIT_MS = 40
 
@@ -62,7 +61,7 @@ class Client(OnMachine):
     _outbox: Outbox = field(init=False)
     _inbox: list[tuple[int, int, on.Event]] = field(default_factory=list)
     _posted: int = 0
-    _worked_ms: int = 0
+    _loop: WorkLoop = field(default_factory=WorkLoop)
     _looked_ms: int = 0
 
     def __post_init__(self) -> None:
@@ -201,13 +200,13 @@ class Client(OnMachine):
     def _turn(self) -> None:
         first = self.world.chance.happens(0.5)
         if first:
-            self._work()
+            self._loop.turn(self)
         now_ms = self.world.timeline.now_ms
         while self._inbox and self._inbox[0][0] <= now_ms and self.alive:
             self._handle(heappop(self._inbox)[2])
         self._read()
         if not first:
-            self._work()
+            self._loop.turn(self)
         if self.alive:
             self._handle(on.TimePassed())
         self.world.judge.turn_taken(self)
@@ -226,27 +225,13 @@ class Client(OnMachine):
             self._looked_ms = local_ms
             self._handle(on.AssignmentsReadToEnd(local_ms))
 
-    def _work(self) -> None:
-        world, application = self.world, self.application
-        now_ms = world.timeline.now_ms
-        if now_ms - self._worked_ms >= WORK_EVERY_MS:
-            self._worked_ms = now_ms
-            for work in application.works.values():
-                if work.stops_ms is None and self.owns(work):
-                    left = world.data.end_offset(MessageQueue(*work.queue), now_ms) - work.offset
-                    if left > 0:
-                        application.process(work, min(left, PROCESSED_MOST))
-        for work in list(application.works.values()):
-            if work.reported < work.offset:
-                work.reported = work.offset
-                end = world.data.end_offset(MessageQueue(*work.queue), now_ms)
-                self._handle(on.ProgressMade(work.queue, work.epoch, work.offset, end))
-        if not self.mute:
-            for work in application.stopped(now_ms):
-                in_hand = world.chance.below(2) if self.owns(work) else 0
-                application.finish(work, in_hand=in_hand)
-                end = world.data.end_offset(MessageQueue(*work.queue), now_ms)
-                self._handle(on.WorkStopped(work.queue, work.epoch, work.offset, end))
+    def report(self, work: Work, end: int) -> None:
+        """Tell the session where a work is."""
+        self._handle(on.ProgressMade(work.queue, work.epoch, work.offset, end))
+
+    def release(self, work: Work, end: int) -> None:
+        """Tell the session that a work has stopped."""
+        self._handle(on.WorkStopped(work.queue, work.epoch, work.offset, end))
 
     def _plan(self) -> None:
         machine = self.machine

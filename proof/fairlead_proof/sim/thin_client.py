@@ -12,7 +12,6 @@ from fairlead_client.model import Epoch, Position, Process, Queue, Subscription
 from fairlead_client.thin import thin_session as words
 from fairlead_client.thin.thin_words import Joined, Poll, PollAnswer
 
-from fairlead.core.model import MessageQueue
 from fairlead.gateway.outputs import Body, Left, Refusal
 from fairlead_proof.sim.application import Application, Work
 from fairlead_proof.sim.client_environment import ClientEnvironment
@@ -22,11 +21,10 @@ from fairlead_proof.sim.kafka import CLOCK_BEGIN_MS
 from fairlead_proof.sim.machine import Machine, OnMachine
 from fairlead_proof.sim.producer import Weather
 from fairlead_proof.sim.shown_session import ShownSession
+from fairlead_proof.sim.work_loop import WORK_EVERY_MS, WorkLoop
 
 __all__ = ["ThinClient"]
 
-PROCESSED_MOST = 3
-WORK_EVERY_MS = 400
 BREAKS = 0.15
 """How likely a connection breaks under a request."""
 ELSEWHERE = 0.4
@@ -68,7 +66,7 @@ class ThinClient(OnMachine):
     _subscriptions: tuple[Subscription, ...] = ()
     _old: list[Callable[[], None]] = field(default_factory=list)
     _home: int = 0
-    _worked_ms: int = 0
+    _loop: WorkLoop = field(default_factory=WorkLoop)
     _state: str = ""
 
     def __post_init__(self) -> None:
@@ -142,7 +140,7 @@ class ThinClient(OnMachine):
         # As in a real client, a lease that is over is noticed before any work.
         self._do(self.thin.passed(self.machine.local_ms))
         if self.alive:
-            self._work()
+            self._loop.turn(self)
         if self.alive:
             self._do(self.thin.passed(self.machine.local_ms))
         self.world.judge.turn_taken(self)
@@ -154,41 +152,21 @@ class ThinClient(OnMachine):
         due_ms = machine.true_ms(self.thin.next_deadline_ms())
         machine.wake_at(max(due_ms, self.world.timeline.now_ms + 1))
         if self.application.works:
-            machine.wake_at(self._worked_ms + WORK_EVERY_MS + 1)
+            machine.wake_at(self._loop.worked_ms + WORK_EVERY_MS + 1)
         if not self.mute:
             for work in self.application.works.values():
                 if work.stops_ms is not None:
                     machine.wake_at(max(work.stops_ms, self.world.timeline.now_ms + 1))
 
-    def _work(self) -> None:
-        world, application = self.world, self.application
-        now_ms = world.timeline.now_ms
-        if now_ms - self._worked_ms >= WORK_EVERY_MS:
-            self._worked_ms = now_ms
-            for work in application.works.values():
-                if work.stops_ms is None and self.owns(work):
-                    left = world.data.end_offset(MessageQueue(*work.queue), now_ms) - work.offset
-                    if left > 0:
-                        application.process(work, min(left, PROCESSED_MOST))
-        for work in list(application.works.values()):
-            if work.reported < work.offset:
-                work.reported = work.offset
-                end = world.data.end_offset(MessageQueue(*work.queue), now_ms)
-                self._do(
-                    self.thin.progressed(
-                        work.queue, work.epoch, work.offset, end, self.machine.local_ms
-                    )
-                )
-        if not self.mute:
-            for work in list(application.stopped(now_ms)):
-                in_hand = world.chance.below(2) if self.owns(work) else 0
-                application.finish(work, in_hand=in_hand)
-                end = world.data.end_offset(MessageQueue(*work.queue), now_ms)
-                self._do(
-                    self.thin.stopped(
-                        work.queue, work.epoch, work.offset, end, self.machine.local_ms
-                    )
-                )
+    def report(self, work: Work, end: int) -> None:
+        """Tell the session where a work is."""
+        at_ms = self.machine.local_ms
+        self._do(self.thin.progressed(work.queue, work.epoch, work.offset, end, at_ms))
+
+    def release(self, work: Work, end: int) -> None:
+        """Tell the session that a work has stopped."""
+        at_ms = self.machine.local_ms
+        self._do(self.thin.stopped(work.queue, work.epoch, work.offset, end, at_ms))
 
     def _do(self, done: list[words.Action]) -> None:
         for action in done:
