@@ -108,10 +108,17 @@ class HostedSession:
 
     @property
     def has_starts(self) -> bool:
-        """Whether the next answer would be the first to tell of a start."""
-        return any(
-            queue.state is not QueueState.DRAINING and self._is_news(queue) for queue in self._works
-        )
+        """Whether the next answer would tell a start, for the first time or again."""
+        return bool(self._unnamed())
+
+    def _unnamed(self) -> list[QueueMemory]:
+        """Return the works that run and that the client has not named: answers start them."""
+        return [
+            queue
+            for queue in self._works
+            if queue.state is not QueueState.DRAINING
+            and (queue.queue, queue.started) not in self._named
+        ]
 
     def _is_news(self, queue: QueueMemory) -> bool:
         name = (queue.queue, queue.started)
@@ -138,7 +145,6 @@ class HostedSession:
         """
         works = self._works
         draining = [queue for queue in works if queue.state is QueueState.DRAINING]
-        running = [queue for queue in works if queue.state is not QueueState.DRAINING]
         start = tuple(
             Start(
                 queue.queue,
@@ -149,8 +155,7 @@ class HostedSession:
                 queue.identity,
                 queue.granted.offset,
             )
-            for queue in running
-            if (queue.queue, queue.started) not in self._named
+            for queue in self._unnamed()
         )
         self._told |= {(each.queue, each.epoch) for each in start}
         stops = [

@@ -267,3 +267,17 @@ def working(world: World, *, gateways: int = 1) -> Thin:
 def work(position: int = 120, epoch: Epoch = FIRST) -> Work:
     """Return what the client says of its work."""
     return Work(QUEUE, epoch, position)
+
+
+HOLDER = ("c2", "0f8fad5b-d9cb-469f-a165-70867728950e", Epoch(1, 1))
+"""A member that had the queue before, and the epoch under which it had it."""
+
+
+def release(world: World, position: int) -> None:
+    """Let the former holder release the queue."""
+    client_id, incarnation, epoch = HOLDER
+    record = {
+        "v": 1, "kind": "release", "group": GROUP, "client_id": client_id,
+        "incarnation": incarnation, "queue": QUEUE, "epoch": epoch, "position": [0, position],
+    }  # fmt: skip
+    world.append("releases", orjson.dumps(record, default=tuple))

@@ -7,11 +7,13 @@ from fairlead.gateway.gateway import Gateway, GatewayTimes
 from fairlead.gateway.outputs import UNAVAILABLE
 from tests.gateway.gateway_world import (
     FIRST,
+    HOLDER,
     LEASE_MS,
     QUEUE,
     SEAL,
     Thin,
     World,
+    release,
     work,
     working,
 )
@@ -27,43 +29,52 @@ def test_the_lease_of_an_answer_is_that_of_the_heartbeat() -> None:
     assert {each["lease_ms"] for each in world.written("heartbeat")} == {LEASE_MS}
 
 
-def test_without_brokers_an_old_state_starts_nothing() -> None:
-    """The gateway kept the session and lags; its appends fail: it cannot know who has the queue."""
+def test_without_brokers_no_start_is_told_again() -> None:
+    """The client has stopped and released the work by another gateway, and echoes an old state."""
     world = World()
-    first, second, thin = world.gateway(), world.gateway(), Thin(world)
-    world.claim_generation()
-    world.deliver(first)
-    world.deliver(second)
-    thin.join(first)
-    thin.poll(first)
-    old = thin.state
-    world.grant(thin.session, FIRST)
-    world.deliver(first)
-    world.deliver(second)
-    assert thin.poll(second).start
+    thin = working(world, gateways=2)
+    first, second = world.gateways
+    started = thin.state
     world.drop(thin.session, FIRST, Epoch(1, 2))
     world.deliver(second)
     assert thin.poll(second, work(125)).stop
     thin.poll(second, stopped=(Stopped(QUEUE, FIRST, 125),))
     world.delivers = False
-    request = thin.ask(first, state=old)
+    request = thin.ask(first, state=started)
     world.pass_time(3_000)
-    body = world.answers[request]
-    assert body == UNAVAILABLE or (isinstance(body, PollAnswer) and not body.start)
+    assert world.answers[request] == UNAVAILABLE
+
+
+def test_without_brokers_a_release_opens_no_gate() -> None:
+    """Another gateway may have answered meanwhile that the grant was never started."""
+    world = World()
+    gateway, thin = world.gateway(), Thin(world)
+    world.claim_generation()
+    world.deliver(gateway)
+    thin.join(gateway)
+    world.grant(thin.session, Epoch(1, 2), HOLDER)
+    world.deliver(gateway)
+    assert thin.poll(gateway).start == ()
+    world.delivers = False
+    request = thin.ask(gateway)
+    release(world, 150)
+    world.deliver(gateway)
+    world.pass_time(3_000)
+    assert world.answers[request] == UNAVAILABLE
 
 
 def test_an_answer_without_brokers_makes_no_state_the_newest() -> None:
     """Its state counts as no newer than the one that was echoed, so a replay is still found out."""
     world = World()
     thin = working(world, gateways=2)
-    old = thin.state
-    thin.poll(world.gateways[0], work(121))
+    kept = thin.state
+    thin.poll(world.gateways[1], work(121))
+    thin.poll(world.gateways[1], work(122))
     world.delivers = False
-    request = thin.ask(world.gateways[0], work(122), state=old)
+    request = thin.ask(world.gateways[0], work(123), state=kept)
     world.pass_time(3_000)
-    body = world.answers[request]
-    if isinstance(body, PollAnswer):
-        world.delivers = True
-        world.deliver(world.gateways[1])
-        again = thin.refused(world.gateways[1], work(123), state=body.state)
-        assert again.reason == "state_replayed"
+    answer = world.answers[request]
+    assert isinstance(answer, PollAnswer)
+    world.delivers = True
+    again = thin.refused(world.gateways[1], work(124), state=answer.state)
+    assert again.reason == "state_replayed"

@@ -1,22 +1,10 @@
 """A release that comes while a client does not wait opens its gate at the next poll."""
 
-import orjson
 from fairlead_client.model import Epoch
 
-from tests.gateway.gateway_world import GROUP, QUEUE, Thin, World
+from tests.gateway.gateway_world import HOLDER, Thin, World, release
 
-HOLDER = ("c2", "0f8fad5b-d9cb-469f-a165-70867728950e", Epoch(1, 1))
 SECOND = Epoch(1, 2)
-
-
-def release(world: World, position: int) -> None:
-    """Let the former holder release the queue."""
-    client_id, incarnation, epoch = HOLDER
-    record = {
-        "v": 1, "kind": "release", "group": GROUP, "client_id": client_id,
-        "incarnation": incarnation, "queue": QUEUE, "epoch": epoch, "position": [0, position],
-    }  # fmt: skip
-    world.append("releases", orjson.dumps(record, default=tuple))
 
 
 def test_the_gateway_that_kept_the_session_starts_the_queue() -> None:
