@@ -49,3 +49,18 @@ def test_a_join_that_comes_late_ends_no_poll() -> None:
     assert len(world.written("heartbeat")) == heartbeats
     world.pass_time(3_000)
     assert isinstance(world.answers[waits], PollAnswer)
+
+
+def test_heartbeats_say_which_join_of_its_process_it_was() -> None:
+    """The engine ranks by it: a join that comes late is outranked by the next one."""
+    world = World()
+    gateway = world.gateway()
+    for joins in (1, 2):
+        profile = MemberProfile(
+            principal="team", group=GROUP, client_id=CLIENT, process=Process(1, "p"), joins=joins
+        )
+        session = incarnation_of_session()
+        gateway.join(world.request(), session, profile, (Subscription("orders"),), world.now_ms)
+        world.obey(gateway)
+    told = [each["process"]["incarnations"] for each in world.written("heartbeat")]
+    assert told == [1, 2]
