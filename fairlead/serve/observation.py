@@ -10,9 +10,9 @@ from fairlead.kafka.topic_follower import Following, TopicFollower
 from fairlead.observed.read_windows import WINDOWS_MS
 from fairlead.serve.api import application
 from fairlead.serve.event_streams import EventStreams
-from fairlead.serve.gateway_alone import NOTHING_TO_FOLLOW, GatewayAlone
 from fairlead.serve.group_metrics import GroupMetrics
 from fairlead.serve.offset_poller import OffsetPoller
+from fairlead.serve.refused_paths import NOTHING_TO_FOLLOW, gateway_alone
 from fairlead.serve.serve_metrics import ServeMetrics
 from fairlead.serve.shared_view import SharedView
 from fairlead.settings import Settings
@@ -53,7 +53,7 @@ class Observation:
         self.registry.register(GroupMetrics(held.snapshot))
         streams = EventStreams(settings.http.connections, self.metrics.streams)
         answers = application(held, self._following, self.metrics, streams, settings.kafka)
-        self.application: Any = answers if self._observes else GatewayAlone(answers)
+        self.application: Any = answers if self._observes else gateway_alone(answers)
 
     @property
     def registry(self) -> CollectorRegistry:

@@ -16,8 +16,8 @@ from fairlead.http.descriptors import descriptors_needed, raise_descriptor_limit
 from fairlead.http.server import start_server
 from fairlead.http.tls import tls_contexts
 from fairlead.serve.observation import Observation
+from fairlead.serve.refused_paths import GATEWAY_PATHS, without_gateway
 from fairlead.serve.shared_view import GARBAGE_THRESHOLDS
-from fairlead.serve.without_gateway import GATEWAY_PATHS, WithoutGateway
 from fairlead.settings import Settings
 
 __all__ = ["run_serve"]
@@ -45,7 +45,7 @@ def run_serve(settings: Settings, data: DataCluster, stop: threading.Event) -> N
     metrics, app = observation.metrics, observation.application
     door = Door(settings, app, data, metrics.registry) if settings.gateway.enabled else None
     guard = guarded(
-        WithoutGateway(app) if door is None else door,
+        without_gateway(app) if door is None else door,
         settings,
         told_file=metrics.file_refused,
         told_refusal=metrics.caller_refused,

@@ -1,6 +1,7 @@
-"""A gateway that follows no groups: it says so when asked, and is ready without them."""
+"""A serve without groups, and one without the gateway: each says what it lacks when asked."""
 
 import asyncio
+from collections.abc import Callable
 from threading import Event
 from typing import Any
 
@@ -9,13 +10,20 @@ import pytest
 
 from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.errors import UsageError
-from fairlead.serve.gateway_alone import NOTHING_TO_FOLLOW, GatewayAlone
 from fairlead.serve.process import run_serve
 from fairlead.serve.readiness import readiness_of
+from fairlead.serve.refused_paths import (
+    NOTHING_TO_FOLLOW,
+    RefusedPaths,
+    gateway_alone,
+    without_gateway,
+)
 from fairlead.settings import load_settings
 
 
-def _asked(path: str) -> tuple[int, dict[str, Any]]:
+def _asked(
+    path: str, refusing: Callable[[Any], RefusedPaths] = gateway_alone
+) -> tuple[int, dict[str, Any]]:
     sent: list[dict[str, Any]] = []
 
     async def other(scope: Any, receive: Any, send: Any) -> None:
@@ -30,7 +38,7 @@ def _asked(path: str) -> tuple[int, dict[str, Any]]:
         return {"type": "http.disconnect"}
 
     scope = {"type": "http", "method": "GET", "path": path, "headers": []}
-    asyncio.run(GatewayAlone(other)(scope, receive, send))
+    asyncio.run(refusing(other)(scope, receive, send))
     return sent[0]["status"], orjson.loads(sent[1]["body"])
 
 
@@ -45,6 +53,14 @@ def test_questions_about_groups_name_who_answers_them(path: str) -> None:
 def test_everything_else_is_answered() -> None:
     """Probes and metrics go on."""
     assert _asked("/readyz") == (200, {})
+
+
+def test_a_serve_without_the_gateway_says_so() -> None:
+    """A client that asks it hears which setting is missing; all else is answered."""
+    status, problem = _asked("/v1/groups/orders/members", without_gateway)
+    assert (status, problem["type"]) == (404, "urn:fairlead:no_gateway")
+    assert "FAIRLEAD__GATEWAY__ENABLED" in problem["remedy"]
+    assert _asked("/api/v1/groups", without_gateway) == (200, {})
 
 
 def test_it_is_ready_without_groups() -> None:
