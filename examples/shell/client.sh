@@ -8,6 +8,7 @@ declare -A name epoch position stopping # what we work on, by queue: as JSON, st
 stopped=""                         # what nobody has heard yet: JSON objects
 sequence=0                         # rises with every poll, over joins too (4)
 until=0 leaving=false answer=$(mktemp) # the end of the lease; whether we shall end; a file
+# bash 5.2 can end at a trap while it reads a command substitution: past here nothing has one.
 trap 'leaving=true' TERM INT
 trap 'rm -f "$answer" "$answer.status"' EXIT
 
@@ -21,11 +22,15 @@ journal() { # EVENT QUEUE
     $((${EPOCHREALTIME/./} / 1000)) "$1" "${name[$2]}" "${epoch[$2]}" "${position[$2]}"
 }
 
-work() { printf '{"queue":%s,"epoch":%s,"position":%s}' "${name[$1]}" "${epoch[$1]}" "${position[$1]}"; }
+# Sets work to the JSON of one queue.
+describe() { # QUEUE
+  printf -v work '{"queue":%s,"epoch":%s,"position":%s}' "${name[$1]}" "${epoch[$1]}" "${position[$1]}"
+}
 
 end() { # EVENT QUEUE
   journal "$1" "$2"
-  stopped+=${stopped:+,}$(work "$2")
+  describe "$2"
+  stopped+=${stopped:+,}$work
   unset "epoch[$2]" "position[$2]" "stopping[$2]"
 }
 
@@ -50,17 +55,20 @@ ask() { # METHOD PATH BODY
   sent=$now news=false status=0
   curl -sS --max-time 5 -X "$1" --data-binary @- \
     -H "Content-Type: application/json" -H "Authorization: Bearer ${TOKEN:-}" \
-    -o "$answer" -w '%{http_code}' "$url$2" <<<"$3" >"$answer.status" 2>/dev/null &
+    -o "$answer" -w '%{http_code}\n' "$url$2" <<<"$3" >"$answer.status" 2>/dev/null &
   while kill -0 $! 2>/dev/null; do
     process
     # A newer poll says what somebody waits for; no answer counts after the end of the lease.
     if [[ $news == true ]] || { ((until > 0)) && ! holds; }; then kill $! 2>/dev/null; fi
   done
-  wait $! 2>/dev/null && status=$(<"$answer.status")
+  wait $! 2>/dev/null && read -r status <"$answer.status"
   [[ $status == 20[014] || $status == 409 || $news == true ]] || sleep 0.2 # soon another gateway answers
 }
 
-field() { jq -r ".$1 // empty" "$answer"; }
+# Sets fields to what the answer says of them, each empty if it says nothing.
+look_up() { # NAME...
+  mapfile -t fields < <(jq -r '$ARGS.positional[] as $name | .[$name] // ""' "$answer" --args "$@")
+}
 
 obey() {
   local kind queue json its offset
@@ -85,16 +93,21 @@ obey() {
 }
 
 session() { # from a join to the end of its lease
-  local path state said working queue was_leaving
+  local path state said working queue was_leaving body words
   until=0
-  ask POST "/v1/groups/$group/members" "$(jq -nc --arg id "$client_id" --arg topic "$topic" \
-    '{client_id: $id, topics: [{topic: $topic}], consume_from: "first_offset", language: "shell"}')"
+  read -r body < <(jq -nc --arg id "$client_id" --arg topic "$topic" \
+    '{client_id: $id, topics: [{topic: $topic}], consume_from: "first_offset", language: "shell"}')
+  ask POST "/v1/groups/$group/members" "$body"
   if [[ $status == 201 ]]; then
-    until=$((sent + $(field lease_ms))) path=/v1/sessions/$(field session) state=$(field state)
+    look_up lease_ms session state
+    until=$((sent + fields[0])) path=/v1/sessions/${fields[1]} state=${fields[2]}
   fi
   while holds && [[ $status != 204 ]]; do
     working="" said=$stopped was_leaving=$leaving sequence=$((sequence + 1))
-    for queue in "${!epoch[@]}"; do working+=${working:+,}$(work "$queue"); done # (3)
+    for queue in "${!epoch[@]}"; do # (3)
+      describe "$queue"
+      working+=${working:+,}$work
+    done
     words="\"state\":\"$state\",\"sequence\":$sequence,\"stopped\":[$said]"
     if [[ $leaving == true && -z $working ]]; then
       ask DELETE "$path" "{$words}" # its last words
@@ -103,13 +116,15 @@ session() { # from a join to the end of its lease
     fi
     # An answer counts while the lease holds, and if there is nothing newer to be said (4).
     [[ $status == 200 && $news == false && $leaving == "$was_leaving" ]] && holds || continue
-    state=$(field state) until=$((sent + $(field lease_ms))) stopped=${stopped#"$said"}
+    look_up state lease_ms
+    state=${fields[0]} until=$((sent + fields[1])) stopped=${stopped#"$said"}
     stopped=${stopped#,}
     obey
   done
   for queue in "${!epoch[@]}"; do end lost "$queue"; done # the lease is over: all stops at once,
   stopped="" # and nothing is said of it (2)
-  if [[ $(field reason) == duplicate_client_id || $status == 4[0-8][0-8] ]]; then
+  look_up reason
+  if [[ ${fields[0]-} == duplicate_client_id || $status == 4[0-8][0-8] ]]; then
     jq -r '"\(.detail) \(.remedy)"' "$answer" >&2
     exit 1
   fi

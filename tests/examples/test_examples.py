@@ -1,6 +1,7 @@
 """The clients of examples/ against a real gateway, engine and broker: no overlap, no hole."""
 
 import contextlib
+import re
 import signal
 import uuid
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ from tests.examples.example_judge import judged, verified
 from tests.kit.awaiting import await_seen
 from tests.kit.live_system import BridgedSystem, bridged
 from tests.kit.serve_process import Served, serving
+from tests.tidy.source_tree import ROOT
 
 if TYPE_CHECKING:
     from pyspark.sql import SparkSession
@@ -155,6 +157,13 @@ def test_clients_of_two_languages_hand_queues_over(stage: Stage) -> None:
         second.await_holding(QUEUES)
         second.leave()
         stage.assert_clean(group)
+
+
+def test_the_shell_client_is_safe_from_signals() -> None:
+    """Bash 5.2 can end at a trap while it reads a command substitution: none follows the trap."""
+    before, _, after = (ROOT / "examples/shell/client.sh").read_text("utf-8").partition("\ntrap ")
+    assert "$(mktemp)" in before
+    assert re.findall(r"\$\((?!\().*|`.*`", after) == []
 
 
 def test_a_lost_lease_and_a_death(stage: Stage) -> None:
