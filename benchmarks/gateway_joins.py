@@ -2,7 +2,8 @@
 
 Two groups of as many clients share a topic's queues, one directly and one through a gateway. In
 turns a client of each leaves and joins again; a join is over when every queue that it moved is at
-its position at its final owner.
+its position at its final owner. The hops of the joins tell where the time goes: what is the
+engine's is not cut into waiting and batch.
 
     python -m benchmarks.gateway_joins [--clients 20] [--queues 200] [--rounds 30] [--check]
 """
@@ -13,12 +14,14 @@ import random
 import sys
 import tempfile
 import threading
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from statistics import median
+from typing import Final, NamedTuple
 
-from fairlead_proof.bench.changes import Change
+from fairlead_proof.bench.changes import Change, LogTimes, cut
 from fairlead_proof.bench.crew import Crew
+from fairlead_proof.bench.log_times import read_log_times
 from fairlead_proof.bench.measurement import Measurement
 from fairlead_proof.bench.percentiles import summarise
 from fairlead_proof.local.follower import DecisionFollower
@@ -33,8 +36,25 @@ _PREFIX: Final = "fairlead."
 _WARM_UP: Final = 2
 
 
-def measure(clients: int, queues: int, rounds: int) -> dict[str, list[Change]]:
-    """Return the changes of each group."""
+class Way(NamedTuple):
+    """The changes of one group, and when its records were appended."""
+
+    changes: list[Change]
+    log: LogTimes
+
+    def ms(self, kind: str) -> list[float]:
+        """Return how long the changes of a kind took."""
+        return sorted(each.total_ms for each in self.changes if each.kind == kind)
+
+    def hops(self, kind: str) -> dict[str, float]:
+        """Return the median of each hop of the changes of a kind."""
+        found = [cut(each, self.log, 0.0) for each in self.changes if each.kind == kind]
+        names = ("asking", "waiting", "releasing", "taking")
+        return {name: median(getattr(each, name) for each in found) for name in names}
+
+
+def measure(clients: int, queues: int, rounds: int) -> dict[str, Way]:
+    """Return what each group did."""
     with contextlib.ExitStack() as stack:
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         plan = SystemPlan(folder, None, _PREFIX, "orders", queues, {})
@@ -58,7 +78,10 @@ def measure(clients: int, queues: int, rounds: int) -> dict[str, list[Change]]:
                 found = group.rounds(1, chance)
                 if number >= _WARM_UP:
                     changes[way] += found
-    return changes
+        return {
+            way: Way(found, read_log_times(system.bootstrap, _PREFIX, way))
+            for way, found in changes.items()
+        }
 
 
 def _group(
@@ -87,10 +110,6 @@ def _group(
     return group
 
 
-def _ms(changes: Sequence[Change], kind: str) -> list[float]:
-    return sorted(each.total_ms for each in changes if each.kind == kind)
-
-
 def _say(text: str) -> None:
     sys.stderr.write(f"{text}\n")
 
@@ -103,12 +122,15 @@ def main() -> None:
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--check", action="store_true", help="exit with 1 if the target fails")
     arguments = parser.parse_args()
-    changes = measure(arguments.clients, arguments.queues, arguments.rounds)
+    ways = measure(arguments.clients, arguments.queues, arguments.rounds)
     for kind in ("join", "leave"):
-        for way, found in changes.items():
-            times = summarise(_ms(found, kind))
-            sys.stdout.write(f"{kind}, {way}: p50 {times.p50:.0f} ms, p95 {times.p95:.0f} ms\n")
-    through, direct = (summarise(_ms(changes[way], "join")) for way in ("gateway", "direct"))
+        for name, way in ways.items():
+            times = summarise(way.ms(kind))
+            hops = ", ".join(f"{hop} {took:.0f}" for hop, took in way.hops(kind).items())
+            sys.stdout.write(
+                f"{kind}, {name}: p50 {times.p50:.0f} ms, p95 {times.p95:.0f} ms ({hops})\n"
+            )
+    through, direct = (summarise(ways[way].ms("join")) for way in ("gateway", "direct"))
     more = through.p50 - direct.p50
     holds = more <= MORE_MS_MAX
     sys.stdout.write(

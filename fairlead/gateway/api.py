@@ -9,13 +9,15 @@ import hmac
 import time
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import Any, Final, Protocol, TypeVar
+from typing import Any, Final, Protocol
 from uuid import uuid4
 
 import orjson
 from fairlead_client.model import Process
 from fairlead_client.thin.thin_words import Joined, PollAnswer
 
+from fairlead.gateway.answers import joined_json, polled_json
+from fairlead.gateway.callers import Receive, body_of_request, caller_gone, unless_gone
 from fairlead.gateway.exchange import PollRequest
 from fairlead.gateway.journal import Asker, Journal
 from fairlead.gateway.member_profile import MemberProfile
@@ -28,8 +30,6 @@ from fairlead.gateway.requests import (
     body_of,
     checked_join,
     checked_topics,
-    joined_json,
-    polled_json,
     stopped_of,
     subscriptions_of,
 )
@@ -45,19 +45,13 @@ __all__ = [
     "Client",
     "ClientAccess",
     "GatewayApi",
-    "Receive",
     "Scope",
     "Send",
-    "body_of_request",
     "problem",
     "problem_of_refusal",
-    "unless_gone",
 ]
 
-_Result = TypeVar("_Result")
-
 Scope = dict[str, Any]
-Receive = Callable[[], Awaitable[dict[str, Any]]]
 Send = Callable[[dict[str, Any]], Awaitable[None]]
 
 _JSON: Final = [(b"content-type", b"application/json"), (b"cache-control", b"no-store")]
@@ -253,7 +247,7 @@ class GatewayApi:
             await _send_problem(send, leave)
             return
         watching = self._service.watch(parts[3], caller.name)
-        gone = asyncio.ensure_future(_gone(receive))
+        gone = asyncio.ensure_future(caller_gone(receive))
         try:
             begun = False
             while True:
@@ -289,43 +283,6 @@ class GatewayApi:
         return await self._service.poll(asked)
 
 
-async def body_of_request(receive: Receive) -> bytes | None:
-    """Return the body of a request; None: its caller has gone."""
-    parts = []
-    while True:
-        message = await receive()
-        if message["type"] == "http.disconnect":
-            return None
-        parts.append(message.get("body", b""))
-        if not message.get("more_body"):
-            return b"".join(parts)
-
-
-async def unless_gone(work: Awaitable[_Result], receive: Receive) -> _Result | None:
-    """Return the result of some work; None: the caller has gone, and the work was cancelled."""
-    worker = asyncio.current_task()
-    assert worker is not None
-    works = True
-
-    def cancel(gone: "asyncio.Future[dict[str, Any]]") -> None:
-        if works and not gone.cancelled():
-            worker.cancel()
-
-    # The body is read: what comes now is that the caller goes.
-    gone = asyncio.ensure_future(receive())
-    gone.add_done_callback(cancel)
-    try:
-        return await work
-    except asyncio.CancelledError:
-        if not gone.done() or gone.cancelled():
-            raise
-        worker.uncancel()
-        return None
-    finally:
-        works = False
-        gone.cancel()
-
-
 async def _comes(
     step: "asyncio.Future[bool | None]", gone: "asyncio.Future[None]", caller: Client
 ) -> bool:
@@ -339,12 +296,6 @@ async def _comes(
             # What watches ends before somebody closes it.
             await asyncio.wait((step,))
     return not step.cancelled()
-
-
-async def _gone(receive: Receive) -> None:
-    """Return when the caller has gone."""
-    while (await receive())["type"] != "http.disconnect":
-        pass
 
 
 async def _send_problem(send: Send, refusal: Refusal) -> None:

@@ -221,6 +221,7 @@ class Gateway:
         exchange, _ = self._appends.pop(number, (None, None))
         if exchange is not None:
             exchange.has_failed = True
+            exchange.hosted.owe_progress()
             self._advance(exchange, now_ms)
 
     def passed(self, now_ms: int) -> None:

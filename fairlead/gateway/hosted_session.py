@@ -279,6 +279,11 @@ class HostedSession:
         self._told |= named
         return done
 
+    def owe_progress(self) -> None:
+        """Say with the next poll where each work stands: the log may lack what was said before."""
+        for queue in self._works:
+            queue.unsent = True
+
     def appended(self, event: on.Event, now_ms: int) -> None:
         """Note that a record is in the log."""
         if isinstance(event, on.ClaimsAppended):

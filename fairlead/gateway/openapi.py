@@ -268,8 +268,8 @@ _PROBLEM: Final = {
     "description": "What is wrong with a request, and what to do about it (RFC 9457).",
     "properties": {
         "type": {"type": "string", "description": "What is wrong; programs compare it."},
-        "title": {"type": "string"},
-        "status": {"type": "integer"},
+        "title": {"type": "string", "description": "The words of the status."},
+        "status": {"type": "integer", "description": "The status of the answer."},
         "detail": {"type": "string", "description": "What is wrong, in words."},
         "remedy": {"type": "string", "description": "What to do about it."},
         "field": {"type": ["string", "null"], "description": "The field that is wrong."},

@@ -15,13 +15,11 @@ import structlog
 from fairlead.gateway.api import (
     Access,
     Caller,
-    Receive,
     Scope,
     Send,
-    body_of_request,
     problem_of_refusal,
-    unless_gone,
 )
+from fairlead.gateway.callers import Receive, body_of_request, unless_gone
 from fairlead.gateway.operations import Document, Operations, Operator
 from fairlead.gateway.operator_threads import OperatorThreads
 from fairlead.gateway.outputs import Refusal, forbidden

@@ -5,9 +5,10 @@ They are models as those in `fairlead.gateway.requests`, and a source of openapi
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import Field
 
-from fairlead.gateway.requests import Number, QueueName
+from fairlead.gateway.requests import Body, Number, QueueName, described
+from fairlead.wire.texts import CLIENT_ID, LABEL, TOPIC
 
 __all__ = [
     "ChangeBody",
@@ -47,6 +48,7 @@ RuleName = Literal[
     "start_policy",
     "retry_topics",
 ]
+_Rule = Annotated[RuleName, Field(description="The rule.")]
 Flag = Annotated[bool, Field(strict=True)]
 Subject = Annotated[
     tuple[Annotated[str, Field(strict=True)], ...],
@@ -58,28 +60,24 @@ Subject = Annotated[
 ]
 
 
-class _Body(BaseModel):
-    model_config = ConfigDict(extra="forbid", frozen=True)
-
-
-class RuleBody(_Body):
+class RuleBody(Body):
     """A rule, as section 3.10 of docs/protocol.md says it."""
 
-    rule: RuleName
+    rule: _Rule
     subject: Annotated[
         Subject | None, Field(description="Whom it is for; the value names it too.")
     ] = None
     value: Annotated[Any, Field(description="What it says; times may be given in part.")]
 
 
-class NamedRuleBody(_Body):
+class NamedRuleBody(Body):
     """A rule to remove."""
 
-    rule: RuleName
-    subject: Subject | None = None
+    rule: _Rule
+    subject: Annotated[Subject | None, Field(description="Whom it is for.")] = None
 
 
-class ChangeBody(_Body):
+class ChangeBody(Body):
     """What every change may say."""
 
     because: Annotated[
@@ -129,7 +127,10 @@ class DrainBody(PauseBody, UndrainBody):
 class RulesBody(RemovalBody, PauseBody):
     """Rules to set."""
 
-    rules: Annotated[tuple[RuleBody, ...], Field(min_length=1, max_length=_RULES_MAX)]
+    rules: Annotated[
+        tuple[RuleBody, ...],
+        Field(min_length=1, max_length=_RULES_MAX, description="All are set, or none."),
+    ]
     absent_ok: Annotated[
         Flag, Field(description="Clients that rules name need not be there now.")
     ] = False
@@ -165,33 +166,46 @@ class ResetBody(ChangeBody):
     ] = True
 
 
-class PlannedJoinBody(_Body):
+class PlannedJoinBody(Body):
     """A client that joins."""
 
-    client_id: str
+    client_id: Annotated[str, described("The client id.", CLIENT_ID)]
     topics: Annotated[
         tuple[str, ...] | None,
         Field(min_length=1, max_length=_TOPICS_MAX, description="null: what the group reads."),
     ] = None
-    zone: str | None = None
-    capacity: Annotated[int, Field(strict=True, ge=1, le=1_000)] = 1
+    zone: Annotated[str | None, described("Where it runs.", LABEL)] = None
+    capacity: Annotated[
+        int, Field(strict=True, ge=1, le=1_000, description="How much it can do, beside others.")
+    ] = 1
 
 
-class PlannedRouteBody(_Body):
+class PlannedRouteBody(Body):
     """The future number of queues of a topic on a broker."""
 
-    topic: str
+    topic: Annotated[str, described("The topic's name.", TOPIC)]
     broker_name: Annotated[str | None, Field(description="null: the topic's only broker.")] = None
-    queues: Number
+    queues: Annotated[Number, Field(description="How many queues it has there afterwards.")]
 
 
-class PlanBody(_Body):
+class PlanBody(Body):
     """What would change; all of it counts together, in one decision."""
 
-    joins: Annotated[tuple[PlannedJoinBody, ...], Field(max_length=_CLIENTS_MAX)] = ()
+    joins: Annotated[
+        tuple[PlannedJoinBody, ...],
+        Field(max_length=_CLIENTS_MAX, description="The clients that join."),
+    ] = ()
     leaves: Annotated[
         tuple[str, ...], Field(max_length=_CLIENTS_MAX, description="The clients that leave.")
     ] = ()
-    routes: Annotated[tuple[PlannedRouteBody, ...], Field(max_length=_TOPICS_MAX)] = ()
-    rules: Annotated[tuple[RuleBody, ...], Field(max_length=_RULES_MAX)] = ()
-    unset: Annotated[tuple[NamedRuleBody, ...], Field(max_length=_RULES_MAX)] = ()
+    routes: Annotated[
+        tuple[PlannedRouteBody, ...],
+        Field(max_length=_TOPICS_MAX, description="The topics that get other numbers of queues."),
+    ] = ()
+    rules: Annotated[
+        tuple[RuleBody, ...], Field(max_length=_RULES_MAX, description="The rules that are set.")
+    ] = ()
+    unset: Annotated[
+        tuple[NamedRuleBody, ...],
+        Field(max_length=_RULES_MAX, description="The rules that are removed."),
+    ] = ()

@@ -157,10 +157,12 @@ def forbidden(principal: str, right: str, group: str) -> Refusal:
 
 def unexpected_stop(work: Stopped) -> Refusal:
     """Return the refusal of a stop that nobody asked for."""
+    named = "/".join(map(str, work.queue))
+    epoch = ".".join(map(str, work.epoch))
     return Refusal(
         422,
         "unexpected_stop",
-        f"stopped: {work.queue} of epoch {work.epoch} was not asked to stop.",
+        f"stopped: nobody asked for a stop of {named}, epoch {epoch}.",
         "Say stopped only for a queue that an answer named in stop, or with leaving.",
         "stopped",
     )

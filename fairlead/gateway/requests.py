@@ -7,31 +7,31 @@ import re
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Annotated, Any, Final, Literal, TypeVar, get_args
 
-import orjson
 from fairlead_client.model import Epoch, Queue, Subscription
-from fairlead_client.thin.thin_words import Joined, PollAnswer, Stopped, Work
+from fairlead_client.thin.thin_words import Stopped, Work
 from pydantic import BaseModel, ConfigDict, FailFast, Field, ValidationError
 
 from fairlead.gateway.outputs import Refusal
 from fairlead.gateway.poll_words import Poll
-from fairlead.wire.texts import CLIENT_ID, LABEL, TAG, TOPIC, UUID
+from fairlead.wire.texts import CLIENT_ID, LABEL, TAG, TOPIC, UUID, TextRule
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
 
 __all__ = [
-    "JoinAnswer",
+    "Body",
+    "EpochField",
+    "EpochPair",
     "JoinBody",
     "LeaveBody",
     "Number",
     "PollBody",
-    "PollResult",
+    "QueueField",
     "QueueName",
     "body_of",
     "checked_join",
     "checked_topics",
-    "joined_json",
-    "polled_json",
+    "described",
     "stopped_of",
     "subscriptions_of",
 ]
@@ -55,14 +55,27 @@ QueueName = tuple[
 EpochPair = tuple[Number, Number]
 
 
-class _Body(BaseModel):
+def described(says: str, rule: TextRule) -> Any:
+    """Return a field whose form the contract tells; the rule itself is checked elsewhere."""
+    return Field(description=says, json_schema_extra={"pattern": f"^({rule.pattern})$"})
+
+
+QueueField = Annotated[QueueName, Field(description="Topic, broker name, queue id.")]
+EpochField = Annotated[
+    EpochPair, Field(description="The epoch of the work: an answer's start has named it.")
+]
+
+
+class Body(BaseModel):
+    """An object that has these fields and no others."""
+
     model_config = ConfigDict(extra="forbid", frozen=True)
 
 
-class TopicBody(_Body):
+class TopicBody(Body):
     """A topic that the client reads."""
 
-    topic: Annotated[str, Field(description="The topic's name.")]
+    topic: Annotated[str, described("The topic's name.", TOPIC)]
     tags: Annotated[
         tuple[str, ...],
         FailFast(),
@@ -70,34 +83,36 @@ class TopicBody(_Body):
     ] = ("*",)
 
 
-class WorkBody(_Body):
+class WorkBody(Body):
     """A queue on which the client works, or has worked."""
 
-    queue: Annotated[QueueName, Field(description="Topic, broker name, queue id.")]
-    epoch: Annotated[EpochPair, Field(description="The epoch under which it was started.")]
+    queue: QueueField
+    epoch: EpochField
     position: Annotated[Number, Field(description="The next offset to read.")]
     end: Annotated[
         Number | None, Field(description="The offset of the next message to be written, if known.")
     ] = None
 
 
-class ProcessBody(_Body):
+class ProcessBody(Body):
     """The operating system process of a client, and how often it has joined."""
 
     start_ms: Annotated[Number, Field(description="When it began, in ms since 1970.")]
-    uuid: Annotated[str, Field(description="Drawn at its start; a lower-case UUID.")]
+    uuid: Annotated[str, described("Drawn at its start; a lower-case UUID.", UUID)]
     joins: Annotated[
         int,
         Field(strict=True, ge=1, le=_QUEUE_ID_MAX, description="1 with its first join, then 2."),
     ] = 1
 
 
-class JoinBody(_Body):
+class JoinBody(Body):
     """A client joins a group."""
 
-    client_id: Annotated[str, Field(description="The client id; no other client has it.")]
+    client_id: Annotated[str, described("The client id; no other client has it.", CLIENT_ID)]
     topics: Annotated[
-        tuple[TopicBody, ...], FailFast(), Field(min_length=1, max_length=_TOPICS_MAX)
+        tuple[TopicBody, ...],
+        FailFast(),
+        Field(min_length=1, max_length=_TOPICS_MAX, description="What it reads; each topic once."),
     ]
     consume_from: Annotated[
         Literal["last_offset", "first_offset", "timestamp"],
@@ -110,7 +125,7 @@ class JoinBody(_Body):
     capacity: Annotated[
         int, Field(strict=True, ge=1, le=1_000, description="How much it can do, beside others.")
     ] = 1
-    zone: Annotated[str | None, Field(description="Where it runs.")] = None
+    zone: Annotated[str | None, described("Where it runs.", LABEL)] = None
     process: Annotated[
         ProcessBody | None,
         Field(
@@ -132,16 +147,31 @@ class JoinBody(_Body):
         Literal["push", "pull"],
         Field(description="Whether its messages come to it, or it asks for them; for people."),
     ] = "push"
-    language: Annotated[str, Field(description="What it is written in.")] = "other"
-    version: Annotated[str, Field(description="Its version.")] = "0"
+    language: Annotated[str, described("What it is written in.", LABEL)] = "other"
+    version: Annotated[str, described("Its version.", LABEL)] = "0"
 
 
-class LeaveBody(_Body):
+class LeaveBody(Body):
     """The client's last words."""
 
     state: Annotated[str, Field(description="The state of the newest answer.")]
-    sequence: Annotated[int, Field(strict=True, ge=1, le=_SEQUENCE_MAX)]
-    stopped: Annotated[tuple[WorkBody, ...], FailFast(), Field(max_length=_WORKS_MAX)] = ()
+    sequence: Annotated[
+        int,
+        Field(
+            strict=True,
+            ge=1,
+            le=_SEQUENCE_MAX,
+            description="One higher with each poll, over joins.",
+        ),
+    ]
+    stopped: Annotated[
+        tuple[WorkBody, ...],
+        FailFast(),
+        Field(
+            max_length=_WORKS_MAX,
+            description="What the client has stopped and no answer has confirmed yet.",
+        ),
+    ] = ()
 
 
 class PollBody(LeaveBody):
@@ -151,7 +181,11 @@ class PollBody(LeaveBody):
         int,
         Field(strict=True, ge=0, le=60_000, description="How long to wait for news, at most."),
     ] = 0
-    working: Annotated[tuple[WorkBody, ...], FailFast(), Field(max_length=_WORKS_MAX)] = ()
+    working: Annotated[
+        tuple[WorkBody, ...],
+        FailFast(),
+        Field(max_length=_WORKS_MAX, description="All queues on which the client works now."),
+    ] = ()
     topics: Annotated[
         tuple[TopicBody, ...] | None,
         Field(min_length=1, max_length=_TOPICS_MAX, description="To change the subscription."),
@@ -173,83 +207,6 @@ class PollBody(LeaveBody):
             self.leaving,
             self.decide,
         )
-
-
-class StartBody(_Body):
-    """The client may read the queue from this offset on."""
-
-    queue: QueueName
-    epoch: EpochPair
-    offset: Number
-    why: Annotated[
-        str, Field(description="release: its former holder has stopped; grant: nobody had it.")
-    ]
-    reset: Annotated[
-        Number,
-        Field(description="The operator's reset that the offset follows; a commit names it."),
-    ]
-    identity: Annotated[
-        str | None,
-        Field(description="The identity of the topic to which the offset belongs, if known."),
-    ]
-    granted: Annotated[
-        Number, Field(description="Where the engine itself would begin, whatever the holder said.")
-    ]
-
-
-class StopBody(_Body):
-    """The client finishes what is in hand and says stopped."""
-
-    queue: QueueName
-    epoch: EpochPair
-    deadline_ms: Annotated[Number, Field(description="0: stop at once.")]
-
-
-class HeldBody(_Body):
-    """A queue that the gateway holds the client to be working on."""
-
-    queue: QueueName
-    epoch: EpochPair
-
-
-class JoinAnswer(_Body):
-    """The answer to a join."""
-
-    session: str
-    state: str
-    client_id: str
-    lease_ms: Number
-    poll_ms: Annotated[Number, Field(description="The longest time between two polls.")]
-
-
-class WaitingBody(_Body):
-    """Why the client waits for queues."""
-
-    kind: Annotated[str, Field(description="The reason in one word.")]
-    words: Annotated[str, Field(description="The reason in a sentence.")]
-
-
-class NoticeBody(_Body):
-    """What the engine has to say to the client; it may come again."""
-
-    code: str
-    message: str
-
-
-class PollResult(_Body):
-    """The answer to a poll."""
-
-    state: str
-    lease_ms: Annotated[Number, Field(description="Counts from before the poll was sent.")]
-    start: tuple[StartBody, ...]
-    stop: tuple[StopBody, ...]
-    working: Annotated[
-        tuple[HeldBody, ...], Field(description="What is not in it is stopped at once.")
-    ]
-    waiting: Annotated[
-        WaitingBody | None, Field(description="Why the client waits; null: it does not.")
-    ]
-    notices: tuple[NoticeBody, ...]
 
 
 def body_of(model: type[_Any], data: bytes) -> _Any | Refusal:
@@ -355,36 +312,3 @@ def _work(body: WorkBody) -> tuple[Queue, Epoch, int, int | None]:
 def stopped_of(body: LeaveBody) -> tuple[Stopped, ...]:
     """Return what a client has stopped."""
     return tuple(Stopped(*_work(each)) for each in body.stopped)
-
-
-def joined_json(joined: Joined) -> bytes:
-    """Return the answer to a join."""
-    return orjson.dumps(joined)
-
-
-def polled_json(answer: PollAnswer) -> bytes:
-    """Return the answer to a poll."""
-    body: dict[str, Any] = {
-        "state": answer.state,
-        "lease_ms": answer.lease_ms,
-        "start": [
-            {
-                "queue": each.queue,
-                "epoch": each.epoch,
-                "offset": each.offset,
-                "why": each.why,
-                "reset": each.reset,
-                "identity": each.identity,
-                "granted": each.granted,
-            }
-            for each in answer.start
-        ],
-        "stop": [
-            {"queue": each.queue, "epoch": each.epoch, "deadline_ms": each.deadline_ms}
-            for each in answer.stop
-        ],
-        "working": [{"queue": queue, "epoch": epoch} for queue, epoch in answer.working],
-        "waiting": answer.waiting,
-        "notices": answer.notices,
-    }
-    return orjson.dumps(body, default=tuple)

@@ -5,6 +5,7 @@ from typing import Final, Literal, NamedTuple
 
 from pydantic import BaseModel
 
+from fairlead.gateway.answers import JoinAnswer, PollResult
 from fairlead.gateway.operator_requests import (
     ChangeBody,
     DrainBody,
@@ -15,7 +16,7 @@ from fairlead.gateway.operator_requests import (
     RulesBody,
     UndrainBody,
 )
-from fairlead.gateway.requests import JoinAnswer, JoinBody, LeaveBody, PollBody, PollResult
+from fairlead.gateway.requests import JoinBody, LeaveBody, PollBody
 
 __all__ = ["ROUTES", "Documents", "Found", "Route", "methods_of", "route_of"]
 

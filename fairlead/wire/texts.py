@@ -33,10 +33,17 @@ __all__ = [
 
 
 class TextRule(NamedTuple):
-    """One kind of text: the test that the whole text must pass, and its description."""
+    """One kind of text: the test that the whole text must pass, and its description.
+
+    Attributes:
+        allows: the test.
+        words: what the test allows, in words.
+        pattern: a regular expression that every allowed text matches as a whole; "": none.
+    """
 
     allows: Callable[[str], object]
     words: str
+    pattern: str = ""
 
 
 DEFAULT_TOPIC = "TBW102"
@@ -64,10 +71,11 @@ RESERVED_TOPICS = frozenset(
 
 
 def _pattern(pattern: str, words: str) -> TextRule:
-    return TextRule(re.compile(pattern).fullmatch, words)
+    return TextRule(re.compile(pattern).fullmatch, words, pattern)
 
 
-_topic_characters = re.compile(r"[A-Za-z0-9_%|.-]{1,249}").fullmatch
+_TOPIC = r"[A-Za-z0-9_%|.-]{1,249}"
+_topic_characters = re.compile(_TOPIC).fullmatch
 
 
 def _is_topic(text: str) -> bool:
@@ -82,7 +90,7 @@ GROUP_OR_ALL = _pattern(
     r"[A-Za-z0-9_%|.-]{1,120}|\*", "1-120 characters of [A-Za-z0-9_%|.-], or * for every group"
 )
 TOPIC = TextRule(
-    _is_topic, "1-249 characters of [A-Za-z0-9_%|.-], and no topic that brokers reserve"
+    _is_topic, "1-249 characters of [A-Za-z0-9_%|.-], and no topic that brokers reserve", _TOPIC
 )
 ROUTED_TOPIC = TextRule(
     lambda text: _is_topic(text) or text == DEFAULT_TOPIC, f"{TOPIC.words}, or {DEFAULT_TOPIC}"

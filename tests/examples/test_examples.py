@@ -159,6 +159,13 @@ def test_clients_of_two_languages_hand_queues_over(stage: Stage) -> None:
         stage.assert_clean(group)
 
 
+def test_a_whole_client_is_short() -> None:
+    """Who writes one reads one first: two pages at most."""
+    clients = [path for path in (ROOT / "examples").glob("*/client.*") if path.suffix != ".mod"]
+    assert len(clients) == len(LANGUAGES)
+    assert [path.name for path in clients if len(path.read_bytes().splitlines()) > 120] == []
+
+
 def test_the_shell_client_is_safe_from_signals() -> None:
     """Bash 5.2 can end at a trap while it reads a command substitution: none follows the trap."""
     before, _, after = (ROOT / "examples/shell/client.sh").read_text("utf-8").partition("\ntrap ")

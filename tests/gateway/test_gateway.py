@@ -335,6 +335,25 @@ def test_a_release_that_is_not_confirmed_is_written_again() -> None:
     assert [each["position"] for each in world.written("release")] == [[0, 125]]
 
 
+def test_progress_that_is_not_confirmed_is_written_again() -> None:
+    """Whoever takes over after a death begins there, although the client moved no more."""
+    world = World()
+    thin = working(world)
+    world.delivers = False
+    request = thin.ask(world.gateways[0], work(150))
+    for gateway, append in world.unconfirmed:
+        gateway.failed(append.number, world.now_ms)
+        world.obey(gateway)
+    world.unconfirmed.clear()
+    answer = world.answers[request]
+    assert isinstance(answer, PollAnswer)
+    thin.state = answer.state
+    assert world.written("progress") == []
+    world.delivers = True
+    thin.poll(world.gateways[0], work(150))
+    assert [each["queues"][0]["position"] for each in world.written("progress")] == [[0, 150]]
+
+
 def test_a_gate_opens_by_a_release_that_is_read_during_the_poll() -> None:
     """The answer comes at once, and says where to begin."""
     world = World()

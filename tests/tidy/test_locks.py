@@ -4,6 +4,7 @@ import re
 import tomllib
 from typing import Any
 
+import orjson
 import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
@@ -51,6 +52,15 @@ def test_a_lock_names_no_address(lock: str) -> None:
 def test_nothing_of_this_repository(lock: str) -> None:
     """No registry is asked for the client: it comes from its folder, as the engine does."""
     assert {name for name in _pins(lock) if name.startswith("fairlead")} == set()
+
+
+def test_each_locked_package_of_node_has_a_hash_and_no_address() -> None:
+    """The lock of npm installs the same bytes from any registry, too."""
+    lock = orjson.loads((ROOT / "examples/node/package-lock.json").read_bytes())
+    packages = {name: each for name, each in lock["packages"].items() if name}
+    assert len(packages) > 1
+    assert [name for name, each in packages.items() if "integrity" not in each] == []
+    assert [name for name, each in packages.items() if "resolved" in each] == []
 
 
 def test_both_locks_have_the_same_versions() -> None:

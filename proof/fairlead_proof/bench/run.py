@@ -13,14 +13,14 @@ from typing import Final
 
 import orjson
 
-from fairlead.core.model import Epoch, MessageQueue
 from fairlead.jars.progress import FetchProgress
 from fairlead.kafka.topic_content import read_to_end
 from fairlead.settings import load_settings
-from fairlead.wire.decision_records import DecisionReader, DecisionRecord
+from fairlead.wire.decision_records import DecisionRecord
 from fairlead_proof.bench.batch_clock import BatchClock
-from fairlead_proof.bench.changes import Change, LogTimes
+from fairlead_proof.bench.changes import Change
 from fairlead_proof.bench.crew import Crew
+from fairlead_proof.bench.log_times import read_log_times
 from fairlead_proof.bench.measurement import GROUP, Measurement
 from fairlead_proof.bench.results import Results
 from fairlead_proof.bench.starts import StartPlan, measure_starts
@@ -159,7 +159,7 @@ class _Bench:
         rules = load_settings(overrides=self._system.settings()).group_defaults
         return Results.of(
             changes,
-            self._log_times(),
+            read_log_times(self._system.bootstrap, self._system.plan.prefix, GROUP),
             clock.phases_ms,
             at_rest,
             starts,
@@ -186,26 +186,6 @@ class _Bench:
             if fields.get("kind") == "heartbeat":
                 appended_ms.setdefault(fields["client_id"], []).append(record.append_ms)
         return appended_ms
-
-    def _log_times(self) -> LogTimes:
-        """When the records of this run were appended."""
-        bootstrap, prefix = self._system.bootstrap, self._system.plan.prefix
-        inputs: dict[tuple[str, int, int], int] = {}
-        releases: dict[MessageQueue, list[int]] = {}
-        for topic in (f"{prefix}heartbeats", f"{prefix}releases"):
-            for record in read_to_end(bootstrap, topic).records:
-                inputs[topic, record.partition, record.offset] = record.append_ms
-                if topic.endswith("releases") and record.value is not None:
-                    queue = MessageQueue(*orjson.loads(record.value)["queue"])
-                    releases.setdefault(queue, []).append(record.append_ms)
-        decisions: dict[Epoch, int] = {}
-        reader = DecisionReader(GROUP)
-        for record in read_to_end(bootstrap, f"{prefix}decisions").records:
-            decision = None if record.value is None else reader.read(record)
-            if decision is not None:
-                # What resolves a gate later on has the same epoch: the first one decided.
-                decisions.setdefault(decision.epoch, record.append_ms)
-        return LogTimes(inputs, releases, decisions)
 
 
 @contextlib.contextmanager

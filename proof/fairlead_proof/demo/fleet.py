@@ -65,6 +65,8 @@ class Fleet:
             arguments: what it is given in place of, or besides, what every process is given.
         """
         self.journals[client_id] = self.journal_folder / f"{client_id}.jsonl"
+        # A process that dies before it writes has done nothing: the judge reads an empty journal.
+        self.journals[client_id].touch()
         own = {"client-id": client_id, "journal": self.journals[client_id]}
         given = {**self._arguments, **own, **self._own(client_id), **arguments}
         flags = [text for name, value in given.items() for text in (f"--{name}", str(value))]

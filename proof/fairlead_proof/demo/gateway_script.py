@@ -8,11 +8,11 @@ from fairlead_proof.demo.judge import STEPS
 from fairlead_proof.demo.script import Follower, Script, System
 from fairlead_proof.local.gateways import Gateways
 
-__all__ = ["GATEWAY_STEPS", "GatewayScript", "is_in_java", "uses_gateway"]
+__all__ = ["GATEWAY_STEPS", "GatewayScript", "language_of", "uses_gateway"]
 
 LATE = "c10"
 """Who joins while the gateways are killed."""
-_IN_JAVA = (5, 9)
+_LANGUAGES = {"c2": "Node", "c5": "Java", "c6": "Node", "c9": "Java"}
 GATEWAY_STEPS = (*STEPS[:-1], "gateway_kill", STEPS[-1])
 """The steps of the script."""
 
@@ -22,9 +22,9 @@ def uses_gateway(client_id: str) -> bool:
     return int(client_id.removeprefix("c")) % 4 in (1, 2)
 
 
-def is_in_java(client_id: str) -> bool:
-    """Tell whether a client of the gateways is written in Java, where that can be built."""
-    return int(client_id.removeprefix("c")) in _IN_JAVA
+def language_of(client_id: str) -> str:
+    """Return in which language a client is written, where its consumer can be prepared."""
+    return _LANGUAGES.get(client_id, "Python")
 
 
 class GatewayScript(Script):

@@ -7,7 +7,7 @@ import sys
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
@@ -34,13 +34,13 @@ from fairlead_proof.demo.broker_faults import BROKERS, BrokerFault, names_of
 from fairlead_proof.demo.broker_script import BrokerScript, FaultPlan
 from fairlead_proof.demo.consumers import Consumers
 from fairlead_proof.demo.fleet import Fleet
+from fairlead_proof.demo.foreign_consumers import foreign_commands
 from fairlead_proof.demo.gateway_script import (
     GATEWAY_STEPS,
     GatewayScript,
-    is_in_java,
+    language_of,
     uses_gateway,
 )
-from fairlead_proof.demo.java_consumer import java_command
 from fairlead_proof.demo.judge import DECIDED_SECONDS_MAX, Requirements, judge
 from fairlead_proof.demo.leader_watch import LeaderWatch
 from fairlead_proof.demo.memory import MemoryWatch
@@ -150,18 +150,17 @@ class Demo:
             "topic": plan.source,
             "consumers": self._options.consumers.value,
         }
-        gateways, java = None, None
+        gateways = None
+        foreign: Mapping[str, Sequence[str]] = {}
         if self._options.gateways:
-            java = java_command()
-            if java is None:
-                self._screen.say("no checkout is here: all consumers are in Python, none in Java")
+            foreign = foreign_commands(self._screen.say)
             gateways = stack.enter_context(Gateways(system, self._options.gateways))
         fleet = Fleet(
             plan.folder,
             arguments,
             condition,
-            commands=lambda client_id: java if is_in_java(client_id) else None,
-            own=partial(_own_settings, gateways, java),
+            commands=lambda client_id: foreign.get(language_of(client_id)),
+            own=partial(_own_settings, gateways, foreign),
         )
         stack.callback(fleet.stop)
         heard: list[DecisionRecord] = []
@@ -279,13 +278,14 @@ class Demo:
 
 
 def _own_settings(
-    gateways: Gateways | None, java: Sequence[str] | None, client_id: str
+    gateways: Gateways | None, foreign: Container[str], client_id: str
 ) -> Mapping[str, str]:
     """Return what a consumer process is given besides what all are given."""
     if gateways is None or not uses_gateway(client_id):
         return {}
     given = {"settings": orjson.dumps({"gateway": gateways.url}).decode()}
-    return {**given, "broker-name": BROKER_NAME} if java and is_in_java(client_id) else given
+    is_foreign = language_of(client_id) in foreign
+    return {**given, "broker-name": BROKER_NAME} if is_foreign else given
 
 
 def make_console(*, to_stderr: bool) -> Console:
