@@ -16,7 +16,7 @@ import tempfile
 import threading
 from collections.abc import Mapping
 from pathlib import Path
-from statistics import median
+from statistics import mean
 from typing import Final, NamedTuple
 
 from fairlead_proof.bench.changes import Change, LogTimes, cut
@@ -47,10 +47,10 @@ class Way(NamedTuple):
         return sorted(each.total_ms for each in self.changes if each.kind == kind)
 
     def hops(self, kind: str) -> dict[str, float]:
-        """Return the median of each hop of the changes of a kind."""
+        """Return the mean of each hop of the changes of a kind, and of their decisions."""
         found = [cut(each, self.log, 0.0) for each in self.changes if each.kind == kind]
-        names = ("asking", "waiting", "releasing", "taking")
-        return {name: median(getattr(each, name) for each in found) for name in names}
+        names = ("asking", "waiting", "releasing", "taking", "decisions")
+        return {name: mean(getattr(each, name) for each in found) for name in names}
 
 
 def measure(clients: int, queues: int, rounds: int) -> dict[str, Way]:
@@ -126,7 +126,7 @@ def main() -> None:
     for kind in ("join", "leave"):
         for name, way in ways.items():
             times = summarise(way.ms(kind))
-            hops = ", ".join(f"{hop} {took:.0f}" for hop, took in way.hops(kind).items())
+            hops = ", ".join(f"{hop} {took:.1f}" for hop, took in way.hops(kind).items())
             sys.stdout.write(
                 f"{kind}, {name}: p50 {times.p50:.0f} ms, p95 {times.p95:.0f} ms ({hops})\n"
             )

@@ -113,10 +113,13 @@ class Exchange:
     has_failed: bool = False
     was_read: Newest | None = None
 
-    def note_release(self, count: int) -> None:
-        """Note that the session has read one more release of its group."""
+    def note_release(self) -> None:
+        """Note that the session has read one more release of its group.
+
+        It need not have read those before: some may have come between two polls.
+        """
         if self.was_read is not None:
-            self.was_read = self.was_read._replace(releases=count)
+            self.was_read = self.was_read._replace(releases=self.was_read.releases + 1)
 
     @property
     def group(self) -> str:

@@ -190,7 +190,7 @@ class Gateway:
                 for exchange in members.values():
                     exchange.newest_ms = row.append_ms
                     exchange.hosted.read_release(concerned, now_ms)
-                    exchange.note_release(self.log.releases_read(concerned.group))
+                    exchange.note_release()
                 waiting |= members
             elif (waits := self._open.get(concerned)) is not None:
                 if suffix == "assignments":

@@ -273,11 +273,11 @@ HOLDER = ("c2", "0f8fad5b-d9cb-469f-a165-70867728950e", Epoch(1, 1))
 """A member that had the queue before, and the epoch under which it had it."""
 
 
-def release(world: World, position: int) -> None:
-    """Let the former holder release the queue."""
+def release(world: World, position: int, queue: Queue = QUEUE) -> None:
+    """Let the former holder release the queue, or another one."""
     client_id, incarnation, epoch = HOLDER
     record = {
         "v": 1, "kind": "release", "group": GROUP, "client_id": client_id,
-        "incarnation": incarnation, "queue": QUEUE, "epoch": epoch, "position": [0, position],
+        "incarnation": incarnation, "queue": queue, "epoch": epoch, "position": [0, position],
     }  # fmt: skip
     world.append("releases", orjson.dumps(record, default=tuple))

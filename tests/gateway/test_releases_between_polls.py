@@ -1,8 +1,9 @@
 """A release that comes while a client does not wait opens its gate at the next poll."""
 
 from fairlead_client.model import Epoch
+from fairlead_client.thin.thin_words import PollAnswer
 
-from tests.gateway.gateway_world import HOLDER, Thin, World, release
+from tests.gateway.gateway_world import HOLDER, QUEUE, Thin, World, release
 
 SECOND = Epoch(1, 2)
 
@@ -21,6 +22,30 @@ def test_the_gateway_that_kept_the_session_starts_the_queue() -> None:
     world.deliver(gateway)
     (start,) = thin.poll(gateway).start
     assert (start.epoch, start.offset, start.why) == (SECOND, 150, "release")
+
+
+def test_a_release_during_the_poll_hides_none_that_came_before_it() -> None:
+    """Both came: the first between two polls, the second before the heartbeat was confirmed."""
+    world = World()
+    gateway, thin = world.gateway(), Thin(world)
+    world.claim_generation()
+    world.deliver(gateway)
+    thin.join(gateway)
+    world.grant(thin.session, SECOND, HOLDER)
+    world.deliver(gateway)
+    assert thin.poll(gateway).start == ()
+    release(world, 150)
+    world.deliver(gateway)
+    world.delivers = False
+    request = thin.ask(gateway, wait_ms=3_000)
+    release(world, 7, QUEUE._replace(queue_id=1))
+    world.deliver(gateway)
+    for _, append in world.unconfirmed:
+        world.confirm(gateway, append)
+    world.deliver(gateway)
+    answer = world.answers[request]
+    assert isinstance(answer, PollAnswer)
+    assert [(start.epoch, start.offset) for start in answer.start] == [(SECOND, 150)]
 
 
 def test_a_release_that_opens_nothing_is_no_news() -> None:

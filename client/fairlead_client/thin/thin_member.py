@@ -116,6 +116,11 @@ class ThinMember:
         kinds = {kind.value: kind for kind in WaitingKind}
         return WaitingReason(kinds.get(told.kind, WaitingKind.ASSIGNMENT), told.words)
 
+    @property
+    def gated(self) -> bool:
+        """Whether the member was promised a queue that may start at any moment."""
+        return self._waiting is not None and self._waiting.kind == WaitingKind.RELEASE.value
+
     def take_output(self) -> Sequence[Request | CommitProgress]:
         """Return the requests to send and the commits to make since the last call, in order.
 

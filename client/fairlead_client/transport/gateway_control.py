@@ -138,8 +138,8 @@ class GatewayControl:
 
     @property
     def gated(self) -> bool:
-        """Whether a queue may start at any moment: a gateway does not say so."""
-        return False
+        """Whether a queue may start at any moment, as far as a gateway has said so."""
+        return self._member.gated
 
     def still_mine(self, queue: Queue) -> Epoch | None:
         """Return the queue's epoch while the lease surely runs; any thread may call it.
