@@ -5,10 +5,9 @@ import re
 import time
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from fairlead.access.access_file import AccessFile, parse_access_file
-from fairlead.access.json_web_tokens import JsonWebTokens, read_jwks
 from fairlead.access.limits import FailedLogins
 from fairlead.access.principals import ANYBODY, Principal
 from fairlead.access.refusals import (
@@ -21,6 +20,9 @@ from fairlead.access.refusals import (
 from fairlead.access.tokens import matches, parts_of
 from fairlead.http.watched_files import WatchedFiles
 from fairlead.settings import AccessSettings
+
+if TYPE_CHECKING:
+    from fairlead.access.json_web_tokens import JsonWebTokens
 
 __all__ = ["Authenticator", "Presented", "presented"]
 
@@ -91,8 +93,10 @@ class Authenticator:
         if path is not None:
             self._file = WatchedFiles("access", [path], lambda: parse_access_file(path), told)
         if jwks is not None:
-            keys = WatchedFiles("jwks", [jwks], lambda: read_jwks(jwks), told)
-            self._jwt = JsonWebTokens(settings.jwt, keys, clock)
+            from fairlead.access import json_web_tokens as jwt  # noqa: PLC0415 - it brings 20 MB that a server without JWT does without
+
+            keys = WatchedFiles("jwks", [jwks], lambda: jwt.read_jwks(jwks), told)
+            self._jwt = jwt.JsonWebTokens(settings.jwt, keys, clock)
         self._failed = FailedLogins(settings.failures, settings.failure_window_ms / 1_000)
 
     @property

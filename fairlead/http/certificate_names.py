@@ -8,7 +8,6 @@ from asyncio import BaseTransport
 from typing import Final
 
 import structlog
-from cryptography import x509
 
 __all__ = ["certificate_name", "names_of_certificate", "names_of_peer"]
 
@@ -29,6 +28,8 @@ def certificate_name(text: str) -> str:
             raise ValueError("give a name behind dns:, uri:, email: or ip:")
         kind = kind.lower()
         return f"{kind}:{name.lower() if kind == 'dns' else name}"
+    from cryptography import x509  # noqa: PLC0415 - it brings 20 MB that a server without certificates does without
+
     try:
         name = x509.Name.from_rfc4514_string(text).rfc4514_string()
     except ValueError:
@@ -56,6 +57,8 @@ def names_of_peer(transport: BaseTransport) -> tuple[str, ...]:
 
 def names_of_certificate(encoded: bytes) -> tuple[str, ...]:
     """Return the subject and the alternative names of a certificate (DER)."""
+    from cryptography import x509  # noqa: PLC0415 - as above
+
     certificate = x509.load_der_x509_certificate(encoded)
     names = [certificate.subject.rfc4514_string()]
     try:

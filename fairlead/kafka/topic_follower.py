@@ -29,8 +29,8 @@ from fairlead.wire.topics import TopicNames
 
 __all__ = ["FollowedTopic", "Following", "TopicFollower"]
 
-_POLL_MS: Final = 500
-"""The longest wait for records; those that come end it at once."""
+_POLL_MS: Final = 1_000
+"""The longest wait for records, here and at the brokers; those that come end it at once."""
 _ASK_S: Final = 5.0
 """How often every leader is asked where its partitions end."""
 _IDENTIFY_S: Final = 15.0
@@ -161,7 +161,7 @@ class TopicFollower:
         places = [TopicPartition(topic, each) for topic, n in counts.items() for each in range(n)]
         ids = read_topic_ids(self._kafka, counts)
         # A gap is an error here: to continue at the end would leave records out.
-        options = {"auto_offset_reset": "none"}
+        options = {"auto_offset_reset": "none", "fetch_max_wait_ms": _POLL_MS}
         with contextlib.closing(consumer_of(self._kafka, self._name, **options)) as consumer:
             consumer.assign(places)
             ends = consumer.end_offsets(places, timeout_ms=REQUEST_TIMEOUT_MS)
@@ -216,18 +216,17 @@ class TopicFollower:
 
     def _poll(self, consumer: KafkaConsumer, ends: Mapping[TopicPartition, int]) -> None:
         asked_s = identified_s = time.monotonic()
-        newest_ends, open_places = dict(ends), set(ends)
+        newest_ends, open_places, behind = dict(ends), set(ends), set(ends)
         pace = Pace(*self._gather_s)
         while not self._stop.is_set():
             polled = consumer.poll(timeout_ms=_POLL_MS, max_records=5_000)
             rows = [raw_record(record) for records in polled.values() for record in records]
             ask = time.monotonic() - asked_s > _ASK_S
-            # Ask before anything is taken: what fails here is read again, and taken once. For an
-            # answer the library looks at every partition: all of them, after each poll, took four
-            # fifths of this process's time.
-            asked = {
-                place: position_of(consumer, place) for place in (ends if ask else open_places)
-            }
+            # Ask before anything is taken: what fails here is read again, and taken once. Only a
+            # place that is behind may stand beyond its newest record, behind marks that nobody
+            # sees. For an answer the library looks at every partition: all of them, after each
+            # poll, took four fifths of this process's time.
+            asked = {place: position_of(consumer, place) for place in behind}
             positions = {**self._positions, **_behind(polled)}
             positions |= {place: max(asked[place], positions[place]) for place in asked}
             open_places = {place for place in open_places if positions[place] < ends[place]}
@@ -244,6 +243,7 @@ class TopicFollower:
                 # A leader that is gone sends nothing; only a question shows that it is not at rest.
                 newest_ends = consumer.end_offsets([*ends], timeout_ms=REQUEST_TIMEOUT_MS)
                 asked_s = time.monotonic()
+            behind = {place for place, end in newest_ends.items() if positions[place] < end}
             if time.monotonic() - identified_s > _IDENTIFY_S:
                 if read_topic_ids(self._kafka, self._ids) != self._ids:
                     self._note_trouble("a topic was recreated, so all of them are read again")
