@@ -174,7 +174,9 @@ class GatewayApi:
         data = await body_of_request(receive)
         if data is None:
             return None
-        reply = await unless_gone(answer(caller, scope, data), receive)
+        reply = await unless_gone(
+            answer(caller, scope, data), receive, look_first=self._service.stood_still
+        )
         return None if reply is None else (caller.name, reply)
 
     async def _join(self, caller: Client, scope: Scope, data: bytes) -> Reply:

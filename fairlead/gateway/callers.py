@@ -4,15 +4,46 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeVar
 
-__all__ = ["Receive", "body_of_request", "caller_gone", "unless_gone"]
+__all__ = ["Receive", "Standstill", "body_of_request", "caller_gone", "unless_gone"]
 
 _Result = TypeVar("_Result")
 
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 
+_STILL_S: Final = 1.0
+"""A pause of the loop is a standstill from here on, and for so long afterwards."""
+_LOOK_S: Final = 0.25
 _PASSES: Final = 8
 """So many passes of the loop bring a request and the end of its connection, if both are there: four
 do without TLS, and the others are to spare."""
+
+
+class Standstill:
+    """Notices when an event loop has stood still, as that of a paused process does."""
+
+    def __init__(self) -> None:
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self._looked_s = self._over_s = 0.0
+
+    def watch(self, loop: asyncio.AbstractEventLoop) -> None:
+        """Look at the loop's clock from now on."""
+        self._loop, self._looked_s, self._over_s = loop, loop.time(), 0.0
+        self._look()
+
+    def _look(self) -> None:
+        assert self._loop is not None
+        now_s = self._loop.time()
+        if now_s - self._looked_s > _STILL_S:
+            self._over_s = now_s + _STILL_S
+        self._looked_s = now_s
+        self._loop.call_later(_LOOK_S, self._look)
+
+    @property
+    def was_just_now(self) -> bool:
+        """Whether it stood still a moment ago, or does so: a look is late."""
+        assert self._loop is not None
+        now_s = self._loop.time()
+        return now_s < self._over_s or now_s - self._looked_s > _STILL_S
 
 
 async def body_of_request(receive: Receive) -> bytes | None:
@@ -27,8 +58,17 @@ async def body_of_request(receive: Receive) -> bytes | None:
             return b"".join(parts)
 
 
-async def unless_gone(work: Awaitable[_Result], receive: Receive) -> _Result | None:
-    """Return the result of some work; None: the caller has gone, and the work was cancelled."""
+async def unless_gone(
+    work: Awaitable[_Result], receive: Receive, *, look_first: bool
+) -> _Result | None:
+    """Return the result of some work; None: the caller has gone, and the work was cancelled.
+
+    Args:
+        work: the work.
+        receive: of the request, whose body was read.
+        look_first: whether to begin only after a look for callers who have gone already. After a
+            standstill they are many.
+    """
     worker = asyncio.current_task()
     assert worker is not None
     works = True
@@ -41,9 +81,9 @@ async def unless_gone(work: Awaitable[_Result], receive: Receive) -> _Result | N
     gone = asyncio.ensure_future(receive())
     gone.add_done_callback(cancel)
     try:
-        # Where the process stood still, callers have given up what they asked for meanwhile.
-        for _ in range(_PASSES):
-            await asyncio.sleep(0)
+        if look_first:
+            for _ in range(_PASSES):
+                await asyncio.sleep(0)
         return await work
     except asyncio.CancelledError:
         if not gone.done() or gone.cancelled():

@@ -86,7 +86,7 @@ class OperatorApi:
         if data is None:
             return
         # What the thread has begun it ends: the log has it, or has not.
-        answer = await unless_gone(self._carried_out(found, caller, data), receive)
+        answer = await unless_gone(self._carried_out(found, caller, data), receive, look_first=True)
         if answer is None:
             return
         self._counted(found.route.name, answer.status, time.monotonic() - begun)

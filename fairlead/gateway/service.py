@@ -15,6 +15,7 @@ import structlog
 from fairlead_client.model import Subscription
 from fairlead_client.session.clock import now_ms as running_ms
 
+from fairlead.gateway.callers import Standstill
 from fairlead.gateway.client_state import StateSeal
 from fairlead.gateway.exchange import PollRequest
 from fairlead.gateway.gateway import Gateway
@@ -89,6 +90,7 @@ class GatewayService:
         )
         self._posted: deque[tuple[Callable[..., object], tuple[object, ...]]] = deque()
         self._is_woken = False
+        self._standstill = Standstill()
         self._watchers: dict[str, set[asyncio.Event]] = {}
         self._asked: dict[int, asyncio.Future[Reply]] = {}
         self._request = 0
@@ -101,6 +103,11 @@ class GatewayService:
     def following(self) -> Following:
         """How far it has read the log."""
         return self._follower.following
+
+    @property
+    def stood_still(self) -> bool:
+        """Whether its process stood still a moment ago: callers may have gone meanwhile."""
+        return self._standstill.was_just_now
 
     @property
     def sessions(self) -> int:
@@ -122,6 +129,7 @@ class GatewayService:
     def start(self, loop: asyncio.AbstractEventLoop) -> None:
         """Begin to serve on this loop; where it cannot yet, it tries again."""
         self._loop = loop
+        self._standstill.watch(loop)
         self._writer_start.start()
         self._ends.start()
         self._follower.start()

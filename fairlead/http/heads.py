@@ -109,17 +109,22 @@ def read_head(data: bytes) -> Head:
         HeadError: it is no head of HTTP/1.0 or HTTP/1.1, or a doubtful one.
     """
     found = _Found()
+    parser = found.parser
     try:
-        found.parser.feed_data(data)
+        parser.feed_data(data)
     except httptools.HttpParserUpgrade:
         # Nothing is spoken here but HTTP: the request is answered as any other.
         pass
     except httptools.HttpParserError as error:
         # The parser's words are constants: they repeat nothing of the request.
         raise _refusal(f"The request is malformed: {error}.") from None
-    if not found.is_whole or found.parser.get_http_version() not in _VERSIONS:
+    finally:
+        # Each names the other: without this the collector of garbage would have to find them, and
+        # stop all requests for that.
+        del found.parser
+    if not found.is_whole or parser.get_http_version() not in _VERSIONS:
         raise _refusal("The request is malformed.")
-    version = found.parser.get_http_version()
+    version = parser.get_http_version()
     raw_path, query = _target(found.url)
     text = raw_path.decode("ascii", errors="replace")
     path = urllib.parse.unquote(text) if "%" in text else text
@@ -127,7 +132,7 @@ def read_head(data: bytes) -> Head:
         # Who compares paths, and who finds their routes, would read a line feed in different ways.
         raise _refusal("The path of the request has a control character.")
     head = Head(
-        found.parser.get_method().decode("ascii"),
+        parser.get_method().decode("ascii"),
         path,
         raw_path,
         query,

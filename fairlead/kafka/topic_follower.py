@@ -21,7 +21,7 @@ from fairlead.kafka.connection import REQUEST_TIMEOUT_MS
 from fairlead.kafka.pace import Pace
 from fairlead.kafka.partition_reading import partition_counts
 from fairlead.kafka.reading_position import position_of
-from fairlead.kafka.topic_ids import TopicIds, read_topic_ids
+from fairlead.kafka.topic_ids import IdReading, TopicIds, read_topic_ids
 from fairlead.kafka.topic_reader import consumer_of
 from fairlead.settings import KafkaSettings
 from fairlead.wire.raw import Partitions, RawRecord, raw_record
@@ -218,6 +218,7 @@ class TopicFollower:
         asked_s = identified_s = time.monotonic()
         newest_ends, open_places, behind = dict(ends), set(ends), set(ends)
         pace = Pace(*self._gather_s)
+        identifying: IdReading | None = None
         while not self._stop.is_set():
             polled = consumer.poll(timeout_ms=_POLL_MS, max_records=5_000)
             rows = [raw_record(record) for records in polled.values() for record in records]
@@ -244,11 +245,13 @@ class TopicFollower:
                 newest_ends = consumer.end_offsets([*ends], timeout_ms=REQUEST_TIMEOUT_MS)
                 asked_s = time.monotonic()
             behind = {place for place, end in newest_ends.items() if positions[place] < end}
-            if time.monotonic() - identified_s > _IDENTIFY_S:
-                if read_topic_ids(self._kafka, self._ids) != self._ids:
+            if identifying is None and time.monotonic() - identified_s > _IDENTIFY_S:
+                identifying = IdReading(self._kafka, self._ids)
+            if identifying is not None and identifying.is_over:
+                if identifying.ids() != self._ids:
                     self._note_trouble("a topic was recreated, so all of them are read again")
                     return
-                identified_s = time.monotonic()
+                identified_s, identifying = time.monotonic(), None
 
     def _reached(self) -> None:
         if not self._counted:

@@ -3,6 +3,7 @@
 import json
 import signal
 import socket
+import time
 import uuid
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,6 +15,7 @@ from fairlead.kafka.topic_creation import create_topics
 from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import load_settings
 from tests.fixtures.kafka import FEW_PARTITIONS
+from tests.kit.awaiting import await_seen
 from tests.kit.http_caller import Asking
 from tests.kit.kafka_log import Log
 from tests.kit.serve_process import Served, serving
@@ -63,8 +65,11 @@ def test_a_poll_that_was_given_up_meanwhile_is_not_executed(gateway: tuple[Serve
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     )
     served.process.send_signal(signal.SIGSTOP)
+    stopped_s = time.monotonic()
     with socket.create_connection(("127.0.0.1", served.port)) as connection:
         connection.sendall(head.encode() + body)
+    # No client gives up sooner.
+    await_seen(time.monotonic, lambda now_s: now_s > stopped_s + 1.5, what="time to give it up")
     served.process.send_signal(signal.SIGCONT)
     joined(served, "b")
     polls = [(each["client_id"], each["gateway"]["poll"]) for each in log.bodies("heartbeats")]
