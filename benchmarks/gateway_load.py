@@ -35,7 +35,7 @@ from fairlead.wire.topics import TopicNames
 
 NAMES: Final = TopicNames("fairlead.")
 SESSIONS_PER_CORE: Final = 1_500
-"""Fewer are a step back: one process has borne 1,900 with ten moving queues each, 2,400 with one."""
+"""Fewer are a step back: one process has borne 1,900 with ten moving queues, 2,400 with one."""
 NEWS_P99_MS: Final = 100.0
 REST_SHARE_MAX: Final = 0.01
 REST_MIB_MAX: Final = 80.0
