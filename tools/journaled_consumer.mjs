@@ -38,6 +38,8 @@ function write(kind, { queue: [topic, , partition] }, fields) {
   say(line);
 }
 
+export const close = () => {}; // `run` ends the process
+
 const say = (line) => process.stdout.write(`${JSON.stringify(line)}\n`);
 
 function resume() {
@@ -79,5 +81,5 @@ commands.on("line", (line) => {
   else leave();
 });
 commands.on("close", leave); // whoever wrote the commands is gone
-process.once("SIGTERM", resume);
+process.on("SIGTERM", () => (begun ? resume() : process.exit(0)));
 say({ event: "ready" });

@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 const [url, group, clientId, topic] = process.argv.slice(2);
 const { PACE: pace = 0.1, TOKEN: token, WORK: own } = process.env;
-const { read = count, journal = print, close = () => {} } = own ? await import(own) : {};
+const { read = count, journal = print, close = () => process.exit() } = own ? await import(own) : {};
 const works = new Map(); // what we work on: queue -> { queue, epoch, position, stopping }
 let stopped = []; // what nobody has heard yet
 let sequence = 0; // rises with every poll, over joins too (4)
@@ -17,8 +17,8 @@ function left() { return lease.ms - Math.max(...now().map((time, clock) => time 
 
 function count({ position }) { return sleep(1000 * pace, { offset: position }); }
 
-function print(event, { queue, epoch, position }) {
-  console.log(JSON.stringify({ time: Date.now(), event, queue, epoch, offset: position }));
+function print(event, { queue, epoch, position }, { offset = position } = {}) {
+  console.log(JSON.stringify({ time: Date.now(), event, queue, epoch, offset }));
 }
 
 function end(event, work) {
@@ -117,4 +117,4 @@ for (const signal of ["SIGTERM", "SIGINT"]) {
   });
 }
 while (!leaving) await session();
-await close();
+close();

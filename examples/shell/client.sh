@@ -5,12 +5,11 @@ set -u
 export LC_ALL=C
 url=$1 group=$2 client_id=$3 topic=$4 pace=${PACE:-0.1}
 declare -A name epoch position stopping # what we work on, by queue: as JSON, started at, next, told
-stopped=""                         # what nobody has heard yet: JSON objects
-sequence=0                         # rises with every poll, over joins too (4)
+stopped="" sequence=0 # what nobody has heard yet, as JSON; it rises with every poll, over joins too (4)
 until=0 leaving=false answer=$(mktemp) # the end of the lease; whether we shall end; a file
-# bash 5.2 can end at a trap while it reads a command substitution: past here nothing has one.
+# bash 5.2 loses a trap while it reads a command or process substitution: past here nothing has one.
 trap 'leaving=true' TERM INT
-trap 'rm -f "$answer" "$answer.status"' EXIT
+trap 'rm -f "$answer" "$answer".*' EXIT
 
 # Sets now to milliseconds of a clock that nobody sets and that counts the sleep of the machine.
 look() { read -r now _ </proc/uptime && now=$((10#${now/./} * 10)); }
@@ -33,8 +32,7 @@ end() { # EVENT QUEUE
 
 # Processes one message of each queue. It sets news if a queue has stopped.
 process() {
-  local queue
-  sleep "$pace" # YOUR WORK: read the messages at the positions and process them
+  local queue; sleep "$pace" # YOUR WORK: read the messages at the positions and process them
   for queue in "${!epoch[@]}"; do
     holds || return # nothing comes of it (1)
     journal message "$queue" # YOUR WORK: what comes of it
@@ -61,20 +59,23 @@ ask() { # METHOD PATH BODY
   [[ $status == 20[014] || $status == 409 || $news == true ]] || sleep 0.2 # soon another gateway answers
 }
 
-# Sets fields to what the answer says of these names.
-look_up() { mapfile -t fields < <(jq -r '$ARGS.positional[] as $name | .[$name] // ""' "$answer" --args "$@"); }
+look_up() { # NAME...: sets fields to what the answer says of them
+  jq -r '$ARGS.positional[] as $name | .[$name] // ""' "$answer" --args "$@" >"$answer.fields"
+  mapfile -t fields <"$answer.fields"
+}
 
 obey() {
   local kind queue json its offset
   declare -A named=() starts=()
+  jq -r 'to_entries[] | select(.value | type == "array") | .key as $kind | .value[] | [$kind,
+    (.queue | join("/")), (.queue | tojson), (.epoch | tojson), .offset] | join("\t")' "$answer" >"$answer.words"
   while IFS=$'\t' read -r kind queue json its offset; do
     case $kind in
       stop) [[ ${epoch[$queue]-} == "$its" ]] && stopping[$queue]=true ;;
       working) named[$queue]=$its ;;
       start) starts[$queue]="$json $its $offset" ;;
     esac
-  done < <(jq -r 'to_entries[] | select(.value | type == "array") | .key as $kind | .value[] |
-    [$kind, (.queue | join("/")), (.queue | tojson), (.epoch | tojson), .offset] | join("\t")' "$answer")
+  done <"$answer.words"
   for queue in "${!epoch[@]}"; do # too late: it stops at once, and says how far it came
     [[ ${named[$queue]-} == "${epoch[$queue]}" ]] || end lost "$queue"
   done
@@ -87,10 +88,9 @@ obey() {
 }
 
 session() { # from a join to the end of its lease
-  local path state said working queue was_leaving body words
-  until=0
-  read -r body < <(jq -nc --arg id "$client_id" --arg topic "$topic" \
-    '{client_id: $id, topics: [{topic: $topic}], consume_from: "first_offset", language: "shell"}')
+  until=0; local path state said working queue was_leaving body words
+  jq -nc --arg id "$client_id" --arg topic "$topic" '{client_id: $id, topics: [{topic: $topic}],
+    consume_from: "first_offset", language: "shell"}' >"$answer.body" && read -r body <"$answer.body"
   ask POST "/v1/groups/$group/members" "$body"
   [[ $status == 201 ]] && look_up lease_ms session state &&
     until=$((sent + fields[0])) path=/v1/sessions/${fields[1]} state=${fields[2]}

@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import Any, Final, TypeVar
 
+from fairlead_client.session.clock import now_ms
+
 __all__ = ["Receive", "Standstill", "body_of_request", "caller_gone", "unless_gone"]
 
 _Result = TypeVar("_Result")
@@ -19,7 +21,7 @@ do without TLS, and the others are to spare."""
 
 
 class Standstill:
-    """Notices when an event loop has stood still, as that of a paused process does."""
+    """Notices when an event loop has stood still: its process was paused, or the machine slept."""
 
     def __init__(self) -> None:
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -27,12 +29,12 @@ class Standstill:
 
     def watch(self, loop: asyncio.AbstractEventLoop) -> None:
         """Look at the loop's clock from now on."""
-        self._loop, self._looked_s, self._over_s = loop, loop.time(), 0.0
+        self._loop, self._looked_s, self._over_s = loop, now_ms() / 1_000, 0.0
         self._look()
 
     def _look(self) -> None:
         assert self._loop is not None
-        now_s = self._loop.time()
+        now_s = now_ms() / 1_000
         if now_s - self._looked_s > _STILL_S:
             self._over_s = now_s + _STILL_S
         self._looked_s = now_s
@@ -41,8 +43,7 @@ class Standstill:
     @property
     def was_just_now(self) -> bool:
         """Whether it stood still a moment ago, or does so: a look is late."""
-        assert self._loop is not None
-        now_s = self._loop.time()
+        now_s = now_ms() / 1_000
         return now_s < self._over_s or now_s - self._looked_s > _STILL_S
 
 
@@ -93,6 +94,9 @@ async def unless_gone(
     finally:
         works = False
         gone.cancel()
+        if asyncio.iscoroutine(work):
+            # Its caller went before it began.
+            work.close()
 
 
 async def caller_gone(receive: Receive) -> None:

@@ -21,11 +21,14 @@ from fairlead_client.session.saved_session import SavedQueue, SavedRelease, Save
 
 from fairlead.gateway.member_profile import MemberProfile
 
-__all__ = ["STATE_BYTES_MAX", "ClientState", "StateError", "StateSeal"]
+__all__ = ["SEQUENCES", "STATE_BYTES_MAX", "ClientState", "StateError", "StateSeal"]
 
 STATE_BYTES_MAX: Final = 131_072
 """The longest `state` that a gateway reads: of about 7,000 queues. A body has room for that, and
 for the words of about 1,300 works."""
+
+SEQUENCES: Final = 4
+"""The records of one poll that have a sequence: a heartbeat, a leave, and a leave written again."""
 
 _VERSION: Final = b"3"
 _VERSION_SHORT: Final = b"4"
@@ -60,6 +63,11 @@ class ClientState:
     issued: int
     saved: SavedSession
     told: frozenset[tuple[Queue, Epoch]]
+
+    @property
+    def is_confirmed(self) -> bool:
+        """Whether the records of the newest poll were in the log when the state was written."""
+        return self.saved.sequence // SEQUENCES <= self.issued
 
 
 class StateSeal:

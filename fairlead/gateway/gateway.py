@@ -253,7 +253,7 @@ class Gateway:
         return True
 
     def _restored(self, state: ClientState, now_ms: int) -> HostedSession:
-        return HostedSession(
+        hosted = HostedSession(
             state.profile.session_settings(state.subscriptions, state.lease_ms),
             state.saved,
             state.told,
@@ -261,6 +261,9 @@ class Gateway:
             now_ms,
             drain_ms=self._times.drain_ms,
         )
+        if not state.is_confirmed:
+            hosted.owe_progress()
+        return hosted
 
     def _begin(self, exchange: Exchange, done: Sequence[act.Action]) -> None:
         self._open.add(exchange)

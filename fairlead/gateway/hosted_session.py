@@ -22,15 +22,13 @@ from fairlead_client.session.session import Session
 from fairlead_client.session.states import QueueState, SessionState
 from fairlead_client.thin.thin_words import NoticeWords, Start, Stop, WaitingWords, Work
 
+from fairlead.gateway.client_state import SEQUENCES
 from fairlead.gateway.poll_words import Answer, Lost, Poll, UnexpectedStopError
 
 __all__ = ["HostedSession"]
 
 NEVER_MS: Final = 2**62
 """A time that does not come: the polls decide when something is written."""
-
-_SEQUENCES: Final = 4
-"""The records of one poll that have a sequence: a heartbeat, a leave, and a leave written again."""
 
 
 class HostedSession:
@@ -214,7 +212,7 @@ class HostedSession:
         done: list[act.Action] = []
         if self.has_left:
             return done
-        memory.sequence = poll.sequence * _SEQUENCES
+        memory.sequence = poll.sequence * SEQUENCES
         memory.read_to_end_ms = now_ms
         self._owe_again(now_ms)
         if poll.subscriptions is not None and poll.subscriptions != memory.subscriptions:

@@ -6,6 +6,7 @@ counts as a request that is not complete.
 """
 
 import asyncio
+import importlib
 import ssl
 from collections.abc import Callable
 from typing import Any, Final
@@ -42,6 +43,9 @@ def tls_contexts(
     if settings.certfile is None or settings.keyfile is None:
         return None
     authorities = [settings.client_cafile] if settings.client_cafile else []
+    if authorities:
+        # Callers show certificates: the first of them shall not wait for the library.
+        importlib.import_module("cryptography.x509")
     files = [settings.certfile, settings.keyfile, *authorities]
     return WatchedFiles("tls", files, lambda: _context(settings), told)
 

@@ -6,6 +6,7 @@ the test likes.
 
 from typing import Any
 
+import pytest
 from fairlead_client.model import Epoch
 from fairlead_client.thin.thin_words import PollAnswer, Stopped
 
@@ -335,10 +336,11 @@ def test_a_release_that_is_not_confirmed_is_written_again() -> None:
     assert [each["position"] for each in world.written("release")] == [[0, 125]]
 
 
-def test_progress_that_is_not_confirmed_is_written_again() -> None:
+@pytest.mark.parametrize("goes_on", [0, 1])
+def test_progress_that_is_not_confirmed_is_written_again(goes_on: int) -> None:
     """Whoever takes over after a death begins there, although the client moved no more."""
     world = World()
-    thin = working(world)
+    thin = working(world, gateways=2)
     world.delivers = False
     request = thin.ask(world.gateways[0], work(150))
     for gateway, append in world.unconfirmed:
@@ -350,7 +352,7 @@ def test_progress_that_is_not_confirmed_is_written_again() -> None:
     thin.state = answer.state
     assert world.written("progress") == []
     world.delivers = True
-    thin.poll(world.gateways[0], work(150))
+    thin.poll(world.gateways[goes_on], work(150))
     assert [each["queues"][0]["position"] for each in world.written("progress")] == [[0, 150]]
 
 

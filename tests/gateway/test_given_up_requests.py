@@ -1,5 +1,6 @@
 """What a gateway finds when it has stood still: requests whose callers have gone."""
 
+import asyncio
 import json
 import signal
 import socket
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fairlead.gateway.callers import unless_gone
 from fairlead.kafka.topic_creation import create_topics
 from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import load_settings
@@ -52,6 +54,20 @@ def joined(served: Served, client_id: str) -> dict[str, str]:
     assert answer.status == 201
     document: dict[str, str] = answer.document
     return document
+
+
+def test_work_of_a_caller_who_has_gone_is_not_begun() -> None:
+    """After a standstill a request and the end of its connection are read together."""
+    begun: list[str] = []
+
+    async def work() -> None:
+        begun.append("work")
+
+    async def receive() -> dict[str, str]:
+        return {"type": "http.disconnect"}
+
+    assert asyncio.run(unless_gone(work(), receive, look_first=True)) is None
+    assert begun == []
 
 
 @pytest.mark.broker

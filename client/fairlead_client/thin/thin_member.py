@@ -119,7 +119,8 @@ class ThinMember:
     @property
     def gated(self) -> bool:
         """Whether the member was promised a queue that may start at any moment."""
-        return self._waiting is not None and self._waiting.kind == WaitingKind.RELEASE.value
+        told = self._waiting
+        return told is not None and told.kind == WaitingKind.RELEASE.value
 
     def take_output(self) -> Sequence[Request | CommitProgress]:
         """Return the requests to send and the commits to make since the last call, in order.
