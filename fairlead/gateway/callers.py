@@ -13,7 +13,9 @@ _Result = TypeVar("_Result")
 Receive = Callable[[], Awaitable[dict[str, Any]]]
 
 _STILL_S: Final = 1.0
-"""A pause of the loop is a standstill from here on, and for so long afterwards."""
+"""A pause of the loop is a standstill from here on."""
+_AFTERWARDS_S: Final = 5.0
+"""What came meanwhile may be read so much later, on a busy machine."""
 _LOOK_S: Final = 0.25
 _PASSES: Final = 8
 """So many passes of the loop bring a request and the end of its connection, if both are there: four
@@ -36,7 +38,7 @@ class Standstill:
         assert self._loop is not None
         now_s = now_ms() / 1_000
         if now_s - self._looked_s > _STILL_S:
-            self._over_s = now_s + _STILL_S
+            self._over_s = now_s + _AFTERWARDS_S
         self._looked_s = now_s
         self._loop.call_later(_LOOK_S, self._look)
 

@@ -23,8 +23,8 @@ pytestmark = [pytest.mark.system, pytest.mark.broker, pytest.mark.spark]
         client_faults.restarted_in_grace,
         client_faults.frozen,
         client_faults.cloned,
-        log_faults.refused_heartbeats,
-        # Drains are also told as stories, and records in a wrong partition are in every fuzz.
+        # Drains and refusals are also told as stories, and wrong partitions are in every fuzz.
+        pytest.param(log_faults.refused_heartbeats, marks=pytest.mark.slow),
         pytest.param(client_faults.drained_in_vain, marks=pytest.mark.slow),
         pytest.param(client_faults.drain_deadline_passed, marks=pytest.mark.slow),
         pytest.param(log_faults.wrong_partition, marks=pytest.mark.slow),

@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import signal
 import socket
 import time
 import uuid
@@ -16,6 +15,7 @@ from fairlead.gateway.callers import unless_gone
 from fairlead.kafka.topic_creation import create_topics
 from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import load_settings
+from tests.faults.standstill import Standstill
 from tests.fixtures.kafka import FEW_PARTITIONS
 from tests.kit.awaiting import await_seen
 from tests.kit.http_caller import Asking
@@ -80,13 +80,12 @@ def test_a_poll_that_was_given_up_meanwhile_is_not_executed(gateway: tuple[Serve
         f"POST /v1/sessions/{answer['session']}/poll HTTP/1.1\r\nHost: 127.0.0.1:{served.port}\r\n"
         f"Content-Type: application/json\r\nContent-Length: {len(body)}\r\n\r\n"
     )
-    served.process.send_signal(signal.SIGSTOP)
-    stopped_s = time.monotonic()
-    with socket.create_connection(("127.0.0.1", served.port)) as connection:
-        connection.sendall(head.encode() + body)
-    # No client gives up sooner.
-    await_seen(time.monotonic, lambda now_s: now_s > stopped_s + 1.5, what="time to give it up")
-    served.process.send_signal(signal.SIGCONT)
+    with Standstill(served.process.pid) as standstill:
+        with socket.create_connection(("127.0.0.1", served.port)) as connection:
+            connection.sendall(head.encode() + body)
+        # No client gives up sooner.
+        over_ns = standstill.since_ns + 1_500_000_000
+        await_seen(time.monotonic_ns, lambda now_ns: now_ns > over_ns, what="time to give it up")
     joined(served, "b")
     polls = [(each["client_id"], each["gateway"]["poll"]) for each in log.bodies("heartbeats")]
     assert polls == [("a", 0), ("b", 0)]
