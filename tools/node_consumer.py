@@ -2,7 +2,7 @@
 
 ``python -m tools.node_consumer`` prints the command that runs it, as a list in JSON. npm installs
 the packages, checked by the hashes of package-lock.json, only if something has changed. Nothing
-that is built natively is among them.
+that is built natively is among them (ADR 0201).
 """
 
 import hashlib
