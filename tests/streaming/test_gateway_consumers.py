@@ -156,6 +156,7 @@ def test_handed_over_between_both_kinds(place: Place) -> None:
     assert place.system.broken() == []
 
 
+@pytest.mark.slow  # the demo and the examples kill clients of gateways too
 def test_a_killed_client_is_replaced_after_its_lease(place: Place) -> None:
     """Kill -9 of a client of a gateway: its queues go on at its last progress, none is left out."""
     group = "killed"

@@ -65,6 +65,7 @@ def test_a_retry_topic_that_comes_late(system: BridgedSystem) -> None:
     assert consumed.empty()
 
 
+@pytest.mark.slow  # a topic that goes is also tested where routes are
 def test_a_retry_topic_that_is_deleted(system: BridgedSystem) -> None:
     """It is made again for a message that is to be sent back; who only subscribes has none."""
     group = f"{system.topic}-again"
