@@ -43,6 +43,7 @@ class OneMemberGroup:
         self._news = threading.Condition()
         self._waiting: deque[Asked] = deque()
         self._held: dict[int, list[int]] = {}
+        self._told_stops: dict[int, Work] = {}
         self._numbers = 0
         self._over = False
         self.stopped: dict[int, int] = {}
@@ -119,11 +120,13 @@ class OneMemberGroup:
             if not self._wishes.silent:
                 self.joins += 1
                 self._wishes.lost = ""
+                self._told_stops.clear()
                 asked.answer(201, {**JOINED, "lease_ms": self._lease_ms})
             return
         for work in asked.body["stopped"]:
             partition = work["queue"][2]
             self.stopped[partition] = work["position"]
+            self._told_stops.pop(partition, None)
             if self._held.get(partition) == work["epoch"]:
                 del self._held[partition]
         if asked.method == "DELETE":
@@ -146,7 +149,12 @@ class OneMemberGroup:
             asked.answer(409, {"reason": wishes.lost})
             return
         working = [self._name(partition) for partition in self._held]
-        body = {"start": wishes.starts, "stop": wishes.stops, "working": working}
+        # As a gateway does: a stop comes again until the member has said that it has stopped.
+        again = [stop for stop in self._told_stops.values() if stop not in wishes.stops]
+        body = {"start": wishes.starts, "stop": [*wishes.stops, *again], "working": working}
+        self._told_stops |= {
+            stop["queue"][2]: stop for stop in wishes.stops if stop["deadline_ms"] > 0
+        }
         self._wishes = _Wishes()
         asked.answer(200, {"state": f"t{asked.sequence}", "lease_ms": self._lease_ms, **body})
 
