@@ -245,16 +245,31 @@ class Thin:
         return body
 
 
-FIRST = Epoch(1, 1)
+FIRST, SECOND = Epoch(1, 1), Epoch(1, 2)
 
 
-def working(world: World, *, gateways: int = 1) -> Thin:
-    """Return a client that works on the queue under the first epoch."""
+def joined(world: World, *, gateways: int = 1) -> Thin:
+    """Return a client that has joined at the first gateway, and has not polled yet."""
     world.claim_generation()
     for _ in range(gateways):
         world.gateway()
     thin = Thin(world)
     thin.join(world.gateways[0])
+    return thin
+
+
+def promised(world: World) -> Thin:
+    """Return a client that gets the queue, under the second epoch, once its holder releases it."""
+    thin, gateway = joined(world), world.gateways[0]
+    world.grant(thin.session, SECOND, HOLDER)
+    world.deliver(gateway)
+    assert thin.poll(gateway).start == ()
+    return thin
+
+
+def working(world: World, *, gateways: int = 1) -> Thin:
+    """Return a client that works on the queue under the first epoch."""
+    thin = joined(world, gateways=gateways)
     thin.poll(world.gateways[0])
     world.grant(thin.session, FIRST)
     for gateway in world.gateways:

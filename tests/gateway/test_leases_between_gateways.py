@@ -7,12 +7,11 @@ from fairlead.gateway.gateway import Gateway, GatewayTimes
 from fairlead.gateway.outputs import UNAVAILABLE
 from tests.gateway.gateway_world import (
     FIRST,
-    HOLDER,
     LEASE_MS,
     QUEUE,
     SEAL,
-    Thin,
     World,
+    promised,
     release,
     work,
     working,
@@ -48,13 +47,7 @@ def test_without_brokers_no_start_is_told_again() -> None:
 def test_without_brokers_a_release_opens_no_gate() -> None:
     """Another gateway may have answered meanwhile that the grant was never started."""
     world = World()
-    gateway, thin = world.gateway(), Thin(world)
-    world.claim_generation()
-    world.deliver(gateway)
-    thin.join(gateway)
-    world.grant(thin.session, Epoch(1, 2), HOLDER)
-    world.deliver(gateway)
-    assert thin.poll(gateway).start == ()
+    thin, gateway = promised(world), world.gateways[0]
     world.delivers = False
     request = thin.ask(gateway)
     release(world, 150)

@@ -1,23 +1,14 @@
 """A release that comes while a client does not wait opens its gate at the next poll."""
 
-from fairlead_client.model import Epoch
 from fairlead_client.thin.thin_words import PollAnswer
 
-from tests.gateway.gateway_world import HOLDER, QUEUE, Thin, World, release
-
-SECOND = Epoch(1, 2)
+from tests.gateway.gateway_world import QUEUE, SECOND, World, joined, promised, release
 
 
 def test_the_gateway_that_kept_the_session_starts_the_queue() -> None:
     """Clients that follow the stream of news are always between two polls when news come."""
     world = World()
-    gateway, thin = world.gateway(), Thin(world)
-    world.claim_generation()
-    world.deliver(gateway)
-    thin.join(gateway)
-    world.grant(thin.session, SECOND, HOLDER)
-    world.deliver(gateway)
-    assert thin.poll(gateway).start == ()
+    thin, gateway = promised(world), world.gateways[0]
     release(world, 150)
     world.deliver(gateway)
     (start,) = thin.poll(gateway).start
@@ -27,13 +18,7 @@ def test_the_gateway_that_kept_the_session_starts_the_queue() -> None:
 def test_a_release_during_the_poll_hides_none_that_came_before_it() -> None:
     """Both came: the first between two polls, the second before the heartbeat was confirmed."""
     world = World()
-    gateway, thin = world.gateway(), Thin(world)
-    world.claim_generation()
-    world.deliver(gateway)
-    thin.join(gateway)
-    world.grant(thin.session, SECOND, HOLDER)
-    world.deliver(gateway)
-    assert thin.poll(gateway).start == ()
+    thin, gateway = promised(world), world.gateways[0]
     release(world, 150)
     world.deliver(gateway)
     world.delivers = False
@@ -51,10 +36,7 @@ def test_a_release_during_the_poll_hides_none_that_came_before_it() -> None:
 def test_a_release_that_opens_nothing_is_no_news() -> None:
     """A client that waits goes on waiting."""
     world = World()
-    gateway, thin = world.gateway(), Thin(world)
-    world.claim_generation()
-    world.deliver(gateway)
-    thin.join(gateway)
+    thin, gateway = joined(world), world.gateways[0]
     thin.poll(gateway)
     request = thin.ask(gateway, wait_ms=3_000)
     release(world, 150)

@@ -1,13 +1,10 @@
 """A `state` that was used already brings nothing back: no start, no epoch, no generation."""
 
 import pytest
-from fairlead_client.model import Epoch
 from fairlead_client.thin.thin_words import Stopped, Work
 
 from fairlead.gateway.outputs import UNAVAILABLE, Refusal
-from tests.gateway.gateway_world import QUEUE, Thin, World
-
-FIRST, SECOND = Epoch(1, 1), Epoch(1, 2)
+from tests.gateway.gateway_world import FIRST, QUEUE, SECOND, Thin, World, joined
 
 
 @pytest.mark.parametrize("number", [0, 1, 2])
@@ -71,10 +68,7 @@ def test_a_gateway_that_lags_tells_no_start_of_an_old_state() -> None:
 def test_a_gateway_that_reads_nothing_tells_no_start() -> None:
     """Its heartbeat stands in the log and never comes back: the client asks another gateway."""
     world = World()
-    gateway, thin = world.gateway(), Thin(world)
-    world.claim_generation()
-    world.deliver(gateway)
-    thin.join(gateway)
+    thin, gateway = joined(world), world.gateways[0]
     thin.poll(gateway)
     world.grant(thin.session, FIRST)
     world.deliver(gateway)
