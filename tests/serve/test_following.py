@@ -175,6 +175,33 @@ def test_what_cannot_be_taken_is_trouble(
     assert len(taken.rows) == 1
 
 
+def test_the_mark_of_a_transaction_is_nothing_to_read(
+    settings: KafkaSettings,
+    topics: TopicNames,
+    producer: KafkaProducer,
+    bootstrap: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The end lies behind a mark that nobody sees: that makes no topic look as if it were late."""
+    monkeypatch.setattr("fairlead.kafka.topic_follower._ASK_S", 0.0)
+    taken = Taken()
+    with following(settings, taken) as follower:
+        taken.wait(lambda: taken.caught_up_at)
+        transactional = KafkaProducer(bootstrap_servers=bootstrap, transactional_id=topics.prefix)
+        with contextlib.closing(transactional) as writer:
+            writer.init_transactions()
+            writer.begin_transaction()
+            writer.send(topics.name("decisions"), key=b"k", value=b"marked", partition=0)
+            writer.commit_transaction()
+        # Each is another look at the ends; the last one shows that all before it is noted.
+        for value in (b"first", b"second", b"third"):
+            producer.send(topics.name("heartbeats"), key=b"k", value=value, partition=0)
+            producer.flush()
+            taken.wait(lambda value=value: value in taken.values())
+        assert b"marked" in taken.values()
+        assert follower.following.topics["decisions"].behind == 0
+
+
 def test_topics_made_anew_are_read_from_their_first(
     kafka: EmbeddedKafka, settings: KafkaSettings, topics: TopicNames, producer: KafkaProducer
 ) -> None:

@@ -351,6 +351,16 @@ def test_notices_and_reasons_reach_the_application(plain: Script) -> None:
     assert plain.member.waiting is None
 
 
+def test_a_promised_queue_may_start_at_any_moment(plain: Script) -> None:
+    """Who waits for a release holds no fetch, which a queue that starts would have to wait for."""
+    plain.answers(working=(FIRST,), waiting=WaitingWords("release", "c2 has it"))
+    assert plain.member.gated
+    plain.answers(working=(FIRST,), waiting=WaitingWords("paused", "the group is"))
+    assert not plain.member.gated
+    plain.answers(working=(FIRST,))
+    assert not plain.member.gated
+
+
 def test_work_that_cannot_start_ends_the_member(plain: Script) -> None:
     """The application cannot start its work: the member stops the rest, and leaves."""
     plain.says(on.WorkFailed(ValueError("no")))
