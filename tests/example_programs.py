@@ -50,7 +50,7 @@ def main() -> int:
     try:
         found = environment(lambda line: print(line, file=sys.stderr))  # noqa: T201
     except EnvironmentMissingError as error:
-        print(f"{error} {error.remedy}", file=sys.stderr)  # noqa: T201 - the answer
+        print(error, file=sys.stderr)  # noqa: T201 - the answer
         return 1
     for name in ("go", "node", *_FROM_DEBIAN):
         print(f"{name}: {shutil.which(name, path=found['PATH'])}")  # noqa: T201 - the answer

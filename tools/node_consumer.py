@@ -66,7 +66,7 @@ def _build(npm: list[str], sources: list[Path], folder: Path) -> None:
             command, cwd=work, capture_output=True, text=True, check=False, timeout=_SECONDS_MAX
         )
         if done.returncode != 0:
-            words = done.stderr.strip().splitlines()[-3:]
+            words = done.stderr.strip().splitlines()[:3]
             raise EnvironmentMissingError(
                 f"node: npm has installed nothing: {' '.join(words)}", remedy=_REMEDY
             )
@@ -82,7 +82,7 @@ def main() -> int:
     try:
         command = node_consumer()
     except EnvironmentMissingError as error:
-        _say(f"{error} {error.remedy}")
+        _say(str(error))
         return 1
     print(json.dumps(command))  # noqa: T201 - the answer
     return 0
