@@ -83,6 +83,8 @@ prepared: java $(STAMP)
 	@$(MAKE) -j 2 setup check
 	@$(say) "zsh and fish: for the tests of completion, fetched once with apt, without root"
 	@$(BIN)/python -m tests.shells || $(say) "without them: the tests of completion fail"
+	@$(say) "chromium: for the tests of the console, 100 MB, fetched once with apt where the machine has none"
+	@$(BIN)/python -m tests.chromium || $(say) "without it: the tests of the console fail"
 	@$(say) "go, node, curl, jq: for the tests of examples/, fetched once where the machine has none"
 	@$(BIN)/python -m tests.example_programs || $(say) "without them: the tests of examples/ fail"
 
