@@ -27,7 +27,7 @@ ALERT_ARGS ?=
 
 say = printf '==> %s\n'
 
-.PHONY: help setup python java demo check format prepared test test-fast test-long fuzz explore mutants bench bench-gateway bench-pull bench-strategies bench-producer strategy-figures alerts alert-rules java-client dashboards metrics-page metrics-samples json-page openapi settings-pages abuse lock image image-steps clean
+.PHONY: help setup python java demo check format prepared programs test test-fast test-long fuzz explore mutants bench bench-gateway bench-pull bench-strategies bench-producer strategy-figures alerts alert-rules java-client dashboards metrics-page metrics-samples json-page openapi settings-pages abuse lock image image-steps clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | \
@@ -78,9 +78,11 @@ format: $(STAMP) ## let ruff format and fix what it can
 	@$(BIN)/ruff format .
 	@$(BIN)/ruff check --fix .
 
-# Jars come over the network while the checks compute.
+# Jars and programs come over the network while the checks compute.
 prepared: java $(STAMP)
-	@$(MAKE) -j 2 setup check
+	@$(MAKE) -j 3 setup programs check
+
+programs: $(STAMP) ## programs that only tests need: shells, a browser, the languages of examples/
 	@$(say) "zsh and fish: for the tests of completion, fetched once with apt, without root"
 	@$(BIN)/python -m tests.shells || $(say) "without them: the tests of completion fail"
 	@$(say) "chromium: for the tests of the console, 100 MB, fetched once with apt where the machine has none"
