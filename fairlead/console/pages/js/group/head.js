@@ -1,0 +1,69 @@
+// The head of a group: what is wrong first, then how it stands, and what was decided last.
+
+import { html } from "../html.js";
+import { useApp } from "../app.js";
+import { number, span as length } from "../format.js";
+import { Chip, PhaseChip } from "../parts/chip.js";
+import { Epoch, Inert } from "../parts/name.js";
+import { Figure } from "../parts/page.js";
+import { Term } from "../parts/term.js";
+import { Ago, Span } from "../parts/time.js";
+
+/** What is wrong, each with its remedy; or, in a sentence, that nothing is. */
+export function Verdict({ group }) {
+  const { t } = useApp();
+  if (group.problems.length === 0) {
+    return html`<p class="verdict" data-kind=${busy(group) ? "busy" : "ok"}>
+      <${Chip} kind=${busy(group) ? "busy" : "ok"}>${t(busy(group) ? "group.moving" : "group.safe")}<//>
+      <span>${sentence(t, group)}</span></p>`;
+  }
+  return html`<section class="problems" aria-labelledby="problems-head">
+    <h2 id="problems-head"><${Chip} kind="bad">${t("group.problems", { n: group.problems.length })}<//></h2>
+    <ul>${group.problems.map((each) => html`<li key=${`${each.problem}\n${each.for}`}>
+      <strong><${Inert}>${each.says}<//></strong>
+      ${each.remedy && html`<span><span class="muted">${t("group.remedy")} </span><${Inert}>${each.remedy}<//></span>`}
+    </li>`)}</ul>
+  </section>`;
+}
+
+const busy = (group) => group.queues_in_handover + group.queues_unassigned > 0;
+
+function sentence(t, group) {
+  if (group.queues_in_handover > 0) return t("group.safe_handover", { n: group.queues_in_handover });
+  if (group.members === 0) return t("group.safe_nobody");
+  if (group.queues_unassigned > 0) return t("group.safe_unassigned", { n: group.queues_unassigned });
+  return t("group.safe_says", { n: group.queues });
+}
+
+export function Figures({ group }) {
+  const { t } = useApp();
+  const { lag_messages: lag, lag_ms: late } = group;
+  const least = group.lag_at_least ? "≥ " : "";
+  return html`<dl class="grid-cards figures">
+    <${Figure} label=${t("group.phase")} value=${html`<${PhaseChip} phase=${group.phase} />`}
+      says=${html`${t("group.since")} <${Ago} ms=${group.phase_since_ms} />`} />
+    <${Figure} label=${t("group.members")} value=${number(group.members)}
+      says=${t("group.idle", { n: group.members_idle })} kind=${group.members === 0 ? "bad" : undefined} />
+    <${Figure} label=${t("group.queues")} value=${number(group.queues)}
+      says=${t("group.unassigned", { n: group.queues_unassigned })}
+      kind=${group.queues_unassigned > 0 ? "bad" : undefined} />
+    <${Figure} label=${html`<${Term} word="lag">${t("group.lag")}<//>`} value=${lag === null ? "–" : `${least}${number(lag)}`}
+      says=${late === null ? t("group.lag_unknown") : html`${least}<${Span} ms=${late} />`} />
+    <${Figure} label=${html`<${Term} word="strategy">${t("group.strategy")}<//>`} value=${group.strategy ?? "–"}
+      says=${group.mode ?? ""} />
+    <${Figure} label=${html`<${Term} word="skew">${t("group.skew")}<//>`} value=${number(group.skew)} says=${t("group.skew_says")} />
+    <${Figure} label=${html`<${Term} word="epoch">${t("group.epoch")}<//>`} value=${html`<${Epoch} epoch=${group.epoch} />`}
+      says=${group.engine.silent ? t("group.engine_silent", { span: length(group.engine.silent_ms) }) : t("group.engine_runs")}
+      kind=${group.engine.silent ? "bad" : undefined} />
+  </dl>`;
+}
+
+/** What was decided last, in words; `mark` is its mark on the ribbon. */
+export function LastDecision({ name, mark }) {
+  const { t, href } = useApp();
+  if (mark === undefined) return html`<p class="muted">${t("group.no_decision")}</p>`;
+  return html`<p class="last-decision"><span class="muted">${t("group.last")}</span>${" "}
+    <strong><${Inert}>${mark.says}<//></strong>${" · "}${t("group.moved", { n: mark.queues_moved })}${" · "}
+    <${Ago} ms=${mark.append_ms} />${" · "}
+    <a href=${href.decision(name, mark.at[2])}>${t("group.why")}</a></p>`;
+}
