@@ -13,6 +13,7 @@ from fairlead.observed.observed_group import ObservedGroup
 from fairlead.observed.positions import GroupPositions
 from fairlead.observed.releases import Releases
 from fairlead.observed.shared_facts import SharedFacts
+from fairlead.observed.touched import Touched
 from fairlead.observed.unconfirmed import Unconfirmed
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.quick_fields import text_of
@@ -29,12 +30,14 @@ class KnownGroups:
         by_name: the groups.
         counters: what has happened to them.
         stirred: groups in which something may be under way.
+        touched: groups that records have told of since somebody asked.
     """
 
     def __init__(self, facts: SharedFacts, bounds: Bounds = MANY) -> None:
         self.by_name: dict[str, ObservedGroup] = {}
         self.counters = GroupCounters()
         self.stirred: set[str] = set()
+        self.touched = Touched()
         self._facts, self._bounds = facts, bounds
         self._strangers = Unconfirmed()
 
@@ -81,6 +84,7 @@ class KnownGroups:
         for name, others in gone.items():
             if name in self.by_name:
                 self.by_name[name].forget_queues(others)
+                self.touched.changed.add(name)
 
     def _is_known(self, name: str, queue: MessageQueue) -> bool:
         group = self.by_name.get(name)
@@ -90,6 +94,7 @@ class KnownGroups:
         """Forget a group and its counts."""
         self.by_name.pop(name).members.forget_all()
         self.stirred.discard(name)
+        self.touched.changed.add(name)
         self._strangers.confirm(name)
         self.counters.forget(name)
 

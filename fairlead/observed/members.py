@@ -98,11 +98,19 @@ class LiveMembers:
 
 @dataclass(slots=True)
 class Members:
-    """All members of one group that were heard within the longest lease, or were heard last."""
+    """All members of one group that were heard within the longest lease, or were heard last.
+
+    Attributes:
+        share: how much is kept of the members of all groups.
+        heard: the members.
+        newest_ms: when the newest heartbeat was appended.
+        news: grows with each record that says more than that a member is still there.
+    """
 
     share: MemoryShare = field(default_factory=MemoryShare)
     heard: dict[MemberKey, HeardMember] = field(default_factory=dict)
     newest_ms: int = 0
+    news: int = 0
     _roll: LiveMembers | None = None
     _rules: GroupRules | None = None
     _live: frozenset[MemberKey] = frozenset()
@@ -132,7 +140,7 @@ class Members:
                 known.since_ms = append_ms
             known.heard_ms, known.seen_ms = append_ms, clock_ms
             if key not in self._live:
-                self._roll = None
+                self._renew()
         try:
             return self._take(key, known, body, append_ms, clock_ms, rules=rules)
         except NO_RECORD:
@@ -159,7 +167,7 @@ class Members:
             self.heard[key] = HeardMember(
                 append_ms, append_ms, clock_ms, digest, append_ms, epoch, member, said
             )
-            self._roll = None
+            self._renew()
             return True
         if known.said != said:
             fresh = _member(key, body, known.member.joined_ms)
@@ -167,10 +175,12 @@ class Members:
                 return False
             known.member = replace(fresh, leaving=known.member.leaving)
             known.said = said
-            self._roll = None
+            self._renew()
+        self.news += known.applied != epoch
         known.applied = epoch
         if known.digest == digest:
             return False
+        self.news += 1
         known.digest, known.digest_ms = digest, append_ms
         return True
 
@@ -197,11 +207,15 @@ class Members:
     def _keep(self, heard: dict[MemberKey, HeardMember]) -> None:
         self.heard = heard
         self._count(sum(_room_of(each.member) for each in heard.values()))
-        self._roll = None
+        self._renew()
 
     def _count(self, kept: int) -> None:
         self.share.used += kept - self._bytes
         self._bytes = kept
+
+    def _renew(self) -> None:
+        self._roll = None
+        self.news += 1
 
     def forget_all(self) -> None:
         """Forget every member: the group itself is forgotten."""
@@ -217,7 +231,7 @@ class Members:
         if known is not None and not known.member.leaving:
             known.member = replace(known.member, leaving=True)
             known.left_ms = clock_ms
-            self._roll = None
+            self._renew()
 
     def forget(self, clock_ms: int) -> None:
         """Forget members silent for longer than any lease, unless nobody was heard since."""

@@ -1,6 +1,6 @@
 """All groups at once: takes raw records in any order of topics, and answers questions on groups."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from typing import Final
 
 from fairlead.control.group_names import NamedGroups
@@ -22,6 +22,7 @@ from fairlead.observed.rules import RulesOfGroups
 from fairlead.observed.shared_facts import SharedFacts
 from fairlead.observed.snapshot import Snapshot
 from fairlead.observed.summary import GroupSummary
+from fairlead.observed.touched import Touched
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import Partitions, RawRecord
 from fairlead.wire.record_keys import group_named
@@ -179,7 +180,8 @@ class ObservedGroups:
         self._facts.take_ends(at_ms, ends, identities)
         for each in self._groups.by_name.values():
             each.positions.apply_identities(identities, at_ms)
-            each.positions.date(ends)
+            if each.positions.date(ends):
+                self._groups.touched.measured.add(each.name)
         for name, positions in committed.items():
             group = self._groups.by_name.get(name)
             for queue, position in positions.items() if group is not None else ():
@@ -187,6 +189,7 @@ class ObservedGroups:
                 identity = identities.get(queue.topic)
                 report = PositionReport(queue, None, position, identity=identity, by="committed")
                 group.take_commit(report, at_ms)
+                self._groups.touched.measured.add(name)
 
     def unmeasured(self, silent_ms: int) -> dict[str, list[MessageQueue]]:
         """Return each group's queues that nobody has told anything of for so long."""
@@ -210,6 +213,30 @@ class ObservedGroups:
         ``now_ms``: until when silence counts; None: until the newest record.
         """
         return [figures_of(group, self._history_ms, now_ms).summary for group in self._known()]
+
+    def lines(self, names: Iterable[str], now_ms: int) -> dict[str, GroupSummary | None]:
+        """Return the lines of some groups; None: no such group, or it is over."""
+        lines: dict[str, GroupSummary | None] = {}
+        for name in names:
+            lines[name] = None
+            if self.has_group(name):
+                group = self._groups.by_name[name]
+                lines[name] = figures_of(group, self._history_ms, now_ms).summary
+        return lines
+
+    def has_group(self, name: str) -> bool:
+        """Tell whether there is such a group, and it is not over."""
+        group = self._groups.by_name.get(name)
+        return group is not None and not group.is_over(self._oldest_ms)
+
+    def late_shards(self) -> frozenset[int]:
+        """Return the shards whose engine is silent while records come."""
+        return self._facts.late_shards()
+
+    def take_touched(self) -> Touched:
+        """Return which groups records have told of since this was last asked."""
+        taken, self._groups.touched = self._groups.touched, Touched()
+        return taken
 
     def figures(self) -> list[GroupFigures]:
         """Return each group in numbers, sorted by name."""

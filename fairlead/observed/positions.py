@@ -346,11 +346,12 @@ class GroupPositions:
             )
         return observed
 
-    def date(self, polled: Container[MessageQueue]) -> None:
-        """Compute the lag of these queues again, since other ends are known."""
-        for queue, measure in self.queues.items():
-            if queue in polled:
-                measure.date(self.polled.get(queue))
+    def date(self, polled: Container[MessageQueue]) -> bool:
+        """Compute the lag of these queues again; tell whether the group has any of them."""
+        dated = [(queue, each) for queue, each in self.queues.items() if queue in polled]
+        for queue, measure in dated:
+            measure.date(self.polled.get(queue))
+        return bool(dated)
 
     def behind(self, topic: str) -> Behind | None:
         """Return how far behind a topic is: all messages, and since when the furthest queue is."""

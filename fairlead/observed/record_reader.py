@@ -7,6 +7,7 @@ from fairlead.observed.bridge_liveness import BridgeSigns
 from fairlead.observed.known_groups import KnownGroups
 from fairlead.observed.positions import PositionReport, progress_of
 from fairlead.observed.shared_facts import SharedFacts
+from fairlead.observed.touched import Touched
 from fairlead.wire.assignment_sets import member_part
 from fairlead.wire.decode import decode
 from fairlead.wire.limits import WireLimits
@@ -65,6 +66,10 @@ class RecordReader:
             names.name(suffix): limits.bytes_max(suffix) for suffix in ("heartbeats", "releases")
         }
 
+    @property
+    def _touched(self) -> Touched:
+        return self._groups.touched
+
     def reads(self, row: RawRecord) -> bool:
         """Tell whether this topic tells anything of groups."""
         return row.topic in self._readers
@@ -92,15 +97,21 @@ class RecordReader:
         kind = body["kind"]
         if kind == "heartbeat":
             group = self._groups.of_sender(body, row)
+            news = group.members.news
             if group.members.take_heartbeat(body, row.append_ms, clock_ms, group.rules):
                 group.changed()
+            is_new = group.members.news != news
+            (self._touched.changed if is_new else self._touched.heard).add(group.name)
         elif kind == "progress":
             reports = progress_of(body)
             group = self._groups.of_sender(body, row)
             group.take_progress(reports, row.append_ms)
+            self._touched.measured.add(group.name)
             self._groups.meet(group, (report.queue for report in reports))
         elif kind == "leave":
-            self._groups.of_sender(body, row).members.take_leave(body, clock_ms)
+            group = self._groups.of_sender(body, row)
+            group.members.take_leave(body, clock_ms)
+            self._touched.changed.add(group.name)
 
     def _take_release(self, row: RawRecord) -> None:
         if row.value is None:
@@ -117,22 +128,26 @@ class RecordReader:
         group = self._groups.of_sender(body, row)
         group.take_release(member_of(body), report, row.append_ms)
         self._groups.meet(group, [report.queue])
-        self._groups.stirred.add(text_of(body["group"]))
+        self._groups.stirred.add(group.name)
+        self._touched.changed.add(group.name)
 
     def _take_rule(self, row: RawRecord) -> None:
         name = self._facts.rules.apply_row(row)
         if name is not None:
-            self._groups.confirmed_group(name, row)
+            self._touched.changed.add(self._groups.confirmed_group(name, row).name)
             return
         reset = decode("control", row, self._limits)
         if isinstance(reset, Reset):
-            self._groups.confirmed_group(reset.group, row).positions.apply_reset(
-                reset, row.offset, row.append_ms
-            )
+            group = self._groups.confirmed_group(reset.group, row)
+            group.positions.apply_reset(reset, row.offset, row.append_ms)
+            self._touched.changed.add(group.name)
+        else:
+            self._touched.everything = True
 
     def _take_route(self, row: RawRecord) -> None:
         changed = decode("routes", row, self._limits)
         if isinstance(changed, RouteChanged):
+            self._touched.everything = True
             route, before = changed.route, self._facts.identities.get(changed.topic)
             self._facts.set_route(changed.topic, route, row.append_ms)
             if route is not None and before is not None and before[0] != route.identity:
@@ -165,15 +180,18 @@ class RecordReader:
         for report in reports:
             group.positions.apply_bounds(report, row.append_ms)
         group.changed()
+        self._touched.changed.add(group.name)
 
     def _take_generation(self, row: RawRecord) -> None:
         if row.value is not None and body_of(row.value)["kind"] == "generation":
             self._facts.claim(row.offset + 1, row.append_ms)
+            self._touched.everything = True
 
     def _take_assignment(self, row: RawRecord) -> None:
         if row.value is None:
             name, member, number = member_part(row.key or b"")
             group = self._groups.confirmed_group(name, row)
+            self._touched.changed.add(group.name)
             if number is None:
                 group.assignments.odd.discard(member)
                 return
@@ -182,6 +200,7 @@ class RecordReader:
             return
         body = body_of(row.value)
         group = self._groups.confirmed_group(body["group"], row)
+        self._touched.changed.add(group.name)
         if body["kind"] == "assignment":
             group.assignments.put(part_of(body))
             group.changed()
@@ -197,3 +216,4 @@ class RecordReader:
         group = self._groups.confirmed_group(name, row)
         group.take_decision(part)
         self._groups.stirred.add(name)
+        self._touched.changed.add(name)

@@ -10,7 +10,7 @@ from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
 from fairlead.engine.seals import is_believed
 from fairlead.observed.append_times import AppendTimes
 from fairlead.observed.end_history import EndHistory
-from fairlead.observed.engine_liveness import EngineLiveness, tick_generation
+from fairlead.observed.engine_liveness import TICKS_SILENT, EngineLiveness, tick_generation
 from fairlead.observed.memory_share import MemoryShare
 from fairlead.observed.rules import RulesOfGroups
 from fairlead.wire.limits import INT64_MAX
@@ -123,6 +123,14 @@ class SharedFacts:
         ticks = self.ticked.get(shard, {})
         believed = (ms for each, ms in ticks.items() if is_believed(each, self.generation))
         return max(believed, default=None)
+
+    def late_shards(self) -> frozenset[int]:
+        """Return the shards in which records came for long enough behind the newest tick."""
+        return frozenset(
+            shard
+            for shard, clock in self.clocks.items()
+            if (clock.append_ms or 0) - (self._ticked_ms(shard) or 0) > TICKS_SILENT * self.tick_ms
+        )
 
     def engine(self, group: str, rules: GroupRules, now_ms: int) -> EngineLiveness:
         """Return whether an engine runs for a group; ``now_ms``: until when silence counts."""

@@ -19,11 +19,13 @@ from starlette.routing import Route
 
 from fairlead.access.guard import Admitted, admitted
 from fairlead.access.refusals import AccessError
+from fairlead.console.live_api import LiveApi
+from fairlead.console.live_streams import LiveStreams
 from fairlead.control.group_names import nearest_words
+from fairlead.http.event_streams import EventStreams
 from fairlead.http.metrics_answer import metrics_answer
 from fairlead.http.problems import Problem, problem_handlers
 from fairlead.kafka.topic_follower import Following
-from fairlead.serve.event_streams import EventStreams
 from fairlead.serve.readiness import readiness_of
 from fairlead.serve.serve_metrics import ServeMetrics
 from fairlead.serve.shared_view import SharedView
@@ -57,6 +59,8 @@ def application(
         streams: counts the open streams of events.
     """
     answers = _Answers(held, following, metrics, streams, kafka)
+    live = LiveStreams(held, answers.groups_head)
+    streams.at_close(live.close)
     routes = [
         Route("/", answers.index),
         Route("/healthz", answers.healthz),
@@ -66,6 +70,7 @@ def application(
         Route("/api/v1/groups/{group}", answers.group),
         Route("/api/v1/groups/{group}/decisions", answers.decisions),
         Route("/api/v1/groups/{group}/events", answers.events),
+        *LiveApi(held, live, streams, answers.unknown).routes,
     ]
     return Starlette(
         routes=routes,
@@ -133,26 +138,27 @@ class _Answers:
     async def groups(self, request: Request) -> Response:
         """List the groups that the caller may observe."""
         groups = self._observed(request, await run_in_threadpool(self._held.groups))
-        bridges = await run_in_threadpool(self._held.bridges)
+        head = await run_in_threadpool(self.groups_head)
+        return _json({**head, "as_of_ms": self._held.as_of_ms, "groups": groups})
+
+    def groups_head(self) -> dict[str, Any]:
+        """Return the document of all groups without the groups."""
         readiness = readiness_of(self._following())
-        return _json(
-            {
-                **self._of,
-                "as_of_ms": self._held.as_of_ms,
-                "now_ms": time.time_ns() // 1_000_000,
-                "ready": readiness.ready,
-                "reason": readiness.reason,
-                "records_behind": readiness.behind,
-                "bridges": bridges,
-                "groups": groups,
-            }
-        )
+        return {
+            **self._of,
+            "as_of_ms": self._held.newest_ms,
+            "now_ms": time.time_ns() // 1_000_000,
+            "ready": readiness.ready,
+            "reason": readiness.reason,
+            "records_behind": readiness.behind,
+            "bridges": self._held.bridges(),
+        }
 
     async def group(self, request: Request) -> Response:
         """Describe one group."""
         name = request.path_params["group"]
         description = await run_in_threadpool(self._held.group, name)
-        return await self._unknown(request, name) if description is None else _json(description)
+        return await self.unknown(request, name) if description is None else _json(description)
 
     async def decisions(self, request: Request) -> Response:
         """List the decisions of a group, oldest first; ``since_ms`` leaves out older ones."""
@@ -165,7 +171,7 @@ class _Answers:
             )
         decisions = await run_in_threadpool(self._held.decisions, name, since_ms)
         return (
-            await self._unknown(request, name)
+            await self.unknown(request, name)
             if decisions is None
             else _json({"decisions": decisions})
         )
@@ -181,15 +187,10 @@ class _Answers:
         except ValueError:
             return _refused(400, "Last-Event-ID", "it is no offset.", "Leave it out.")
         if await run_in_threadpool(self._held.group, name) is None:
-            return await self._unknown(request, name)
-        if self._streams.are_full:
-            return Problem(
-                503,
-                "streams_full",
-                f"{self._streams.streams_max} streams of events are open, three quarters of all "
-                "connections; no more are allowed.",
-                "Close some, or raise http.connections.",
-            ).answer()
+            return await self.unknown(request, name)
+        refusal = self._streams.refusal
+        if refusal is not None:
+            return refusal.answer()
         caller = admitted(request.scope)
         try:
             parts = self._event_lines(name, after, caller)
@@ -202,7 +203,7 @@ class _Answers:
             after = await run_in_threadpool(self._held.newest_offset, name)
         spoke = time.monotonic()
         yield b": connected\n\n"
-        while caller.still_stands:
+        while caller.still_stands and not self._streams.are_closed:
             decisions = await run_in_threadpool(self._held.decisions, name, 0, after)
             for each in decisions or ():
                 after, spoke = each["at"][2], time.monotonic()
@@ -217,7 +218,8 @@ class _Answers:
         principal = admitted(request.scope).principal
         return [each for each in groups if principal.may("observe", each["group"])]
 
-    async def _unknown(self, request: Request, name: str) -> Response:
+    async def unknown(self, request: Request, name: str) -> Response:
+        """Answer that there is no such group."""
         if not GROUP.allows(name):
             return _refused(404, "group", f"no group has such a name ({GROUP.words}).", _ALL_GROUPS)
         # A search may take half a second: those who wait for one must not take threads from others.

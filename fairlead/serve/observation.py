@@ -6,10 +6,10 @@ from typing import Any, Final
 from prometheus_client import CollectorRegistry
 
 from fairlead.bridges.kafka.data_cluster import DataCluster
+from fairlead.http.event_streams import EventStreams
 from fairlead.kafka.topic_follower import Following, TopicFollower
 from fairlead.observed.read_windows import WINDOWS_MS
 from fairlead.serve.api import application
-from fairlead.serve.event_streams import EventStreams
 from fairlead.serve.group_metrics import GroupMetrics
 from fairlead.serve.offset_poller import OffsetPoller
 from fairlead.serve.refused_paths import NOTHING_TO_FOLLOW, gateway_alone
@@ -34,6 +34,7 @@ class Observation:
     Attributes:
         metrics: the numbers of this process and of the groups.
         application: answers over HTTP.
+        streams: the open streams of events.
     """
 
     def __init__(self, settings: Settings, data: DataCluster) -> None:
@@ -51,8 +52,8 @@ class Observation:
         self._poller = OffsetPoller(held, data, settings.serve.lag_period_ms)
         self.metrics = ServeMetrics(self._following)
         self.registry.register(GroupMetrics(held.snapshot))
-        streams = EventStreams(settings.http.connections, self.metrics.streams)
-        answers = application(held, self._following, self.metrics, streams, settings.kafka)
+        self.streams = EventStreams(settings.http.connections, self.metrics.streams)
+        answers = application(held, self._following, self.metrics, self.streams, settings.kafka)
         self.application: Any = answers if self._observes else gateway_alone(answers)
 
     @property

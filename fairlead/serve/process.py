@@ -73,6 +73,7 @@ def run_serve(settings: Settings, data: DataCluster, stop: threading.Event) -> N
             if door is not None:
                 ending.callback(door.stop)
             ending.callback(server.stop)
+            ending.callback(observation.streams.close)
             log.info("serving", url=server.url)
             stop.wait()
             if not server.is_answering:

@@ -7,13 +7,15 @@ often they are asked for.
 import gc
 import threading
 import time
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from fairlead.core.allocation import Strategy
 from fairlead.observed.counters import GroupCounters
 from fairlead.observed.observed_groups import ObservedGroups
 from fairlead.observed.snapshot import Snapshot
+from fairlead.observed.summary import GroupSummary
+from fairlead.observed.touched import Touched
 from fairlead.settings import ServeSettings
 from fairlead.wire.raw import Partitions, RawRecord
 from fairlead.wire.topics import TopicNames
@@ -51,6 +53,11 @@ class SharedView:
         self._groups_at = 0.0
         self._groups: list[dict[str, Any]] = []
         self._as_of_ms = 0
+        self._listeners: list[Callable[[Touched], None]] = []
+
+    def listen(self, told: Callable[[Touched], None]) -> None:
+        """Call this, on the thread that reads, whenever something was read of groups."""
+        self._listeners.append(told)
 
     def begin(self, names: TopicNames, partitions: Partitions) -> None:
         """Forget everything but the counters: the topics are read again."""
@@ -73,6 +80,8 @@ class SharedView:
         with self._lock:
             assert self._view is not None, "the follower begins before it takes"
             self._view.apply(rows)
+            touched = self._view.take_touched()
+        self._tell(touched)
 
     def follow(self) -> None:
         """Count from now on: what was read until now stood in the topics before."""
@@ -81,6 +90,18 @@ class SharedView:
             self._view.follow(self._counted)
             # What was read stays: a search for garbage in it would hold up answers for a second.
             gc.freeze()
+        self._tell(Touched(everything=True))
+
+    def _tell(self, touched: Touched) -> None:
+        if touched:
+            for told in self._listeners:
+                told(touched)
+
+    @property
+    def is_whole(self) -> bool:
+        """Whether all is read that stood in the topics when they were last read from the start."""
+        view = self._view
+        return view is not None and view.counters.following
 
     def snapshot(self) -> Snapshot | None:
         """Return all groups in numbers; None: not everything that stood in the topics is read.
@@ -114,10 +135,33 @@ class SharedView:
             self._groups_at = time.monotonic()
         return self._groups
 
+    def lines(self, names: Collection[str]) -> dict[str, dict[str, Any] | None]:
+        """Return the lines of some groups; None: nobody knows such a group."""
+        nothing: dict[str, GroupSummary | None] = {}
+        found = self.query(lambda view: view.lines(names, _now_ms()), nothing)
+        return {name: None if line is None else line.to_json() for name, line in found.items()}
+
+    def late_shards(self) -> frozenset[int]:
+        """Return the shards whose engine is silent while records come."""
+        return self.query(lambda view: view.late_shards(), frozenset())
+
+    def names(self) -> list[str]:
+        """Return the names of all groups."""
+        return self.query(lambda view: view.names(), [])
+
+    def has_group(self, name: str) -> bool:
+        """Tell whether anybody knows a group."""
+        return self.query(lambda view: view.has_group(name), otherwise=False)
+
     @property
     def as_of_ms(self) -> int | None:
         """The newest append time that the last list of groups rests on; None: nothing was read."""
         return self._as_of_ms or None
+
+    @property
+    def newest_ms(self) -> int | None:
+        """The newest append time that was read; None: nothing was read."""
+        return self.query(lambda view: view.as_of_ms, 0) or None
 
     def bridges(self) -> list[dict[str, Any]]:
         """Return the bridge of each cluster, sorted by the clusters' names."""

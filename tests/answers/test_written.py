@@ -20,12 +20,12 @@ from fairlead.control.control_session import RuleOutcome
 from fairlead.core.model import MessageQueue
 from fairlead.core.records import RuleSet
 from fairlead.errors import VerdictError
+from fairlead.http.event_streams import EventStreams
 from fairlead.http.server import HttpServer, start_server
 from fairlead.kafka.topic_follower import Following
 from fairlead.planning.changes import Changes
 from fairlead.planning.saved_plan import PlannedMove, SavedPlan
 from fairlead.serve.api import application
-from fairlead.serve.event_streams import EventStreams
 from fairlead.serve.serve_metrics import ServeMetrics
 from fairlead.serve.shared_view import SharedView
 from fairlead.settings import ServeSettings, load_settings

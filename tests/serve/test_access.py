@@ -16,11 +16,11 @@ import pytest
 from fairlead.access.guard import AccessGuard, guarded, right_for
 from fairlead.errors import EnvironmentMissingError, ExitCode
 from fairlead.gateway.routes import ROUTES
+from fairlead.http.event_streams import EventStreams
 from fairlead.http.server import HttpServer, start_server
 from fairlead.http.tls import tls_contexts
 from fairlead.kafka.topic_follower import Following
 from fairlead.serve.api import application
-from fairlead.serve.event_streams import EventStreams
 from fairlead.serve.serve_metrics import ServeMetrics
 from fairlead.serve.shared_view import SharedView
 from fairlead.settings import Settings, SettingsError, load_settings

@@ -8,9 +8,9 @@ from starlette.requests import Request
 from starlette.routing import Route
 
 from fairlead.http.endpoint import engine_application
+from fairlead.http.event_streams import EventStreams
 from fairlead.kafka.topic_follower import Following
 from fairlead.serve.api import application
-from fairlead.serve.event_streams import EventStreams
 from fairlead.serve.serve_metrics import ServeMetrics
 from fairlead.serve.shared_view import SharedView
 from fairlead.settings import load_settings

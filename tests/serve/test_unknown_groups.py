@@ -9,10 +9,10 @@ from collections.abc import Iterator
 import pytest
 
 from fairlead.access.guard import guarded
+from fairlead.http.event_streams import EventStreams
 from fairlead.http.server import HttpServer, start_server
 from fairlead.kafka.topic_follower import Following
 from fairlead.serve.api import application
-from fairlead.serve.event_streams import EventStreams
 from fairlead.serve.serve_metrics import ServeMetrics
 from fairlead.serve.shared_view import SharedView
 from fairlead.settings import ServeSettings, load_settings

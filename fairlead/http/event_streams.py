@@ -1,10 +1,12 @@
-"""Counts the open streams of events, so that connections are left for other requests."""
+"""The open streams of events: counted, so that connections are left for others, and ended."""
 
 from collections.abc import AsyncIterator, Callable
 
 from prometheus_client import Gauge
 from starlette.responses import StreamingResponse
 from starlette.types import Receive, Scope, Send
+
+from fairlead.http.problems import Problem
 
 __all__ = ["EventStreams"]
 
@@ -24,11 +26,32 @@ class EventStreams:
         self.streams_max = connections_max * 3 // 4
         self._shown = shown
         self._open = 0
+        self._enders: list[Callable[[], None]] = []
+        self.are_closed = False
+        """Whether the server stops: each stream has to end."""
+
+    def at_close(self, end: Callable[[], None]) -> None:
+        """Call this when all streams have to end."""
+        self._enders.append(end)
+
+    def close(self) -> None:
+        """End all streams, from any thread."""
+        self.are_closed = True
+        for end in self._enders:
+            end()
 
     @property
-    def are_full(self) -> bool:
-        """Whether no other stream may begin."""
-        return self._open >= self.streams_max
+    def refusal(self) -> Problem | None:
+        """Why no other stream may begin; None: one may."""
+        if self._open < self.streams_max:
+            return None
+        return Problem(
+            503,
+            "streams_full",
+            f"{self.streams_max} streams of events are open, three quarters of all "
+            "connections; no more are allowed.",
+            "Close some, or raise http.connections.",
+        )
 
     def answer(
         self, parts: AsyncIterator[bytes], enter: Callable[[], Callable[[], None]]
@@ -60,7 +83,7 @@ class _Stream(StreamingResponse):
         self._leave = leave
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        # Nothing is awaited between the check of ``are_full`` and this line.
+        # Nothing is awaited between the check of ``refusal`` and this line.
         self._streams.began()
         try:
             await super().__call__(scope, receive, send)
