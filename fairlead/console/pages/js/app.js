@@ -35,7 +35,7 @@ export function createApp() {
     app.afterLogin = from;
   };
   const api = createApi({ csrf: () => me.get()?.csrf, onUnknown: toLogin });
-  const live = createLive({ settings, onUnknown: toLogin });
+  const live = createLive({ api, settings, onUnknown: toLogin });
   const app = {
     api, live, clock, settings, me, cluster, said, words, href,
     place: router.place, go: router.go, setQuery: router.setQuery, afterLogin: "",

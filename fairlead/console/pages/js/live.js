@@ -11,9 +11,9 @@ const ASLEEP_MS = 45_000;
 
 // `connection` tells {kind, since_ms, detail}: idle, connecting, live, reconnecting, paused, hidden
 // or refused. `onUnknown` is called when the server does not know who asks (401).
-export function createLive({ settings, onUnknown }) {
+export function createLive({ api, settings, onUnknown }) {
   const connection = createStore({ kind: "idle", since_ms: Date.now(), detail: "" });
-  let followed = null; // { path, handlers }
+  let followed = null; // { path, handlers, everyMs }
   let source = null;
   let timer = null;
   let retries = 0;
@@ -37,7 +37,10 @@ export function createLive({ settings, onUnknown }) {
     if (settings.get().paused) return tell("paused");
     if (document.hidden) return tell("hidden");
     if (connection.get().kind !== "reconnecting") tell("connecting");
-    const mine = followed;
+    return followed.everyMs ? ask(followed) : listen(followed);
+  }
+
+  function listen(mine) {
     const stream = new EventSource(urlOf(mine.path));
     source = stream;
     const on = (name) => stream.addEventListener(name, ({ data }) => {
@@ -48,6 +51,25 @@ export function createLive({ settings, onUnknown }) {
     stream.onopen = () => { if (source === stream) heard(); };
     stream.onerror = () => { if (source === stream) lost(stream, mine); };
     ["snapshot", "change", "gone"].forEach(on);
+  }
+
+  // A page without a stream asks again and again; what it hears is a snapshot each time.
+  async function ask(mine) {
+    const asked = new AbortController();
+    source = { close: () => asked.abort() };
+    const again = (ms) => {
+      source = null;
+      timer = setTimeout(open, ms);
+    };
+    try {
+      const data = await api.get(mine.path, { signal: asked.signal });
+      if (asked.signal.aborted) return;
+      heard();
+      mine.handlers.snapshot?.(data);
+      again(Math.max(mine.everyMs, settings.get().interval_ms));
+    } catch (problem) {
+      if (!asked.signal.aborted) failed(mine, problem, again);
+    }
   }
 
   function heard() {
@@ -63,6 +85,10 @@ export function createLive({ settings, onUnknown }) {
     close();
     const problem = await refusal(urlOf(mine.path));
     if (followed !== mine || source) return;
+    failed(mine, problem, (ms) => { timer = setTimeout(open, ms); });
+  }
+
+  function failed(mine, problem, again) {
     if (problem?.status === 401) {
       onUnknown(problem);
     } else if (problem && FINAL.has(problem.status)) {
@@ -70,12 +96,13 @@ export function createLive({ settings, onUnknown }) {
       mine.handlers.problem?.(problem);
     } else {
       tell("reconnecting", problem?.detail ?? "");
-      timer = setTimeout(open, RETRY_MS[Math.min(retries++, RETRY_MS.length - 1)]);
+      if (problem?.status) mine.handlers.waiting?.(problem);
+      again(RETRY_MS[Math.min(retries++, RETRY_MS.length - 1)]);
     }
   }
 
-  function follow(path, handlers) {
-    const mine = { path, handlers };
+  function follow(path, handlers, everyMs = 0) {
+    const mine = { path, handlers, everyMs };
     followed = mine;
     retries = 0;
     tell("connecting");
@@ -133,15 +160,15 @@ function watchTheTab({ open, close }, connection, settings) {
   }, 10_000);
 }
 
-// The hook: follows `path` while mounted, and anew when the path changes; null follows nothing.
-export function useLive(live, path, handlers) {
+// The hook: follows `path` while mounted, and anew when the path changes; null follows nothing. With
+// `everyMs` the path is no stream: it is asked for again and again.
+export function useLive(live, path, handlers, everyMs = 0) {
   const kept = useRef(handlers);
   kept.current = handlers;
   useEffect(() => {
     if (path === null) return undefined;
     const call = (name) => (data) => kept.current[name]?.(data);
-    return live.follow(path, {
-      snapshot: call("snapshot"), change: call("change"), gone: call("gone"), problem: call("problem"),
-    });
+    const all = ["snapshot", "change", "gone", "problem", "waiting"].map((name) => [name, call(name)]);
+    return live.follow(path, Object.fromEntries(all), everyMs);
   }, [live, path]);
 }

@@ -69,13 +69,17 @@ function Count({ value, also, least, kind, t }) {
     ${also && html`<span class="also">${also}</span>`}`;
 }
 
-// Each problem in words; its own word of the documentation stands in the title.
+// Each problem in words, two of them to be seen; its word of the documentation stands in the title.
 function Troubles({ row, t }) {
-  const { problems, other_alarms: alarms } = row;
-  if (problems.length + alarms.length === 0) return html`<span class="muted">${t("groups.no_problem")}</span>`;
+  const all = [...row.problems.map((word) => ["bad", word]), ...row.other_alarms.map((word) => ["warn", word])];
+  if (all.length === 0) return html`<span class="muted">${t("groups.no_problem")}</span>`;
+  const shown = all.slice(0, all.length > 2 ? 1 : 2);
+  const rest = all.slice(shown.length).map(([, word]) => worded(t, "finding", word)).join(", ");
   return html`<span class="chips">
-    ${problems.map((each) => html`<${Chip} key=${each} kind="bad" title=${each}>${worded(t, "finding", each)}<//>`)}
-    ${alarms.map((each) => html`<${Chip} key=${each} kind="warn" title=${each}>${worded(t, "finding", each)}<//>`)}
+    ${shown.map(([kind, word]) => html`<${Chip} key=${word} kind=${kind}
+      title=${`${worded(t, "finding", word)} (${word})`}>${worded(t, "finding", word)}<//>`)}
+    ${rest && html`<span class="more" title=${rest}><span aria-hidden="true">+${all.length - shown.length}</span>
+      <span class="visually-hidden">${rest}</span></span>`}
   </span>`;
 }
 
@@ -90,8 +94,9 @@ export const triggersText = (t, triggers) => triggers.map((each) => worded(t, "t
 
 function Last({ last, t }) {
   if (!last) return html`<span class="muted">${t("groups.never")}</span>`;
-  return html`<span class="last"><span class="last-why">${triggersText(t, last.triggers)}
-    · ${t("groups.moved", { n: last.queues_moved })}</span><span class="muted"><${Ago} ms=${last.append_ms} /></span></span>`;
+  const why = `${t("groups.moved", { n: last.queues_moved })} · ${triggersText(t, last.triggers)}`;
+  return html`<span class="last"><span class="last-why" title=${why}>${why}</span>
+    <span class="muted"><${Ago} ms=${last.append_ms} /></span></span>`;
 }
 
 function Day({ moved, t }) {

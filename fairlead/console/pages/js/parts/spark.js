@@ -1,7 +1,7 @@
 // A small history: one bar for each of a few equal spans, with the same told in words.
 import { html, useMemo } from "../html.js";
 
-const WIDTH = 96;
+const WIDTH = 88;
 const HEIGHT = 22;
 
 export function Spark({ values, label }) {

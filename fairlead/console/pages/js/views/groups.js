@@ -75,6 +75,7 @@ function useGroups(app) {
       take(data, data.changed);
     },
     problem: (problem) => setTold((was) => ({ ...was, problem })),
+    waiting: (problem) => setTold((was) => ({ ...was, problem })),
   });
   return told;
 }
