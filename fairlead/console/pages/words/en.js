@@ -249,7 +249,7 @@ export default {
 
   "login.title": "Log in",
   "login.token": "Token",
-  "login.token_says": "It begins with flt_; who operates Fairlead makes one by the command fairlead token issue.",
+  "login.token_says": "It begins with flt_; who operates Fairlead makes one by the command fairlead token new.",
   "login.as": "Logged in as",
   "login.open": "This server asks nobody who they are.",
   "login.leave": "Log out",

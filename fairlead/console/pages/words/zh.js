@@ -243,7 +243,7 @@ export default {
 
   "login.title": "登录",
   "login.token": "令牌",
-  "login.token_says": "以 flt_ 开头；Fairlead 的运维人员用命令 fairlead token issue 生成。",
+  "login.token_says": "以 flt_ 开头；Fairlead 的运维人员用命令 fairlead token new 生成。",
   "login.as": "登录身份：",
   "login.open": "此服务器不询问任何人的身份。",
   "login.leave": "退出登录",

@@ -22,16 +22,22 @@ export function fed(feed, lines) {
 }
 
 export function Feed({ entries }) {
-  const { t, href } = useApp();
+  const { t } = useApp();
   return html`<section class="card feed" aria-labelledby="feed">
     <div class="card-head"><h2 id="feed">${t("groups.feed")}</h2></div>
-    <ol class="feed-list" role="log" aria-live="polite" aria-relevant="additions" aria-labelledby="feed" tabindex="0">
-      ${entries.map(({ key, group, append_ms: at, triggers, queues_moved: moved }) => html`<li key=${key}>
-        <${Name} href=${href.group(group)}>${group}<//>
-        <span>${triggersText(t, triggers)} · ${t("groups.moved", { n: moved })}</span>
-        <span class="muted" aria-live="off"><${Ago} ms=${at} /></span>
-      </li>`)}
-      ${entries.length === 0 && html`<li class="muted" key="none">${t("groups.feed_empty")}</li>`}
-    </ol>
+    <div class="feed-list" role="log" aria-live="polite" aria-relevant="additions"
+      aria-labelledby="feed" tabindex="0">
+      <ol>${entries.map((entry) => html`<${Entry} key=${entry.key} entry=${entry} />`)}</ol>
+      ${entries.length === 0 && html`<p class="muted">${t("groups.feed_empty")}</p>`}
+    </div>
   </section>`;
+}
+
+function Entry({ entry: { group, append_ms: at, triggers, queues_moved: moved } }) {
+  const { t, href } = useApp();
+  return html`<li>
+    <${Name} href=${href.group(group)}>${group}<//>
+    <span>${t("groups.moved", { n: moved })} · ${triggersText(t, triggers)}</span>
+    <span class="muted" aria-live="off"><${Ago} ms=${at} /></span>
+  </li>`;
 }

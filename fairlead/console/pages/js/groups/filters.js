@@ -9,11 +9,17 @@ const PAUSE_MS = 150;
 
 export function matching(groups, { filter = "", phase = "", problem = "" }) {
   const wanted = filter.trim().toLowerCase();
-  return groups
-    .filter((each) => (!wanted || each.group.toLowerCase().includes(wanted))
-      && (!phase || each.phase === phase)
-      && (!problem || (problem === "any" ? each.problems.length > 0 : each.problems.includes(problem))))
-    .sort((a, b) => (a.group < b.group ? -1 : 1));
+  return groups.filter((each) => (!wanted || each.group.toLowerCase().includes(wanted))
+    && (!phase || each.phase === phase)
+    && (!problem || (problem === "any" ? each.problems.length > 0 : each.problems.includes(problem))));
+}
+
+// The groups by name, from a map that most changes leave in that order.
+export function byName(known) {
+  const names = [...known.keys()];
+  if (names.every((name, i) => i === 0 || names[i - 1] < name)) return [...known.values()];
+  names.sort();
+  return names.map((name) => known.get(name));
 }
 
 // How many groups there are, and how many of them ask for somebody.
@@ -98,7 +104,10 @@ function PhoneSort({ columns, sort, set }) {
       })}>
         ${columns.map(({ key, label }) => html`<option key=${key} value=${key} selected=${key === sort.key}>${label}</option>`)}
       </select></label>
-    <button type="button" class="btn" title=${arrow} aria-label=${arrow}
-      onClick=${() => set({ sort: sort.key, desc: sort.desc ? 0 : 1 })}>${sort.desc ? "↓" : "↑"}</button>
+    <button type="button" class="btn" title=${arrow}
+      onClick=${() => set({ sort: sort.key, desc: sort.desc ? 0 : 1 })}>
+      <span aria-hidden="true">${sort.desc ? "↓" : "↑"}</span>
+      <span class="visually-hidden">${arrow}</span>
+    </button>
   </div>`;
 }

@@ -10,10 +10,7 @@ export function VirtualTable({ columns, rows, keyOf, sort, onSort, label, classN
   const [focused, setFocused] = useState(null);
   const { from, to, height } = useWindow(body, rows.length);
   const kept = focused === null ? -1 : rows.findIndex((row) => keyOf(row) === focused);
-  const shown = [];
-  for (let i = from; i < to; i += 1) shown.push(i);
-  if (kept >= 0 && kept < from) shown.unshift(kept);
-  if (kept >= to) shown.push(kept);
+  const shown = drawnRows(from, to, kept, rows.length);
   const onFocus = (event) => setFocused(event.target.closest("tr")?.dataset.key ?? null);
   const onBlur = (event) => { if (!body.current.contains(event.relatedTarget)) setFocused(null); };
   return html`<table class=${`table virtual ${className}`} role="table" aria-label=${label}
@@ -60,6 +57,17 @@ function Row({ columns, row, index, id }) {
     ${columns.map(({ key, label, align, className, cell, value }) => html`<td role="cell" key=${key}
       data-col=${key} data-label=${label} data-align=${align} class=${className}>${cell ? cell(row) : value(row)}</td>`)}
   </tr>`;
+}
+
+// The rows that are seen, and those around the one that has the focus, wherever that is: the next
+// step by keyboard must find a row.
+function drawnRows(from, to, kept, count) {
+  const shown = new Set();
+  for (let i = from; i < to; i += 1) shown.add(i);
+  if (kept >= 0) {
+    for (let i = Math.max(0, kept - MORE); i < Math.min(count, kept + MORE); i += 1) shown.add(i);
+  }
+  return [...shown].sort((a, b) => a - b);
 }
 
 // Rows with room in place of those that are left out.

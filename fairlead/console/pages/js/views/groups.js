@@ -2,7 +2,7 @@
 import { html, useEffect, useMemo, useRef, useState } from "../html.js";
 import { columnsOf, EXPORTED, sortOf } from "../groups/columns.js";
 import { Feed, fed } from "../groups/feed.js";
-import { Filters, matching, Summary } from "../groups/filters.js";
+import { byName, Filters, matching, Summary } from "../groups/filters.js";
 import { useLive } from "../live.js";
 import { ExportMenu } from "../parts/export.js";
 import { Inert } from "../parts/name.js";
@@ -60,8 +60,9 @@ function useGroups(app) {
   const [told, setTold] = useState({ groups: null, feed: [], bridges: [], problem: null });
   const take = (data, lines) => {
     app.learn(data);
+    const groups = byName(known.current);
     setTold((was) => ({
-      groups: [...known.current.values()], feed: fed(was.feed, lines), bridges: data.bridges, problem: null,
+      groups, feed: fed(was.feed, lines), bridges: data.bridges, problem: null,
     }));
   };
   useLive(app.live, "api/v1/live", {
