@@ -97,18 +97,43 @@ class GrantHistory:
     _by_name: dict[tuple[MessageQueue, Epoch], GrantSpan] = field(default_factory=dict)
     _alive: dict[MessageQueue, list[GrantSpan]] = field(default_factory=dict)
 
-    def apply(self, audit: DecisionRecord) -> None:
-        """Add the next decision; one of a superseded engine does not count."""
+    def apply(self, audit: DecisionRecord, kept: DecisionRecord | None = None) -> None:
+        """Add the next decision; one of a superseded engine does not count.
+
+        Args:
+            audit: the decision.
+            kept: what the grants keep of it; None: all of it.
+        """
         if audit.superseded:
             return
-        self.newest, is_first = audit, not self.of
+        kept = kept or audit
+        self.newest, is_first = kept, not self.of
         for move in audit.moves:
-            self._take(move, audit)
+            self._take(move, kept)
         for move in audit.moves:
             if move.stage == "granted" and not move.unsafe:
-                self._end_older(move, audit)
-        self._open_gates(audit)
-        self._note_prelude(audit, is_first=is_first)
+                self._end_older(move, kept)
+        self._open_gates(audit, kept)
+        self._note_prelude(audit, kept, is_first=is_first)
+
+    def forget_before(self, oldest_ms: int) -> None:
+        """Forget grants that a decision before this time has ended, but the newest of a queue."""
+        for queue, grants in self.of.items():
+            kept = [
+                each
+                for each in grants[:-1]
+                if each.ended is None or each.ended.written_ms >= oldest_ms
+            ]
+            if len(kept) + 1 < len(grants):
+                for each in grants[:-1]:
+                    del self._by_name[queue, each.epoch]
+                self._by_name.update({(queue, each.epoch): each for each in kept})
+                self.of[queue] = [*kept, grants[-1]]
+        led = {
+            offset: tuple(each for each in audits if each.written_ms >= oldest_ms)
+            for offset, audits in self.preludes.items()
+        }
+        self.preludes = {offset: audits for offset, audits in led.items() if audits}
 
     def settle(self, shares: Mapping[MessageQueue, Sequence[Share]]) -> None:
         """Note which grants go on now; all others are over.
@@ -165,7 +190,7 @@ class GrantHistory:
                 grant.ended = grant.ended or audit
         self._alive[move.queue] = [grant for grant in alive if grant.ended is None]
 
-    def _open_gates(self, audit: DecisionRecord) -> None:
+    def _open_gates(self, audit: DecisionRecord, kept: DecisionRecord) -> None:
         """Open grants that wait for nobody any more although no decision says so.
 
         A client acts on the releases and needs no grant; an engine that has started believes it.
@@ -182,9 +207,9 @@ class GrantHistory:
             (grant,) = alive
             waits = grant.gate and grant.granted is None and grant.opened is None
             if waits and grant.dropped is None and grant.given is not None:
-                grant.opened = audit
+                grant.opened = kept
 
-    def _note_prelude(self, audit: DecisionRecord, *, is_first: bool) -> None:
+    def _note_prelude(self, audit: DecisionRecord, kept: DecisionRecord, *, is_first: bool) -> None:
         """Note what led to a decision; ``is_first``: no queue had an owner before it."""
         if any(move.stage == "dropped" or move.epoch == audit.epoch for move in audit.moves):
             follows = _FIRST if is_first else ()
@@ -194,7 +219,7 @@ class GrantHistory:
                 self.preludes[audit.row.offset] = led
             self.quiet = []
         elif not all(map(is_consequence, audit.causes)):
-            self.quiet.append(audit)
+            self.quiet.append(kept)
 
 
 def grant_history(audits: Iterable[DecisionRecord]) -> GrantHistory:

@@ -17,6 +17,7 @@ from fairlead.observed.phase import phase_of
 from fairlead.observed.positions import GroupPositions, PositionReport
 from fairlead.observed.releases import Releases
 from fairlead.observed.shared_facts import SharedFacts
+from fairlead.observed.silences import Silences
 from fairlead.observed.standing import Standing, unassigned_of
 from fairlead.observed.summary import LastRebalance
 from fairlead.wire.quick_decisions import Part
@@ -40,6 +41,7 @@ class ObservedGroup:
     assignments: GroupAssignments = field(default_factory=GroupAssignments)
     members: Members = field(default_factory=Members)
     releases: Releases = field(default_factory=Releases)
+    silences: Silences = field(default_factory=Silences)
     touched_ms: int = 0
     native_ms: int = 0
     confirmed: bool = False
@@ -68,6 +70,8 @@ class ObservedGroup:
         if applied is None:
             return
         self.changed()
+        if self.events.counters.following:
+            self.silences.take_decision(applied, self.members, self.rules)
         self.events.take_decision(applied, self.decided, self.releases)
         if applied.decision.queues_moved and not applied.again:
             told_ms = [at_ms for cause in applied.causes() if (at_ms := self._told_ms(cause))]

@@ -1,6 +1,6 @@
 """The releases of one group: which grants its members have given up, and when."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -55,6 +55,23 @@ class Releases:
             ),
             None,
         )
+
+    def __iter__(self) -> Iterator[MessageQueue]:
+        """Yield the queues that have releases that are kept."""
+        return iter(self._of)
+
+    def of(self, queue: MessageQueue) -> Mapping[_Given, int] | None:
+        """Return the releases of a queue that are kept, and when they were appended."""
+        return self._of.get(queue)
+
+    def copy(self) -> "Releases":
+        """Return what is kept now; later releases do not change it."""
+        return Releases(self.kept_max, dict(self._of))
+
+    def differ(self, before: "Releases") -> list[MessageQueue]:
+        """Return the queues whose kept releases are others than in a copy."""
+        queues = {*self, *before}
+        return [each for each in queues if self.of(each) is not before.of(each)]
 
     def forget(self, queue: MessageQueue) -> None:
         """Forget the releases of a queue."""

@@ -19,9 +19,11 @@ from starlette.routing import Route
 
 from fairlead.access.guard import Admitted, admitted
 from fairlead.access.refusals import AccessError
+from fairlead.console.history_api import HistoryApi
 from fairlead.console.live_api import LiveApi
 from fairlead.console.live_streams import LiveStreams
 from fairlead.control.group_names import nearest_words
+from fairlead.history.ribbons import Ribbons
 from fairlead.http.event_streams import EventStreams
 from fairlead.http.metrics_answer import metrics_answer
 from fairlead.http.problems import Problem, problem_handlers
@@ -71,6 +73,7 @@ def application(
         Route("/api/v1/groups/{group}/decisions", answers.decisions),
         Route("/api/v1/groups/{group}/events", answers.events),
         *LiveApi(held, live, streams, answers.unknown).routes,
+        *HistoryApi(Ribbons(held.query), answers.unknown).routes,
     ]
     return Starlette(
         routes=routes,

@@ -1,0 +1,79 @@
+"""The ribbons of the groups that were asked about last, kept up to date with one view."""
+
+import threading
+from collections import OrderedDict
+from collections.abc import Callable
+from typing import Final
+
+from fairlead.history.ribbon import Ribbon, RibbonChange, RibbonWindow
+from fairlead.history.ribbon_facts import RibbonFacts, facts_of
+from fairlead.history.ribbon_fold import RibbonFold
+from fairlead.observed.observed_groups import ObservedGroups
+
+__all__ = ["Ribbons"]
+
+_KEPT_MAX: Final = 64
+"""Keep the ribbons of this many groups; others are made again, which takes up to some seconds."""
+
+_Question = Callable[[ObservedGroups], RibbonFacts | None]
+
+
+class Ribbons:
+    """Answers from any thread; one thread at a time works on the ribbon of one group.
+
+    Args:
+        query: puts a question to the view while nobody changes it; its second argument is the
+            answer while there is no view.
+    """
+
+    def __init__(self, query: Callable[[_Question, None], RibbonFacts | None]) -> None:
+        self._query = query
+        self._lock = threading.Lock()
+        self._kept: OrderedDict[str, tuple[threading.Lock, RibbonFold]] = OrderedDict()
+
+    def ribbon(self, group: str, window: RibbonWindow, now_ms: int) -> Ribbon | None:
+        """Return what a window shows of a group's ribbon; None: there is no such group."""
+        found = self.versioned(group, window, now_ms)
+        return None if found is None else found[1]
+
+    def versioned(self, group: str, window: RibbonWindow, now_ms: int) -> tuple[int, Ribbon] | None:
+        """Return what `ribbon` returns with its version."""
+        lock, fold = self._fold(group)
+        with lock:
+            if not self._update(fold, now_ms):
+                return None
+            return fold.version, fold.ribbon(window, now_ms)
+
+    def change(
+        self, group: str, since_version: int, window: RibbonWindow, now_ms: int
+    ) -> tuple[int, RibbonChange | Ribbon] | None:
+        """Return what came behind a version, with the new version; None: there is no such group.
+
+        The whole ribbon comes back where nobody knows that version any more.
+        """
+        lock, fold = self._fold(group)
+        with lock:
+            if not self._update(fold, now_ms):
+                return None
+            if not 0 < since_version <= fold.version:
+                return fold.version, fold.ribbon(window, now_ms)
+            return fold.version, fold.change(since_version, window)
+
+    def _fold(self, group: str) -> tuple[threading.Lock, RibbonFold]:
+        with self._lock:
+            if group not in self._kept:
+                self._kept[group] = threading.Lock(), RibbonFold(group)
+                if len(self._kept) > _KEPT_MAX:
+                    self._kept.popitem(last=False)
+            self._kept.move_to_end(group)
+            return self._kept[group]
+
+    def _update(self, fold: RibbonFold, now_ms: int) -> bool:
+        """Bring a ribbon up to date; return whether its group is there."""
+        facts = self._query(lambda view: facts_of(view, fold.group, fold.place, now_ms), None)
+        if facts is None:
+            with self._lock:
+                self._kept.pop(fold.group, None)
+            return False
+        fold.update(facts)
+        return True
