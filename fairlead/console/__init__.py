@@ -1,1 +1,4 @@
-"""The console: what its pages ask for, and the live streams that they show."""
+"""The console: the pages of `fairlead serve`, and the answers that only they ask for.
+
+ADR 0203 gives the reasons.
+"""

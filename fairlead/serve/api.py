@@ -5,8 +5,7 @@ Nothing can be changed here. Errors are JSON too: what is wrong, and what to do 
 
 import asyncio
 import time
-from collections.abc import AsyncIterator, Callable, Sequence
-from http import HTTPStatus
+from collections.abc import AsyncIterator, Awaitable, Callable
 from typing import Any, Final
 
 import orjson
@@ -19,20 +18,18 @@ from starlette.routing import Route
 
 from fairlead.access.guard import Admitted, admitted
 from fairlead.access.refusals import AccessError
-from fairlead.console.history_api import HistoryApi
-from fairlead.console.live_api import LiveApi
-from fairlead.console.live_streams import LiveStreams
-from fairlead.control.group_names import nearest_words
-from fairlead.history.ribbons import Ribbons
+from fairlead.console.answers import UnknownGroups, json_answer, observed, refused
+from fairlead.console.assets import Assets, wants_page
+from fairlead.console.parts import ConsoleParts
+from fairlead.console.routes import console_routes
 from fairlead.http.event_streams import EventStreams
 from fairlead.http.metrics_answer import metrics_answer
-from fairlead.http.problems import Problem, problem_handlers
+from fairlead.http.problems import problem_handlers
 from fairlead.kafka.topic_follower import Following
 from fairlead.serve.readiness import readiness_of
 from fairlead.serve.serve_metrics import ServeMetrics
 from fairlead.serve.shared_view import SharedView
-from fairlead.settings import KafkaSettings
-from fairlead.wire.texts import GROUP
+from fairlead.settings import KafkaSettings, Settings
 
 __all__ = ["application"]
 
@@ -40,8 +37,8 @@ _LOOK_S: Final = 0.25
 """A stream looks for new events at most four times a second."""
 _ALIVE_S: Final = 15.0
 """A stream says something this often, so that proxies keep it open."""
-_PLACE: Final = "in the topics that are served"
-_ALL_GROUPS: Final = "GET /api/v1/groups lists all."
+
+_Answer = Callable[[Request], Awaitable[Response]]
 
 
 def application(
@@ -49,22 +46,23 @@ def application(
     following: Callable[[], Following],
     metrics: ServeMetrics,
     streams: EventStreams,
-    kafka: KafkaSettings,
+    settings: Settings,
 ) -> Starlette:
     """Return the application.
 
     Args:
         held: the view.
-        kafka: the cluster with the topics.
         following: how far the topics were read.
         metrics: the numbers of this process and of the groups; requests are counted there.
         streams: counts the open streams of events.
+        settings: the settings; a process that does not observe has no console.
     """
-    answers = _Answers(held, following, metrics, streams, kafka)
-    live = LiveStreams(held, answers.groups_head)
-    streams.at_close(live.close)
+    has_console = settings.serve.observe
+    answers = _Answers(held, following, metrics, streams, settings.kafka)
+    assets = Assets()
+    parts = ConsoleParts(held, following, settings, streams, answers.unknown, answers.groups_head)
     routes = [
-        Route("/", answers.index),
+        Route("/", _page_or(answers.index, assets) if has_console else answers.index),
         Route("/healthz", answers.healthz),
         Route("/readyz", answers.readyz),
         Route("/metrics", answers.metrics),
@@ -72,14 +70,24 @@ def application(
         Route("/api/v1/groups/{group}", answers.group),
         Route("/api/v1/groups/{group}/decisions", answers.decisions),
         Route("/api/v1/groups/{group}/events", answers.events),
-        *LiveApi(held, live, streams, answers.unknown).routes,
-        *HistoryApi(Ribbons(held.query), answers.unknown).routes,
+        *(console_routes(parts, assets) if has_console else ()),
     ]
     return Starlette(
         routes=routes,
         exception_handlers=problem_handlers([each.path for each in routes]),
         middleware=[Middleware(_Counting, metrics=metrics)],
     )
+
+
+def _page_or(index: _Answer, assets: Assets) -> _Answer:
+    """Return what answers at the root: the page for browsers, the index for programs."""
+
+    async def root(request: Request) -> Response:
+        answer = await (assets.page if wants_page(request) else index)(request)
+        answer.headers["vary"] = "accept, accept-encoding"
+        return answer
+
+    return root
 
 
 class _Counting:
@@ -116,23 +124,23 @@ class _Answers:
         self._following = following
         self._metrics = metrics
         self._streams = streams
-        self._one_search = asyncio.Semaphore(1)
+        self.unknown = UnknownGroups(held)
         self._of = {"bootstrap": kafka.bootstrap, "topic_prefix": kafka.topic_prefix}
 
     async def index(self, request: Request) -> Response:
         """List the paths."""
-        return _json({"program": "fairlead serve", "paths": _paths(request)})
+        return json_answer({"program": "fairlead serve", "paths": _paths(request)})
 
     async def healthz(self, request: Request) -> Response:
         """Say that the process lives."""
         del request
-        return _json({"state": "alive"})
+        return json_answer({"state": "alive"})
 
     async def readyz(self, request: Request) -> Response:
         """Say whether the view is ready; 503 if not."""
         del request
         readiness = readiness_of(self._following())
-        return _json(readiness.to_json(), 200 if readiness.ready else 503)
+        return json_answer(readiness.to_json(), 200 if readiness.ready else 503)
 
     async def metrics(self, request: Request) -> Response:
         """Return the metrics."""
@@ -140,9 +148,9 @@ class _Answers:
 
     async def groups(self, request: Request) -> Response:
         """List the groups that the caller may observe."""
-        groups = self._observed(request, await run_in_threadpool(self._held.groups))
+        groups = observed(request, await run_in_threadpool(self._held.groups))
         head = await run_in_threadpool(self.groups_head)
-        return _json({**head, "as_of_ms": self._held.as_of_ms, "groups": groups})
+        return json_answer({**head, "as_of_ms": self._held.as_of_ms, "groups": groups})
 
     def groups_head(self) -> dict[str, Any]:
         """Return the document of all groups without the groups."""
@@ -161,7 +169,11 @@ class _Answers:
         """Describe one group."""
         name = request.path_params["group"]
         description = await run_in_threadpool(self._held.group, name)
-        return await self.unknown(request, name) if description is None else _json(description)
+        return (
+            await self.unknown.answer(request, name)
+            if description is None
+            else json_answer(description)
+        )
 
     async def decisions(self, request: Request) -> Response:
         """List the decisions of a group, oldest first; ``since_ms`` leaves out older ones."""
@@ -169,14 +181,14 @@ class _Answers:
         try:
             since_ms = int(request.query_params.get("since_ms", "0"))
         except ValueError:
-            return _refused(
+            return refused(
                 400, "since_ms", "it is no whole number.", "Give milliseconds since 1970."
             )
         decisions = await run_in_threadpool(self._held.decisions, name, since_ms)
         return (
-            await self.unknown(request, name)
+            await self.unknown.answer(request, name)
             if decisions is None
-            else _json({"decisions": decisions})
+            else json_answer({"decisions": decisions})
         )
 
     async def events(self, request: Request) -> Response:
@@ -188,9 +200,9 @@ class _Answers:
         try:
             after = int(request.headers.get("last-event-id", "-1"))
         except ValueError:
-            return _refused(400, "Last-Event-ID", "it is no offset.", "Leave it out.")
+            return refused(400, "Last-Event-ID", "it is no offset.", "Leave it out.")
         if await run_in_threadpool(self._held.group, name) is None:
-            return await self.unknown(request, name)
+            return await self.unknown.answer(request, name)
         refusal = self._streams.refusal
         if refusal is not None:
             return refusal.answer()
@@ -216,32 +228,6 @@ class _Answers:
                 yield b": alive\n\n"
             await asyncio.sleep(_LOOK_S)
 
-    @staticmethod
-    def _observed(request: Request, groups: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
-        principal = admitted(request.scope).principal
-        return [each for each in groups if principal.may("observe", each["group"])]
-
-    async def unknown(self, request: Request, name: str) -> Response:
-        """Answer that there is no such group."""
-        if not GROUP.allows(name):
-            return _refused(404, "group", f"no group has such a name ({GROUP.words}).", _ALL_GROUPS)
-        # A search may take half a second: those who wait for one must not take threads from others.
-        async with self._one_search:
-            listed = self._observed(request, await run_in_threadpool(self._held.groups))
-            known = [each["group"] for each in listed]
-            near = await run_in_threadpool(nearest_words, name, known)
-        remedy = f"{near}; {_ALL_GROUPS}" if near else "See /readyz, or start clients of the group."
-        return _refused(404, "group", f"there is no group {name} {_PLACE}.", remedy)
-
-
-def _refused(status: int, field: str, says: str, remedy: str) -> Response:
-    kind = "unknown_group" if status == HTTPStatus.NOT_FOUND else "bad_field"
-    return Problem(status, kind, f"{field}: {says}", remedy, field).answer()
-
 
 def _paths(request: Request) -> list[str]:
     return [each.path for each in request.app.routes if isinstance(each, Route)]
-
-
-def _json(document: Any, status: int = 200) -> Response:
-    return Response(orjson.dumps(document), status, media_type="application/json")

@@ -53,7 +53,7 @@ class Observation:
         self.metrics = ServeMetrics(self._following)
         self.registry.register(GroupMetrics(held.snapshot))
         self.streams = EventStreams(settings.http.connections, self.metrics.streams)
-        answers = application(held, self._following, self.metrics, self.streams, settings.kafka)
+        answers = application(held, self._following, self.metrics, self.streams, settings)
         self.application: Any = answers if self._observes else gateway_alone(answers)
 
     @property

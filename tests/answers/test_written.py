@@ -94,7 +94,7 @@ def server() -> Iterator[HttpServer]:
     held.begin(NAMES, PARTITIONS)
     held.apply(Reader(moving_life()).rows())
     held.follow()
-    view = application(held, lambda: following, metrics, streams, settings.kafka)
+    view = application(held, lambda: following, metrics, streams, settings)
     asked = guarded(view, settings)
     running = start_server(asked, where, "serve", settings.http)
     yield running

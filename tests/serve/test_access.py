@@ -58,7 +58,7 @@ def _view(settings: Settings) -> tuple[AccessGuard, ServeMetrics]:
     )
     metrics = ServeMetrics(_following)
     streams = EventStreams(settings.http.connections, metrics.streams)
-    view = application(held, _following, metrics, streams, settings.kafka)
+    view = application(held, _following, metrics, streams, settings)
     told = {"told_file": metrics.file_refused, "told_refusal": metrics.caller_refused}
     return guarded(view, settings, **told), metrics
 

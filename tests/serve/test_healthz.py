@@ -33,6 +33,6 @@ def test_serve_answers_as_the_engine_does() -> None:
     held = SharedView(settings.serve, settings.engine.tick_ms, STRATEGIES)
     metrics = ServeMetrics(following)
     streams = EventStreams(settings.http.connections, metrics.streams)
-    served = application(held, following, metrics, streams, settings.kafka)
+    served = application(held, following, metrics, streams, settings)
     engine = engine_application(CollectorRegistry(), Health().verdict)
     assert _alive(served).strip() == _alive(engine).strip() == b'{"state":"alive"}'

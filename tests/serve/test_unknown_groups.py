@@ -59,7 +59,7 @@ def server() -> Iterator[HttpServer]:
     streams = EventStreams(settings.http.connections, metrics.streams)
     held = _held(where)
     assert len(held.groups()) == GROUPS + 1
-    view = application(held, _following, metrics, streams, settings.kafka)
+    view = application(held, _following, metrics, streams, settings)
     app = guarded(view, settings)
     running = start_server(app, where, "serve", settings.http)
     yield running

@@ -1,0 +1,32 @@
+"""The paths that the console adds to `fairlead serve`. Each answer has a file of its own.
+
+To add an answer: a class in a file of this room that is made from `ConsoleParts`, and its path in
+the list below.
+"""
+
+from starlette.routing import Route
+
+from fairlead.console.assets import Assets
+from fairlead.console.history_api import HistoryApi
+from fairlead.console.live_api import LiveApi
+from fairlead.console.live_streams import LiveStreams
+from fairlead.console.parts import ConsoleParts
+from fairlead.history.ribbons import Ribbons
+
+__all__ = ["console_routes"]
+
+
+def console_routes(parts: ConsoleParts, assets: Assets) -> list[Route]:
+    """Return the routes.
+
+    Args:
+        parts: what the answers are made from.
+        assets: the page and its files.
+    """
+    live = LiveStreams(parts.view, parts.groups_head)
+    parts.streams.at_close(live.close)
+    return [
+        Route("/console/{file:path}", assets.file),
+        *LiveApi(parts.view, live, parts.streams, parts.unknown.answer).routes,
+        *HistoryApi(Ribbons(parts.view.query), parts.unknown.answer).routes,
+    ]
