@@ -15,12 +15,12 @@ SHARED_PLACES = (
     # No folder: where Grafana has dashboards.
     "d",
     # Not of a disk: what is asked over HTTP, and places in a document of it.
-    "api", "v1", "components",
+    "api", "v1", "console", "components",
 )  # fmt: skip
 """The top folders that a text may name; any other absolute path is of somebody's machine."""
 
 HOMES = r"/(?:home|root|Users)/"
-BEFORE = r"(?:(?<![\w.~}*/])(?<![a-z]>)|(?<=file://))"  # not inside a relative path: a/b, <a>/b
+BEFORE = r"(?:(?<![\w.~}*/#])(?<![a-z]>)|(?<=file://))"  # not inside a relative path or an anchor: a/b, <a>/b, #/a
 ABSOLUTE = rf"{BEFORE}/(?!(?:{'|'.join(SHARED_PLACES)})/)\w[\w.+-]*/"
 REGISTRIES = (
     "pypi.org", "pythonhosted.org", "maven.org", "maven.apache.org", "sonatype.com", "npmjs.org",
