@@ -19,7 +19,7 @@ from fairlead.control.group_names import nearest_words
 from fairlead.http.problems import Problem
 from fairlead.wire.texts import GROUP
 
-__all__ = ["UnknownGroups", "json_answer", "may_observe", "observed", "refused", "whole_number"]
+__all__ = ["UnknownGroups", "json_answer", "may_observe", "observed", "refused"]
 
 _PLACE: Final = "in the topics that are served"
 _ALL_GROUPS: Final = "GET /api/v1/groups lists all."
@@ -34,14 +34,6 @@ def refused(status: int, field: str, says: str, remedy: str) -> Response:
     """Return the refusal of a request with a wrong field."""
     kind = "unknown_group" if status == HTTPStatus.NOT_FOUND else "bad_field"
     return Problem(status, kind, f"{field}: {says}", remedy, field).answer()
-
-
-def whole_number(request: Request, field: str, otherwise: int) -> int | Response:
-    """Return a whole number of the query; ``otherwise`` if it is not there; else a refusal."""
-    try:
-        return int(request.query_params.get(field, otherwise))
-    except ValueError:
-        return refused(400, field, "it is no whole number.", "Give milliseconds since 1970.")
 
 
 def may_observe(request: Request, group: str) -> bool:

@@ -20,7 +20,7 @@ SHARED_PLACES = (
 """The top folders that a text may name; any other absolute path is of somebody's machine."""
 
 HOMES = r"/(?:home|root|Users)/"
-BEFORE = r"(?:(?<![\w.~}*/#])(?<![a-z]>)|(?<=file://))"  # not inside a relative path or an anchor: a/b, <a>/b, #/a
+BEFORE = r"(?:(?<![\w.~}*/#])(?<![a-z]>)|(?<=file://))"  # not inside a/b, <a>/b or #/a
 ABSOLUTE = rf"{BEFORE}/(?!(?:{'|'.join(SHARED_PLACES)})/)\w[\w.+-]*/"
 REGISTRIES = (
     "pypi.org", "pythonhosted.org", "maven.org", "maven.apache.org", "sonatype.com", "npmjs.org",
