@@ -120,3 +120,11 @@ export function cutMiddle(text, most) {
   const tail = most - 1 - head;
   return `${characters.slice(0, head).join("")}…${characters.slice(characters.length - tail).join("")}`;
 }
+
+const palettes = new Map();
+
+/** Return the palette of a group: the same on all of its pages, as long as the tab lives. */
+export function paletteOf(group) {
+  if (!palettes.has(group)) palettes.set(group, new Palette());
+  return palettes.get(group);
+}

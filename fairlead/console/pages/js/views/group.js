@@ -16,7 +16,7 @@ import { Loading, ProblemBox } from "../parts/problem.js";
 import { sorted } from "../parts/table.js";
 import { queueText } from "../ribbon/labels.js";
 import { queueKey } from "../ribbon/model.js";
-import { Palette } from "../ribbon/palette.js";
+import { paletteOf } from "../ribbon/palette.js";
 import { Ribbon } from "../ribbon/ribbon.js";
 
 export function title({ params, t }) {
@@ -32,7 +32,7 @@ export default function View({ app, params, query }) {
   useEffect(() => lookBack(view), [lookBack, view.from, view.to, at, version === 0]);
   const wanted = (query.filter ?? "").toLowerCase();
   const sort = sortOf(query.sort);
-  const palette = useRef(new Palette()).current;
+  const palette = paletteOf(name);
   const clients = useClients(model, version, group);
   const members = useSame((group?.member_list ?? []).map((each) => each.client_id));
   const looks = useMemo(() => palette.lookOf(clients, members), [clients, members]);

@@ -1,9 +1,147 @@
-// Being built.
-import { html } from "../html.js";
-import { Page } from "../parts/page.js";
+// A queue: who has it and why, and everybody who had it before.
 
-export const title = ({ params }) => params.group;
+import { html, useEffect, useMemo, useState } from "../html.js";
+import { useApp } from "../app.js";
+import { number, span as length } from "../format.js";
+import { GivenUp, Owners } from "../queue/owners.js";
+import { Causes } from "../decision/causes.js";
+import { Chip } from "../parts/chip.js";
+import { ExportMenu, shellWord } from "../parts/export.js";
+import { Epoch, epochText, Inert, Name, Place, plain } from "../parts/name.js";
+import { Figure, Page, Section } from "../parts/page.js";
+import { Button } from "../parts/button.js";
+import { useLive } from "../live.js";
+import { Loading, ProblemBox } from "../parts/problem.js";
+import { Term } from "../parts/term.js";
+import { Ago, Instant, Span } from "../parts/time.js";
+import { queueText } from "../ribbon/labels.js";
+import { Client } from "../ribbon/legend.js";
+import { queueKey } from "../ribbon/model.js";
+import { paletteOf } from "../ribbon/palette.js";
 
-export default function View({ params }) {
-  return html`<${Page} title=${params.group}><//>`;
+const DEPTH = 3;
+const DEEPER = 10;
+
+const queueOf = ({ topic, broker, id }) => [topic, broker, id];
+
+export function title({ params, t }) {
+  return t("queue.title", { queue: plain(queueText(queueOf(params))), group: plain(params.group) });
+}
+
+export default function View({ app, params, query }) {
+  const { t, href } = app;
+  const { group } = params;
+  const queue = queueOf(params);
+  const depth = /^\d{1,4}$/.test(query.depth ?? "") ? Number(query.depth) : DEPTH;
+  const { story, problem, again } = useStory(app, group, queue, depth);
+  const looks = useMemo(() => looksOf(story), [story]);
+  const kicker = html`<a href=${href.groups()}>${t("group.kicker")}</a> / <${Name} href=${href.group(group)}>${group}<//>`;
+  const heading = html`<${Name}>${queueText(queue)}<//>`;
+  if (story === null) {
+    return html`<${Page} title=${heading} kicker=${kicker}>
+      ${problem ? html`<${ProblemBox} problem=${problem} />` : html`<${Loading} />`}<//>`;
+  }
+  return html`<${Page} title=${heading} kicker=${kicker} actions=${html`<${Actions} app=${app} story=${story} again=${again} />`}>
+    <${Answer} story=${story} looks=${looks} />
+    <${Now} story=${story} />
+    ${story.loss && html`<${Loss} group=${group} loss=${story.loss} />`}
+    <${Section} title=${t("queue.owners")}>
+      ${story.owners.length === 0 && html`<p class="muted">${t("queue.no_owners")}</p>`}
+      <${Owners} group=${group} owners=${story.owners} looks=${looks} />
+      ${story.owners_earlier > 0 && html`<${Button}
+        onClick=${() => app.setQuery({ depth: depth + DEEPER }, { replace: true })}>
+        ${t("queue.earlier", { n: story.owners_earlier })}<//>`}
+    <//>
+  <//>`;
+}
+
+function useStory(app, group, queue, depth) {
+  const [told, setTold] = useState({ story: null, problem: null });
+  const [count, setCount] = useState(0);
+  useEffect(() => {
+    const stop = new AbortController();
+    const path = [group, "queues", ...queue].map(encodeURIComponent).join("/");
+    app.api
+      .get(`api/v1/groups/${path}?depth=${depth}`, { signal: stop.signal })
+      .then((story) => setTold({ story, problem: null }))
+      .catch((error) => stop.signal.aborted || setTold((was) => ({ ...was, problem: error })));
+    return () => stop.abort();
+  }, [app, group, ...queue, depth, count]);
+  const again = () => setCount((n) => n + 1);
+  const mine = queueKey(queue);
+  useLive(app.live, `api/v1/groups/${encodeURIComponent(group)}/live`, {
+    change({ queues = [] }) {
+      const now = queues.find((each) => queueKey(each.queue) === mine);
+      if (now !== undefined) setTold((was) => followed(was, now, again));
+    },
+  });
+  return { ...told, again };
+}
+
+// What the stream says of the queue; another owner or another state is a new story to ask for.
+function followed(was, now, again) {
+  if (was.story === null) return was;
+  const marks = ({ owner, state, epoch, decided_at: at }) => JSON.stringify([owner, state, epoch, at]);
+  if (marks(was.story) !== marks(now)) again();
+  return { ...was, story: { ...was.story, ...now } };
+}
+
+function looksOf(story) {
+  if (story === null) return new Map();
+  const clients = story.owners.flatMap((each) => [each.client_id, each.handover?.from]);
+  return paletteOf(story.group).lookOf([...new Set([...clients, story.owner].filter((each) => each != null))]);
+}
+
+// The answer first: who has it, since when, and why, in a sentence.
+function Answer({ story, looks }) {
+  const { t } = useApp();
+  if (story.owner === null) {
+    return html`<p class="answer"><${Chip} kind=${story.state === "draining" ? "busy" : "bad"}>${t("queue.nobody")}<//>
+      <${Inert}>${story.nobody_because ?? ""}<//></p>`;
+  }
+  const newest = story.owners[0];
+  const cause = newest?.client_id === story.owner ? newest.given_by?.cause?.[0] : undefined;
+  return html`<p class="answer"><${Client} look=${looks.get(story.owner)}>${story.owner}<//>
+    <span>${t(story.state === "gated" ? "queue.waits_since" : "queue.has_since")} <${Instant} ms=${story.owner_since_ms} />
+    ${cause && html`, ${t("queue.because")} <${Inert}>${cause.says}<//>`}.</span></p>`;
+}
+
+function Now({ story }) {
+  const { t } = useApp();
+  const { silence, lag_messages: lag } = story;
+  const least = story.lag_at_least ? "≥ " : "";
+  return html`<dl class="figures">
+    <${Figure} label=${t("queues.state")} value=${t(`state.${story.state}`)}
+      says=${story.owner_since_ms !== null && html`${t("group.since")} <${Ago} ms=${story.owner_since_ms} />`}
+      kind=${story.unsafe ? "bad" : undefined} />
+    <${Figure} label=${html`<${Term} word="epoch">${t("group.epoch")}<//>`} value=${html`<${Epoch} epoch=${story.epoch} />`} />
+    <${Figure} label=${t("queues.offset")} value=${number(story.position?.[1] ?? null)}
+      says=${story.why ? t(`start_why.${story.why}`) : ""} />
+    <${Figure} label=${html`<${Term} word="lag">${t("group.lag")}<//>`} value=${lag === null ? "–" : `${least}${number(lag)}`}
+      says=${story.lag_ms === null ? "" : html`<${Span} ms=${story.lag_ms} />`} />
+    <${Figure} label=${t("queue.end")} value=${number(story.end)} />
+    ${silence && html`<${Figure} kind="bad" label=${t("queue.silence")} value=${length(silence.silent_ms)}
+      says=${html`${t("queue.taken_after", { span: length(silence.taken_after_ms) })} <${Place} at=${silence.heard_at} />`} />`}
+    ${story.waits_for.length > 0 && html`<${Figure} label=${t("queue.waits_for")} value=${html`<${Name}>${story.waits_for.join(", ")}<//>`} />`}
+  </dl>`;
+}
+
+function Loss({ group, loss }) {
+  const { t, href } = useApp();
+  return html`<${Section} title=${html`${t("queue.loss")} <${Name}>${loss.from}<//>`}>
+    ${loss.taken_by && html`<p>${t("owner.taken")} <a href=${href.decision(group, loss.taken_by.at[2])}>
+      ${t("owner.decision")} ${epochText(loss.taken_by.epoch)}</a>, ${t("owner.because")}</p>
+      <${Causes} causes=${loss.taken_by.cause} />`}
+    <${GivenUp} told=${loss} /><//>`;
+}
+
+function Actions({ app, story, again }) {
+  const { t } = app;
+  const queue = queueText(story.queue);
+  const columns = ["client_id", "epoch", "state", "given_ms", "granted_ms", "dropped_ms", "ended_ms", "start_why"].map(
+    (key) => ({ key, label: key, value: (owner) => owner[key] }),
+  );
+  return html`<${Button} onClick=${again}>${t("queue.again")}<//>
+    <${ExportMenu} name=${`queue-${story.group}-${queue}`} json=${() => story} columns=${columns} rows=${() => story.owners}
+      cli=${`fairlead explain ${shellWord(story.group)} --queue ${shellWord(queue)}`} />`;
 }

@@ -1,0 +1,104 @@
+// Carry out the rules of a plan: by whoever may, with a reason, and only on the group as planned.
+
+import { html, useEffect, useState } from "../html.js";
+import { useApp } from "../app.js";
+import { useStore } from "../store.js";
+import { Button, CopyButton } from "../parts/button.js";
+import { Chip } from "../parts/chip.js";
+import { Epoch, epochText, Inert, Name } from "../parts/name.js";
+import { ProblemBox } from "../parts/problem.js";
+import { SimpleTable } from "../parts/table.js";
+import { queueText } from "../ribbon/labels.js";
+import { queueKey } from "../ribbon/model.js";
+import { hasOthers, hasRules } from "./change.js";
+
+const REASON_MAX = 255;
+
+/** Tell whether somebody may operate a group, by the globs that the server names. */
+export function mayOperate(me, group) {
+  const escaped = (glob) => glob.replace(/[.+^${}()|\\]/g, "\\$&").replaceAll("*", "[^]*").replaceAll("?", "[^]");
+  return (me?.operate ?? []).some((glob) => new RegExp(`^${escaped(glob)}$`, "u").test(group));
+}
+
+export function Command({ plan }) {
+  const { t } = useApp();
+  return html`<div class="stack"><p class="muted">${t("whatif.command")}</p>
+    <pre class="record" tabindex="0" role="region" aria-label=${t("whatif.command")}><${Inert}>${plan.command}<//></pre>
+    <div><${CopyButton} text=${plan.command} /></div></div>`;
+}
+
+export function Apply({ group, body, plan, stale, onAgain }) {
+  const app = useApp();
+  const { t } = app;
+  const me = useStore(app.me);
+  const [reason, setReason] = useState("");
+  const [state, setState] = useState({ busy: false, done: null, problem: null });
+  const told = JSON.stringify(body);
+  useEffect(() => setState({ busy: false, done: null, problem: null }), [told]);
+  const send = async (dryRun) => {
+    setState({ busy: true, done: null, problem: null });
+    const { epoch, moves } = plan;
+    try {
+      const asked = { ...body, epoch, moves, because: reason.trim(), dry_run: dryRun };
+      const done = await app.api.post(`api/v1/groups/${encodeURIComponent(group)}/apply`, asked);
+      setState({ busy: false, done: { ...done, dry_run: dryRun }, problem: null });
+    } catch (problem) {
+      setState({ busy: false, done: null, problem });
+    }
+  };
+  if (!hasRules(body)) {
+    return hasOthers(body) ? html`<p>${t("whatif.others_only")}</p><${Others} body=${body} />` : null;
+  }
+  if (!mayOperate(me, group)) {
+    return html`<p><${Chip} kind="idle">${t("whatif.read_only")}<//> ${t("whatif.no_right", { who: me?.principal ?? "–" })}</p>`;
+  }
+  const empty = reason.trim() === "";
+  return html`<div class="stack">
+    <p>${t("whatif.guard")} <${Epoch} epoch=${plan.epoch} />${stale && html` <${Chip} kind="warn">${t("whatif.stale")}<//>`}</p>
+    ${hasOthers(body) && html`<p>${t("whatif.others_too")}</p><${Others} body=${body} />`}
+    <label class="field"><span>${t("whatif.reason")}</span>
+      <input required maxlength=${REASON_MAX} value=${reason} onInput=${(event) => setReason(event.target.value)} /></label>
+    <div class="row">
+      <${Button} disabled=${state.busy || empty} onClick=${() => send(true)}>${t("whatif.try")}<//>
+      <${Button} kind="primary" disabled=${state.busy || empty} onClick=${() => send(false)}>
+        ${t("whatif.apply", { n: body.rules.length + body.unset.length })}<//>
+      ${empty && html`<span class="muted">${t("whatif.reason_needed")}</span>`}
+      ${state.busy && html`<span class="muted" role="status">${t("whatif.busy")}</span>`}
+    </div>
+    ${state.problem && html`<${ProblemBox} problem=${state.problem} />
+      ${state.problem.status === 409 && html`<div><${Button} onClick=${onAgain}>${t("whatif.again")}<//></div>`}`}
+    ${state.done && html`<${Done} group=${group} done=${state.done} />`}
+  </div>`;
+}
+
+// Joins, leaves and queues of a topic are not written here: say who does that.
+function Others({ body }) {
+  const { t } = useApp();
+  return html`<ul class="notes">
+    ${body.joins.length > 0 && html`<li>${t("whatif.left_joins")} <${Name}>${body.joins.map((each) => each.client_id).join(", ")}<//></li>`}
+    ${body.leaves.length > 0 && html`<li>${t("whatif.left_leaves")} <${Name}>${body.leaves.join(", ")}<//></li>`}
+    ${body.routes.length > 0 && html`<li>${t("whatif.left_routes")} <${Name}>${body.routes.map((each) => each.topic).join(", ")}<//></li>`}
+  </ul>`;
+}
+
+function Done({ group, done }) {
+  const { t, href } = useApp();
+  const decisions = done.led_to ?? [];
+  const moves = done.move_list ?? [];
+  const columns = [
+    { key: "queue", label: t("queues.queue"), cell: ({ queue }) => html`<${Name}>${queueText(queue)}<//>` },
+    { key: "planned", label: t("whatif.planned"), cell: ({ planned }) => way(planned) },
+    { key: "moved", label: t("whatif.moved"), cell: ({ moved }) => way(moved) },
+    { key: "verdict", label: t("whatif.verdict"), cell: ({ verdict }) => t(`whatif.verdict_${verdict}`) },
+  ];
+  return html`<div class="stack" role="status">
+    <p><${Chip} kind="ok">${t(done.dry_run ? "whatif.tried" : done.already_applied ? "whatif.already" : "whatif.done")}<//>
+      ${decisions.map((each) => html` <a key=${each.at.join("/")} href=${href.decision(group, each.at[2])}>
+        ${t("owner.decision")} ${epochText(each.epoch)}</a>`)}
+      ${done.as_planned === true && html` ${t("whatif.as_planned")}`}</p>
+    ${(done.left ?? []).map((each) => html`<p key=${each}><${Inert}>${each}<//></p>`)}
+    ${moves.length > 0 && html`<${SimpleTable} label=${t("whatif.outcome")} columns=${columns} rows=${moves} keyOf=${({ queue }) => queueKey(queue)} />`}
+  </div>`;
+}
+
+const way = (move) => (move == null ? "–" : html`<${Name}>${move.from ?? "–"}<//> → <${Name}>${move.to ?? "–"}<//>`);
