@@ -27,8 +27,13 @@ export function createApp() {
   const words = createWords();
   const router = createRouter();
   const clock = createClock();
-  const toLogin = () => {
+  const memory = new Map(); // what pages show at once when one comes back; of one principal
+  const forget = () => {
     me.set(null);
+    memory.clear();
+  };
+  const toLogin = () => {
+    forget();
     if (router.place.get().name === "login") return;
     const from = location.hash;
     router.go(href.login(), { replace: true });
@@ -37,8 +42,9 @@ export function createApp() {
   const api = createApi({ csrf: () => me.get()?.csrf, onUnknown: toLogin });
   const live = createLive({ api, settings, onUnknown: toLogin });
   const app = {
-    api, live, clock, settings, me, cluster, said, words, href,
-    place: router.place, go: router.go, setQuery: router.setQuery, afterLogin: "",
+    api, live, clock, settings, me, memory, forget, cluster, said, words, href,
+    place: router.place, go: router.go, setQuery: router.setQuery,
+    scrollBack: router.scrollBack, afterLogin: "",
     t: words.t,
     say: (text) => said.set({ text, at: Date.now() }),
     // The names of the cluster and how far serve has read, from any document that tells them.

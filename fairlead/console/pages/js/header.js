@@ -135,8 +135,8 @@ function Account() {
     } catch (problem) {
       return app.say(`${problem.detail} ${problem.remedy}`);
     }
-    await app.meet().catch(() => {});
-    app.live.reopen();
+    app.forget();
+    app.go(app.href.login());
     return app.say(app.t("login.left"));
   };
   return html`<div class="account">

@@ -51,7 +51,11 @@ export const href = {
 
 export function createRouter() {
   const place = createStore(placeOf(location.hash));
-  window.addEventListener("hashchange", () => place.set(placeOf(location.hash)));
+  const scrolls = createScrolls();
+  window.addEventListener("hashchange", () => {
+    scrolls.arrive();
+    place.set(placeOf(location.hash));
+  });
   const go = (hash, { replace = false } = {}) => {
     if (replace) {
       history.replaceState(history.state, "", hash);
@@ -64,5 +68,27 @@ export function createRouter() {
     const { path, query } = place.get();
     go(hashOf(path, { ...query, ...change }), options);
   };
-  return { place, go, setQuery };
+  return { place, go, setQuery, scrollBack: scrolls.back };
+}
+
+const KEPT = 50;
+
+// How far each entry of the history was scrolled: whoever goes back stands where they were.
+function createScrolls() {
+  history.scrollRestoration = "manual";
+  const heights = new Map();
+  let entries = 0;
+  const arrive = () => {
+    if (history.state?.entry === undefined) {
+      history.replaceState({ ...history.state, entry: `${Date.now()} ${(entries += 1)}` }, "");
+    }
+  };
+  arrive();
+  window.addEventListener("scroll", () => {
+    const { entry } = history.state ?? {};
+    heights.delete(entry);
+    heights.set(entry, window.scrollY);
+    if (heights.size > KEPT) heights.delete(heights.keys().next().value);
+  }, { passive: true });
+  return { arrive, back: () => heights.get(history.state?.entry) ?? 0 };
 }

@@ -7,12 +7,13 @@ import { Loading, ProblemBox } from "./parts/problem.js";
 import { useStore } from "./store.js";
 
 const TOAST_MS = 4_000;
+const ARRIVED_MS = 3_000; // after this a reader has begun to move by themselves
 
 export function Shell() {
   const app = useApp();
   const place = useStore(app.place);
   const main = useRef(null);
-  useFocusOnNavigation(place, main);
+  useFocusOnNavigation(app, place, main);
   const skip = (event) => {
     event.preventDefault();
     main.current.querySelector("h1")?.focus();
@@ -59,24 +60,32 @@ function Nowhere() {
   <//>`;
 }
 
-// The reader of a new page stands on its heading; not when only the query of a page changed.
-function useFocusOnNavigation({ name, path }, main) {
+// The reader of a new page stands on its heading, and on the way back at the height that was left;
+// not when only the query of a page changed.
+function useFocusOnNavigation(app, { name, path }, main) {
   const first = useRef(true);
   useLayoutEffect(() => {
     if (first.current) {
       first.current = false;
       return undefined;
     }
-    window.scrollTo(0, 0);
-    const focus = () => {
+    const height = app.scrollBack();
+    const arrive = () => {
       const heading = main.current.querySelector("h1");
-      heading?.focus({ preventScroll: true });
-      return heading !== null;
+      if (heading && !main.current.contains(document.activeElement)) {
+        heading.focus({ preventScroll: true });
+      }
+      window.scrollTo(0, height);
+      return heading !== null && Math.abs(window.scrollY - height) < 2;
     };
-    if (focus()) return undefined;
-    const watch = new MutationObserver(() => { if (focus()) watch.disconnect(); });
+    if (arrive()) return undefined;
+    const watch = new MutationObserver(() => { if (arrive()) watch.disconnect(); });
     watch.observe(main.current, { childList: true, subtree: true });
-    return () => watch.disconnect();
+    const timer = setTimeout(() => watch.disconnect(), ARRIVED_MS);
+    return () => {
+      clearTimeout(timer);
+      watch.disconnect();
+    };
   }, [`${name} ${path}`]);
 }
 

@@ -7,12 +7,10 @@ const FIRST = 40; // rows that are drawn before anything was measured
 // columns: {key, label, value(row), cell(row), align, className, sortable}; sort: {key, desc}.
 export function VirtualTable({ columns, rows, keyOf, sort, onSort, label, className = "" }) {
   const body = useRef(null);
-  const [focused, setFocused] = useState(null);
+  const { focused, onFocus, onBlur } = useFocusedRow(body);
   const { from, to, height } = useWindow(body, rows.length);
   const kept = focused === null ? -1 : rows.findIndex((row) => keyOf(row) === focused);
   const shown = drawnRows(from, to, kept, rows.length);
-  const onFocus = (event) => setFocused(event.target.closest("tr")?.dataset.key ?? null);
-  const onBlur = (event) => { if (!body.current.contains(event.relatedTarget)) setFocused(null); };
   return html`<table class=${`table virtual ${className}`} role="table" aria-label=${label}
     aria-rowcount=${rows.length + 1} aria-colcount=${columns.length}>
     <${Head} columns=${columns} sort=${sort} onSort=${onSort} index=${1} />
@@ -21,6 +19,30 @@ export function VirtualTable({ columns, rows, keyOf, sort, onSort, label, classN
         id=${keyOf(rows[i])} columns=${columns} row=${rows[i]} index=${i + 2} />`)}
     </tbody>
   </table>`;
+}
+
+// The key of the row with the focus. A row that is moved while rows are drawn loses the focus in
+// between; it gets it back before anybody sees that.
+function useFocusedRow(body) {
+  const [focused, setFocused] = useState(null);
+  const element = useRef(null);
+  const drawing = useRef(false);
+  drawing.current = true;
+  useLayoutEffect(() => {
+    drawing.current = false;
+    const lost = element.current?.isConnected && document.activeElement === document.body;
+    if (lost) element.current.focus({ preventScroll: true });
+  });
+  const onFocus = ({ target }) => {
+    element.current = target;
+    setFocused(target.closest("tr")?.dataset.key ?? null);
+  };
+  const onBlur = ({ relatedTarget }) => {
+    if (drawing.current || body.current?.contains(relatedTarget)) return;
+    element.current = null;
+    setFocused(null);
+  };
+  return { focused, onFocus, onBlur };
 }
 
 // A table that draws all rows; on a phone each row is a card.

@@ -54,16 +54,21 @@ export default function Groups({ app, query }) {
   <//>`;
 }
 
-// The groups as the stream tells them. Feed and map hold no more than there are groups.
+const NOTHING = { groups: null, feed: [], bridges: [], problem: null };
+
+// The groups as the stream tells them; no more is kept than there are groups. Whoever comes back to
+// the page sees what was told last, until the stream tells more.
 function useGroups(app) {
   const known = useRef(new Map());
-  const [told, setTold] = useState({ groups: null, feed: [], bridges: [], problem: null });
+  const [told, setTold] = useState(() => app.memory.get("groups") ?? NOTHING);
   const take = (data, lines) => {
     app.learn(data);
     const groups = byName(known.current);
-    setTold((was) => ({
-      groups, feed: fed(was.feed, lines), bridges: data.bridges, problem: null,
-    }));
+    setTold((was) => {
+      const next = { groups, feed: fed(was.feed, lines), bridges: data.bridges, problem: null };
+      app.memory.set("groups", next);
+      return next;
+    });
   };
   useLive(app.live, "api/v1/live", {
     snapshot(data) {
