@@ -32,15 +32,16 @@ export function createApi({ csrf, onUnknown }) {
   }
   const get = (path, { signal, keepAt401 } = {}) =>
     ask(path, { signal, keepAt401, headers: { accept: "application/json" } });
-  const post = (path, body, { keepAt401 } = {}) => ask(path, {
-    method: "POST",
-    keepAt401,
-    headers: {
-      accept: "application/json",
-      "content-type": "application/json",
-      ...(csrf() ? { "x-fairlead-csrf": csrf() } : {}),
-    },
-    body: JSON.stringify(body),
-  });
+  const post = (path, body, { keepAt401 } = {}) =>
+    ask(path, {
+      method: "POST",
+      keepAt401,
+      headers: {
+        accept: "application/json",
+        "content-type": "application/json",
+        ...(csrf() ? { "x-fairlead-csrf": csrf() } : {}),
+      },
+      body: JSON.stringify(body),
+    });
   return { get, post };
 }

@@ -42,9 +42,22 @@ export function createApp() {
   const api = createApi({ csrf: () => me.get()?.csrf, onUnknown: toLogin });
   const live = createLive({ api, settings, onUnknown: toLogin });
   const app = {
-    api, live, clock, settings, me, memory, forget, cluster, said, words, href,
-    place: router.place, go: router.go, setQuery: router.setQuery,
-    scrollBack: router.scrollBack, afterLogin: "",
+    api,
+    live,
+    clock,
+    settings,
+    me,
+    memory,
+    forget,
+    cluster,
+    said,
+    words,
+    href,
+    place: router.place,
+    go: router.go,
+    setQuery: router.setQuery,
+    scrollBack: router.scrollBack,
+    afterLogin: "",
     t: words.t,
     say: (text) => said.set({ text, at: Date.now() }),
     // The names of the cluster and how far serve has read, from any document that tells them.

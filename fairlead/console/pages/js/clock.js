@@ -7,7 +7,9 @@ export function createClock() {
   const listeners = new Set();
   let timer = null;
   const now = () => frozen ?? Date.now() + skew;
-  const tick = () => { for (const listener of [...listeners]) listener(); };
+  const tick = () => {
+    for (const listener of [...listeners]) listener();
+  };
   const run = () => {
     const wanted = listeners.size > 0 && frozen === null && !document.hidden;
     if (wanted && timer === null) timer = setInterval(tick, 1000);

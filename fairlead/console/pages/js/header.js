@@ -18,7 +18,8 @@ export function Header({ place }) {
     <nav aria-label=${app.t("shell.pages")}>
       <${Tab} to=${app.href.groups()} here=${!["safety", "login"].includes(place.name)}
         exact=${place.name === "groups"}>${app.t("groups.title")}<//>
-      <${Tab} to=${app.href.safety()} here=${place.name === "safety"} exact>${app.t("safety.title")}<//>
+      <${Tab} to=${app.href.safety()} here=${place.name === "safety"} exact>
+        ${app.t("safety.title")}<//>
     </nav>
     <div class="top-end">
       <${Connection} />
@@ -64,7 +65,8 @@ function Pause() {
   const { paused } = useStore(app.settings);
   const label = app.t(paused ? "shell.resume" : "shell.pause");
   return html`<button type="button" class="btn" data-kind="quiet" aria-pressed=${paused}
-    title=${label} aria-label=${app.t("shell.pause")} onClick=${() => app.settings.set({ paused: !paused })}>
+    title=${label} aria-label=${app.t("shell.pause")}
+    onClick=${() => app.settings.set({ paused: !paused })}>
     <${Icon} name=${paused ? "play" : "pause"} />
   </button>`;
 }
@@ -77,7 +79,9 @@ function Options() {
   const button = useRef(null);
   useEffect(() => {
     if (!open) return undefined;
-    const outside = (event) => { if (!box.current.contains(event.target)) setOpen(false); };
+    const outside = (event) => {
+      if (!box.current.contains(event.target)) setOpen(false);
+    };
     document.addEventListener("pointerdown", outside);
     document.addEventListener("focusin", outside);
     return () => {
@@ -120,7 +124,8 @@ function Choices() {
 function Choice({ label, value, options, onChoose }) {
   return html`<label class="field"><span>${label}</span>
     <select value=${value} onChange=${(event) => onChoose(event.target.value)}>
-      ${options.map(([key, says]) => html`<option value=${key} selected=${key === value}>${says}</option>`)}
+      ${options.map(([key, says]) => html`<option value=${key} selected=${key === value}>
+        ${says}</option>`)}
     </select>
   </label>`;
 }
@@ -140,10 +145,13 @@ function Account() {
     return app.say(app.t("login.left"));
   };
   return html`<div class="account">
-    ${me.via === "nobody"
-      ? html`<p class="muted">${app.t("login.open")}</p>`
-      : html`<p>${app.t("login.as")} <bdi>${me.principal}</bdi></p>`}
-    ${me.via === "cookie" && html`<button type="button" class="btn" onClick=${leave}>${app.t("login.leave")}</button>`}
+    ${
+      me.via === "nobody"
+        ? html`<p class="muted">${app.t("login.open")}</p>`
+        : html`<p>${app.t("login.as")} <bdi>${me.principal}</bdi></p>`
+    }
+    ${me.via === "cookie" && html`<button type="button" class="btn" onClick=${leave}>
+      ${app.t("login.leave")}</button>`}
     <p class="muted">fairlead <span class="mono">${me.version}</span></p>
   </div>`;
 }

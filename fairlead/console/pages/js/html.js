@@ -1,5 +1,17 @@
 // Preact, its hooks and htm, from the one vendored file; everything else imports them from here.
 export {
-  h, html, render, Component, createContext, useState, useReducer, useEffect, useLayoutEffect,
-  useRef, useMemo, useCallback, useContext, useErrorBoundary,
+  h,
+  html,
+  render,
+  Component,
+  createContext,
+  useState,
+  useReducer,
+  useEffect,
+  useLayoutEffect,
+  useRef,
+  useMemo,
+  useCallback,
+  useContext,
+  useErrorBoundary,
 } from "../vendor/htm/standalone.module.js";

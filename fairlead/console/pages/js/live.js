@@ -43,13 +43,18 @@ export function createLive({ api, settings, onUnknown }) {
   function listen(mine) {
     const stream = new EventSource(urlOf(mine.path));
     source = stream;
-    const on = (name) => stream.addEventListener(name, ({ data }) => {
-      if (source !== stream) return;
-      heard();
-      mine.handlers[name]?.(data ? JSON.parse(data) : {});
-    });
-    stream.onopen = () => { if (source === stream) heard(); };
-    stream.onerror = () => { if (source === stream) lost(stream, mine); };
+    const on = (name) =>
+      stream.addEventListener(name, ({ data }) => {
+        if (source !== stream) return;
+        heard();
+        mine.handlers[name]?.(data ? JSON.parse(data) : {});
+      });
+    stream.onopen = () => {
+      if (source === stream) heard();
+    };
+    stream.onerror = () => {
+      if (source === stream) lost(stream, mine);
+    };
     ["snapshot", "change", "gone"].forEach(on);
   }
 
@@ -85,7 +90,9 @@ export function createLive({ api, settings, onUnknown }) {
     close();
     const problem = await refusal(urlOf(mine.path));
     if (followed !== mine || source) return;
-    failed(mine, problem, (ms) => { timer = setTimeout(open, ms); });
+    failed(mine, problem, (ms) => {
+      timer = setTimeout(open, ms);
+    });
   }
 
   function failed(mine, problem, again) {
@@ -120,7 +127,17 @@ export function createLive({ api, settings, onUnknown }) {
     was = now;
     if (changed) open();
   });
-  watchTheTab({ open, close: () => { close(); if (followed) tell("hidden"); } }, connection, settings);
+  watchTheTab(
+    {
+      open,
+      close: () => {
+        close();
+        if (followed) tell("hidden");
+      },
+    },
+    connection,
+    settings,
+  );
   return { connection, follow, reopen: open };
 }
 
@@ -129,7 +146,9 @@ async function refusal(url) {
   const stop = new AbortController();
   try {
     const response = await fetch(url, {
-      headers: { accept: "text/event-stream" }, cache: "no-store", signal: stop.signal,
+      headers: { accept: "text/event-stream" },
+      cache: "no-store",
+      signal: stop.signal,
     });
     return response.ok ? null : await problemOf(response);
   } catch {
@@ -147,7 +166,9 @@ function watchTheTab({ open, close }, connection, settings) {
     else if (connection.get().kind === "hidden") open();
   });
   window.addEventListener("pagehide", close);
-  window.addEventListener("pageshow", (event) => { if (event.persisted) open(); });
+  window.addEventListener("pageshow", (event) => {
+    if (event.persisted) open();
+  });
   window.addEventListener("online", () => {
     if (connection.get().kind === "reconnecting") open();
   });
@@ -160,15 +181,18 @@ function watchTheTab({ open, close }, connection, settings) {
   }, 10_000);
 }
 
-// The hook: follows `path` while mounted, and anew when the path changes; null follows nothing. With
-// `everyMs` the path is no stream: it is asked for again and again.
+// The hook: follows `path` while mounted, and anew when the path changes; null follows nothing.
+// With `everyMs` the path is no stream: it is asked for again and again.
 export function useLive(live, path, handlers, everyMs = 0) {
   const kept = useRef(handlers);
   kept.current = handlers;
   useEffect(() => {
     if (path === null) return undefined;
     const call = (name) => (data) => kept.current[name]?.(data);
-    const all = ["snapshot", "change", "gone", "problem", "waiting"].map((name) => [name, call(name)]);
+    const all = ["snapshot", "change", "gone", "problem", "waiting"].map((name) => [
+      name,
+      call(name),
+    ]);
     return live.follow(path, Object.fromEntries(all), everyMs);
   }, [live, path]);
 }

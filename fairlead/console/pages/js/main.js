@@ -21,4 +21,7 @@ function showTheme(theme) {
 // Who asks is needed for what may be written only; a page is drawn without waiting for it.
 app.meet().catch(() => {});
 await app.speak(chosen.language);
-render(html`<${AppProvider} value=${app}><${Shell} app=${app} /><//>`, document.getElementById("root"));
+render(
+  html`<${AppProvider} value=${app}><${Shell} app=${app} /><//>`,
+  document.getElementById("root"),
+);

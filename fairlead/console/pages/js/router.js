@@ -43,7 +43,8 @@ export const href = {
   groups: (query) => hashOf("groups", query),
   group: (group, query) => hashOf(`groups/${enc(group)}`, query),
   decision: (group, offset) => hashOf(`groups/${enc(group)}/decisions/${enc(offset)}`),
-  queue: (group, queue, query) => hashOf(`groups/${enc(group)}/queues/${queue.map(enc).join("/")}`, query),
+  queue: (group, queue, query) =>
+    hashOf(`groups/${enc(group)}/queues/${queue.map(enc).join("/")}`, query),
   whatIf: (group, query) => hashOf(`groups/${enc(group)}/what-if`, query),
   safety: () => hashOf("safety"),
   login: () => hashOf("login"),
@@ -84,11 +85,15 @@ function createScrolls() {
     }
   };
   arrive();
-  window.addEventListener("scroll", () => {
-    const { entry } = history.state ?? {};
-    heights.delete(entry);
-    heights.set(entry, window.scrollY);
-    if (heights.size > KEPT) heights.delete(heights.keys().next().value);
-  }, { passive: true });
+  window.addEventListener(
+    "scroll",
+    () => {
+      const { entry } = history.state ?? {};
+      heights.delete(entry);
+      heights.set(entry, window.scrollY);
+      if (heights.size > KEPT) heights.delete(heights.keys().next().value);
+    },
+    { passive: true },
+  );
   return { arrive, back: () => heights.get(history.state?.entry) ?? 0 };
 }

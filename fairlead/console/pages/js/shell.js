@@ -37,10 +37,16 @@ function View({ place }) {
   useEffect(() => {
     let gone = false;
     place.load?.().then(
-      (loaded) => { if (!gone) setModule(loaded); },
-      () => { if (!gone) setFailed({ detail: app.t("shell.not_loaded"), remedy: app.t("shell.reload") }); },
+      (loaded) => {
+        if (!gone) setModule(loaded);
+      },
+      () => {
+        if (!gone) setFailed({ detail: app.t("shell.not_loaded"), remedy: app.t("shell.reload") });
+      },
     );
-    return () => { gone = true; };
+    return () => {
+      gone = true;
+    };
   }, []);
   useEffect(() => {
     const title = module?.title?.({ params: place.params, query: place.query, t: app.t });
@@ -48,7 +54,8 @@ function View({ place }) {
   });
   if (!place.load) return html`<${Nowhere} />`;
   const error = failed ?? (broken && { detail: String(broken), remedy: app.t("shell.reload") });
-  if (error) return html`<${Page} title=${app.t("shell.trouble")}><${ProblemBox} problem=${error} /><//>`;
+  if (error)
+    return html`<${Page} title=${app.t("shell.trouble")}><${ProblemBox} problem=${error} /><//>`;
   if (!module) return html`<${Loading} />`;
   return html`<${module.default} app=${app} params=${place.params} query=${place.query} />`;
 }
@@ -79,7 +86,9 @@ function useFocusOnNavigation(app, { name, path }, main) {
       return heading !== null && Math.abs(window.scrollY - height) < 2;
     };
     if (arrive()) return undefined;
-    const watch = new MutationObserver(() => { if (arrive()) watch.disconnect(); });
+    const watch = new MutationObserver(() => {
+      if (arrive()) watch.disconnect();
+    });
     watch.observe(main.current, { childList: true, subtree: true });
     const timer = setTimeout(() => watch.disconnect(), ARRIVED_MS);
     return () => {

@@ -22,7 +22,9 @@ export function useStore(store, pick = (value) => value) {
   const [, redraw] = useState({});
   const seen = pick(store.get());
   useLayoutEffect(() => {
-    const look = () => { if (!Object.is(pick(store.get()), seen)) redraw({}); };
+    const look = () => {
+      if (!Object.is(pick(store.get()), seen)) redraw({});
+    };
     look();
     return store.subscribe(look);
   }, [store, seen]);

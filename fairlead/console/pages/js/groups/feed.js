@@ -23,9 +23,9 @@ export function fed(feed, lines) {
 
 export function Feed({ entries }) {
   const { t } = useApp();
-  return html`<section class="card feed" aria-labelledby="feed">
+  return html`<section class="card rebalances" aria-labelledby="feed">
     <div class="card-head"><h2 id="feed">${t("groups.feed")}</h2></div>
-    <div class="feed-list" role="log" aria-live="polite" aria-relevant="additions"
+    <div class="rebalances-list" role="log" aria-live="polite" aria-relevant="additions"
       aria-labelledby="feed" tabindex="0">
       <ol>${entries.map((entry) => html`<${Entry} key=${entry.key} entry=${entry} />`)}</ol>
       ${entries.length === 0 && html`<p class="muted">${t("groups.feed_empty")}</p>`}

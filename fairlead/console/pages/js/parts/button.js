@@ -31,7 +31,8 @@ export async function copy(app, text) {
 export function CopyButton({ text, label, kind = "plain" }) {
   const app = useApp();
   const run = () => copy(app, typeof text === "function" ? text() : text);
-  return html`<${Button} kind=${kind} icon="copy" onClick=${run}>${label ?? app.t("copy.label")}<//>`;
+  return html`<${Button} kind=${kind} icon="copy" onClick=${run}>
+    ${label ?? app.t("copy.label")}<//>`;
 }
 
 // A list of things to do below its button: arrows move, Escape closes and goes back.
@@ -43,7 +44,9 @@ export function Menu({ label, icon, items }) {
   useEffect(() => {
     if (!open) return undefined;
     entries()[0]?.focus();
-    const outside = (event) => { if (!box.current.contains(event.target)) setOpen(false); };
+    const outside = (event) => {
+      if (!box.current.contains(event.target)) setOpen(false);
+    };
     document.addEventListener("pointerdown", outside);
     return () => document.removeEventListener("pointerdown", outside);
   }, [open]);
@@ -71,9 +74,17 @@ export function Menu({ label, icon, items }) {
       onClick=${() => setOpen(!open)}>
       ${icon && html`<${Icon} name=${icon} />`}<span>${label}</span><${Icon} name="chevron" />
     </button>
-    ${open && html`<div class="popover" role="menu" aria-label=${label}>
-      ${items.map((item) => html`<button type="button" role="menuitem" tabindex="-1" key=${item.label}
-        onClick=${() => { shut(); item.run(); }}>${item.label}</button>`)}
-    </div>`}
+    ${
+      open &&
+      html`<div class="popover" role="menu" aria-label=${label}>
+      ${items.map(
+        (item) => html`<button type="button" role="menuitem" tabindex="-1" key=${item.label}
+        onClick=${() => {
+          shut();
+          item.run();
+        }}>${item.label}</button>`,
+      )}
+    </div>`
+    }
   </div>`;
 }

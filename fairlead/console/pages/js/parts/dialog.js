@@ -20,10 +20,13 @@ export function Dialog({ open, title, onclose, children }) {
       from.current?.focus();
     }
   }, [open]);
-  return html`<dialog ref=${box} aria-labelledby=${id} onClose=${() => { if (open) onclose(); }}>
+  return html`<dialog ref=${box} aria-labelledby=${id} onClose=${() => {
+    if (open) onclose();
+  }}>
     <div class="card-head">
       <h2 id=${id} class="grow">${title}</h2>
-      <button type="button" class="btn" data-kind="quiet" aria-label=${t("shell.close")} onClick=${onclose}>
+      <button type="button" class="btn" data-kind="quiet" aria-label=${t("shell.close")}
+        onClick=${onclose}>
         <${Icon} name="close" /></button>
     </div>
     ${open && children}

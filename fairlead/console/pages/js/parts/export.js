@@ -35,9 +35,18 @@ export function ExportMenu({ name, json, columns, rows, cli }) {
   const { t } = app;
   const file = name.replace(/[^\w.-]+/g, "_").slice(0, 80);
   const items = [
-    json && { label: t("export.json"), run: () => save(`${file}.json`, "application/json", `${JSON.stringify(json(), null, 2)}\n`) },
-    rows && { label: t("export.csv"), run: () => save(`${file}.csv`, "text/csv;charset=utf-8", csvOf(columns, rows())) },
-    cli && { label: t("export.cli"), run: () => copy(app, typeof cli === "function" ? cli() : cli) },
+    json && {
+      label: t("export.json"),
+      run: () => save(`${file}.json`, "application/json", `${JSON.stringify(json(), null, 2)}\n`),
+    },
+    rows && {
+      label: t("export.csv"),
+      run: () => save(`${file}.csv`, "text/csv;charset=utf-8", csvOf(columns, rows())),
+    },
+    cli && {
+      label: t("export.cli"),
+      run: () => copy(app, typeof cli === "function" ? cli() : cli),
+    },
   ].filter(Boolean);
   return html`<${Menu} label=${t("export.label")} icon="down" items=${items} />`;
 }

@@ -10,7 +10,8 @@ const DRAWINGS = {
   mark: () => html`<rect width="16" height="16" rx="4" fill="var(--accent)" />
     <path d="M4 11.8V4.4h5M4 8h4" fill="none" stroke="var(--accent-text)" stroke-width="1.7"
       stroke-linecap="round" stroke-linejoin="round" />
-    <circle cx="11.4" cy="10.6" r="1.7" fill="none" stroke="var(--accent-text)" stroke-width="1.4" />`,
+    <circle cx="11.4" cy="10.6" r="1.7" fill="none" stroke="var(--accent-text)"
+      stroke-width="1.4" />`,
   pause: () => line("M5.5 3.5v9M10.5 3.5v9"),
   play: () => full("M4.5 2.8v10.4L13 8z"),
   options: () => line("M2.5 4.5h6M12 4.5h1.5M2.5 11.5h2M8 11.5h5.5M10.2 3v3M6.2 10v3"),

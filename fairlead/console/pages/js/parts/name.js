@@ -2,7 +2,15 @@
 // stands around them, with every character that hides or turns others shown by its number.
 import { html } from "../html.js";
 
-const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u00ad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb]|[\u{e0000}-\u{e007f}]/gu;
+// Controls, what joins or parts invisibly, what turns the direction, tags.
+const UNSEEN = new RegExp(
+  [
+    "[\\u0000-\\u001f\\u007f-\\u009f\\u00ad\\u061c\\u180e\\u200b-\\u200f\\u2028-\\u202e]",
+    "[\\u2060-\\u206f\\ufeff\\ufff9-\\ufffb]",
+    "[\\u{e0000}-\\u{e007f}]",
+  ].join("|"),
+  "gu",
+);
 
 // The text in pieces; what is not seen is told as U+202E.
 export function pieces(text) {
@@ -10,7 +18,9 @@ export function pieces(text) {
   let from = 0;
   for (const { 0: character, index } of text.matchAll(UNSEEN)) {
     if (index > from) found.push(text.slice(from, index));
-    found.push({ code: `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}` });
+    found.push({
+      code: `U+${character.codePointAt(0).toString(16).toUpperCase().padStart(4, "0")}`,
+    });
     from = index + character.length;
   }
   if (from < text.length) found.push(text.slice(from));
@@ -18,12 +28,15 @@ export function pieces(text) {
 }
 
 export const plain = (text) =>
-  pieces(String(text)).map((piece) => piece.code ? `⟨${piece.code}⟩` : piece).join("");
+  pieces(String(text))
+    .map((piece) => (piece.code ? `⟨${piece.code}⟩` : piece))
+    .join("");
 
 export function Inert({ children }) {
   const text = Array.isArray(children) ? children.join("") : String(children ?? "");
   return html`<bdi>${pieces(text).map((piece) =>
-    piece.code ? html`<span class="unseen">${piece.code}</span>` : piece)}</bdi>`;
+    piece.code ? html`<span class="unseen">${piece.code}</span>` : piece,
+  )}</bdi>`;
 }
 
 export function Name({ children, href, title }) {

@@ -29,9 +29,10 @@ export function Loading({ what }) {
     const timer = setTimeout(() => setLate(true), PATIENCE_MS);
     return () => clearTimeout(timer);
   }, []);
-  return html`<p class="loading" role="status">${late ? what ?? t("shell.loading") : ""}</p>`;
+  return html`<p class="loading" role="status">${late ? (what ?? t("shell.loading")) : ""}</p>`;
 }
 
 export function Note({ kind = "info", children }) {
-  return html`<div class="note" data-kind=${kind}><${Icon} name=${kind} /><div class="stack">${children}</div></div>`;
+  return html`<div class="note" data-kind=${kind}><${Icon} name=${kind} /><div class="stack">
+    ${children}</div></div>`;
 }

@@ -17,9 +17,12 @@ export function Spark({ values, label }) {
 function bars(values) {
   const most = Math.max(1, ...values);
   const step = WIDTH / Math.max(1, values.length);
-  return values.map((value, i) => {
-    if (!value) return "";
-    const height = Math.max(2, Math.sqrt(value / most) * (HEIGHT - 2));
-    return `M${(i * step + 0.5).toFixed(1)} ${HEIGHT}v${(-height).toFixed(1)}h${(step - 1).toFixed(1)}v${height.toFixed(1)}z`;
-  }).join("");
+  return values
+    .map((value, i) => {
+      if (!value) return "";
+      const height = Math.max(2, Math.sqrt(value / most) * (HEIGHT - 2));
+      const [x, y, width] = [i * step + 0.5, height, step - 1].map((each) => each.toFixed(1));
+      return `M${x} ${HEIGHT}v-${y}h${width}v${y}z`;
+    })
+    .join("");
 }

@@ -15,8 +15,14 @@ export function VirtualTable({ columns, rows, keyOf, sort, onSort, label, classN
     aria-rowcount=${rows.length + 1} aria-colcount=${columns.length}>
     <${Head} columns=${columns} sort=${sort} onSort=${onSort} index=${1} />
     <tbody role="rowgroup" ref=${body} onFocusCapture=${onFocus} onBlurCapture=${onBlur}>
-      ${spaced(shown, rows.length, height, columns.length, (i) => html`<${Row} key=${keyOf(rows[i])}
-        id=${keyOf(rows[i])} columns=${columns} row=${rows[i]} index=${i + 2} />`)}
+      ${spaced(
+        shown,
+        rows.length,
+        height,
+        columns.length,
+        (i) => html`<${Row} key=${keyOf(rows[i])}
+        id=${keyOf(rows[i])} columns=${columns} row=${rows[i]} index=${i + 2} />`,
+      )}
     </tbody>
   </table>`;
 }
@@ -50,14 +56,16 @@ export function SimpleTable({ columns, rows, keyOf, sort, onSort, label, classNa
   return html`<table class=${`table ${className}`} role="table" aria-label=${label}>
     <${Head} columns=${columns} sort=${sort} onSort=${onSort} />
     <tbody role="rowgroup">
-      ${rows.map((row, i) => html`<${Row} key=${keyOf ? keyOf(row) : i} columns=${columns} row=${row} />`)}
+      ${rows.map((row, i) => html`<${Row} key=${keyOf ? keyOf(row) : i} columns=${columns}
+        row=${row} />`)}
     </tbody>
   </table>`;
 }
 
 function Head({ columns, sort, onSort, index }) {
   return html`<thead role="rowgroup"><tr role="row" aria-rowindex=${index}>
-    ${columns.map((column) => html`<${HeadCell} key=${column.key} column=${column} sort=${sort} onSort=${onSort} />`)}
+    ${columns.map((column) => html`<${HeadCell} key=${column.key} column=${column} sort=${sort}
+      onSort=${onSort} />`)}
   </tr></thead>`;
 }
 
@@ -65,19 +73,26 @@ function HeadCell({ column, sort, onSort }) {
   const { key, label, align, sortable = true } = column;
   const mine = sort?.key === key;
   const order = mine ? (sort.desc ? "descending" : "ascending") : undefined;
-  return html`<th role="columnheader" scope="col" data-align=${align} data-col=${key} aria-sort=${order}>
-    ${onSort && sortable
-      ? html`<button type="button" class="sort" onClick=${() => onSort(key)}>
-          <span>${label}</span><span class="arrow" aria-hidden="true">${mine ? (sort.desc ? "↓" : "↑") : ""}</span>
+  return html`<th role="columnheader" scope="col" data-align=${align} data-col=${key}
+    aria-sort=${order}>
+    ${
+      onSort && sortable
+        ? html`<button type="button" class="sort" onClick=${() => onSort(key)}>
+          <span>${label}</span><span class="arrow" aria-hidden="true">
+            ${mine ? (sort.desc ? "↓" : "↑") : ""}</span>
         </button>`
-      : label}
+        : label
+    }
   </th>`;
 }
 
 function Row({ columns, row, index, id }) {
   return html`<tr role="row" aria-rowindex=${index} data-key=${id}>
-    ${columns.map(({ key, label, align, className, cell, value }) => html`<td role="cell" key=${key}
-      data-col=${key} data-label=${label} data-align=${align} class=${className}>${cell ? cell(row) : value(row)}</td>`)}
+    ${columns.map(
+      ({ key, label, align, className, cell, value }) => html`<td role="cell" key=${key}
+      data-col=${key} data-label=${label} data-align=${align} class=${className}>
+        ${cell ? cell(row) : value(row)}</td>`,
+    )}
   </tr>`;
 }
 
@@ -98,8 +113,9 @@ function spaced(shown, count, height, columns, draw) {
   let next = 0;
   const gap = (until) => {
     if (until > next) {
-      drawn.push(html`<tr key=${`gap ${next === 0 ? "first" : until === count ? "last" : "mid"}`} class="gap"
-        aria-hidden="true" style=${{ height: `${(until - next) * height}px` }}><td colspan=${columns}></td></tr>`);
+      drawn.push(html`<tr key=${`gap ${next === 0 ? "first" : until === count ? "last" : "mid"}`}
+        class="gap" aria-hidden="true" style=${{ height: `${(until - next) * height}px` }}>
+        <td colspan=${columns}></td></tr>`);
     }
   };
   for (const i of shown) {
@@ -121,7 +137,9 @@ function useWindow(body, count) {
     const top = body.current.getBoundingClientRect().top;
     const from = clamp(Math.floor(-top / height) - MORE, 0, count);
     const to = clamp(Math.ceil((window.innerHeight - top) / height) + MORE, from, count);
-    setSeen((was) => was.from === from && was.to === to && was.height === height ? was : { from, to, height });
+    setSeen((was) =>
+      was.from === from && was.to === to && was.height === height ? was : { from, to, height },
+    );
   };
   useLayoutEffect(look, [count]);
   useEffect(() => {
@@ -159,5 +177,7 @@ export function sorted(rows, columns, sort) {
 const collator = new Intl.Collator("en", { numeric: true });
 const compared = (a, b) => {
   if (a == null) return 0;
-  return typeof a === "number" && typeof b === "number" ? a - b : collator.compare(String(a), String(b));
+  return typeof a === "number" && typeof b === "number"
+    ? a - b
+    : collator.compare(String(a), String(b));
 };

@@ -10,14 +10,16 @@ export function Ago({ ms }) {
   const app = useApp();
   const now = useNow(app.clock);
   if (ms == null) return html`<span class="muted">–</span>`;
-  return html`<time class="num nowrap" datetime=${new Date(ms).toISOString()} title=${both(ms)}>${format.ago(ms, now)}</time>`;
+  return html`<time class="num nowrap" datetime=${new Date(ms).toISOString()} title=${both(ms)}>
+    ${format.ago(ms, now)}</time>`;
 }
 
 export function Instant({ ms, short = false }) {
   useApp();
   if (ms == null) return html`<span class="muted">–</span>`;
   const text = short ? format.clock(ms) : format.instant(ms);
-  return html`<time class="num nowrap" datetime=${new Date(ms).toISOString()} title=${both(ms)}>${text}</time>`;
+  return html`<time class="num nowrap" datetime=${new Date(ms).toISOString()} title=${both(ms)}>
+    ${text}</time>`;
 }
 
 export function Span({ ms }) {

@@ -11,7 +11,8 @@ export function Rejects({ rejects: { total_seen: total, newest } }) {
   return html`<${Section} title=${t("safety.rejects", { n: total, count: format.number(total) })}>
     ${newest.length === 0 && html`<p class="muted">${t("safety.no_rejects")}</p>`}
     <ul class="findings">
-      ${newest.map((each) => html`<${Rejected} key=${each.reject_at.join("/")} each=${each} t=${t} />`)}
+      ${newest.map((each) => html`<${Rejected} key=${each.reject_at.join("/")} each=${each}
+        t=${t} />`)}
     </ul>
   <//>`;
 }
@@ -21,13 +22,15 @@ function Rejected({ each, t }) {
   return html`<li>
     <div class="row">
       <strong class="mono"><${Inert}>${each.reason}<//></strong>
-      ${each.field && html`<span class="muted">${t("safety.field")} <span class="mono"><${Inert}>${each.field}<//></span></span>`}
+      ${each.field && html`<span class="muted">
+        ${t("safety.field")} <span class="mono"><${Inert}>${each.field}<//></span></span>`}
       ${each.group && html`<${Name} href=${href.group(each.group)}>${each.group}<//>`}
       <span class="muted"><${Place} at=${each.at} /></span>
       <span class="muted"><${Ago} ms=${each.reject_ms} /></span>
     </div>
     <p><${Inert}>${each.detail}<//></p>
-    ${each.remedy && html`<p class="remedy"><span class="muted">${t("safety.remedy")}</span> <${Inert}>${each.remedy}<//></p>`}
+    ${each.remedy && html`<p class="remedy"><span class="muted">
+      ${t("safety.remedy")}</span> <${Inert}>${each.remedy}<//></p>`}
     <${Bytes} each=${each} t=${t} />
   </li>`;
 }
@@ -39,9 +42,13 @@ function Bytes({ each, t }) {
   return html`<details>
     <summary>${t("safety.record")} <span class="muted">${format.bytes(each.size)}</span></summary>
     <dl class="record">
-      ${key != null && html`<dt>${t(each.key == null ? "safety.key_base64" : "safety.key")}</dt><dd class="mono"><${Inert}>${key}<//></dd>`}
-      ${start != null && html`<dt>${t(each.excerpt == null ? "safety.value_base64" : "safety.value")}</dt>
-        <dd class="mono"><${Inert}>${start}<//>${each.excerpt_cut ? " …" : ""}</dd>`}
+      ${key != null && html`<dt>${t(each.key == null ? "safety.key_base64" : "safety.key")}</dt>
+        <dd class="mono"><${Inert}>${key}<//></dd>`}
+      ${
+        start != null &&
+        html`<dt>${t(each.excerpt == null ? "safety.value_base64" : "safety.value")}</dt>
+        <dd class="mono"><${Inert}>${start}<//>${each.excerpt_cut ? " …" : ""}</dd>`
+      }
       ${each.sha256 && html`<dt>SHA-256</dt><dd class="mono">${each.sha256}</dd>`}
     </dl>
   </details>`;

@@ -6,8 +6,10 @@ import { Chip } from "../parts/chip.js";
 import { Inert, Name } from "../parts/name.js";
 import { Section } from "../parts/page.js";
 
-export const VIOLATION_FIELDS = ["group", "problem", "for", "says", "remedy"].map((key) =>
-  ({ key, value: (row) => row[key] }));
+export const VIOLATION_FIELDS = ["group", "problem", "for", "says", "remedy"].map((key) => ({
+  key,
+  value: (row) => row[key],
+}));
 
 const SHOWN = 200;
 
@@ -16,16 +18,21 @@ export function Violations({ found }) {
   return html`<${Section} title=${t("safety.violations", { n: found.length })}>
     ${found.length === 0 && html`<p class="muted">${t("safety.no_violations")}</p>`}
     <ul class="findings">
-      ${found.slice(0, SHOWN).map((each, i) => html`<li key=${i}>
+      ${found.slice(0, SHOWN).map(
+        (each, i) => html`<li key=${i}>
         <div class="row">
           <${Chip} kind="bad" title=${each.problem}>${worded(t, "finding", each.problem)}<//>
-          ${each.group && each.group !== "*" && html`<${Name} href=${href.group(each.group)}>${each.group}<//>`}
+          ${each.group && each.group !== "*" && html`<${Name} href=${href.group(each.group)}>
+            ${each.group}<//>`}
           ${each.for && html`<span class="muted"><${Inert}>${each.for}<//></span>`}
         </div>
         <p><${Inert}>${each.says}<//></p>
-        ${each.remedy && html`<p class="remedy"><span class="muted">${t("safety.remedy")}</span> <${Inert}>${each.remedy}<//></p>`}
-      </li>`)}
+        ${each.remedy && html`<p class="remedy"><span class="muted">
+          ${t("safety.remedy")}</span> <${Inert}>${each.remedy}<//></p>`}
+      </li>`,
+      )}
     </ul>
-    ${found.length > SHOWN && html`<p class="muted">${t("safety.more", { n: found.length - SHOWN })}</p>`}
+    ${found.length > SHOWN && html`<p class="muted">
+      ${t("safety.more", { n: found.length - SHOWN })}</p>`}
   <//>`;
 }

@@ -34,23 +34,32 @@ export default function Groups({ app, query }) {
     columns=${EXPORTED} rows=${() => rows} cli="fairlead group list" />`;
   return html`<${Page} title=${t("groups.title")} actions=${groups && actions}>
     ${problem && html`<${ProblemBox} problem=${problem} />`}
-    ${groups === null
-      ? !problem && html`<${Loading} />`
-      : html`
+    ${
+      groups === null
+        ? !problem && html`<${Loading} />`
+        : html`
         <${Standing} groups=${groups} bridges=${bridges} />
         <div class="groups-board">
           <section class="card groups-list" aria-label=${t("groups.list")}>
             <${Summary} groups=${groups} />
-            <${Filters} groups=${groups} shown=${rows.length} query=${query} columns=${columns} sort=${sort} />
+            <${Filters} groups=${groups} shown=${rows.length} query=${query} columns=${columns}
+              sort=${sort} />
             <div ref=${table}>
-              ${rows.length > 0
-                ? html`<${VirtualTable} columns=${columns} rows=${rows} keyOf=${keyOf} sort=${sort}
-                    onSort=${onSort} label=${t("groups.title")} className="groups-table" />`
-                : html`<${Empty}>${groups.length ? t("groups.none_match") : html`<p>${t("groups.none")}</p><p>${t("groups.none_remedy")}</p>`}<//>`}
+              ${
+                rows.length > 0
+                  ? html`<${VirtualTable} columns=${columns} rows=${rows} keyOf=${keyOf}
+                    sort=${sort} onSort=${onSort} label=${t("groups.title")} className="groups-table" />`
+                  : html`<${Empty}>${
+                      groups.length
+                        ? t("groups.none_match")
+                        : html`<p>${t("groups.none")}</p><p>${t("groups.none_remedy")}</p>`
+                    }<//>`
+              }
             </div>
           </section>
           <${Feed} entries=${feed} />
-        </div>`}
+        </div>`
+    }
   <//>`;
 }
 
@@ -101,8 +110,8 @@ function useHistory(app) {
   return history;
 }
 
-// The rows to show. While somebody points at a row or stands in one, rows keep their places, so that
-// nothing moves away from under a hand.
+// The rows to show. While somebody points at a row or stands in one, rows keep their places, so
+// that nothing moves away from under a hand.
 function useOrder(groups, columns, sort, query, table) {
   const last = useRef({ wanted: "", names: [] });
   const found = useMemo(() => matching(groups ?? [], query), [groups, query]);
@@ -128,7 +137,9 @@ function Standing({ groups, bridges }) {
   const bad = bridges.filter(({ verdict }) => verdict !== "running");
   return html`
     ${silent && html`<${Note} kind="bad"><p><${Inert}>${silent.engine.says}<//></p><//>`}
-    ${bad.map(({ cluster, verdict, says }) => html`<${Note} key=${cluster}
-      kind=${verdict === "stopped" ? "warn" : "bad"}><p><${Inert}>${says}<//></p><//>`)}
+    ${bad.map(
+      ({ cluster, verdict, says }) => html`<${Note} key=${cluster}
+      kind=${verdict === "stopped" ? "warn" : "bad"}><p><${Inert}>${says}<//></p><//>`,
+    )}
   `;
 }

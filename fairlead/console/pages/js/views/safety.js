@@ -22,16 +22,23 @@ export default function Safety({ app }) {
   const { t } = app;
   const [told, setTold] = useState(null);
   const [problem, setProblem] = useState(null);
-  useLive(app.live, "api/v1/safety", {
-    snapshot(data) {
-      app.learn({ now_ms: data.as_of_ms });
-      setTold(data);
-      setProblem(null);
+  useLive(
+    app.live,
+    "api/v1/safety",
+    {
+      snapshot(data) {
+        app.learn({ now_ms: data.as_of_ms });
+        setTold(data);
+        setProblem(null);
+      },
+      problem: setProblem,
+      waiting: setProblem,
     },
-    problem: setProblem,
-    waiting: setProblem,
-  }, LOOK_MS);
-  const actions = told && html`<${ExportMenu} name="fairlead-safety" json=${() => told}
+    LOOK_MS,
+  );
+  const actions =
+    told &&
+    html`<${ExportMenu} name="fairlead-safety" json=${() => told}
     columns=${VIOLATION_FIELDS} rows=${() => told.violations} cli="fairlead group check --all" />`;
   return html`<${Page} title=${t("safety.title")} actions=${actions}>
     ${problem && html`<${ProblemBox} problem=${problem} />`}
@@ -69,13 +76,19 @@ function Sentence({ told, t }) {
 function Figures({ told: { handovers, overlaps }, t }) {
   const bad = (count) => (count > 0 ? "bad" : undefined);
   return html`<dl class="figures">
-    <${Figure} label=${t("safety.checked")} value=${format.number(handovers.checked)} says=${t("safety.checked_says")} />
-    <${Figure} label=${t("safety.smallest_gap")} value=${html`<${Span} ms=${handovers.smallest_gap_ms} />`}
-      says=${t("safety.smallest_gap_says")} kind=${handovers.smallest_gap_ms < 0 ? "bad" : undefined} />
-    <${Figure} label=${t("safety.by_release")} value=${format.number(handovers.by_release)} says=${t("safety.by_release_says")} />
-    <${Figure} label=${t("safety.by_lease")} value=${format.number(handovers.by_lease)} says=${t("safety.by_lease_says")} />
-    <${Figure} label=${t("safety.unsafe")} value=${format.number(handovers.unsafe)} says=${t("safety.unsafe_says")} kind=${bad(handovers.unsafe)} />
-    <${Figure} label=${t("safety.overlaps")} value=${format.number(overlaps)} says=${t("safety.overlaps_says")} kind=${bad(overlaps)} />
+    <${Figure} label=${t("safety.checked")} value=${format.number(handovers.checked)}
+      says=${t("safety.checked_says")} />
+    <${Figure} label=${t("safety.smallest_gap")} 
+      value=${html`<${Span} ms=${handovers.smallest_gap_ms} />`} says=${t("safety.smallest_gap_says")}
+      kind=${handovers.smallest_gap_ms < 0 ? "bad" : undefined} />
+    <${Figure} label=${t("safety.by_release")} value=${format.number(handovers.by_release)}
+      says=${t("safety.by_release_says")} />
+    <${Figure} label=${t("safety.by_lease")} value=${format.number(handovers.by_lease)}
+      says=${t("safety.by_lease_says")} />
+    <${Figure} label=${t("safety.unsafe")} value=${format.number(handovers.unsafe)}
+      says=${t("safety.unsafe_says")} kind=${bad(handovers.unsafe)} />
+    <${Figure} label=${t("safety.overlaps")} value=${format.number(overlaps)}
+      says=${t("safety.overlaps_says")} kind=${bad(overlaps)} />
   </dl>`;
 }
 
@@ -99,13 +112,17 @@ const BRIDGE_KINDS = { running: "ok", stopped: "warn" };
 function Programs({ told: { engine, bridges }, t }) {
   return html`<ul class="facts">
     <li>
-      <${Chip} kind=${engine.silent ? "bad" : "ok"}>${t(engine.silent ? "safety.engine_silent" : "safety.engine_ticks")}<//>
+      <${Chip} kind=${engine.silent ? "bad" : "ok"}>
+        ${t(engine.silent ? "safety.engine_silent" : "safety.engine_ticks")}<//>
       <strong>${t("safety.engine")}</strong><span class="muted"><${Inert}>${engine.says}<//></span>
     </li>
-    ${bridges.map(({ cluster, verdict, says }) => html`<li key=${cluster}>
+    ${bridges.map(
+      ({ cluster, verdict, says }) => html`<li key=${cluster}>
       <${Chip} kind=${BRIDGE_KINDS[verdict] ?? "bad"}>${t(`safety.bridge_${verdict}`)}<//>
-      <strong>${t("safety.bridge")} <${Inert}>${cluster}<//></strong><span class="muted"><${Inert}>${says}<//></span>
-    </li>`)}
+      <strong>${t("safety.bridge")} <${Inert}>${cluster}<//></strong><span class="muted">
+        <${Inert}>${says}<//></span>
+    </li>`,
+    )}
     ${bridges.length === 0 && html`<li class="muted">${t("safety.no_bridge")}</li>`}
   </ul>`;
 }
