@@ -14,7 +14,7 @@ from typer.testing import CliRunner
 
 from fairlead.access.guard import guarded
 from fairlead.cli.main import app
-from fairlead.cli.render.applied_plan import AppliedPlan, show_applied, show_done
+from fairlead.cli.render.applied_plan import show_applied, show_done
 from fairlead.cli.render.output import OutputFormat
 from fairlead.control.control_session import RuleOutcome
 from fairlead.core.model import MessageQueue
@@ -23,6 +23,7 @@ from fairlead.errors import VerdictError
 from fairlead.http.event_streams import EventStreams
 from fairlead.http.server import HttpServer, start_server
 from fairlead.kafka.topic_follower import Following
+from fairlead.operating.applied_plan import AppliedPlan, PlanInForce
 from fairlead.planning.changes import Changes
 from fairlead.planning.saved_plan import PlannedMove, SavedPlan
 from fairlead.serve.api import application
@@ -183,5 +184,5 @@ def test_applied_plans(capsys: pytest.CaptureFixture[str]) -> None:
     for dry_run in (False, True):
         done = AppliedPlan(saved, (outcome,), (move,), "t.control", dry_run)
         show_applied(done, OutputFormat.JSONL)
-    show_done(saved, decisions, OutputFormat.JSONL)
+    show_done(PlanInForce(saved, decisions), OutputFormat.JSONL)
     assert_answers("AppliedPlan", map(json.loads, capsys.readouterr().out.splitlines()))

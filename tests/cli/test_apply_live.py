@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from fairlead_proof.local.ownership import Ownership
 
-from fairlead.cli.change.rule_command import RuleCommand
 from fairlead.cli.main import main
 from fairlead.errors import ExitCode
+from fairlead.operating.rule_changes import OperatedGroup
 from fairlead.wire.decision_records import DecisionReader
 from fairlead.wire.raw import raw_record
 from tests.answers.schema import assert_command
@@ -189,15 +189,15 @@ def test_a_join_between_look_and_write(
     group, saved = Group(engine, "overtaken", capsys), str(tmp_path / "plan.json")
     group.join("c1", "c2")
     group.run("plan", group.name, "--drain", "c2", "--save", saved)
-    write = RuleCommand.write
+    write = OperatedGroup.write
 
     def late(
-        command: RuleCommand, changes: "Sequence[RuleChange]", change: Any
+        operated: OperatedGroup, changes: "Sequence[RuleChange]", wait_s: float | None
     ) -> "list[RuleOutcome]":
         group.join("c1", "c2", "c3")
-        return write(command, changes, change)
+        return write(operated, changes, wait_s)
 
-    monkeypatch.setattr(RuleCommand, "write", late)
+    monkeypatch.setattr(OperatedGroup, "write", late)
     document, text = group.run("apply", saved, code=ExitCode.VERDICT_NEGATIVE)
     assert document["came_between"]
     assert not document["as_planned"]

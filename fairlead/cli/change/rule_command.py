@@ -83,13 +83,25 @@ class RuleCommand:
             leave_unread=leave_unread,
         )
         done = self.operated.change(
-            wanted, _signed(change), allowed, _wait_s(change), removing=presence is None
+            wanted, self.signed(change), allowed, self.wait_s(change), removing=presence is None
         )
         write_objects(done.to_json(), outcome_cells, OUTCOME_COLUMNS, self.output)
         for note in done.notes:
             warn(in_commands(note))
         if done.failure is not None:
             raise done.failure
+
+    @staticmethod
+    def signed(change: ChangeOptions) -> "Signature":
+        """Return who changes rules, and why."""
+        from fairlead.operating.rule_changes import Signature
+
+        return Signature(change.by or signature(), change.because)
+
+    @staticmethod
+    def wait_s(change: ChangeOptions) -> float | None:
+        """Return how long to wait for the engine; None: write nothing."""
+        return None if change.dry_run else change.wait
 
     def check(
         self, wanted: "Sequence[RuleSet]", change: ChangeOptions
@@ -99,7 +111,7 @@ class RuleCommand:
         Raises:
             UsageError: no rule is named, or the engine would refuse one.
         """
-        return self.operated.check(wanted, _signed(change))
+        return self.operated.check(wanted, self.signed(change))
 
     def write(self, changes: "Sequence[RuleChange]", change: ChangeOptions) -> "list[RuleOutcome]":
         """Write the rules that change something, unless it is a dry run; return the outcomes.
@@ -107,7 +119,7 @@ class RuleCommand:
         Raises:
             EnvironmentMissingError: the topics cannot be read or written.
         """
-        return self.operated.write(changes, _wait_s(change))
+        return self.operated.write(changes, self.wait_s(change))
 
     def warn_about(
         self, wanted: "Sequence[RuleSet]", after: "RulesInForce", live: "LiveGroup | None"
@@ -115,16 +127,6 @@ class RuleCommand:
         """Warn of rules without effect, and of rules that conf/ sets back; ``live``: the group."""
         for note in self.operated.notes(wanted, after, live):
             warn(note)
-
-
-def _signed(change: ChangeOptions) -> "Signature":
-    from fairlead.operating.rule_changes import Signature
-
-    return Signature(change.by or signature(), change.because)
-
-
-def _wait_s(change: ChangeOptions) -> float | None:
-    return None if change.dry_run else change.wait
 
 
 def signature() -> str:

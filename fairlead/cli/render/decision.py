@@ -1,21 +1,19 @@
 """Decisions as people read them: when, under which epoch, why, and what they move."""
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any
 
 from fairlead.cli.render.queue import queues_text
 from fairlead.counts import counted
 from fairlead.durations import since_words
 from fairlead.history.formatting import epoch_words, time_words
-from fairlead.observed.phase_words import cause_words, causes_words
+from fairlead.observed.phase_words import causes_words
 
 if TYPE_CHECKING:
     from fairlead.wire.decision_records import DecisionRecord
 
-__all__ = ["came_between", "decision_line", "decision_words"]
-
-_NAMED_MAX: Final = 10
+__all__ = ["decision_line", "decision_words"]
 
 
 def decision_line(decision: Mapping[str, Any]) -> str:
@@ -49,19 +47,3 @@ def decision_words(decision: "DecisionRecord", now_ms: int, queues_moved: int) -
     why = causes_words(decision.causes, decision.triggers)
     at = time_words(decision.written_ms)
     return f"{decision.epoch} at {at}, {ago} ago: {why}; {counted(queues_moved, 'queue')} moved"
-
-
-def came_between(decisions: "Sequence[DecisionRecord]") -> str:
-    """Return the decisions that came after a plan, a line for each, the newest of many."""
-    lines = [*_lines(decisions)]
-    if not lines:
-        return "\n  The decisions in between are not kept any more."
-    more = len(lines) - _NAMED_MAX
-    return ("" if more <= 0 else f"\n  {more} more before these") + "".join(lines[-_NAMED_MAX:])
-
-
-def _lines(decisions: "Sequence[DecisionRecord]") -> Iterator[str]:
-    for each in decisions:
-        why = "; ".join(map(cause_words, each.causes)) or ", ".join(each.triggers)
-        why = why or "it names no cause"
-        yield f"\n  {each.epoch} at {time_words(each.written_ms)}: {why}"
