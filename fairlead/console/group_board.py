@@ -1,4 +1,4 @@
-"""One group, live: its standing part by part."""
+"""One group, live: its standing part by part, and its ribbon row by row."""
 
 import time
 from collections.abc import Callable, Iterator
@@ -11,7 +11,11 @@ from fairlead.console.live_board import LiveBoard
 from fairlead.console.live_events import GONE, event_bytes
 from fairlead.console.live_items import Difference, ItemKey
 from fairlead.console.live_reader import LiveReader
+from fairlead.console.live_ribbon import EVERYTHING, LiveRibbon
 from fairlead.console.live_view import LiveView
+from fairlead.core.model import MessageQueue
+from fairlead.history.ribbon import Ribbon, RibbonChange, RibbonWindow
+from fairlead.history.ribbons import Ribbons
 from fairlead.observed.touched import Touched
 
 __all__ = ["GroupBoard"]
@@ -20,26 +24,42 @@ _HEAD: Final = ("head", "")
 _LISTS: Final = {"topic": "topic_list", "member": "member_list", "queue": "queue_list"}
 
 
+_HOUR_MS: Final = 3_600_000
+_WHOLE_S: Final = 60.0
+"""So often the whole ribbon is compared, since a change does not say what the view forgot."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """What a look found: the parts of the group in order; none: there is no such group."""
+    """What a look found.
+
+    Attributes:
+        parts: the parts of the group in order; none: there is no such group.
+        difference: what is new in them.
+        ribbon: the version of the ribbon, and what is new in it.
+    """
 
     parts: dict[ItemKey, Any]
     difference: Difference
+    ribbon: tuple[int, Ribbon | RibbonChange] | None
 
 
 class GroupBoard(LiveBoard):
-    """A group as it stands.
+    """A group as it stands, and its ribbon.
 
     Args:
         view: the view.
+        ribbons: the ribbons of all groups.
         name: the group.
     """
 
-    def __init__(self, view: LiveView, name: str) -> None:
+    def __init__(self, view: LiveView, ribbons: Ribbons, name: str) -> None:
         super().__init__()
-        self._view, self._name = view, name
+        self._view, self._ribbons, self._name = view, ribbons, name
         self._order: list[ItemKey] = []
+        self._ribbon = LiveRibbon(name)
+        self._ribbon_version = 0
+        self._whole_s = float("-inf")
 
     def look(self, touched: Touched) -> Callable[[], _Found | None]:
         """Return a function that looks at the group."""
@@ -53,54 +73,78 @@ class GroupBoard(LiveBoard):
         described = self._view.group(self._name)
         parts = {} if described is None else dict(_parts(described))
         gone = dict.fromkeys(key for key in self._order if key not in parts)
-        return _Found(parts, self.items.compare({**parts, **gone}))
+        difference = self.items.compare({**parts, **gone})
+        since = self._ribbon_version
+        if time.monotonic() - self._whole_s >= _WHOLE_S:
+            since, self._whole_s = 0, time.monotonic()
+        # After the group: what the group tells of a decision may be newer than its mark, never the
+        # other way round, so that no mark is skipped.
+        return _Found(
+            parts, difference, self._ribbons.change(self._name, since, EVERYTHING, _now_ms())
+        )
 
     def take(self, found: _Found | None, version: int) -> bool:
         """Take what was found."""
         if found is None:
             return False
         self._order = [*found.parts]
-        if found.parts:
-            self.items.take(found.difference, version)
-            return found.difference.is_news
-        was_there = _HEAD in self.items or version == 1
-        self.items.clear(version)
-        return was_there
+        if not found.parts:
+            was_there = _HEAD in self.items or version == 1
+            self.items.clear(version)
+            self._ribbon, self._ribbon_version = LiveRibbon(self._name), 0
+            return was_there
+        self.items.take(found.difference, version)
+        is_new = found.difference.is_news
+        if found.ribbon is not None:
+            self._ribbon_version, ribbon = found.ribbon
+            is_new = self._ribbon.take(ribbon, version) or is_new
+        return is_new
 
     def event(self, seen: int, reader: LiveReader) -> bytes | None:
         """Return what a reader lacks."""
-        del reader
         if _HEAD not in self.items:
             return GONE
-        whole = seen < 0 or not self.items.tells_since(seen)
-        if whole:
-            return self.written("snapshot", self._snapshot)
-        return self.written(seen, lambda: self._change(seen))
+        from_ms = reader.from_ms
+        if seen < 0 or not self.items.tells_since(seen):
+            after = reader.after if seen < 0 else None
+            key: Any = ("snapshot", from_ms, after)
+            return self.written(key, lambda: self._snapshot(from_ms, after))
+        return self.written((seen, from_ms), lambda: self._change(seen, from_ms))
 
-    def _snapshot(self) -> bytes:
+    def _snapshot(self, from_ms: int | None, after: int | None) -> bytes:
+        now_ms = _now_ms()
         parts = {plural: [*self._of_kind(kind)] for kind, plural in _LISTS.items()}
-        group = {**self._head, **parts}
-        return event_bytes("snapshot", self._number, {"now_ms": _now_ms(), "group": group})
+        queues = {
+            MessageQueue(*self.items.document(key)["queue"])
+            for key in self._order
+            if key[0] == "queue"
+        }
+        document = {
+            "now_ms": now_ms,
+            "group": {**self._head, **parts},
+            "ribbon": self._ribbon.whole(_window(from_ms, now_ms), now_ms, queues, after),
+            "resumed": None,
+        }
+        if after is not None:
+            complete = self._ribbon.has_all_since(after)
+            document["resumed"] = {"after": after, "complete": complete}
+        return event_bytes("snapshot", self._ribbon.newest, document)
 
-    def _change(self, seen: int) -> bytes:
-        document: dict[str, Any] = {"now_ms": _now_ms(), "head": self._head}
+    def _change(self, seen: int, from_ms: int | None) -> bytes:
+        now_ms = _now_ms()
+        document: dict[str, Any] = {"now_ms": now_ms, "head": self._head}
         for kind in ("queue", "member"):
             document[f"{kind}s"] = [line for _, line in self.items.since(seen, kind)]
             gone = self.items.gone_since(seen, kind)
             document[f"{kind}s_gone"] = [orjson.Fragment(name) for name in gone]
         if any(self.items.since(seen, "topic")) or self.items.gone_since(seen, "topic"):
             document["topics"] = [*self._of_kind("topic")]
-        return event_bytes("change", self._number, document)
+        document |= self._ribbon.since(seen, _window(from_ms, now_ms))
+        return event_bytes("change", self._ribbon.newest, document)
 
     @property
     def _head(self) -> Any:
         return self.items.document(_HEAD)
-
-    @property
-    def _number(self) -> int:
-        """The id of an event: the offset of the newest decision; −1: there is none."""
-        decision = self._head["decision"]
-        return -1 if decision is None else decision["at"][2]
 
     def _of_kind(self, kind: str) -> Iterator[orjson.Fragment]:
         return (self.items.written(key) for key in self._order if key[0] == kind)
@@ -117,6 +161,10 @@ def _parts(described: dict[str, Any]) -> Iterator[tuple[ItemKey, Any]]:
         yield ("member", name), each
     for each in described["queue_list"]:
         yield ("queue", orjson.dumps(each["queue"]).decode()), each
+
+
+def _window(from_ms: int | None, now_ms: int) -> RibbonWindow:
+    return RibbonWindow(now_ms - _HOUR_MS if from_ms is None else from_ms)
 
 
 def _now_ms() -> int:

@@ -21,7 +21,7 @@ __all__ = ["LiveApi"]
 
 _LEAST_MS, _MOST_MS = INTERVAL_MS
 
-_NUMBER: Final = re.compile("[0-9]{1,6}")
+_NUMBER: Final = re.compile("[0-9]{1,15}")
 _NO_STORE: Final = {"cache-control": "no-store"}
 
 Events = Callable[[LiveReader], AsyncIterator[bytes]]
@@ -82,14 +82,31 @@ class LiveApi:
 
 def _reader(request: Request) -> LiveReader | Problem:
     """Return who reads, as a request asks for it."""
-    asked = request.query_params.get("interval_ms", str(_LEAST_MS))
-    interval_ms = int(asked) if _NUMBER.fullmatch(asked) else 0
-    if not _LEAST_MS <= interval_ms <= _MOST_MS:
-        return Problem(
-            400,
-            "bad_field",
-            f"interval_ms: {asked[:40]!r} is no whole number from {_LEAST_MS} to {_MOST_MS:,}.",
-            "Leave it out for four events a second at most.",
-            "interval_ms",
-        )
-    return LiveReader(admitted(request.scope), interval_ms)
+    query = request.query_params
+    interval_ms = _number(query.get("interval_ms", str(_LEAST_MS)))
+    if interval_ms is None or not _LEAST_MS <= interval_ms <= _MOST_MS:
+        says = f"it is no whole number from {_LEAST_MS} to {_MOST_MS:,}"
+        return _bad("interval_ms", says, "Leave it out for four events a second at most.")
+    from_ms = None
+    if "from_ms" in query:
+        from_ms = _number(query["from_ms"])
+        if from_ms is None:
+            return _bad("from_ms", "it is no whole number", "Give milliseconds since 1970.")
+    after = _after(request.headers.get("last-event-id") or query.get("last_event_id"))
+    return LiveReader(admitted(request.scope), interval_ms, from_ms, after)
+
+
+def _number(text: str) -> int | None:
+    return int(text) if _NUMBER.fullmatch(text) else None
+
+
+def _after(text: str | None) -> int | None:
+    """Return the decision that an earlier connection has sent; None: there was none."""
+    if text is None:
+        return None
+    # Who remembers something else has seen nothing that counts here.
+    return _number(text) if _NUMBER.fullmatch(text) else -1
+
+
+def _bad(field: str, says: str, remedy: str) -> Problem:
+    return Problem(400, "bad_field", f"{field}: {says}.", remedy, field)

@@ -18,13 +18,22 @@ class LiveReader:
     Args:
         caller: whose stream it is.
         interval_ms: the shortest time between two of its events.
+        from_ms: since when it shows the past of a group; None: the last hour.
+        after: the newest decision that an earlier connection has sent; None: there was none.
 
     Attributes:
         interval_s: the same in seconds.
     """
 
-    def __init__(self, caller: Admitted, interval_ms: int) -> None:
+    def __init__(
+        self,
+        caller: Admitted,
+        interval_ms: int,
+        from_ms: int | None = None,
+        after: int | None = None,
+    ) -> None:
         self.caller = caller
+        self.from_ms, self.after = from_ms, after
         self.interval_s = interval_ms / 1_000
         self._news = asyncio.Event()
         self._end = asyncio.Event()

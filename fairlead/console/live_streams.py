@@ -17,6 +17,7 @@ from fairlead.console.live_board import LiveBoard
 from fairlead.console.live_events import ALIVE, RETRY
 from fairlead.console.live_reader import LiveReader
 from fairlead.console.live_view import LiveView
+from fairlead.history.ribbons import Ribbons
 from fairlead.observed.touched import Touched
 
 __all__ = ["LiveStreams"]
@@ -32,11 +33,12 @@ class LiveStreams:
 
     Args:
         view: what is known of groups.
+        ribbons: the ribbons of all groups.
         head: makes the document of all groups without the groups.
     """
 
-    def __init__(self, view: LiveView, head: Head) -> None:
-        self._view, self._head = view, head
+    def __init__(self, view: LiveView, ribbons: Ribbons, head: Head) -> None:
+        self._view, self._ribbons, self._head = view, ribbons, head
         self._readers: set[LiveReader] = set()
         self._groups: GroupsBoard | None = None
         self._boards: dict[str, GroupBoard] = {}
@@ -66,7 +68,7 @@ class LiveStreams:
     def _group_board(self, name: str) -> GroupBoard:
         board = self._boards.get(name)
         if board is None:
-            board = self._boards[name] = GroupBoard(self._view, name)
+            board = self._boards[name] = GroupBoard(self._view, self._ribbons, name)
             self._watched = frozenset(self._boards)
         return board
 

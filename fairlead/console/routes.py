@@ -23,10 +23,11 @@ def console_routes(parts: ConsoleParts, assets: Assets) -> list[Route]:
         parts: what the answers are made from.
         assets: the page and its files.
     """
-    live = LiveStreams(parts.view, parts.groups_head)
+    ribbons = Ribbons(parts.view.query)
+    live = LiveStreams(parts.view, ribbons, parts.groups_head)
     parts.streams.at_close(live.close)
     return [
         Route("/console/{file:path}", assets.file),
         *LiveApi(parts.view, live, parts.streams, parts.unknown.answer).routes,
-        *HistoryApi(Ribbons(parts.view.query), parts.unknown.answer).routes,
+        *HistoryApi(ribbons, parts.unknown.answer).routes,
     ]

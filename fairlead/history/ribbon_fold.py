@@ -42,13 +42,14 @@ class RibbonFold:
     Attributes:
         group: the group's name.
         version: grows by one with each update that changed something.
+        first_version: of nothing.
         place: how far it has followed its view; None: it has not begun.
     """
 
-    def __init__(self, group: str) -> None:
-        """Begin with nothing known."""
+    def __init__(self, group: str, first_version: int = 0) -> None:
+        """Begin with nothing known; ``first_version``: the versions are greater than this."""
         self.group = group
-        self.version = 0
+        self.version = self.first_version = first_version
         self.place: RibbonPlace | None = None
         self._rows: dict[MessageQueue, _Known] = {}
         self._gone: dict[MessageQueue, int] = {}

@@ -30,6 +30,7 @@ class Ribbons:
         self._query = query
         self._lock = threading.Lock()
         self._kept: OrderedDict[str, tuple[threading.Lock, RibbonFold]] = OrderedDict()
+        self._newest = 0
 
     def ribbon(self, group: str, window: RibbonWindow, now_ms: int) -> Ribbon | None:
         """Return what a window shows of a group's ribbon; None: there is no such group."""
@@ -55,25 +56,31 @@ class Ribbons:
         with lock:
             if not self._update(fold, now_ms):
                 return None
-            if not 0 < since_version <= fold.version:
+            if not fold.first_version < since_version <= fold.version:
                 return fold.version, fold.ribbon(window, now_ms)
             return fold.version, fold.change(since_version, window)
 
     def _fold(self, group: str) -> tuple[threading.Lock, RibbonFold]:
         with self._lock:
             if group not in self._kept:
-                self._kept[group] = threading.Lock(), RibbonFold(group)
+                # No version of a dropped fold may pass for one of the fold that comes after it.
+                self._kept[group] = threading.Lock(), RibbonFold(group, self._newest)
                 if len(self._kept) > _KEPT_MAX:
-                    self._kept.popitem(last=False)
+                    self._drop(next(iter(self._kept)))
             self._kept.move_to_end(group)
             return self._kept[group]
+
+    def _drop(self, group: str) -> None:
+        dropped = self._kept.pop(group, None)
+        if dropped is not None:
+            self._newest = max(self._newest, dropped[1].version)
 
     def _update(self, fold: RibbonFold, now_ms: int) -> bool:
         """Bring a ribbon up to date; return whether its group is there."""
         facts = self._query(lambda view: facts_of(view, fold.group, fold.place, now_ms), None)
         if facts is None:
             with self._lock:
-                self._kept.pop(fold.group, None)
+                self._drop(fold.group)
             return False
         fold.update(facts)
         return True
