@@ -35,7 +35,7 @@ const chinese = () => language === "zh-CN";
 const UNITS = [
   [86_400_000, "d", "天"],
   [3_600_000, "h", "小时"],
-  [60_000, "min", "分钟"],
+  [60_000, "min", "分"],
 ];
 
 export const number = (value) => (value == null ? "–" : numbers.format(value));
@@ -71,7 +71,7 @@ export function ago(ms, now) {
   if (past < 2000) return chinese() ? "刚刚" : "just now";
   const [size, english, other] = UNITS.find(([each]) => past >= each) ?? [1000, "s", "秒"];
   const count = Math.floor(past / size);
-  return chinese() ? `${count} ${other}前` : `${count} ${english} ago`;
+  return chinese() ? `${count} ${other === "分" ? "分钟" : other}前` : `${count} ${english} ago`;
 }
 
 export function bytes(size) {

@@ -4,6 +4,7 @@ import { useApp } from "./app.js";
 import { useNow } from "./clock.js";
 import * as format from "./format.js";
 import { Icon } from "./parts/icon.js";
+import { Inert } from "./parts/name.js";
 import { INTERVALS_MS, LANGUAGES, THEMES } from "./settings.js";
 import { useStore } from "./store.js";
 import { KNOWN } from "./words.js";
@@ -44,20 +45,33 @@ function Cluster() {
   </span>`;
 }
 
-// The state of the connection in one word, and what it means. Only a change of it is announced.
-function Connection() {
+// The state of the connection: that of the stream, unless the server itself is behind the topics.
+function useConnection() {
   const app = useApp();
   const { kind, since_ms: since, detail } = useStore(app.live.connection);
   const known = useStore(app.cluster);
   const behind = kind === "live" && known?.ready === false;
-  const state = behind ? "behind" : kind;
-  const at = format.clock(since);
+  return { app, known, behind, state: behind ? "behind" : kind, at: format.clock(since), detail };
+}
+
+// The state in one word, and what it means. Only a change of it is announced.
+function Connection() {
+  const { app, known, behind, state, at, detail } = useConnection();
   const says = app.t(`connection.${state}`, { at, n: format.number(known?.records_behind) });
   const title = [app.t(`connection.${state}_says`, { at }), behind ? known.reason : detail];
   return html`<span class="connection" role="status" data-kind=${state}
     title=${title.filter(Boolean).join(" ")}>
     <${Icon} name=${`state-${state}`} /><span>${says}</span>
   </span>`;
+}
+
+// What is shown may be old: that must be seen by whoever looks at the page, not at its header.
+export function Stale() {
+  const { app, known, behind, state, at, detail } = useConnection();
+  if (!["reconnecting", "waiting", "behind"].includes(state)) return null;
+  return html`<div class="stale" data-kind=${state}>
+    <p>${app.t(`connection.${state}_says`, { at })} <${Inert}>${behind ? known.reason : detail}<//></p>
+  </div>`;
 }
 
 function Pause() {

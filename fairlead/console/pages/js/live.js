@@ -7,10 +7,11 @@ import { Problem, problemOf } from "./api.js";
 const HIDDEN_MS = 5_000;
 const RETRY_MS = [1_000, 2_000, 4_000, 8_000, 15_000];
 const FINAL = new Set([400, 403, 404, 410, 422]);
+const TRYING = new Set(["reconnecting", "waiting"]);
 const ASLEEP_MS = 45_000;
 
-// `connection` tells {kind, since_ms, detail}: idle, connecting, live, reconnecting, paused, hidden
-// or refused. `onUnknown` is called when the server does not know who asks (401).
+// `connection` tells {kind, since_ms, detail}: idle, connecting, live, reconnecting, waiting (the
+// server answers that it cannot yet), paused, hidden or refused. `onUnknown` is called when the server does not know who asks (401).
 export function createLive({ api, settings, onUnknown }) {
   const connection = createStore({ kind: "idle", since_ms: Date.now(), detail: "" });
   let followed = null; // { path, handlers, everyMs }
@@ -36,7 +37,7 @@ export function createLive({ api, settings, onUnknown }) {
     if (!followed) return tell("idle");
     if (settings.get().paused) return tell("paused");
     if (document.hidden) return tell("hidden");
-    if (connection.get().kind !== "reconnecting") tell("connecting");
+    if (!TRYING.has(connection.get().kind)) tell("connecting");
     return followed.everyMs ? ask(followed) : listen(followed);
   }
 
@@ -85,7 +86,7 @@ export function createLive({ api, settings, onUnknown }) {
   // A broken connection is opened again by the browser itself, from the last event that it heard.
   // A refused one is closed for good; why, only another request can learn.
   async function lost(stream, mine) {
-    tell("reconnecting", connection.get().detail);
+    if (connection.get().kind !== "waiting") tell("reconnecting");
     if (stream.readyState !== EventSource.CLOSED) return;
     close();
     const problem = await refusal(urlOf(mine.path));
@@ -102,8 +103,9 @@ export function createLive({ api, settings, onUnknown }) {
       tell("refused", problem.detail);
       mine.handlers.problem?.(problem);
     } else {
-      tell("reconnecting", problem?.detail ?? "");
-      if (problem?.status) mine.handlers.waiting?.(problem);
+      const { detail = "", remedy = "" } = problem ?? {};
+      if (problem?.status) tell("waiting", `${detail} ${remedy}`.trim());
+      else tell("reconnecting");
       again(RETRY_MS[Math.min(retries++, RETRY_MS.length - 1)]);
     }
   }
@@ -170,7 +172,7 @@ function watchTheTab({ open, close }, connection, settings) {
     if (event.persisted) open();
   });
   window.addEventListener("online", () => {
-    if (connection.get().kind === "reconnecting") open();
+    if (TRYING.has(connection.get().kind)) open();
   });
   // A computer that slept finds its streams silent for ever: it opens them anew.
   let beat = Date.now();
@@ -189,7 +191,7 @@ export function useLive(live, path, handlers, everyMs = 0) {
   useEffect(() => {
     if (path === null) return undefined;
     const call = (name) => (data) => kept.current[name]?.(data);
-    const all = ["snapshot", "change", "gone", "problem", "waiting"].map((name) => [
+    const all = ["snapshot", "change", "gone", "problem"].map((name) => [
       name,
       call(name),
     ]);

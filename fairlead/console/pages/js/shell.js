@@ -1,7 +1,7 @@
 // What stands around every page: the header with the state of the connection, and the page itself.
 import { html, useEffect, useErrorBoundary, useLayoutEffect, useRef, useState } from "./html.js";
 import { useApp } from "./app.js";
-import { Header } from "./header.js";
+import { Header, Stale } from "./header.js";
 import { Page } from "./parts/page.js";
 import { Loading, ProblemBox } from "./parts/problem.js";
 import { useStore } from "./store.js";
@@ -21,6 +21,7 @@ export function Shell() {
   return html`
     <a class="skip" href="#main" onClick=${skip}>${app.t("shell.skip")}</a>
     <${Header} place=${place} />
+    <${Stale} />
     <main id="main" ref=${main} data-view=${place.name}>
       <${View} key=${`${place.name} ${place.path}`} place=${place} />
     </main>

@@ -33,7 +33,7 @@ export function columnsOf({ t, href }, history) {
     value: (row) => row[key],
     cell: cell ?? ((row) => html`<${Count} value=${row[key]} />`),
   });
-  return [
+  const columns = [
     {
       key: "group",
       label: t("groups.group"),
@@ -96,6 +96,7 @@ export function columnsOf({ t, href }, history) {
       cell: ({ group }) => html`<${Day} moved=${history?.groups[group]?.moved} t=${t} />`,
     },
   ];
+  return columns.map((each) => ({ ...each, says: t(`groups.${each.key}_says`) }));
 }
 
 const total = (values) => values?.reduce((sum, each) => sum + each, 0) ?? null;

@@ -33,6 +33,7 @@ const DRAWINGS = {
   "state-reconnecting": () => line("M13 8a5 5 0 1 1-1.5-3.6M13 2.5v2.4h-2.4"),
   "state-paused": () => line("M5.5 3.5v9M10.5 3.5v9"),
   "state-hidden": () => line("M5.5 3.5v9M10.5 3.5v9"),
+  "state-waiting": () => line(`${ring}M8 5v3.2l2 1.4`),
   "state-behind": () => line(`${ring}M8 5v3.2l2 1.4`),
   "state-refused": () => line("M4 4l8 8M12 4l-8 8"),
   "state-idle": () => line("M4 8h8"),

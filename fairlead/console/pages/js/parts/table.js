@@ -70,11 +70,11 @@ function Head({ columns, sort, onSort, index }) {
 }
 
 function HeadCell({ column, sort, onSort }) {
-  const { key, label, align, sortable = true } = column;
+  const { key, label, says, align, sortable = true } = column;
   const mine = sort?.key === key;
   const order = mine ? (sort.desc ? "descending" : "ascending") : undefined;
   return html`<th role="columnheader" scope="col" data-align=${align} data-col=${key}
-    aria-sort=${order}>
+    aria-sort=${order} title=${says}>
     ${
       onSort && sortable
         ? html`<button type="button" class="sort" onClick=${() => onSort(key)}>

@@ -10,7 +10,7 @@ export function Rejects({ rejects: { total_seen: total, newest } }) {
   const { t } = useApp();
   return html`<${Section} title=${t("safety.rejects", { n: total, count: format.number(total) })}>
     ${newest.length === 0 && html`<p class="muted">${t("safety.no_rejects")}</p>`}
-    <ul class="findings">
+    <ul class="safety-findings">
       ${newest.map((each) => html`<${Rejected} key=${each.reject_at.join("/")} each=${each}
         t=${t} />`)}
     </ul>
@@ -29,7 +29,7 @@ function Rejected({ each, t }) {
       <span class="muted"><${Ago} ms=${each.reject_ms} /></span>
     </div>
     <p><${Inert}>${each.detail}<//></p>
-    ${each.remedy && html`<p class="remedy"><span class="muted">
+    ${each.remedy && html`<p class="safety-remedy"><span class="muted">
       ${t("safety.remedy")}</span> <${Inert}>${each.remedy}<//></p>`}
     <${Bytes} each=${each} t=${t} />
   </li>`;
@@ -41,7 +41,7 @@ function Bytes({ each, t }) {
   if (start == null && key == null) return null;
   return html`<details>
     <summary>${t("safety.record")} <span class="muted">${format.bytes(each.size)}</span></summary>
-    <dl class="record">
+    <dl class="safety-record">
       ${key != null && html`<dt>${t(each.key == null ? "safety.key_base64" : "safety.key")}</dt>
         <dd class="mono"><${Inert}>${key}<//></dd>`}
       ${

@@ -17,7 +17,7 @@ export function Violations({ found }) {
   const { t, href } = useApp();
   return html`<${Section} title=${t("safety.violations", { n: found.length })}>
     ${found.length === 0 && html`<p class="muted">${t("safety.no_violations")}</p>`}
-    <ul class="findings">
+    <ul class="safety-findings">
       ${found.slice(0, SHOWN).map(
         (each, i) => html`<li key=${i}>
         <div class="row">
@@ -27,7 +27,7 @@ export function Violations({ found }) {
           ${each.for && html`<span class="muted"><${Inert}>${each.for}<//></span>`}
         </div>
         <p><${Inert}>${each.says}<//></p>
-        ${each.remedy && html`<p class="remedy"><span class="muted">
+        ${each.remedy && html`<p class="safety-remedy"><span class="muted">
           ${t("safety.remedy")}</span> <${Inert}>${each.remedy}<//></p>`}
       </li>`,
       )}

@@ -90,7 +90,6 @@ function useGroups(app) {
       take(data, data.changed);
     },
     problem: (problem) => setTold((was) => ({ ...was, problem })),
-    waiting: (problem) => setTold((was) => ({ ...was, problem })),
   });
   return told;
 }

@@ -32,7 +32,6 @@ export default function Safety({ app }) {
         setProblem(null);
       },
       problem: setProblem,
-      waiting: setProblem,
     },
     LOOK_MS,
   );
@@ -62,10 +61,10 @@ function Told({ told, t }) {
 // The sentence is read aloud when it changes, and only then.
 function Sentence({ told, t }) {
   const { kind, says, why } = verdictOf(told, t);
-  return html`<div class="verdict" data-kind=${kind}>
+  return html`<div class="safety-verdict" data-kind=${kind}>
     <${Icon} name=${kind} />
     <div class="stack">
-      <p class="verdict-says" role="status">${says}</p>
+      <p class="safety-says" role="status">${says}</p>
       <p>${why}</p>
       <p class="muted">${t("safety.seen_since")} <${Instant} ms=${told.since_ms} />.
         ${" "}${t("safety.as_of")} <${Ago} ms=${told.as_of_ms} />.</p>
@@ -95,7 +94,7 @@ function Figures({ told: { handovers, overlaps }, t }) {
 const VERDICT_KINDS = { safe: "ok", nobody: "idle", problems: "bad", unreadable: "bad" };
 
 function Verdicts({ verdicts, t }) {
-  return html`<ul class="facts">
+  return html`<ul class="safety-facts">
     ${Object.entries(VERDICT_KINDS).map(([verdict, kind]) => {
       const n = verdicts[verdict] ?? 0;
       return html`<li key=${verdict}>
@@ -110,7 +109,7 @@ function Verdicts({ verdicts, t }) {
 const BRIDGE_KINDS = { running: "ok", stopped: "warn" };
 
 function Programs({ told: { engine, bridges }, t }) {
-  return html`<ul class="facts">
+  return html`<ul class="safety-facts">
     <li>
       <${Chip} kind=${engine.silent ? "bad" : "ok"}>
         ${t(engine.silent ? "safety.engine_silent" : "safety.engine_ticks")}<//>
