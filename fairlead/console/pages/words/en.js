@@ -296,6 +296,7 @@ export default {
 
   "group.title": "Group {group}",
   "group.kicker": "All groups",
+  "group.standing": "How it stands",
   "group.safe": "all is safe",
   "group.safe_says": { one: "Its queue has exactly one owner, and nothing is wrong.", other: "Each of its {n} queues has exactly one owner, and nothing is wrong." },
   "group.safe_handover": { one: "1 queue goes from one owner to the next; nothing is wrong.", other: "{n} queues go from one owner to the next; nothing is wrong." },

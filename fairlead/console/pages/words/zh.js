@@ -290,6 +290,7 @@ export default {
 
   "group.title": "组 {group}",
   "group.kicker": "所有组",
+  "group.standing": "现状",
   "group.safe": "一切安全",
   "group.safe_says": "{n} 个队列各有且仅有一个所有者，没有任何问题。",
   "group.safe_handover": "{n} 个队列正从一个所有者交给下一个；没有任何问题。",

@@ -43,14 +43,14 @@ export function Evidence({ evidence, open = false }) {
   const lines = (typeof value === "string" ? value : JSON.stringify(value, null, 2)).split("\n");
   return html`<details class="evidence" open=${open}>
     <summary>${t("causes.record")}</summary>
-    <dl class="facts">
+    <dl class="told">
       <div><dt>${t("causes.topic")}</dt><dd><${Name}>${at[0]}<//></dd></div>
       <div><dt>${t("causes.partition")}</dt><dd>${at[1]}</dd></div>
       <div><dt>${t("causes.offset")}</dt><dd>${at[2]}</dd></div>
       <div><dt>${t("causes.written")}</dt><dd><${Instant} ms=${written} /></dd></div>
       <div><dt>${t("causes.key")}</dt><dd><${Name}>${key ?? ""}<//></dd></div>
     </dl>
-    <pre class="record" tabindex="0" role="region" aria-label=${t("causes.content")}>${lines.map((line, i) => html`<${Inert} key=${i}>${line}<//>${"\n"}`)}</pre>
+    <pre class="told-record" tabindex="0" role="region" aria-label=${t("causes.content")}>${lines.map((line, i) => html`<${Inert} key=${i}>${line}<//>${"\n"}`)}</pre>
     ${cut && html`<p class="muted">${t("causes.cut")}</p>`}
   </details>`;
 }

@@ -19,7 +19,7 @@ export function Feed({ name, marks }) {
     <label class="check"><input type="checkbox" checked=${all} onChange=${() => setAll(!all)} />
       ${t("feed.all", { n: marks.length })}</label>
     ${told.length === 0 && html`<${Empty}>${t("feed.none")}<//>`}
-    <ol class="feed" role="log" aria-label=${t("feed.title")}>
+    <ol class="told-decisions" role="log" aria-label=${t("feed.title")}>
       ${told.slice(0, count).map((mark) => html`<li key=${mark.at.join("/")}>
         <a href=${href.decision(name, mark.at[2])}><${Instant} ms=${mark.append_ms} short /></a>
         <span class="grow"><${Inert}>${mark.says}<//></span>

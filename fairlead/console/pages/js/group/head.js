@@ -7,22 +7,25 @@ import { Chip, PhaseChip } from "../parts/chip.js";
 import { Epoch, Inert } from "../parts/name.js";
 import { Figure } from "../parts/page.js";
 import { Term } from "../parts/term.js";
-import { Ago, Span } from "../parts/time.js";
+import { Span } from "../parts/time.js";
+import { Since } from "./since.js";
 
-/** What is wrong, each with its remedy; or, in a sentence, that nothing is. */
-export function Verdict({ group }) {
+/** What is wrong, each with its remedy, or that nothing is; and what was decided last. */
+export function Standing({ group, mark, at }) {
   const { t } = useApp();
-  if (group.problems.length === 0) {
-    return html`<p class="verdict" data-kind=${busy(group) ? "busy" : "ok"}>
-      <${Chip} kind=${busy(group) ? "busy" : "ok"}>${t(busy(group) ? "group.moving" : "group.safe")}<//>
-      <span>${sentence(t, group)}</span></p>`;
-  }
-  return html`<section class="problems" aria-labelledby="problems-head">
-    <h2 id="problems-head"><${Chip} kind="bad">${t("group.problems", { n: group.problems.length })}<//></h2>
-    <ul>${group.problems.map((each) => html`<li key=${`${each.problem}\n${each.for}`}>
-      <strong><${Inert}>${each.says}<//></strong>
-      ${each.remedy && html`<span><span class="muted">${t("group.remedy")} </span><${Inert}>${each.remedy}<//></span>`}
-    </li>`)}</ul>
+  const { problems } = group;
+  const kind = problems.length > 0 ? "bad" : busy(group) ? "busy" : "ok";
+  return html`<section class="standing" data-kind=${kind} aria-labelledby="standing-head">
+    <h2 id="standing-head" class="visually-hidden">${t("group.standing")}</h2>
+    ${problems.length === 0
+      ? html`<p class="standing-says"><${Chip} kind=${kind}>${t(kind === "busy" ? "group.moving" : "group.safe")}<//>
+          <span>${sentence(t, group)}</span></p>`
+      : html`<p class="standing-says"><${Chip} kind="bad">${t("group.problems", { n: problems.length })}<//></p>
+          <ul class="problem-list">${problems.map((each) => html`<li key=${`${each.problem}\n${each.for}`}>
+            <strong><${Inert}>${each.says}<//></strong>
+            ${each.remedy && html`<span><span class="muted">${t("group.remedy")}${" "}</span><${Inert}>${each.remedy}<//></span>`}
+          </li>`)}</ul>`}
+    <${LastDecision} name=${group.group} mark=${mark} at=${at} />
   </section>`;
 }
 
@@ -35,13 +38,13 @@ function sentence(t, group) {
   return t("group.safe_says", { n: group.queues });
 }
 
-export function Figures({ group }) {
+export function Figures({ group, at }) {
   const { t } = useApp();
   const { lag_messages: lag, lag_ms: late } = group;
   const least = group.lag_at_least ? "≥ " : "";
-  return html`<dl class="grid-cards figures">
+  return html`<dl class="figures card">
     <${Figure} label=${t("group.phase")} value=${html`<${PhaseChip} phase=${group.phase} />`}
-      says=${html`${t("group.since")} <${Ago} ms=${group.phase_since_ms} />`} />
+      says=${html`${t("group.since")} <${Since} ms=${group.phase_since_ms} at=${at} />`} />
     <${Figure} label=${t("group.members")} value=${number(group.members)}
       says=${t("group.idle", { n: group.members_idle })} kind=${group.members === 0 ? "bad" : undefined} />
     <${Figure} label=${t("group.queues")} value=${number(group.queues)}
@@ -58,12 +61,12 @@ export function Figures({ group }) {
   </dl>`;
 }
 
-/** What was decided last, in words; `mark` is its mark on the ribbon. */
-export function LastDecision({ name, mark }) {
+// What was decided last, in words; `mark` is its mark on the ribbon.
+function LastDecision({ name, mark, at }) {
   const { t, href } = useApp();
   if (mark === undefined) return html`<p class="muted">${t("group.no_decision")}</p>`;
   return html`<p class="last-decision"><span class="muted">${t("group.last")}</span>${" "}
     <strong><${Inert}>${mark.says}<//></strong>${" · "}${t("group.moved", { n: mark.queues_moved })}${" · "}
-    <${Ago} ms=${mark.append_ms} />${" · "}
+    <${Since} ms=${mark.append_ms} at=${at} />${" · "}
     <a href=${href.decision(name, mark.at[2])}>${t("group.why")}</a></p>`;
 }

@@ -7,9 +7,9 @@ import { Chip } from "../parts/chip.js";
 import { Inert, Name } from "../parts/name.js";
 import { Empty } from "../parts/page.js";
 import { SimpleTable } from "../parts/table.js";
-import { Ago } from "../parts/time.js";
 import { queuesText } from "../ribbon/labels.js";
 import { Client } from "../ribbon/legend.js";
+import { Since } from "./since.js";
 
 const SETS = [
   ["held", "members.owns", "ok"],
@@ -31,7 +31,7 @@ function setsOf(queues) {
   return sets;
 }
 
-export function Members({ group, looks }) {
+export function Members({ group, looks, at }) {
   const { t } = useApp();
   const sets = useMemo(() => setsOf(group.queue_list), [group.queue_list]);
   if (group.member_list.length === 0) return html`<${Empty}>${t("members.none")}<//>`;
@@ -49,7 +49,7 @@ export function Members({ group, looks }) {
       label: t("members.queues"),
       cell: (each) => html`<${Sets} sets=${sets.get(`${each.client_id}\n${each.incarnation}`)} />`,
     },
-    { key: "heard", label: t("members.heard"), cell: (each) => html`<${Ago} ms=${each.heard_ms} />` },
+    { key: "heard", label: t("members.heard"), cell: (each) => html`<${Since} ms=${each.heard_ms} at=${at} />` },
     { key: "zone", label: t("members.zone"), cell: ({ zone }) => (zone === null ? "–" : html`<${Name}>${zone}<//>`) },
     { key: "capacity", label: t("members.capacity"), align: "end", cell: ({ capacity }) => number(capacity) },
     {

@@ -7,10 +7,10 @@ import { Chip } from "../parts/chip.js";
 import { Epoch, epochText, Name } from "../parts/name.js";
 import { Empty } from "../parts/page.js";
 import { SimpleTable, sorted, VirtualTable } from "../parts/table.js";
-import { Ago } from "../parts/time.js";
 import { queueText } from "../ribbon/labels.js";
 import { Client } from "../ribbon/legend.js";
 import { queueKey } from "../ribbon/model.js";
+import { Since } from "./since.js";
 
 // So many rows are simply drawn: the browser finds words in them.
 const DRAWN_MAX = 128;
@@ -25,7 +25,7 @@ export function isWanted(queue, wanted) {
 }
 
 /** Return the columns of queues; `value` is what is sorted by and exported. */
-export function queueColumns(app, group, looks) {
+export function queueColumns(app, group, looks, at) {
   const { t, href } = app;
   const who = (holders, key) =>
     holders.map((each) => html`<div class="holder" key=${key + each.client_id}>
@@ -58,7 +58,7 @@ export function queueColumns(app, group, looks) {
       key: "since",
       label: t("queues.since"),
       value: (row) => row.owner_since_ms,
-      cell: (row) => html`<${Ago} ms=${row.owner_since_ms} />`,
+      cell: (row) => html`<${Since} ms=${row.owner_since_ms} at=${at} />`,
     },
     {
       key: "epoch",
@@ -91,9 +91,9 @@ function lag({ lag_messages: messages, lag_ms: late, lag_at_least: least }) {
   return html`<span class="num nowrap">${sign}${number(messages)}${late ? html`<span class="muted"> · ${length(late)}</span>` : ""}</span>`;
 }
 
-export function Queues({ group, looks, wanted, sort, onSort }) {
+export function Queues({ group, looks, wanted, sort, onSort, at }) {
   const app = useApp();
-  const columns = useMemo(() => queueColumns(app, group.group, looks), [app.t, looks, group.group]);
+  const columns = useMemo(() => queueColumns(app, group.group, looks, at), [app.t, looks, group.group, at]);
   const rows = useMemo(
     () => sorted(group.queue_list.filter((each) => isWanted(each, wanted)), columns, sort),
     [group.queue_list, wanted, columns, sort.key, sort.desc],

@@ -34,9 +34,25 @@ export function queryOf({ from, to, follows }) {
   return { from: Math.abs(width - WIDTH) < 1000 ? null : -width, to: null };
 }
 
-/** The hook: [window, setWindow]; the address follows as soon as the window stands still. */
+/** Return a window that shows a moment, as wide as another; null: the present, which it follows. */
+export function windowAt(view, at, now) {
+  const width = view.to - view.from;
+  if (at === null) return { from: now - width, to: now, follows: true };
+  if (at > view.from && at < view.to) return { ...view, follows: false };
+  const from = Math.min(at - width / 2, now - width);
+  return { from, to: from + width, follows: false };
+}
+
+/**
+ * The hook: [window, move, travel].
+ *
+ * `move` takes another window, and the address follows as soon as it stands still. `travel` goes to
+ * a moment, or back to the present, with a window that shows it.
+ */
 export function useWindow(app, query) {
   const [view, setView] = useState(() => windowOf(query, app.clock.now()));
+  const latest = useRef(view);
+  latest.current = view;
   const written = useRef([query.from, query.to].join());
   const timer = useRef(null);
   useEffect(() => {
@@ -46,14 +62,21 @@ export function useWindow(app, query) {
     setView(windowOf(query, app.clock.now()));
   }, [query.from, query.to]);
   useEffect(() => () => clearTimeout(timer.current), []);
+  const write = (next, more, options) => {
+    const said = queryOf(next);
+    written.current = [said.from ?? undefined, said.to ?? undefined].join();
+    app.setQuery({ ...said, ...more }, options);
+  };
   const move = useCallback((next) => {
     setView({ ...next });
     clearTimeout(timer.current);
-    timer.current = setTimeout(() => {
-      const said = queryOf(next);
-      written.current = [said.from ?? undefined, said.to ?? undefined].join();
-      app.setQuery(said, { replace: true });
-    }, SETTLED_MS);
+    timer.current = setTimeout(() => write(next, {}, { replace: true }), SETTLED_MS);
   }, []);
-  return [view, move];
+  const travel = useCallback((at) => {
+    clearTimeout(timer.current);
+    const next = windowAt(latest.current, at, app.clock.now());
+    setView(next);
+    write(next, { at: at === null ? null : Math.round(at) });
+  }, []);
+  return [view, move, travel];
 }

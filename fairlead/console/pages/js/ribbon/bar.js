@@ -18,11 +18,7 @@ export function RibbonBar({ stage, view, at, onView, dense, onDense }) {
   const width = view.to - view.from;
   const show = (ms) => {
     const middle = at ?? (view.from + view.to) / 2;
-    onView(
-      view.follows
-        ? { from: view.to - ms, to: view.to, follows: true }
-        : { from: middle - ms / 2, to: middle + ms / 2, follows: false },
-    );
+    stage.move({ from: middle - ms / 2, to: middle + ms / 2, follows: view.follows });
   };
   const now = () => onView({ ...view, follows: true });
   const pan = (share) => stage.pan(share * (stage.width - stage.gutter));

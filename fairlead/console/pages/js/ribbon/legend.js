@@ -3,7 +3,7 @@
 import { html, useMemo } from "../html.js";
 import { useApp } from "../app.js";
 import { Name } from "../parts/name.js";
-import { itemsOf } from "./model.js";
+import { clientsIn } from "./model.js";
 
 /** A small sample of a client's colour and pattern. */
 export function Swatch({ look }) {
@@ -21,13 +21,10 @@ const SEEN_MAX = 40;
 
 export function Legend({ model, version, looks, view }) {
   const { t } = useApp();
-  const clients = useMemo(() => {
-    const seen = new Set();
-    for (const row of model.rows) {
-      for (const item of itemsOf(row, view.from, view.to, model.now_ms)) seen.add(item.span.client_id);
-    }
-    return [...seen].sort();
-  }, [model, version, view.from, view.to]);
+  const clients = useMemo(
+    () => clientsIn(model.rows, view.from, view.follows ? Infinity : view.to),
+    [model, version, view.from, view.to],
+  );
   const shown = clients.slice(0, SEEN_MAX);
   return html`<div class="legend">
     <h3 class="visually-hidden">${t("ribbon.legend")}</h3>

@@ -29,6 +29,8 @@ export class RibbonModel {
   now_ms = 0;
   kept_since_ms = null;
   version = 0;
+  /** Changes when queues come or go. */
+  shape = 0;
   #byKey = new Map();
   #stream_ms = Infinity;
 
@@ -50,7 +52,7 @@ export class RibbonModel {
 
   /** Take a change of the stream: the rows, marks and clients that it names. */
   change({ rows = [], rows_gone = [], marks = [], clients = null, now_ms = 0 }) {
-    for (const queue of rows_gone) this.#byKey.delete(queueKey(queue));
+    for (const queue of rows_gone) if (this.#byKey.delete(queueKey(queue))) this.shape += 1;
     for (const { queue, spans } of rows) {
       this.#put(queue, spans, this.#byKey.get(queueKey(queue))?.spans ?? []);
     }
@@ -85,6 +87,7 @@ export class RibbonModel {
   #put(queue, spans, known) {
     const key = queueKey(queue);
     const older = known.filter((each) => endOf(each) < this.#stream_ms);
+    if (!this.#byKey.has(key)) this.shape += 1;
     this.#byKey.set(key, { key, queue, spans: [...older, ...spans] });
   }
 
@@ -145,6 +148,17 @@ export function itemsOf(row, from, to, now) {
   }
   gap(i < spans.length ? (spans.slice(i).find((each) => !each.waits) ?? null) : null);
   return items;
+}
+
+/** Return the clients that had or wait for a queue of some rows within a window. */
+export function clientsIn(rows, from, to) {
+  const clients = new Set();
+  for (const { spans } of rows) {
+    for (let i = firstAfter(spans, from, endOf); i < spans.length && beginOf(spans[i]) < to; i += 1) {
+      clients.add(spans[i].client_id);
+    }
+  }
+  return [...clients].sort();
 }
 
 /** Return the owner of a row at a moment: its span, or null. */

@@ -40,7 +40,7 @@ function paintRows(c, inks, scene, x) {
   const { rows, rowHeight, top, height, width, gutter, from, to, now } = scene;
   const first = Math.max(0, Math.floor(top / rowHeight));
   const last = Math.min(rows.length, Math.ceil((top + height - AXIS) / rowHeight));
-  c.font = `${Math.min(12, rowHeight - 4)}px ${inks.font}`;
+  c.font = `${Math.min(12, rowHeight - 3)}px ${inks.font}`;
   for (let i = first; i < last; i += 1) {
     const y = AXIS + i * rowHeight - top;
     const row = rows[i];
@@ -159,22 +159,31 @@ function paintNow(c, inks, { now, to, gutter, width, height }, x) {
   c.fillRect(left, AXIS - 6, 1, height);
 }
 
+// Lines hide what they cross, so many of them fade, and then only their flags are left.
+const LINES_APART = 5;
+const FLAGS_APART = 9;
+
 function paintMarks(c, inks, scene, x) {
-  const { marks, from, to, height, gutter } = scene;
+  const { marks, from, to, height, gutter, width } = scene;
+  const first = firstAfter(marks, from - 1, (mark) => mark.append_ms);
+  const last = firstAfter(marks, to, (mark) => mark.append_ms);
+  const apart = (width - gutter) / Math.max(1, last - first);
+  const line = Math.min(0.45, Math.max(0, (apart - LINES_APART) / 40));
   let painted = -2;
-  for (let i = firstAfter(marks, from, (m) => m.append_ms); i < marks.length; i += 1) {
+  for (let i = first; i < last; i += 1) {
     const mark = marks[i];
-    if (mark.append_ms > to) break;
     const left = Math.round(x(mark.append_ms));
     const moved = mark.queues_moved > 0;
-    if (left < gutter || (left - painted < 2 && !moved)) continue;
-    painted = left;
     const chosen = scene.cursor?.mark === i || scene.hover?.mark === i;
+    if (left < gutter || (left === painted && !chosen)) continue;
+    painted = left;
     c.fillStyle = chosen ? inks.accent : inks.text;
-    c.globalAlpha = chosen ? 1 : moved ? 0.55 : 0.22;
-    c.fillRect(left, AXIS - 8, chosen ? 2 : 1, height);
+    c.globalAlpha = chosen ? 1 : moved ? line : line / 2;
+    c.fillRect(left, AXIS, chosen ? 2 : 1, height);
+    c.globalAlpha = chosen ? 1 : moved ? 0.8 : 0.45;
+    if (apart < FLAGS_APART && !chosen) c.fillRect(left, AXIS - 12, 1, moved ? 11 : 6);
+    else paintFlag(c, left, moved || chosen ? 5 : 3);
     c.globalAlpha = 1;
-    paintFlag(c, left, moved || chosen ? 5 : 3);
     if (scene.cursor?.mark === i && scene.focused) {
       c.strokeStyle = inks.focus;
       c.lineWidth = 3;
@@ -189,6 +198,7 @@ function paintFlag(c, x, size) {
   c.lineTo(x + 0.5 + size, AXIS - 8 - size);
   c.lineTo(x + 0.5, AXIS - 8 + size);
   c.fill();
+  c.fillRect(x, AXIS - 8, 1, 8);
 }
 
 function paintAxis(c, inks, scene, x, step, ticks) {

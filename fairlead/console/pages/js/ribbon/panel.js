@@ -5,7 +5,7 @@ import { useApp } from "../app.js";
 import { Button } from "../parts/button.js";
 
 function Facts({ facts }) {
-  return html`<dl class="facts">
+  return html`<dl class="told">
     ${facts.map(([label, text]) => html`<div key=${label}><dt>${label}</dt><dd><bdi>${text}</bdi></dd></div>`)}
   </dl>`;
 }

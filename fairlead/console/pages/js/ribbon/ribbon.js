@@ -10,12 +10,14 @@ import { rowLabels } from "./labels.js";
 import { Legend } from "./legend.js";
 import { AXIS } from "./paint.js";
 import { Panel, Tooltip } from "./panel.js";
-import { Stage } from "./stage.js";
+import { NAMES, Stage } from "./stage.js";
 import { RibbonTable } from "./table.js";
 import { spoken, tell } from "./tell.js";
 import { RibbonBar } from "./bar.js";
 
+const LOCALES = { en: "en-GB", zh: "zh-CN" };
 const CALM_MS = 250;
+const SETTLED_MS = 150;
 const REDUCED_MS = 5_000;
 const SLOWEST_MS = 10_000;
 
@@ -34,9 +36,10 @@ export function Ribbon({ group, model, version, rows, looks, view, onView, at, o
   const [hover, setHover] = useState(null);
   const [picked, setPicked] = useState(null);
   const [dense, setDense] = useState(rows.length > 200);
-  const rowHeight = dense ? 12 : 24;
+  const rowHeight = dense ? 14 : 24;
+  const moving = useRef(null);
   const calls = useRef({});
-  calls.current = callsOf({ app, group, onView, setHover, setPicked, stage });
+  calls.current = callsOf({ app, group, onView, setHover, setPicked, stage, moving });
 
   useLayoutEffect(() => {
     const made = new Stage(scroller.current, scroller.current.querySelector("canvas"), (name, data) =>
@@ -46,6 +49,7 @@ export function Ribbon({ group, model, version, rows, looks, view, onView, at, o
     const stop = pointers(made);
     setStage(made);
     return () => {
+      clearTimeout(moving.current);
       stop();
       made.close();
     };
@@ -83,9 +87,12 @@ function focus(stage, focused) {
   stage.redraw();
 }
 
-function callsOf({ app, group, onView, setHover, setPicked, stage }) {
+function callsOf({ app, group, onView, setHover, setPicked, stage, moving }) {
   return {
-    moved: () => onView(stage.view),
+    moved() {
+      clearTimeout(moving.current);
+      moving.current = setTimeout(() => onView(stage.view), SETTLED_MS);
+    },
     hover: ({ spot, x, y }) => setHover(spot === null ? null : { spot, x, y }),
     cursor: ({ spot }) => setPicked(spot),
     now: () => onView({ ...stage.view, follows: true }),
@@ -107,18 +114,18 @@ function callsOf({ app, group, onView, setHover, setPicked, stage }) {
 function useShown(stage, { app, model, version, rows, looks, at, rowHeight }) {
   const { language } = useStore(app.words);
   const last = useRef(0);
-  const most = Math.min(260, (stage?.width ?? 800) * 0.34) - 16;
+  const most = Math.min(260, (stage?.width ?? 800) * NAMES) - 16;
   const labels = useMemo(() => {
     const context = stage?.context;
     if (context) context.font = `12px ${getComputedStyle(stage.canvas).fontFamily}`;
-    return rowLabels(rows, (text) => context?.measureText(text).width ?? 0, most);
-  }, [stage, rows, most]);
+    return rowLabels(model.rows, (text) => context?.measureText(text).width ?? 0, most);
+  }, [stage, model, model.shape, most]);
   useEffect(() => {
     if (stage === null) return undefined;
     const show = () => {
       last.current = performance.now();
       const { marks } = model;
-      const shown = { rows, looks, marks, at, rowHeight, language, corner: zoneText(model.now_ms) };
+      const shown = { rows, looks, marks, at, rowHeight, language: LOCALES[language], corner: zoneText(app.clock.now()) };
       stage.show({ ...shown, model, label: labels.label, names: labels.width + 18, now: app.clock.now() });
     };
     const wait = last.current + CALM_MS - performance.now();

@@ -6,6 +6,8 @@ import { AXIS, paint } from "./paint.js";
 
 export const NARROWEST = 1_000;
 export const WIDEST = 31 * 24 * 3_600_000;
+/** The share of the width that the names of queues take at most. */
+export const NAMES = 0.26;
 const REACH = 7;
 // While it follows the present, a little of the future is in sight: the last span keeps its edge.
 const AHEAD = 0.02;
@@ -87,7 +89,7 @@ export class Stage {
   }
 
   get gutter() {
-    return Math.round(Math.min(this.scene.names ?? 160, this.width * 0.34));
+    return Math.round(Math.min(this.scene.names ?? 160, this.width * NAMES));
   }
 
   #draw() {
@@ -175,8 +177,9 @@ export class Stage {
   move(view) {
     const width = view.to - view.from;
     const ahead = this.scene.now + width * AHEAD;
-    const reaches = view.to >= ahead && this.scene.at === null;
-    this.look(reaches ? { from: ahead - width, to: ahead, follows: true } : view);
+    const reaches = view.follows || view.to >= ahead;
+    const follows = reaches && this.scene.at === null;
+    this.look(reaches ? { from: ahead - width, to: ahead, follows } : view);
     this.tell("moved");
   }
 

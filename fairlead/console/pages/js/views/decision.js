@@ -61,7 +61,7 @@ function Head({ decision }) {
   const { skew_before: before, skew_after: after, fewest_moves: fewest, queues_moved: moved } = decision;
   return html`<div class="stack">
     <p><${Instant} ms=${decision.append_ms} />${" "}<span class="muted">(<${Ago} ms=${decision.append_ms} />)</span> · <${Place} at=${decision.at} /></p>
-    <dl class="figures">
+    <dl class="figures card">
       <${Figure} label=${t("decision.moved")} value=${number(moved)} says=${fewestWords(t, moved, fewest)} />
       <${Figure} label=${html`<${Term} word="skew">${t("group.skew")}<//>`}
         value=${`${number(skewOf(before))} → ${number(skewOf(after))}`} says=${t("group.skew_says")} />

@@ -3,7 +3,7 @@
 import { html, useEffect, useMemo, useRef } from "../html.js";
 import { AsOf, Travel } from "../group/travel.js";
 import { Feed } from "../group/feed.js";
-import { Figures, LastDecision, Verdict } from "../group/head.js";
+import { Figures, Standing } from "../group/head.js";
 import { Members } from "../group/members.js";
 import { isWanted, queueColumns, Queues } from "../group/queues.js";
 import { useGroup } from "../group/state.js";
@@ -27,7 +27,7 @@ export default function View({ app, params, query }) {
   const { t } = app;
   const name = params.group;
   const at = momentOf(query);
-  const [view, move] = useWindow(app, query);
+  const [view, move, travel] = useWindow(app, query);
   const { group, model, version, problem, gone, lookBack } = useGroup(app, name, at, view.from);
   useEffect(() => lookBack(view), [lookBack, view.from, view.to, at, version === 0]);
   const wanted = (query.filter ?? "").toLowerCase();
@@ -37,7 +37,7 @@ export default function View({ app, params, query }) {
   const members = useSame((group?.member_list ?? []).map((each) => each.client_id));
   const looks = useMemo(() => palette.lookOf(clients, members), [clients, members]);
   const rows = useRows(model, version, group, { wanted, sort });
-  const onAt = (ms) => app.setQuery({ at: ms === null ? null : Math.round(ms) });
+  const onAt = travel;
   const heading = html`<${Name}>${name}<//>`;
   const kicker = html`<a href=${app.href.groups()}>${t("group.kicker")}</a>`;
   if (group === null) {
@@ -52,10 +52,9 @@ export default function View({ app, params, query }) {
     looks=${looks} wanted=${wanted} sort=${sort} />`}>
     ${at !== null && html`<${AsOf} at=${at} onAt=${onAt} />`}
     ${problem && html`<${ProblemBox} problem=${problem} />`}
-    ${gone && html`<p class="verdict" data-kind="warn">${t("group.gone")}</p>`}
-    <${Verdict} group=${group} />
-    <${LastDecision} name=${name} mark=${chief} />
-    <${Figures} group=${group} />
+    ${gone && html`<p class="standing" data-kind="warn">${t("group.gone")}</p>`}
+    <${Standing} group=${group} mark=${chief} at=${at} />
+    <${Figures} group=${group} at=${at} />
     <${Section} title=${t("ribbon.title")} id="ribbon-head" actions=${html`<${Filter} app=${app} query=${query} />`}>
       <p class="muted">${t("ribbon.says")}</p>
       <${Ribbon} group=${name} model=${model} version=${version} rows=${rows} looks=${looks} view=${view}
@@ -63,11 +62,11 @@ export default function View({ app, params, query }) {
       <${Travel} model=${model} at=${at} onAt=${onAt} />
     <//>
     <${Section} title=${t("members.title_n", { n: group.member_list.length })}>
-      <${Members} group=${group} looks=${looks} />
+      <${Members} group=${group} looks=${looks} at=${at} />
     <//>
     <div class="columns">
       <${Section} title=${t("queues.title_n", { n: group.queue_list.length })}>
-        <${Queues} group=${group} looks=${looks} wanted=${wanted} sort=${sort}
+        <${Queues} group=${group} at=${at} looks=${looks} wanted=${wanted} sort=${sort}
           onSort=${(key) => app.setQuery({ sort: nextSort(sort, key) }, { replace: true })} />
       <//>
       <${Section} title=${t("feed.title")} actions=${html`<${CopyButton} label=${t("feed.cli")} kind="quiet"
@@ -109,11 +108,12 @@ function useSame(list) {
 function useRows(model, version, group, { wanted, sort }) {
   return useMemo(() => {
     const queues = new Map((group?.queue_list ?? []).map((each) => [queueKey(each.queue), each]));
+    const found = new Set(model.clients.filter((each) => each.toLowerCase().includes(wanted)));
     const matches = (row) => {
       const queue = queues.get(row.key);
       if (queueText(row.queue).toLowerCase().includes(wanted)) return true;
       if (queue !== undefined && isWanted(queue, wanted)) return true;
-      return row.spans.some((span) => span.client_id.toLowerCase().includes(wanted));
+      return row.spans.some((span) => found.has(span.client_id));
     };
     const rows = wanted === "" ? model.rows : model.rows.filter(matches);
     if (sort.key !== "owner" && sort.key !== "since" && !(sort.key === "queue" && sort.desc)) return rows;

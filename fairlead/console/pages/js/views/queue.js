@@ -110,7 +110,7 @@ function Now({ story }) {
   const { t } = useApp();
   const { silence, lag_messages: lag } = story;
   const least = story.lag_at_least ? "≥ " : "";
-  return html`<dl class="figures">
+  return html`<dl class="figures card">
     <${Figure} label=${t("queues.state")} value=${t(`state.${story.state}`)}
       says=${story.owner_since_ms !== null && html`${t("group.since")} <${Ago} ms=${story.owner_since_ms} />`}
       kind=${story.unsafe ? "bad" : undefined} />

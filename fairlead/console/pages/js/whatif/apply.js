@@ -23,7 +23,7 @@ export function mayOperate(me, group) {
 export function Command({ plan }) {
   const { t } = useApp();
   return html`<div class="stack"><p class="muted">${t("whatif.command")}</p>
-    <pre class="record" tabindex="0" role="region" aria-label=${t("whatif.command")}><${Inert}>${plan.command}<//></pre>
+    <pre class="told-record" tabindex="0" role="region" aria-label=${t("whatif.command")}><${Inert}>${plan.command}<//></pre>
     <div><${CopyButton} text=${plan.command} /></div></div>`;
 }
 

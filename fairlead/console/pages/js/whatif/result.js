@@ -25,7 +25,7 @@ export function Result({ plan, looks }) {
     <p class="answer" role="status"><strong>${t("whatif.moves", { n: plan.moves.length, all: number(after) })}</strong>
       ${plan.moves.length > 0 && least !== null && html`<span>${plan.queues_dropped <= least
         ? t("whatif.fewest") : t("whatif.fewest_is", { n: least })}</span>`}</p>
-    <dl class="figures">
+    <dl class="figures card">
       <${Figure} label=${t("whatif.told_stop")} value=${number(plan.queues_dropped)} says=${t("whatif.told_stop_says")} />
       <${Figure} label=${html`<${Term} word="skew">${t("group.skew")}<//>`}
         value=${`${number(skew.before.skew)} → ${number(skew.after.skew)}`} says=${t("group.skew_says")} />
