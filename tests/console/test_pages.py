@@ -5,7 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from tests.console.page_files import INDEX, PAGES, first_load, imports, named, own_files
+from tests.console.page_files import (
+    INDEX,
+    PAGES,
+    VENDORED,
+    first_load,
+    imports,
+    named,
+    own_files,
+)
 
 SCRIPTS = own_files(".js")
 FIRST_LOAD_MAX = 200_000
@@ -43,6 +51,19 @@ def test_every_file_that_the_page_names_is_there() -> None:
     for script in SCRIPTS:
         asked |= {*imports(script), *imports(script, later=True)}
     assert sorted(named(path) for path in asked if not path.is_file()) == []
+
+
+def test_the_document_names_what_it_will_need() -> None:
+    """The browser asks at once for each module that the shell imports, not one after another."""
+    main = PAGES / "js" / "main.js"
+    needed: set[Path] = set()
+    waiting = [main]
+    while waiting:
+        new = set(imports(waiting.pop())) - needed
+        needed |= new
+        waiting += [each for each in new if not each.is_relative_to(VENDORED)]
+    preloaded = re.findall(r'"modulepreload" href="console/([^"]+)"', INDEX.read_text("utf-8"))
+    assert preloaded == sorted(named(each) for each in needed)
 
 
 def test_every_imported_name_is_exported() -> None:

@@ -71,7 +71,8 @@ export function ago(ms, now) {
   if (past < 2000) return chinese() ? "刚刚" : "just now";
   const [size, english, other] = UNITS.find(([each]) => past >= each) ?? [1000, "s", "秒"];
   const count = Math.floor(past / size);
-  return chinese() ? `${count} ${other === "分" ? "分钟" : other}前` : `${count} ${english} ago`;
+  if (!chinese()) return `${count} ${english} ago`;
+  return `${count} ${other === "分" ? "分钟" : other}前`;
 }
 
 export function bytes(size) {

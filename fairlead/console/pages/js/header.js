@@ -70,7 +70,8 @@ export function Stale() {
   const { app, known, behind, state, at, detail } = useConnection();
   if (!["reconnecting", "waiting", "behind"].includes(state)) return null;
   return html`<div class="stale" data-kind=${state}>
-    <p>${app.t(`connection.${state}_says`, { at })} <${Inert}>${behind ? known.reason : detail}<//></p>
+    <p>${app.t(`connection.${state}_says`, { at })}${" "}
+      <${Inert}>${behind ? known.reason : detail}<//></p>
   </div>`;
 }
 

@@ -11,7 +11,8 @@ const TRYING = new Set(["reconnecting", "waiting"]);
 const ASLEEP_MS = 45_000;
 
 // `connection` tells {kind, since_ms, detail}: idle, connecting, live, reconnecting, waiting (the
-// server answers that it cannot yet), paused, hidden or refused. `onUnknown` is called when the server does not know who asks (401).
+// server answers that it cannot yet), paused, hidden or refused. `onUnknown` is called when the
+// server does not know who asks (401).
 export function createLive({ api, settings, onUnknown }) {
   const connection = createStore({ kind: "idle", since_ms: Date.now(), detail: "" });
   let followed = null; // { path, handlers, everyMs }
