@@ -11,6 +11,7 @@ from fairlead.console.history_api import HistoryApi
 from fairlead.console.live_api import LiveApi
 from fairlead.console.live_streams import LiveStreams
 from fairlead.console.parts import ConsoleParts
+from fairlead.console.proof_api import ProofApi
 from fairlead.history.ribbons import Ribbons
 
 __all__ = ["console_routes"]
@@ -30,4 +31,5 @@ def console_routes(parts: ConsoleParts, assets: Assets) -> list[Route]:
         Route("/console/{file:path}", assets.file),
         *LiveApi(parts.view, live, parts.streams, parts.unknown.answer).routes,
         *HistoryApi(ribbons, parts.unknown.answer).routes,
+        *ProofApi(parts, ribbons).routes,
     ]

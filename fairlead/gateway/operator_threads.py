@@ -28,7 +28,14 @@ class OperatorThreads:
     takes up a place until the work has ended, because a thread cannot be stopped.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, at_once: int = AT_ONCE, of_one: int = OF_ONE) -> None:
+        """Begin with nothing at work.
+
+        Args:
+            at_once: so many requests are at work at once.
+            of_one: so many of them are of one principal.
+        """
+        self._at_once, self._of_one = at_once, of_one
         self._running: Counter[str] = Counter()
 
     async def run(self, principal: str, work: Callable[[], _Result]) -> _Result | Problem:
@@ -61,11 +68,12 @@ class OperatorThreads:
         return await future
 
     def _refusal(self, principal: str) -> Problem | None:
-        if self._running[principal] >= OF_ONE:
-            detail = f"{OF_ONE} requests of {principal} are at work."
+        if self._running[principal] >= self._of_one:
+            detail = f"{self._of_one} requests of {principal} are at work."
             return _full(429, "too_many_operations", detail)
-        if self._running.total() >= AT_ONCE:
-            return _full(503, "operations_full", f"{AT_ONCE} requests of operators are at work.")
+        if self._running.total() >= self._at_once:
+            detail = f"{self._at_once} requests that take long are at work."
+            return _full(503, "operations_full", detail)
         return None
 
 

@@ -12,7 +12,15 @@ from fairlead.history.grant_history import GrantHistory, GrantSpan
 from fairlead.observed.fewest_moves import fewest_moves
 from fairlead.wire.decision_records import DecisionRecord
 
-__all__ = ["DecidedMoves", "Move", "MoveKind", "chosen_moves", "decided_moves", "moves_by_trigger"]
+__all__ = [
+    "DecidedMoves",
+    "Move",
+    "MoveKind",
+    "chosen_moves",
+    "decided_moves",
+    "moves_by_trigger",
+    "moves_of",
+]
 
 MoveKind = Literal["moved", "renewed", "given_up"]
 """``moved``: another client has the queue. ``renewed``: the same client has it under another epoch.
@@ -117,6 +125,12 @@ def decided_moves(
         if audit.written_ms >= since_ms:
             decided.append(DecidedMoves(audit, tuple(moves), least))
     return decided
+
+
+def moves_of(grants: GrantHistory, offset: int) -> list[Move]:
+    """Return the moves of the decision at an offset of the log, in the queues' order."""
+    found = (each for each in _moves(grants) if each.audit.row.offset == offset)
+    return sorted(found, key=lambda move: (queue_order(move.queue), move.kind))
 
 
 def chosen_moves(

@@ -2,41 +2,30 @@
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final
 
-from fairlead.control.rules_in_force import rules_in_force
 from fairlead.core.allocation import Strategy
 from fairlead.core.model import Epoch, MessageQueue
-from fairlead.history.cause_check import CauseCheck, CauseChecks, place_of
-from fairlead.history.cause_words import is_consequence, sentence
+from fairlead.history.cause_check import place_of
+from fairlead.history.decision_explainer import DecisionExplainer
 from fairlead.history.grant_history import GrantHistory, GrantSpan, grant_history
 from fairlead.history.history_model import (
-    ExplainedCause,
-    ExplainedDecision,
     ExplainedGrant,
     Handover,
     begins_by_release,
 )
-from fairlead.history.last_heard import LastHeard, Patience, last_heard
 from fairlead.history.ownerless import LostQueue, SilentOwner, silent_owner, why_nobody
 from fairlead.history.queue_names import UnknownQueueError, queue_named
 from fairlead.history.queue_story import QueueStory
 from fairlead.history.release_search import ReleaseSearch
 from fairlead.kafka.decision_log import Decisions, Reading, reaching_back, read_decisions
-from fairlead.kafka.missing_record import RecordPlace, WhyMissing
+from fairlead.kafka.missing_record import RecordPlace
 from fairlead.kafka.topic_source import TopicSource
 from fairlead.observed.group_standing import GroupStanding
 from fairlead.observed.positions import QueuePosition
 from fairlead.observed.reading import observe_assignments, read_standing
-from fairlead.wire.decision_records import DecisionRecord
 from fairlead.wire.limits import INT64_MAX
-from fairlead.wire.partition import partition_of_group
-from fairlead.wire.raw import RawRecord
 
 __all__ = ["HistoryQuestion", "queue_stories"]
-
-_HEARD_MS: Final = (120_000, 1_320_000)
-"""Read heartbeats from this long before a decision: no lease is longer than ten minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,19 +69,17 @@ class _StoryReader:
     source: TopicSource
     asked: HistoryQuestion
     reading: Reading
-    shard: int = field(init=False)
+    explainer: DecisionExplainer = field(init=False)
     releases: ReleaseSearch = field(init=False)
     grants: GrantHistory = field(init=False)
     decisions: Decisions = field(init=False)
-    checks: CauseChecks = field(init=False)
-    found: Mapping[RecordPlace, RawRecord | WhyMissing] = field(default_factory=dict)
-    patience: Patience | None = None
 
     def __post_init__(self) -> None:
-        shards = self.source.partitions.shards
-        self.shard = partition_of_group(self.asked.group, shards)
-        self.releases = ReleaseSearch(self.source, self.shard)
-        self.checks = CauseChecks(self.asked.group, self.source.names, shards)
+        asked = self.asked
+        self.explainer = DecisionExplainer(
+            self.source, asked.group, asked.strategies, asked.tick_ms
+        )
+        self.releases = ReleaseSearch(self.source, self.explainer.shard)
 
     def read_stories(self) -> list[QueueStory]:
         """Read the topics and return the stories."""
@@ -102,15 +89,14 @@ class _StoryReader:
             place for pairs in shown.values() for pair in pairs for place in self._places(*pair)
         }
         places |= {place for queue in queues for place in self._loss_places(queue)}
-        self.found = self.source.records_at(places)
-        heard: dict[int, Mapping[str, LastHeard]] = {}
+        self.explainer.look_up(places)
         stands = {queue: standing.queue(queue) for queue in queues}
         owners = {each.owner.client_id for each in stands.values() if each.owner is not None}
         silences = self._silences(owners, standing.now_ms)
         stories = []
         for queue, stand in stands.items():
             known = self.grants.of.get(queue, [])
-            grants = tuple(self._explained(*pair, heard) for pair in shown[queue])
+            grants = tuple(self._explained(*pair) for pair in shown[queue])
             owner = None if stand.owner is None else stand.owner.client_id
             stories.append(
                 QueueStory(
@@ -121,8 +107,8 @@ class _StoryReader:
                     earlier=len(known) - len(grants),
                     newest=self.grants.newest,
                     as_of_ms=standing.now_ms,
-                    orders_at=(self.source.names.name("control"), self.shard),
-                    loss=None if owner is not None else self._loss(queue, heard),
+                    orders_at=(self.source.names.name("control"), self.explainer.shard),
+                    loss=None if owner is not None else self._loss(queue),
                     silence=silences.get(owner or ""),
                 )
             )
@@ -189,21 +175,19 @@ class _StoryReader:
         """Return the silent ones among these clients."""
         if not owners:
             return {}
-        patience = self._patience()
-        heard = self._last_heard(owners, now_ms, INT64_MAX)
+        patience = self.explainer.patience()
+        heard = self.explainer.last_heard(owners, now_ms, INT64_MAX)
         silences = {each: silent_owner(heard.get(each), patience, now_ms) for each in owners}
         return {each: silence for each, silence in silences.items() if silence is not None}
 
-    def _loss(
-        self, queue: MessageQueue, heard: dict[int, Mapping[str, LastHeard]]
-    ) -> LostQueue | None:
+    def _loss(self, queue: MessageQueue) -> LostQueue | None:
         """Return how an ownerless queue lost its last owner; None: it never had one."""
         known = self.grants.of.get(queue, [])
         if not known:
             return None
         taker = known[-1].taken_by
-        decision = None if taker is None else self._explained_decision(taker, heard)
-        given_up = self._handover(known[-1], None, heard)
+        decision = None if taker is None else self.explainer.explained(taker)
+        given_up = self._handover(known[-1], None)
         if known[-1].ended is taker:
             # The causes of that decision say what ended it.
             given_up = replace(given_up, how=None)
@@ -224,87 +208,16 @@ class _StoryReader:
         if before is not None:
             yield from self.releases.places(before)
 
-    def _explained(
-        self, grant: GrantSpan, before: GrantSpan | None, heard: dict[int, Mapping[str, LastHeard]]
-    ) -> ExplainedGrant:
-        given = None if grant.given is None else self._explained_decision(grant.given, heard)
+    def _explained(self, grant: GrantSpan, before: GrantSpan | None) -> ExplainedGrant:
+        given = None if grant.given is None else self.explainer.explained(grant.given)
         prelude = () if grant.given is None else self.grants.prelude_of(grant.given)
-        led_by = tuple(self._explained_decision(each, heard) for each in prelude)
-        handover = None if before is None else self._handover(before, grant, heard)
+        led_by = tuple(self.explainer.explained(each) for each in prelude)
+        handover = None if before is None else self._handover(before, grant)
         return ExplainedGrant(grant, given, led_by, handover)
 
-    def _explained_decision(
-        self, audit: DecisionRecord, heard: dict[int, Mapping[str, LastHeard]]
-    ) -> ExplainedDecision:
-        lapsed = self._lapsed(audit, heard)
-        ordered = sorted(audit.causes, key=is_consequence)
-        return ExplainedDecision(
-            audit, tuple(self._explained_cause(cause, audit, lapsed) for cause in ordered)
-        )
-
-    def _explained_cause(
-        self, cause: Mapping[str, Any], audit: DecisionRecord, lapsed: Mapping[str, LastHeard]
-    ) -> ExplainedCause:
-        place = place_of(cause)
-        record = None if place is None else self.found[place]
-        check = self.checks.check(cause, audit.cut, record)
-        heard = lapsed.get(str(cause.get("client_id")))
-        if cause["kind"] == "client_expired" and place is None:
-            text = (
-                "the log no longer has its last heartbeat"
-                if heard is None
-                else heard.words(self._patience())
-            )
-            check = CauseCheck("no_record", text)
-        return ExplainedCause(cause, sentence(cause, audit, deletes=check.deletes), check)
-
-    def _lapsed(
-        self, audit: DecisionRecord, heard: dict[int, Mapping[str, LastHeard]]
-    ) -> Mapping[str, LastHeard]:
-        """Return the last heartbeats of the clients that lapsed by a decision."""
-        clients = {
-            str(cause.get("client_id"))
-            for cause in audit.causes
-            if cause["kind"] == "client_expired" and cause.get("at") is None
-        }
-        if clients and audit.row.offset not in heard:
-            heard[audit.row.offset] = self._search(audit, clients)
-        return heard.get(audit.row.offset, {})
-
-    def _search(self, audit: DecisionRecord, clients: set[str]) -> Mapping[str, LastHeard]:
-        topic = self.source.names.name("heartbeats")
-        end = audit.cut.positions.get(topic, {}).get(self.shard, 0)
-        return self._last_heard(clients, audit.at_ms, end)
-
-    def _last_heard(self, clients: set[str], at_ms: int, end: int) -> Mapping[str, LastHeard]:
-        heard: Mapping[str, LastHeard] = {}
-        for before_ms in _HEARD_MS:
-            rows = self.source.rows("heartbeats", [self.shard], at_ms - before_ms)
-            heard = last_heard(
-                rows,
-                self.asked.group,
-                clients,
-                end,
-                self.asked.tick_ms,
-                lease_ms=self._patience().lease_ms,
-            )
-            if heard.keys() >= clients:
-                break
-        return heard
-
-    def _patience(self) -> Patience:
-        if self.patience is None:
-            rows = self.source.rows("control", [self.shard])
-            shards, strategies = self.source.partitions.shards, self.asked.strategies
-            rules = rules_in_force(rows, self.asked.group, shards, strategies).rules
-            self.patience = Patience(rules.lease_ms, rules.margin_ms)
-        return self.patience
-
-    def _handover(
-        self, before: GrantSpan, grant: GrantSpan | None, heard: dict[int, Mapping[str, LastHeard]]
-    ) -> Handover:
+    def _handover(self, before: GrantSpan, grant: GrantSpan | None) -> Handover:
         """Return how a grant ended, for the next grant or, so far, for nobody (None)."""
-        released = self.releases.released(before, self.found)
+        released = self.releases.released(before, self.explainer.found)
         granted, gap_ms = None if grant is None else grant.granted, None
         by_release = grant is not None and begins_by_release(grant, released)
         if released is not None and granted is not None and not by_release:
@@ -316,15 +229,13 @@ class _StoryReader:
             before=before,
             dropped_ms=None if before.dropped is None else before.dropped.written_ms,
             released=released,
-            how=None if released is not None else self._end_words(before, grant, heard),
+            how=None if released is not None else self._end_words(before, grant),
             granted_ms=None if granted is None else granted.written_ms,
             gap_ms=gap_ms,
             by_release=by_release,
         )
 
-    def _end_words(
-        self, grant: GrantSpan, after: GrantSpan | None, heard: dict[int, Mapping[str, LastHeard]]
-    ) -> str | None:
+    def _end_words(self, grant: GrantSpan, after: GrantSpan | None) -> str | None:
         """Say what ended a grant whose release is not found; None: it goes on."""
         if grant.share is not None:
             return None
@@ -332,10 +243,10 @@ class _StoryReader:
             return "it holds it no more, as it says itself; no decision that was read tells its end"
         ended, client_id = grant.ended, grant.client_id
         kinds = {str(cause["kind"]) for cause in ended.causes if "client_id" not in cause}
-        lapsed = self._lapsed(ended, heard)
+        lapsed = self.explainer.lapsed(ended)
         taker = grant.taken_by if after is None else after.given
         if client_id in lapsed and ended is not taker:
-            return f"it was taken for dead: {lapsed[client_id].words(self._patience())}"
+            return f"it was taken for dead: {lapsed[client_id].words(self.explainer.patience())}"
         own = {str(each["kind"]) for each in ended.causes if each.get("client_id") == client_id}
         if "client_expired" in own:
             return "it was taken for dead"

@@ -4,6 +4,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Final
 
+from fairlead.core.model import Epoch, MessageQueue
 from fairlead.core.records import Release
 from fairlead.history.grant_history import GrantSpan
 from fairlead.history.history_model import FoundRelease
@@ -14,7 +15,10 @@ from fairlead.wire.errors import WireError
 from fairlead.wire.limits import WireLimits
 from fairlead.wire.raw import RawRecord
 
-__all__ = ["ReleaseSearch"]
+__all__ = ["GrantName", "ReleaseSearch", "name_of"]
+
+GrantName = tuple[MessageQueue, Epoch, str]
+"""What names a grant: its queue, its epoch and its client."""
 
 _RELEASES_MAX: Final = 20_000
 """Look for a release in this many records of releases behind a drop."""
@@ -57,23 +61,38 @@ class ReleaseSearch:
         if grant.ended is None and grant.share is None:
             # No engine has decided on it yet: clients act on releases by themselves.
             rows = self._undecided_rows(grant)
-        limits = WireLimits(self.source.partitions.shards)
         for row in rows:
-            if isinstance(row, str):
-                continue
-            try:
-                record = decode("releases", row, limits)
-            except WireError:
-                continue
-            if (
-                isinstance(record, Release)
-                and (record.queue, record.epoch) == (grant.queue, grant.epoch)
-                and record.member.client_id == grant.client_id
-            ):
-                offset = None if record.position is None else record.position.offset
-                place = (row.topic, row.partition, row.offset)
-                return FoundRelease(place, row.append_ms, grant.client_id, offset)
+            told = None if isinstance(row, str) else self._told(row)
+            if told is not None and told[0] == name_of(grant):
+                return told[1]
         return None
+
+    def all_released(
+        self, places: Iterable[RecordPlace], found: _Found
+    ) -> dict[GrantName, FoundRelease]:
+        """Return the releases at some places, each by the grant that it ended."""
+        rows = (found[place] for place in places)
+        told = (self._told(row) for row in rows if not isinstance(row, str))
+        releases: dict[GrantName, FoundRelease] = {}
+        for each in told:
+            if each is not None:
+                # A client repeats a release until it is confirmed: the first one counts.
+                releases.setdefault(*each)
+        return releases
+
+    def _told(self, row: RawRecord) -> tuple[GrantName, FoundRelease] | None:
+        """Return which grant a record releases; None: none."""
+        try:
+            record = decode("releases", row, WireLimits(self.source.partitions.shards))
+        except WireError:
+            return None
+        if not isinstance(record, Release):
+            return None
+        client_id = record.member.client_id
+        offset = None if record.position is None else record.position.offset
+        place = (row.topic, row.partition, row.offset)
+        found = FoundRelease(place, row.append_ms, client_id, offset)
+        return (record.queue, record.epoch, client_id), found
 
     def _undecided_rows(self, grant: GrantSpan) -> list[RawRecord]:
         last = grant.dropped or grant.granted or grant.given
@@ -82,3 +101,8 @@ class ReleaseSearch:
             rows = self.source.read("releases", [self.shard], since_ms)
             self._undecided[since_ms] = rows
         return self._undecided[since_ms]
+
+
+def name_of(grant: GrantSpan) -> GrantName:
+    """Return what names a grant."""
+    return grant.queue, grant.epoch, grant.client_id

@@ -19,6 +19,7 @@ from fairlead.history.ribbon import (
 from fairlead.history.ribbon_facts import OpenShares, RibbonFacts, RibbonPlace
 from fairlead.history.ribbon_spans import RibbonSpans
 from fairlead.observed.group_decisions import LoggedDecision
+from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = ["RibbonFold"]
 
@@ -44,6 +45,7 @@ class RibbonFold:
         version: grows by one with each update that changed something.
         first_version: of nothing.
         place: how far it has followed its view; None: it has not begun.
+        grants: the grants by all decisions that it has taken.
     """
 
     def __init__(self, group: str, first_version: int = 0) -> None:
@@ -57,7 +59,7 @@ class RibbonFold:
         self._begin()
 
     def _begin(self) -> None:
-        self._grants = GrantHistory()
+        self.grants = GrantHistory()
         self._spans = RibbonSpans()
         self._marks: list[tuple[RibbonMark, int]] = []
         self._open: OpenShares | None = None
@@ -93,9 +95,8 @@ class RibbonFold:
         except ValueError:
             # The view lets through what no engine writes.
             return ()
-        # A grant outlives its decision, whose moves are most of it.
-        self._grants.apply(audit, replace(audit, moves=(), members=()))
-        prelude = self._grants.prelude_of(audit)
+        self.grants.apply(audit, _lasting(audit))
+        prelude = self.grants.prelude_of(audit)
         mark = RibbonMark(
             at=decision.place,
             append_ms=decision.append_ms,
@@ -108,16 +109,16 @@ class RibbonFold:
         self._marks.append((mark, version))
         self._spans.heard[decision.place.offset] = facts.heard.get(decision.place.offset, {})
         if any(cause["kind"] in _OPENERS for cause in audit.causes):
-            return self._grants.of
+            return self.grants.of
         return {move.queue for move in audit.moves}
 
     def _settle(self, shares: OpenShares) -> Iterator[MessageQueue]:
         """Take who has to do with the queues now; yield the queues where that changed."""
         before, self._open = self._open, shares
-        self._grants.settle(shares.of)
+        self.grants.settle(shares.of)
         self._spans.open = shares
         if before is None:
-            yield from {*shares.of, *shares.queues, *self._grants.of}
+            yield from {*shares.of, *shares.queues, *self.grants.of}
             return
         yield from shares.releases.differ(before.releases)
         yield from shares.queues ^ before.queues
@@ -131,11 +132,11 @@ class RibbonFold:
         if oldest_ms - self._pruned_ms < _PRUNED_MS:
             return
         self._pruned_ms = oldest_ms
-        before = {queue: len(grants) for queue, grants in self._grants.of.items()}
-        self._grants.forget_before(oldest_ms)
+        before = {queue: len(grants) for queue, grants in self.grants.of.items()}
+        self.grants.forget_before(oldest_ms)
         self._marks = [each for each in self._marks if each[0].append_ms >= oldest_ms]
-        self._spans.forget(self._grants.of, {each.at.offset for each, _ in self._marks})
-        for queue, grants in self._grants.of.items():
+        self._spans.forget(self.grants.of, {each.at.offset for each, _ in self._marks})
+        for queue, grants in self.grants.of.items():
             if len(grants) < before[queue]:
                 yield queue
 
@@ -156,7 +157,7 @@ class RibbonFold:
 
     def _all_grants(self, queue: MessageQueue) -> list[GrantSpan]:
         """Return the grants of a queue, also those that no remembered decision names."""
-        grants = list(self._grants.of.get(queue, ()))
+        grants = list(self.grants.of.get(queue, ()))
         epochs = {each.epoch for each in grants}
         for share in () if self._open is None else self._open.of.get(queue, ()):
             if share.epoch not in epochs:
@@ -165,6 +166,17 @@ class RibbonFold:
                 grants.append(grant)
         grants.sort(key=lambda each: each.epoch)
         return grants
+
+    @property
+    def owners(self) -> dict[MessageQueue, str]:
+        """The present or next owner of each queue that has one."""
+        holds = {} if self.place is None else self.place.ownership.queues
+        return {each: hold.owner.client_id for each, hold in holds.items() if hold.owner}
+
+    def row(self, queue: MessageQueue) -> RibbonRow:
+        """Return the row of a queue."""
+        known = self._rows.get(queue)
+        return RibbonRow(queue, ()) if known is None else known.row
 
     def ribbon(self, window: RibbonWindow, now_ms: int) -> Ribbon:
         """Return what a window shows."""
@@ -193,3 +205,12 @@ class RibbonFold:
         rows = (each.within(window) for each in changed)
         shown = [each for each in rows if each.spans or since_version or each.queue in routed]
         return sorted(shown, key=lambda each: queue_order(each.queue))
+
+
+def _lasting(audit: DecisionRecord) -> DecisionRecord:
+    """Return what is remembered of a decision: its moves are most of it, and the grants have them.
+
+    Only the headline of a new route is made from its moves.
+    """
+    routed = any(cause["kind"] == "route_changed" for cause in audit.causes)
+    return audit if routed else replace(audit, moves=())

@@ -3,7 +3,7 @@
 import threading
 from collections import OrderedDict
 from collections.abc import Callable
-from typing import Final
+from typing import Final, TypeVar
 
 from fairlead.history.ribbon import Ribbon, RibbonChange, RibbonWindow
 from fairlead.history.ribbon_facts import RibbonFacts, facts_of
@@ -15,6 +15,7 @@ __all__ = ["Ribbons"]
 _KEPT_MAX: Final = 64
 """Keep the ribbons of this many groups; others are made again, which takes up to some seconds."""
 
+_Answer = TypeVar("_Answer")
 _Question = Callable[[ObservedGroups], RibbonFacts | None]
 
 
@@ -34,16 +35,19 @@ class Ribbons:
 
     def ribbon(self, group: str, window: RibbonWindow, now_ms: int) -> Ribbon | None:
         """Return what a window shows of a group's ribbon; None: there is no such group."""
-        found = self.versioned(group, window, now_ms)
-        return None if found is None else found[1]
+        return self.ask(group, lambda fold: fold.ribbon(window, now_ms), now_ms)
 
     def versioned(self, group: str, window: RibbonWindow, now_ms: int) -> tuple[int, Ribbon] | None:
         """Return what `ribbon` returns with its version."""
+        return self.ask(group, lambda fold: (fold.version, fold.ribbon(window, now_ms)), now_ms)
+
+    def ask(
+        self, group: str, question: Callable[[RibbonFold], _Answer], now_ms: int
+    ) -> _Answer | None:
+        """Return the answer of a group's ribbon to a question; None: there is no such group."""
         lock, fold = self._fold(group)
         with lock:
-            if not self._update(fold, now_ms):
-                return None
-            return fold.version, fold.ribbon(window, now_ms)
+            return question(fold) if self._update(fold, now_ms) else None
 
     def change(
         self, group: str, since_version: int, window: RibbonWindow, now_ms: int
@@ -52,13 +56,13 @@ class Ribbons:
 
         The whole ribbon comes back where nobody knows that version any more.
         """
-        lock, fold = self._fold(group)
-        with lock:
-            if not self._update(fold, now_ms):
-                return None
+
+        def changed(fold: RibbonFold) -> tuple[int, RibbonChange | Ribbon]:
             if not fold.first_version < since_version <= fold.version:
                 return fold.version, fold.ribbon(window, now_ms)
             return fold.version, fold.change(since_version, window)
+
+        return self.ask(group, changed, now_ms)
 
     def _fold(self, group: str) -> tuple[threading.Lock, RibbonFold]:
         with self._lock:
