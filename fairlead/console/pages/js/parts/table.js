@@ -1,8 +1,8 @@
 // Tables. The long one draws the rows that are seen, so two thousand cost no more than fifty.
 import { html, useEffect, useLayoutEffect, useRef, useState } from "../html.js";
 
-const MORE = 8; // rows that are drawn above and below those that are seen
-const FIRST = 40; // rows that are drawn before anything was measured
+const MORE = 6; // rows that are drawn above and below those that are seen
+const FIRST = 24; // rows that are drawn before anything was measured
 
 // columns: {key, label, value(row), cell(row), align, className, sortable}; sort: {key, desc}.
 export function VirtualTable({ columns, rows, keyOf, sort, onSort, label, className = "" }) {

@@ -73,21 +73,15 @@ function Sentence({ told, t }) {
 }
 
 function Figures({ told: { handovers, overlaps }, t }) {
-  const bad = (count) => (count > 0 ? "bad" : undefined);
+  const figure = (key, value, kind) => html`<${Figure} key=${key} label=${t(`safety.${key}`)}
+    value=${value} says=${t(`safety.${key}_says`)} kind=${kind} />`;
+  const count = (key) => figure(key, format.number(handovers[key]));
+  const wrong = (key, n) => figure(key, format.number(n), n > 0 ? "bad" : undefined);
   return html`<dl class="figures">
-    <${Figure} label=${t("safety.checked")} value=${format.number(handovers.checked)}
-      says=${t("safety.checked_says")} />
-    <${Figure} label=${t("safety.smallest_gap")} 
-      value=${html`<${Span} ms=${handovers.smallest_gap_ms} />`} says=${t("safety.smallest_gap_says")}
-      kind=${handovers.smallest_gap_ms < 0 ? "bad" : undefined} />
-    <${Figure} label=${t("safety.by_release")} value=${format.number(handovers.by_release)}
-      says=${t("safety.by_release_says")} />
-    <${Figure} label=${t("safety.by_lease")} value=${format.number(handovers.by_lease)}
-      says=${t("safety.by_lease_says")} />
-    <${Figure} label=${t("safety.unsafe")} value=${format.number(handovers.unsafe)}
-      says=${t("safety.unsafe_says")} kind=${bad(handovers.unsafe)} />
-    <${Figure} label=${t("safety.overlaps")} value=${format.number(overlaps)}
-      says=${t("safety.overlaps_says")} kind=${bad(overlaps)} />
+    ${count("checked")}
+    ${figure("smallest_gap", html`<${Span} ms=${handovers.smallest_gap_ms} />`)}
+    ${count("by_release")} ${count("by_lease")} ${count("otherwise")}
+    ${wrong("unsafe", handovers.unsafe)} ${wrong("overlaps", overlaps)}
   </dl>`;
 }
 
@@ -109,11 +103,13 @@ function Verdicts({ verdicts, t }) {
 const BRIDGE_KINDS = { running: "ok", stopped: "warn" };
 
 function Programs({ told: { engine, bridges }, t }) {
+  const ticks = engine !== null && !engine.silent;
   return html`<ul class="safety-facts">
     <li>
-      <${Chip} kind=${engine.silent ? "bad" : "ok"}>
-        ${t(engine.silent ? "safety.engine_silent" : "safety.engine_ticks")}<//>
-      <strong>${t("safety.engine")}</strong><span class="muted"><${Inert}>${engine.says}<//></span>
+      <${Chip} kind=${ticks ? "ok" : "bad"}>
+        ${t(ticks ? "safety.engine_ticks" : "safety.engine_silent")}<//>
+      <strong>${t("safety.engine")}</strong><span class="muted">
+        ${engine ? html`<${Inert}>${engine.says}<//>` : t("safety.engine_unseen")}</span>
     </li>
     ${bridges.map(
       ({ cluster, verdict, says }) => html`<li key=${cluster}>
