@@ -21,7 +21,8 @@ from fairlead.kafka.connection import REQUEST_TIMEOUT_MS
 from fairlead.kafka.pace import Pace
 from fairlead.kafka.partition_reading import partition_counts
 from fairlead.kafka.reading_position import position_of
-from fairlead.kafka.topic_ids import IdReading, TopicIds, read_topic_ids
+from fairlead.kafka.topic_consumer import TopicConsumer
+from fairlead.kafka.topic_ids import TopicIds, read_topic_ids
 from fairlead.kafka.topic_reader import consumer_of
 from fairlead.settings import KafkaSettings
 from fairlead.wire.raw import Partitions, RawRecord, raw_record
@@ -33,8 +34,8 @@ _POLL_MS: Final = 1_000
 """The longest wait for records, here and at the brokers; those that come end it at once."""
 _ASK_S: Final = 5.0
 """How often every leader is asked where its partitions end."""
-_IDENTIFY_S: Final = 15.0
-"""How often to check that the topics are still the same: a recreated one gives no error."""
+_IDENTIFY_MS: Final = 15_000
+"""How often to look whether the topics are still the same: a recreated one gives no error."""
 _RETRY_S: Final = 2.0
 
 _NOTHING: Final[Mapping[str, int]] = {}
@@ -160,8 +161,13 @@ class TopicFollower:
         counts = partition_counts(self._kafka, [self._names.name(each) for each in self._windows])
         places = [TopicPartition(topic, each) for topic, n in counts.items() for each in range(n)]
         ids = read_topic_ids(self._kafka, counts)
-        # A gap is an error here: to continue at the end would leave records out.
-        options = {"auto_offset_reset": "none", "fetch_max_wait_ms": _POLL_MS}
+        age_ms = self._kafka.connection.metadata_max_age_ms or _IDENTIFY_MS
+        options = {
+            # A gap is an error here: to continue at the end would leave records out.
+            "auto_offset_reset": "none",
+            "fetch_max_wait_ms": _POLL_MS,
+            "metadata_max_age_ms": min(age_ms, _IDENTIFY_MS),
+        }
         with contextlib.closing(consumer_of(self._kafka, self._name, **options)) as consumer:
             consumer.assign(places)
             ends = consumer.end_offsets(places, timeout_ms=REQUEST_TIMEOUT_MS)
@@ -214,11 +220,10 @@ class TopicFollower:
             starts[place] = max(firsts[place], min(since, ends[place] - least))
         return starts
 
-    def _poll(self, consumer: KafkaConsumer, ends: Mapping[TopicPartition, int]) -> None:
-        asked_s = identified_s = time.monotonic()
+    def _poll(self, consumer: TopicConsumer, ends: Mapping[TopicPartition, int]) -> None:
+        asked_s = time.monotonic()
         newest_ends, open_places, behind = dict(ends), set(ends), set(ends)
         pace = Pace(*self._gather_s)
-        identifying: IdReading | None = None
         while not self._stop.is_set():
             polled = consumer.poll(timeout_ms=_POLL_MS, max_records=5_000)
             rows = [raw_record(record) for records in polled.values() for record in records]
@@ -245,13 +250,9 @@ class TopicFollower:
                 newest_ends = consumer.end_offsets([*ends], timeout_ms=REQUEST_TIMEOUT_MS)
                 asked_s = time.monotonic()
             behind = {place for place, end in newest_ends.items() if positions[place] < end}
-            if identifying is None and time.monotonic() - identified_s > _IDENTIFY_S:
-                identifying = IdReading(self._kafka, self._ids)
-            if identifying is not None and identifying.is_over:
-                if identifying.ids() != self._ids:
-                    self._note_trouble("a topic was recreated, so all of them are read again")
-                    return
-                identified_s, identifying = time.monotonic(), None
+            if consumer.topic_ids(self._ids) != self._ids:
+                self._note_trouble("a topic was recreated, so all of them are read again")
+                return
 
     def _reached(self) -> None:
         if not self._counted:

@@ -6,9 +6,7 @@ past that position, only the id shows it.
 """
 
 import contextlib
-import threading
 from collections.abc import Collection, Mapping
-from concurrent.futures import Future
 from typing import Final
 from uuid import UUID
 
@@ -44,42 +42,7 @@ def read_topic_ids(kafka: KafkaSettings, topics: Collection[str] | None = None) 
             described = admin.describe_topics([*wanted])
     except KafkaError as error:
         raise cluster_error(options, "the cluster does not answer", error) from error
-    ids = {topic["name"]: topic.get("topic_id") for topic in described}
-    return {name: str(ids[name]) for name in sorted(ids) if _is_id(ids[name])}
-
-
-class IdReading:
-    """A reading of topics' ids on a thread of its own: it takes a tenth of a second.
-
-    Args:
-        kafka: the cluster.
-        topics: the topics, by full name.
-    """
-
-    def __init__(self, kafka: KafkaSettings, topics: Collection[str]) -> None:
-        self._found: Future[TopicIds] = Future()
-        threading.Thread(
-            target=self._run, args=(kafka, topics), name="topic-ids", daemon=True
-        ).start()
-
-    @property
-    def is_over(self) -> bool:
-        """Whether `ids` answers at once."""
-        return self._found.done()
-
-    def ids(self) -> TopicIds:
-        """Return the ids.
-
-        Raises:
-            EnvironmentMissingError: the cluster did not answer.
-        """
-        return self._found.result()
-
-    def _run(self, kafka: KafkaSettings, topics: Collection[str]) -> None:
-        try:
-            self._found.set_result(read_topic_ids(kafka, topics))
-        except BaseException as error:  # noqa: BLE001 - whoever asks for the ids raises it
-            self._found.set_exception(error)
+    return known_ids({topic["name"]: topic.get("topic_id") for topic in described})
 
 
 def check_topic_ids(stored: TopicIds, current: TopicIds) -> None:
@@ -104,5 +67,7 @@ def check_topic_ids(stored: TopicIds, current: TopicIds) -> None:
         )
 
 
-def _is_id(topic_id: object) -> bool:
-    return topic_id is not None and str(topic_id) not in {str(_NONE), ""}
+def known_ids(told: Mapping[str, object]) -> TopicIds:
+    """Return the ids among a broker's answers; brokers before 2.8 tell none."""
+    texts = {name: str(told[name]) for name in sorted(told) if told[name]}
+    return {name: text for name, text in texts.items() if text != str(_NONE)}

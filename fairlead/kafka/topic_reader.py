@@ -41,10 +41,14 @@ def consumer_of(kafka: KafkaSettings, name: str, **options: Any) -> TopicConsume
     connection = client_options(kafka, name)
     require_reachable(connection)
     return TopicConsumer(
-        **connection,
-        allow_auto_create_topics=False,
-        enable_auto_commit=False,
-        **options,
+        **{
+            **connection,
+            "allow_auto_create_topics": False,
+            "enable_auto_commit": False,
+            # Nobody reads the library's own numbers.
+            "metrics_enabled": False,
+            **options,
+        }
     )
 
 
