@@ -5,6 +5,7 @@ for each fetch. With 81 partitions that was a fifth of a process that follows to
 """
 
 from collections import OrderedDict
+from collections.abc import Mapping
 from operator import attrgetter
 from typing import Any, Final
 
@@ -29,12 +30,13 @@ class FetchSessions(dict[Any, FetchSessionHandler]):
 
 
 class _FetchSession(FetchSessionHandler):  # type: ignore[misc]  # kafka-python has no types
+    session_partitions: Mapping[TopicPartition, Any]
+
     def build_next(self, next_partitions: "OrderedDict[TopicPartition, Any]") -> FetchRequestData:
         """Return what the next fetch says beside what the broker remembers."""
         if self.next_metadata.is_full:
             return super().build_next(next_partitions)
-        known: dict[TopicPartition, Any] = self.session_partitions
-        self.session_partitions = next_partitions
+        known, self.session_partitions = self.session_partitions, next_partitions
         changed = OrderedDict(
             (place, each)
             for place, each in next_partitions.items()
