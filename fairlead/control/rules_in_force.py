@@ -4,9 +4,9 @@ The engine's own functions decide: a rule that the engine rejects is not in forc
 before it stays as long as the log has it. If you doubt the engine, look at its decisions.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from fairlead.core.allocation import Strategy
 from fairlead.core.records import ALL_GROUPS, RuleSet
@@ -36,6 +36,8 @@ __all__ = [
     "shard_of_rules",
     "written_rule",
 ]
+
+_Answer = TypeVar("_Answer")
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,11 +78,23 @@ class RulesInForce:
     own_values: dict[str, Any] = field(default_factory=dict)
     values_of_all: dict[str, Any] = field(default_factory=dict)
     refused: dict[tuple[str, str, tuple[str, ...]], RefusedRule] = field(default_factory=dict)
+    _answers: dict[Callable[["RulesInForce"], Any], Any] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
+
+    def once(self, question: Callable[["RulesInForce"], _Answer]) -> _Answer:
+        """Return the answer to a question, which is asked again only after the next record."""
+        # Another thread may apply a record meanwhile: what rests on the old one stays with it.
+        answers = self._answers
+        if question not in answers:
+            answers[question] = question(self)
+        answer: _Answer = answers[question]
+        return answer
 
     @property
     def rules(self) -> GroupRules:
         """The rules in force: the group's own over those of all groups over the defaults."""
-        return rules_of(self.own_values, self._engine())
+        return self.once(_rules)
 
     def of(self, group: str) -> Mapping[tuple[str, tuple[str, ...]], WrittenRule]:
         """Return the records of the group itself, or of all groups for ``*``."""
@@ -102,18 +116,17 @@ class RulesInForce:
             RuleError: the engine rejects it.
         """
         rule = written.rule
-        engine = self._engine()
         if rule.group == ALL_GROUPS:
             self.values_of_all = put_rule(
                 self.values_of_all, rule, EngineRules(0, self.strategies).defaults, self.strategies
             )
         else:
-            rules = rules_of(self.own_values, engine)
-            self.own_values = put_rule(self.own_values, rule, rules, self.strategies)
+            self.own_values = put_rule(self.own_values, rule, self.rules, self.strategies)
         records = self.of_all if rule.group == ALL_GROUPS else self.own
         records.pop((rule.rule, rule.subject), None)
         if rule.value is not None:
             records[rule.rule, rule.subject] = written
+        self._answers = {}
 
     def apply_or_note(self, written: WrittenRule) -> None:
         """Put the next record in force as the engine does, or note that the engine rejects it.
@@ -127,6 +140,7 @@ class RulesInForce:
             self.apply(written)
         except RuleError as error:
             self.refused[place] = RefusedRule(written, error)
+        self._answers = {}
 
     def copy(self) -> "RulesInForce":
         """Return a copy that may change without changing this."""
@@ -134,9 +148,14 @@ class RulesInForce:
             self, own=dict(self.own), of_all=dict(self.of_all), refused=dict(self.refused)
         )
 
-    def _engine(self) -> EngineRules:
-        engine = EngineRules(0, self.strategies)
-        return replace(engine, defaults=rules_of(self.values_of_all, engine))
+
+def _rules(found: RulesInForce) -> GroupRules:
+    return rules_of(found.own_values, _engine(found))
+
+
+def _engine(found: RulesInForce) -> EngineRules:
+    engine = EngineRules(0, found.strategies)
+    return replace(engine, defaults=rules_of(found.values_of_all, engine))
 
 
 def read_rules_in_force(

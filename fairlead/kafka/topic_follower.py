@@ -222,9 +222,10 @@ class TopicFollower:
 
     def _poll(self, consumer: TopicConsumer, ends: Mapping[TopicPartition, int]) -> None:
         asked_s = time.monotonic()
-        newest_ends, open_places, behind = dict(ends), set(ends), set(ends)
+        newest_ends, open_places = dict(ends), set(ends)
         pace = Pace(*self._gather_s)
         while not self._stop.is_set():
+            behind = [place for place, end in newest_ends.items() if self._positions[place] < end]
             polled = consumer.poll(timeout_ms=_POLL_MS, max_records=5_000)
             rows = [raw_record(record) for records in polled.values() for record in records]
             ask = time.monotonic() - asked_s > _ASK_S
@@ -240,7 +241,7 @@ class TopicFollower:
                 self._take(rows)
                 self._read += len(rows)
             self._positions = positions
-            self._note(newest_ends, rows)
+            self._note({place: newest_ends[place] - positions[place] for place in behind}, rows)
             if not self._ready and not open_places:
                 self._reached()
             if rows and self._ready:
@@ -249,7 +250,6 @@ class TopicFollower:
                 # A leader that is gone sends nothing; only a question shows that it is not at rest.
                 newest_ends = consumer.end_offsets([*ends], timeout_ms=REQUEST_TIMEOUT_MS)
                 asked_s = time.monotonic()
-            behind = {place for place, end in newest_ends.items() if positions[place] < end}
             if consumer.topic_ids(self._ids) != self._ids:
                 self._note_trouble("a topic was recreated, so all of them are read again")
                 return
@@ -261,11 +261,11 @@ class TopicFollower:
         self._ready = True
         log.info("caught_up", records=self._read)
 
-    def _note(self, ends: Mapping[TopicPartition, int], rows: Iterable[RawRecord]) -> None:
+    def _note(self, late: Mapping[TopicPartition, int], rows: Iterable[RawRecord]) -> None:
         behind = dict.fromkeys(self._windows, 0)
         newest = {suffix: topic.newest_ms for suffix, topic in self._topics.items()}
-        for place, position in self._positions.items():
-            behind[self._suffix(place.topic)] += max(ends[place] - position, 0)
+        for place, number in late.items():
+            behind[self._suffix(place.topic)] += max(number, 0)
         for row in rows:
             suffix = self._suffix(row.topic)
             newest[suffix] = max(newest.get(suffix, 0), row.append_ms)

@@ -6,6 +6,7 @@ from typing import Any
 
 from fairlead.control.native_handback import GroupRelease, release_of
 from fairlead.control.rule_json import unusual_rules_json
+from fairlead.control.rules_in_force import RulesInForce
 from fairlead.core.membership.members import shared_topics
 from fairlead.core.model import MessageQueue, Route
 from fairlead.counts import counted
@@ -187,7 +188,7 @@ class GroupStanding:
             "unrouted": [*self.unrouted],
             "unconverged_because": [*self.behind],
             "decision": self._decision(),
-            "rules": [*unusual_rules_json(self.live.in_force)],
+            "rules": self.live.in_force.once(_unusual_rules),
         }
 
     def to_full_json(self) -> dict[str, Any]:
@@ -204,6 +205,10 @@ class GroupStanding:
         if newest is None or self.newest is None:
             return None
         return decision_head(self.newest, newest.queues_moved)
+
+
+def _unusual_rules(found: RulesInForce) -> list[dict[str, Any]]:
+    return [*unusual_rules_json(found)]
 
 
 def standing_of(
