@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from fairlead.control.rules_in_force import RulesInForce, read_rules_in_force
+from fairlead.control.rules_in_force import RulesInForce, WrittenRule, read_rules_in_force
 from fairlead.core.records import RuleSet
 from fairlead.settings import Settings
 from fairlead.wire.control_records import rule_key
@@ -98,3 +98,24 @@ def test_the_rules_of_all_groups_can_be_read_alone(settings: Settings, log: Log)
     found = _read(settings, "*")
     assert found.rules.slots == "group"
     assert found.own == {}
+
+
+def test_a_question_is_asked_once_for_each_record() -> None:
+    """What is asked of rules is worked out once, and again after a record, also a refused one."""
+    found = RulesInForce(STRATEGIES)
+    asked: list[int] = []
+
+    def lease(rules: RulesInForce) -> int:
+        asked.append(rules.rules.lease_ms)
+        return asked[-1]
+
+    assert [found.once(lease), found.once(lease)] == [10_000, 10_000]
+    assert found.rules is found.rules
+    assert len(asked) == 1
+    written = WrittenRule(_timing(GROUP, "alice", lease_ms=30_000), "control", 0, 1, 1)
+    found.apply_or_note(written)
+    copy = found.copy()
+    assert [found.once(lease), copy.once(lease), len(asked)] == [30_000, 30_000, 3]
+    found.apply_or_note(WrittenRule(_timing(GROUP, "alice", lease_ms=-1), "control", 0, 2, 2))
+    assert found.refused
+    assert [found.once(lease), copy.once(lease), len(asked)] == [30_000, 30_000, 4]
