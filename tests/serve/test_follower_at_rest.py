@@ -2,7 +2,7 @@
 
 import threading
 from collections import Counter
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from typing import Any
 
 import pytest
@@ -45,7 +45,7 @@ class Requests:
 
 
 @pytest.fixture
-def requests(monkeypatch: pytest.MonkeyPatch) -> Iterator[Requests]:
+def requests(monkeypatch: pytest.MonkeyPatch) -> Requests:
     """All requests of this process."""
     made = Requests()
     send = ConnectionManager.send
@@ -64,7 +64,12 @@ def test_at_rest_it_waits_at_the_broker(
     """It knows from its own connection that the topics are the same, and compares no partition."""
     monkeypatch.setattr("fairlead.kafka.topic_follower._IDENTIFY_MS", 500)
     compared: list[object] = []
-    monkeypatch.setattr(_FetchPartition, "__eq__", lambda one, _other: compared.append(one) or True)
+
+    def same(one: object, other: object) -> bool:
+        compared.append(one)
+        return one is other
+
+    monkeypatch.setattr(_FetchPartition, "__eq__", same)
     overrides = {"kafka.bootstrap": bootstrap, "kafka.topic_prefix": topics.prefix}
     caught_up = threading.Event()
     follower = TopicFollower(
