@@ -1,4 +1,4 @@
-"""Which partitions a fetch names: those of which something changed since the one before.
+"""Which partitions a fetch names: those that have changed since the one before.
 
 kafka-python compares every partition with its last state, field by field and by the fields' names,
 for each fetch. With 81 partitions that was a fifth of a process that follows topics at rest.

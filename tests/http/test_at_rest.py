@@ -21,7 +21,7 @@ def _application() -> Starlette:
 
 
 def test_a_server_that_nobody_calls_wakes_for_the_date_alone() -> None:
-    """At rest the loop wakes about once a second, and yet the server ends when it is told to."""
+    """At rest the loop wakes about once a second, and yet `stop` ends the server at once."""
     waits: list[float] = []
 
     def count(loop: asyncio.AbstractEventLoop) -> None:
