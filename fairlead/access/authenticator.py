@@ -8,16 +8,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from fairlead.access.access_file import AccessFile, parse_access_file
+from fairlead.access.cookies import tokens_of
 from fairlead.access.limits import FailedLogins
 from fairlead.access.principals import ANYBODY, Principal
 from fairlead.access.refusals import (
     BAD_CREDENTIALS,
+    LOGIN_ENDED,
     NO_CREDENTIALS,
     TOKEN_IN_URL,
     AccessError,
     too_many_failures,
 )
 from fairlead.access.tokens import matches, parts_of
+from fairlead.http.problems import Problem
 from fairlead.http.watched_files import WatchedFiles
 from fairlead.settings import AccessSettings
 
@@ -37,10 +40,12 @@ class Presented:
 
     Attributes:
         address: where it comes from.
-        token: what stands behind Bearer; None: there is no such header.
+        token: what stands behind Bearer, else in the cookie of a login; None: neither is there.
         certificate: the names of its certificate, which its authority has signed.
         url_has_token: whether its path or query holds a token.
-        is_malformed: whether it has several Authorization headers, or one of another kind.
+        is_malformed: whether it has several Authorization headers, or one of another kind; or
+            several cookies of a login.
+        is_by_cookie: whether the token, if there is one, stood in a cookie.
     """
 
     address: str
@@ -48,21 +53,28 @@ class Presented:
     certificate: Sequence[str] = ()
     url_has_token: bool = False
     is_malformed: bool = False
+    is_by_cookie: bool = False
 
 
 def presented(scope: Any) -> Presented:
-    """Return what a request shows; ``scope``: of ASGI."""
+    """Return what a request shows; ``scope``: of ASGI.
+
+    A header wins over a cookie: whoever sends one means it.
+    """
     client = scope.get("client")
     given = [value for name, value in scope["headers"] if name == b"authorization"]
     value = given[0].decode("latin-1") if given else ""
     is_bearer = len(given) == 1 and value[: len(_SCHEME)].lower() == _SCHEME
+    kept = [] if given else tokens_of(scope["headers"])
+    token = value[len(_SCHEME) :].strip() if is_bearer else None
     url = (scope["raw_path"], scope["query_string"])
     return Presented(
         address=client[0] if client else "",
-        token=value[len(_SCHEME) :].strip() if is_bearer else None,
+        token=kept[0] if kept else token,
         certificate=scope.get("extensions", {}).get("fairlead.certificate", ()),
         url_has_token=any(_IN_URL.search(part) for part in url),
-        is_malformed=bool(given) and not is_bearer,
+        is_malformed=(bool(given) and not is_bearer) or len(kept) > 1,
+        is_by_cookie=bool(kept),
     )
 
 
@@ -115,18 +127,18 @@ class Authenticator:
         if not self.is_configured:
             return ANYBODY
         if shown.is_malformed:
-            raise AccessError(BAD_CREDENTIALS)
+            raise AccessError(_bad(shown))
         known = _EMPTY if self._file is None else self._file.current()
         if shown.token is not None:
-            return self._bearer(shown.token, shown.address, known)
+            return self._bearer(shown.token, shown, known)
         for name in shown.certificate:
             principal = known.certificates.get(name)
             if principal is not None:
                 return principal
         raise AccessError(NO_CREDENTIALS)
 
-    def _bearer(self, token: str, address: str, known: AccessFile) -> Principal:
-        parts = parts_of(token)
+    def _bearer(self, token: str, shown: Presented, known: AccessFile) -> Principal:
+        parts, address = parts_of(token), shown.address
         credential = hashlib.sha256(token.encode()).hexdigest() if parts is None else parts[0]
         now = self._clock()
         wait_s = self._failed.wait_s(address, credential, now)
@@ -138,15 +150,32 @@ class Authenticator:
             principal = None if self._jwt is None else self._jwt.principal(token, known)
         if principal is None:
             self._failed.failed(address, now)
-            raise AccessError(BAD_CREDENTIALS)
+            raise AccessError(_bad(shown))
         self._failed.succeeded(address, credential)
         return principal
 
-    def still_stands(self, principal: Principal) -> bool:
-        """Tell whether a principal of the access file is still there, as it was."""
-        if self._file is None or principal.name.startswith("jwt:"):
+    def still_stands(self, principal: Principal, token: str | None = None) -> bool:
+        """Tell whether a principal of the access file, and its token there, still are as they were.
+
+        Args:
+            principal: who called.
+            token: the token that it showed; None: it showed none.
+        """
+        if self._file is None:
             return True
-        return self._file.current().principals.get(principal.name) == principal
+        known = self._file.current()
+        parts = None if token is None else parts_of(token)
+        if parts is not None:
+            # Who showed the right secret once need not show it again.
+            owner, record = known.tokens.get(parts[0], (None, None))
+            return owner == principal and record is not None and record.is_valid(self._clock())
+        if principal.name.startswith("jwt:"):
+            return True
+        return known.principals.get(principal.name) == principal
+
+
+def _bad(shown: Presented) -> Problem:
+    return LOGIN_ENDED if shown.is_by_cookie else BAD_CREDENTIALS
 
 
 def _owner(known: AccessFile, own: str, secret: str, now_s: float) -> Principal | None:

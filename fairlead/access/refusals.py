@@ -3,10 +3,12 @@
 import math
 from typing import Final
 
+from fairlead.access.cookies import ended_cookie
 from fairlead.http.problems import Problem
 
 __all__ = [
     "BAD_CREDENTIALS",
+    "LOGIN_ENDED",
     "NO_CREDENTIALS",
     "TOKEN_IN_URL",
     "AccessError",
@@ -40,6 +42,16 @@ BAD_CREDENTIALS: Final = Problem(
     "The token is unknown, wrong, expired or revoked.",
     f"Send Authorization: Bearer with a valid token; {_MAKE_ONE}",
     headers={"www-authenticate": f'{_CHALLENGE}, error="invalid_token"'},
+)
+LOGIN_ENDED: Final = Problem(
+    401,
+    "bad_credentials",
+    "The token of the login is unknown, wrong, expired or revoked.",
+    f"Log in again with a valid token; {_MAKE_ONE}",
+    headers={
+        "www-authenticate": f'{_CHALLENGE}, error="invalid_token"',
+        "set-cookie": ended_cookie(),
+    },
 )
 TOKEN_IN_URL: Final = Problem(
     400,

@@ -10,6 +10,7 @@ from fairlead.console.assets import Assets
 from fairlead.console.history_api import HistoryApi
 from fairlead.console.live_api import LiveApi
 from fairlead.console.live_streams import LiveStreams
+from fairlead.console.logins import Logins
 from fairlead.console.parts import ConsoleParts
 from fairlead.console.proof_api import ProofApi
 from fairlead.history.ribbons import Ribbons
@@ -29,6 +30,7 @@ def console_routes(parts: ConsoleParts, assets: Assets) -> list[Route]:
     parts.streams.at_close(live.close)
     return [
         Route("/console/{file:path}", assets.file),
+        *Logins(parts.settings).routes,
         *LiveApi(parts.view, live, parts.streams, parts.unknown.answer).routes,
         *HistoryApi(ribbons, parts.unknown.answer).routes,
         *ProofApi(parts, ribbons).routes,

@@ -18,17 +18,18 @@ from starlette.datastructures import URL
 
 from fairlead.http.problems import Problem
 
-__all__ = ["HostCheck", "is_allowed_host", "is_loopback"]
+__all__ = ["FOREIGN_PAGE", "HostCheck", "is_allowed_host", "is_loopback"]
 
 _MISDIRECTED: Final = 421
 _LOOPBACK_NAME: Final = "localhost"
 _NAMES_KEPT: Final = 256
 _READING: Final = ("GET", "HEAD", "OPTIONS")
-_FOREIGN: Final = Problem(
+FOREIGN_PAGE: Final = Problem(
     403,
     "foreign_page",
     "A page of another site sent the request.",
-    "Send it from a program, which sets no Origin header.",
+    "Send it from a program, which sets no Origin header. If the page is this server's own, let "
+    "the proxy before it pass on the browser's Host header.",
 )
 _HOST: Final = re.compile(r"(\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9._-]+)(:[0-9]*)?")
 """A name or an address, and perhaps a port (RFC 9110, 7.2); a URL parser would accept more."""
@@ -56,7 +57,7 @@ class HostCheck:
         if asked is not None and not self._is_allowed(asked):
             await _misdirected(asked).answer()(scope, receive, send)
         elif origin is not None and scope["method"] not in _READING and _is_foreign(origin, asked):
-            await _FOREIGN.answer()(scope, receive, send)
+            await FOREIGN_PAGE.answer()(scope, receive, send)
         else:
             await self._application(scope, receive, send)
 

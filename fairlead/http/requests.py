@@ -23,12 +23,12 @@ class RequestLimits:
     Attributes:
         head_bytes: ``http.head_bytes``.
         body_bytes: ``http.body_bytes``.
-        bodies_under: the start of the paths that take a body; None: no path does.
+        bodies_under: the starts of the paths that take a body.
     """
 
     head_bytes: int
     body_bytes: int
-    bodies_under: str | None
+    bodies_under: tuple[str, ...]
 
     def check_length(self, length: int) -> None:
         """Check the length of a head, or of what has come of it.
@@ -78,5 +78,4 @@ class RequestLimits:
         return LengthBody(head.length)
 
     def _may_bring(self, head: Head) -> bool:
-        under = self.bodies_under
-        return under is not None and head.method in _METHODS and head.path.startswith(under)
+        return head.method in _METHODS and head.path.startswith(self.bodies_under)

@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import socket
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from ssl import SSLContext
@@ -88,7 +88,7 @@ def start_server(
     *,
     on_end: Callable[[], None] = lambda: None,
     on_start: Callable[[asyncio.AbstractEventLoop], None] | None = None,
-    bodies_under: str | None = None,
+    bodies_under: Sequence[str] = (),
     tls: WatchedFiles[SSLContext] | None = None,
 ) -> HttpServer:
     """Start a server.
@@ -100,14 +100,14 @@ def start_server(
         limits: the limits for callers.
         on_end: called on the server's thread when it ends for any reason.
         on_start: called on the server's thread with its loop, before the first request.
-        bodies_under: the start of the paths that take a body of JSON; None: no path does.
+        bodies_under: the starts of the paths that take a body of JSON.
         tls: encrypts the connections; None: they are plain.
 
     Raises:
         EnvironmentMissingError: the port is in use, or the host is not one of this machine.
     """
     listening = _listening_socket(where, section)
-    requests = RequestLimits(limits.head_bytes, limits.body_bytes, bodies_under)
+    requests = RequestLimits(limits.head_bytes, limits.body_bytes, tuple(bodies_under))
     crowd = Crowd(limits.connections, limits.request_ms / 1_000, requests)
     connection: Any = type("Connection", (BoundedConnection,), {"crowd": crowd})
     if tls is not None:

@@ -16,7 +16,7 @@ from fairlead.http.descriptors import descriptors_needed, raise_descriptor_limit
 from fairlead.http.server import start_server
 from fairlead.http.tls import tls_contexts
 from fairlead.serve.observation import Observation
-from fairlead.serve.refused_paths import GATEWAY_PATHS, without_gateway
+from fairlead.serve.refused_paths import CONSOLE_PATHS, GATEWAY_PATHS, without_gateway
 from fairlead.serve.shared_view import GARBAGE_THRESHOLDS
 from fairlead.settings import Settings
 
@@ -64,7 +64,7 @@ def run_serve(settings: Settings, data: DataCluster, stop: threading.Event) -> N
         settings.http if door is None else door.limits,
         on_end=stop.set,
         on_start=None if door is None else door.start,
-        bodies_under=GATEWAY_PATHS,
+        bodies_under=[GATEWAY_PATHS, CONSOLE_PATHS],
         tls=tls_contexts(settings.tls, metrics.file_refused),
     )
     try:

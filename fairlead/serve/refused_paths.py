@@ -5,14 +5,22 @@ from typing import Any, Final
 from fairlead.http.problems import Problem
 from fairlead.kafka.topic_follower import Following
 
-__all__ = ["GATEWAY_PATHS", "NOTHING_TO_FOLLOW", "RefusedPaths", "gateway_alone", "without_gateway"]
+__all__ = [
+    "CONSOLE_PATHS",
+    "GATEWAY_PATHS",
+    "NOTHING_TO_FOLLOW",
+    "RefusedPaths",
+    "gateway_alone",
+    "without_gateway",
+]
 
 NOTHING_TO_FOLLOW: Final = Following(caught_up=True, trouble="", topics={}, read=0, wanted=0)
 """A gateway alone has read all that it has to read."""
 GATEWAY_PATHS: Final = "/v1/"
 """The start of the paths that only a gateway has."""
+CONSOLE_PATHS: Final = "/api/v1/"
+"""The start of the paths that only a process has that follows the groups."""
 
-_GROUP_PATHS: Final = "/api/v1/groups"
 _NOT_OBSERVED: Final = Problem(
     503,
     "not_observed",
@@ -47,7 +55,7 @@ class RefusedPaths:
 
 def gateway_alone(application: Any) -> RefusedPaths:
     """Refuse questions about groups: nobody follows them here."""
-    return RefusedPaths(application, _GROUP_PATHS, _NOT_OBSERVED)
+    return RefusedPaths(application, CONSOLE_PATHS, _NOT_OBSERVED)
 
 
 def without_gateway(application: Any) -> RefusedPaths:

@@ -103,7 +103,7 @@ def place(
         operations = Operations(own, lambda: contextlib.closing(data.again()))
         api = OperatorApi(_ByHeader(), operations, None)
         where = system.settings.serve.model_copy(update={"port": 0})
-        server = start_server(api, where, "serve", system.settings.http, bodies_under="/v1/")
+        server = start_server(api, where, "serve", system.settings.http, bodies_under=["/v1/"])
         stack.callback(server.stop)
         prefix = system.settings.kafka.topic_prefix
         served = stack.enter_context(

@@ -2,7 +2,7 @@
 
 import contextlib
 import socket
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from fairlead.http.server import HttpServer, start_server
@@ -13,7 +13,7 @@ __all__ = ["answers_of", "caller", "running"]
 
 @contextlib.contextmanager
 def running(
-    application: Any, *, bodies_under: str | None = None, **limits: Any
+    application: Any, *, bodies_under: Sequence[str] = (), **limits: Any
 ) -> Iterator[HttpServer]:
     """Run a server on a free port of this machine; ``limits``: other values of `[http]`."""
     settings = HttpSettings(**{**load_settings().http.model_dump(), **limits})

@@ -58,7 +58,7 @@ def _echoing(**limits: int) -> Iterator[HttpServer]:
     application = Starlette(
         routes=[Route(path, each, methods=methods) for path, each in paths.items()]
     )
-    with running(application, bodies_under="/v1/", **{"body_bytes": LIMIT, **limits}) as server:
+    with running(application, bodies_under=["/v1/"], **{"body_bytes": LIMIT, **limits}) as server:
         yield server
 
 
@@ -249,7 +249,7 @@ def test_an_application_learns_that_a_body_does_not_come() -> None:
         exception_handlers={ClientDisconnect: lambda *_: Response()},
     )
     asked = _post(b"{", b"Content-Length: 9", path=b"/v1/wait")
-    with running(application, bodies_under="/v1/") as server:
+    with running(application, bodies_under=["/v1/"]) as server:
         with caller(server, asked):
             pass
         assert told.wait(20)
@@ -277,7 +277,7 @@ def test_unread_bodies_fill_no_memory() -> None:
     application = Starlette(routes=[Route("/v1/hold", hold, methods=["POST"])])
     head = _post(b"", b"Content-Length: %d" % size, path=b"/v1/hold")
     with (
-        running(application, bodies_under="/v1/", body_bytes=size) as server,
+        running(application, bodies_under=["/v1/"], body_bytes=size) as server,
         caller(server, head) as connection,
     ):
         await_seen(lambda: "loop" in state, what="the request")

@@ -79,7 +79,7 @@ def test_no_page_of_another_site_changes_anything(
         return Response()
 
     routes = [Route("/v1/change", page, methods=["GET", "POST", "DELETE"])]
-    with running(Starlette(routes=routes), bodies_under="/v1/") as server:
+    with running(Starlette(routes=routes), bodies_under=["/v1/"]) as server:
         headers = {} if origin is None else {"Origin": origin.format(port=server.url[17:])}
         asked = http.client.HTTPConnection(server.url[7:], timeout=20)
         asked.request(method, "/v1/change", headers=headers)

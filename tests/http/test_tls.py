@@ -51,7 +51,7 @@ def _serving(
         MetricsSettings(host="127.0.0.1", port=0),
         "serve",
         settings,
-        bodies_under="/v1/",
+        bodies_under=["/v1/"],
         tls=tls_contexts(tls, (told if told is not None else []).append),
     )
     try:

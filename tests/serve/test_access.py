@@ -103,12 +103,12 @@ def _ask(
     return answer.status, json.loads(body) if "json" in kind else body, answer.headers
 
 
-def test_without_a_token_only_health_is_told(path: Path) -> None:
-    """Without a token nothing but health answers, whether or not a path exists."""
+def test_without_a_token_only_health_and_the_page_are_told(path: Path) -> None:
+    """Without a token nothing but health and the page answers, whether or not a path exists."""
     with _serving(path) as server:
         assert _ask(server, "/healthz")[0] == 200
         assert _ask(server, "/readyz")[0] == 200
-        for each in ("/", "/metrics", "/api/v1/groups", "/api/v1/groups/orders", "/v1/x", "/x"):
+        for each in ("/metrics", "/api/v1/groups", "/api/v1/groups/orders", "/v1/x", "/x"):
             status, problem, headers = _ask(server, each)
             assert status == 401, each
             assert headers["www-authenticate"].startswith("Bearer")
@@ -251,7 +251,7 @@ def test_nobody_gives_himself_another_address(path: Path) -> None:
         for number in range(5):
             asked = http.client.HTTPConnection(server.url.partition("//")[2], timeout=20)
             headers = {"Authorization": "Bearer x", "X-Forwarded-For": f"192.0.2.{number}"}
-            asked.request("GET", "/", headers=headers)
+            asked.request("GET", "/x", headers=headers)
             found.append(asked.getresponse().status)
             asked.close()
     assert found == [401, 401, 401, 429, 429]
