@@ -11,6 +11,7 @@ from fairlead.core.rules.group_rules import GroupRules
 from fairlead.observed.assignments import GroupAssignments
 from fairlead.observed.events import GroupEvents
 from fairlead.observed.group_decisions import GroupDecisions, LoggedDecision
+from fairlead.observed.handovers import GroupHandovers
 from fairlead.observed.members import HeardMember, LiveMembers, Members
 from fairlead.observed.ownership import GrantEnds, GroupOwnership, Share, ownership_of, shares_of
 from fairlead.observed.phase import phase_of
@@ -42,6 +43,7 @@ class ObservedGroup:
     members: Members = field(default_factory=Members)
     releases: Releases = field(default_factory=Releases)
     silences: Silences = field(default_factory=Silences)
+    handovers: GroupHandovers = field(default_factory=GroupHandovers)
     touched_ms: int = 0
     native_ms: int = 0
     confirmed: bool = False
@@ -58,6 +60,7 @@ class ObservedGroup:
     def forget_decisions(self) -> None:
         """Forget the decisions: they are about to be read again, from further back."""
         self.decided = GroupDecisions(self.decided.bounds)
+        self.handovers = GroupHandovers()
         self.changed()
 
     def changed(self) -> None:
@@ -73,6 +76,7 @@ class ObservedGroup:
         if self.events.counters.following:
             self.silences.take_decision(applied, self.members, self.rules)
         self.events.take_decision(applied, self.decided, self.releases)
+        self.handovers.take_decision(applied, self.decided, self.releases)
         if applied.decision.queues_moved and not applied.again:
             told_ms = [at_ms for cause in applied.causes() if (at_ms := self._told_ms(cause))]
             if told_ms:
@@ -364,6 +368,7 @@ class ObservedGroup:
         self.positions.forget(self.facts.routes, oldest_ms)
         self.releases.forget_before(oldest_ms, self.facts.routes.__contains__)
         self.events.forget_before(oldest_ms, self.decided)
+        self.handovers.forget_before(oldest_ms, self.decided.newest_grants)
 
     def unmeasured(self, since_ms: int) -> list[MessageQueue]:
         """Return the queues whose position or end nobody has told.

@@ -9,7 +9,10 @@ from fairlead.core.model import MessageQueue, Position
 from fairlead.core.records import ALL_GROUPS
 from fairlead.observed.bounds import MANY, ONE
 from fairlead.observed.bridge_liveness import BridgeLiveness, BridgeSigns
+from fairlead.observed.bridges import Bridges
 from fairlead.observed.counters import GroupCounters
+from fairlead.observed.engine_liveness import EngineLiveness
+from fairlead.observed.finding import Finding
 from fairlead.observed.group_decisions import LoggedDecision
 from fairlead.observed.group_metrics import GroupFigures, figures_of
 from fairlead.observed.group_standing import GroupStanding, standing_of
@@ -103,6 +106,16 @@ class ObservedGroups:
     def bridges(self, now_ms: int) -> list[BridgeLiveness]:
         """Return the bridge of each cluster."""
         return self._bridges.lives(now_ms)
+
+    def wrong_bridges(self, now_ms: int) -> list[Finding]:
+        """Return what is wrong with the bridges, as far as their own signs tell."""
+        brokers = (each for route in self._facts.routes.values() for each in route.brokers)
+        routed = frozenset(each.broker_name for each in brokers)
+        return Bridges(tuple(self.bridges(now_ms)), None, routed).findings()
+
+    def engine(self, now_ms: int) -> EngineLiveness:
+        """Return whether an engine runs: of the shard where one has been silent longest."""
+        return self._facts.worst_engine(max(now_ms, self.as_of_ms))
 
     def apply(self, rows: Sequence[RawRecord]) -> None:
         """Apply the next rows; those of other topics change nothing."""

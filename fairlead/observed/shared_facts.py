@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from fairlead.core.model import MessageQueue, Route
+from fairlead.core.records import ALL_GROUPS
 from fairlead.core.rules.group_rules import GroupRules
 from fairlead.core.topics.routes import readable_queues
 from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
@@ -135,6 +136,17 @@ class SharedFacts:
     def engine(self, group: str, rules: GroupRules, now_ms: int) -> EngineLiveness:
         """Return whether an engine runs for a group; ``now_ms``: until when silence counts."""
         shard = partition_of_group(group, self.rules.shards)
+        return self._engine(shard, rules.lease_ms + rules.margin_ms, now_ms)
+
+    def worst_engine(self, now_ms: int) -> EngineLiveness:
+        """Return whether an engine runs for all shards: the one that has been silent longest."""
+        rules = self.rules.in_force(ALL_GROUPS)
+        patience_ms = rules.lease_ms + rules.margin_ms
+        shards = range(self.rules.shards)
+        lives = [self._engine(shard, patience_ms, now_ms) for shard in shards]
+        return max(lives, key=lambda each: (each.silent, -(each.ticked_ms or 0)))
+
+    def _engine(self, shard: int, patience_ms: int, now_ms: int) -> EngineLiveness:
         clock = self.clocks.get(shard)
         return EngineLiveness(
             ticked_ms=self._ticked_ms(shard),
@@ -142,7 +154,7 @@ class SharedFacts:
             since_ms=self.begun.get(shard),
             now_ms=now_ms,
             tick_ms=self.tick_ms,
-            patience_ms=rules.lease_ms + rules.margin_ms,
+            patience_ms=patience_ms,
             claimed=self.generation,
         )
 
