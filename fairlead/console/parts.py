@@ -6,6 +6,7 @@ from typing import Any, Protocol, TypeVar
 
 from fairlead.console.answers import UnknownGroups
 from fairlead.console.live_view import LiveView
+from fairlead.history.newest_rejects import NewestRejects
 from fairlead.http.event_streams import EventStreams
 from fairlead.kafka.topic_follower import Following
 from fairlead.observed.observed_groups import ObservedGroups
@@ -22,6 +23,10 @@ class View(LiveView, Protocol):
     A question may hold its lock for a moment, so it is asked on a thread of the pool
     (``run_in_threadpool``), never on that of the loop.
     """
+
+    @property
+    def rejects(self) -> NewestRejects:
+        """What the engine has rejected."""
 
     def query(self, question: Callable[[ObservedGroups], _Answer], otherwise: _Answer) -> _Answer:
         """Return the view's answer to a question; ``otherwise`` while there is no view."""

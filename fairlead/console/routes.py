@@ -6,6 +6,7 @@ the list below.
 
 from starlette.routing import Route
 
+from fairlead.console.activity import ActivityApi
 from fairlead.console.assets import Assets
 from fairlead.console.history_api import HistoryApi
 from fairlead.console.live_api import LiveApi
@@ -13,6 +14,7 @@ from fairlead.console.live_streams import LiveStreams
 from fairlead.console.logins import Logins
 from fairlead.console.parts import ConsoleParts
 from fairlead.console.proof_api import ProofApi
+from fairlead.console.safety import SafetyApi
 from fairlead.history.ribbons import Ribbons
 
 __all__ = ["console_routes"]
@@ -31,6 +33,8 @@ def console_routes(parts: ConsoleParts, assets: Assets) -> list[Route]:
     return [
         Route("/console/{file:path}", assets.file),
         *Logins(parts.settings).routes,
+        *SafetyApi(parts.view).routes,
+        *ActivityApi(parts.view).routes,
         *LiveApi(parts.view, live, parts.streams, parts.unknown.answer).routes,
         *HistoryApi(ribbons, parts.unknown.answer).routes,
         *ProofApi(parts, ribbons).routes,

@@ -1,4 +1,4 @@
-"""Is all safe, and how does one know? The answer of `/api/v1/safety`, by group and then for a caller.
+"""Is all safe, and how does one know? The answer of `/api/v1/safety`.
 
 It says what `fairlead group check --all` says, as far as the topics tell. Nothing here reads who
 owns what: the verdicts are those of `fairlead.observed.verdict`, and the handovers those of
@@ -20,7 +20,6 @@ from fairlead.access.guard import admitted
 from fairlead.console.answers import json_answer
 from fairlead.console.parts import View
 from fairlead.errors import FairleadError
-from fairlead.history.newest_rejects import NewestRejects
 from fairlead.observed.engine_liveness import EngineLiveness
 from fairlead.observed.finding import Finding
 from fairlead.observed.handovers import HandoverTally
@@ -75,17 +74,15 @@ class SafetyApi:
 
     Args:
         view: what is known of all groups.
-        rejects: the newest rejects.
         clock: a monotonic clock in seconds.
     """
 
     def __init__(
         self,
         view: View,
-        rejects: NewestRejects,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._view, self._rejects, self._clock = view, rejects, clock
+        self._view, self._clock = view, clock
         self._lock = threading.Lock()
         self._look: _Look | None = None
         self._fresh_until = 0.0
@@ -111,7 +108,7 @@ class SafetyApi:
             violations += [{"group": name, **found.to_json()} for found in each.findings]
         since_ms = [each.since_ms for each in groups.values() if each.since_ms is not None]
         overlaps = sum(each["problem"] == _OVERLAP for each in violations)
-        seen, newest = self._rejects.newest(
+        seen, newest = self._view.rejects.newest(
             _REJECTS_MAX, lambda group: may("*" if group is None else group)
         )
         engine = look.facts.engine

@@ -26,7 +26,7 @@ _WORDS: Final[Mapping[str, _End]] = {
     "released": "release",
     "client_left": "release",
 }
-"""What ended a grant, by a cause that names its client. A leave says what its client never began."""
+"""What ended a grant, by a cause that names its client; a leave says what that never began."""
 _OPENED: Final = "opened"
 """The stage of a grant that a client took by the end of the former one, without a further word."""
 _ORDER: Final[tuple[_End, ...]] = ("otherwise", "lease", "release")
@@ -69,6 +69,9 @@ class HandoverTally(NamedTuple):
         )
 
 
+_NONE: Final = HandoverTally()
+
+
 class _Ended(NamedTuple):
     """A grant that has ended, and whose queue has no next owner yet."""
 
@@ -85,7 +88,7 @@ class GroupHandovers:
         tally: all of them.
     """
 
-    tally: HandoverTally = HandoverTally()
+    tally: HandoverTally = _NONE
     _kept: deque[tuple[int, HandoverTally]] = field(default_factory=deque)
     _ended: dict[MessageQueue, dict[Epoch, _Ended]] = field(default_factory=dict)
 
@@ -124,9 +127,7 @@ class GroupHandovers:
             ended = _Ended(step.client_id, end, released_ms)
             self._ended.setdefault(step.queue, {})[step.epoch] = ended
 
-    def _handed_over(
-        self, step: Step, decided: GroupDecisions, append_ms: int
-    ) -> HandoverTally:
+    def _handed_over(self, step: Step, decided: GroupDecisions, append_ms: int) -> HandoverTally:
         """Return the handover to a client that was let in; an empty tally: it is none."""
         older = {
             epoch: each
@@ -134,9 +135,7 @@ class GroupHandovers:
             if epoch < step.epoch
         }
         open_before = [
-            each.client_id
-            for each in decided.grants.get(step.queue, ())
-            if each.epoch < step.epoch
+            each.client_id for each in decided.grants.get(step.queue, ()) if each.epoch < step.epoch
         ]
         owners = {*open_before, *(each.client_id for each in older.values())} - {step.client_id}
         if not owners:

@@ -11,6 +11,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import Any, Final, TypeVar
 
 from fairlead.core.allocation import Strategy
+from fairlead.history.newest_rejects import NewestRejects
 from fairlead.observed.counters import GroupCounters
 from fairlead.observed.observed_groups import ObservedGroups
 from fairlead.observed.snapshot import Snapshot
@@ -54,6 +55,9 @@ class SharedView:
         self._groups: list[dict[str, Any]] = []
         self._as_of_ms = 0
         self._listeners: list[Callable[[Touched], None]] = []
+        self._rejects_topic = ""
+        self.rejects = NewestRejects()
+        """What the engine has rejected, as far as its topic was read."""
 
     def listen(self, told: Callable[[Touched], None]) -> None:
         """Call this, on the thread that reads, whenever something was read of groups."""
@@ -61,6 +65,8 @@ class SharedView:
 
     def begin(self, names: TopicNames, partitions: Partitions) -> None:
         """Forget everything but the counters: the topics are read again."""
+        self._rejects_topic = names.name("rejects")
+        self.rejects.clear()
         with self._lock:
             if self._view is not None and self._view.counters.following:
                 self._counted = self._view.counters
@@ -81,6 +87,7 @@ class SharedView:
             assert self._view is not None, "the follower begins before it takes"
             self._view.apply(rows)
             touched = self._view.take_touched()
+        self.rejects.add(row for row in rows if row.topic == self._rejects_topic)
         self._tell(touched)
 
     def follow(self) -> None:
