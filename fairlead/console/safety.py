@@ -20,6 +20,7 @@ from fairlead.access.guard import admitted
 from fairlead.console.answers import json_answer
 from fairlead.console.parts import View
 from fairlead.errors import FairleadError
+from fairlead.http.problems import Problem
 from fairlead.observed.engine_liveness import EngineLiveness
 from fairlead.observed.finding import Finding
 from fairlead.observed.handovers import HandoverTally
@@ -35,6 +36,13 @@ _REJECTS_MAX: Final = 50
 _WORDS: Final[tuple[VerdictWord, ...]] = ("safe", "nobody", "problems", "unreadable")
 _OVERLAP: Final = "overlap"
 _DEFECT: Final = "this is a defect of fairlead; please report it with a recording of the topics"
+_NOT_READ: Final = Problem(
+    503,
+    "not_read",
+    "The server still reads what stands in the topics; until then nobody knows what is safe.",
+    "Ask again when /readyz answers 200.",
+    headers={"retry-after": "1"},
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,6 +102,8 @@ class SafetyApi:
 
     async def safety(self, request: Request) -> Response:
         """Tell whether all is safe in the groups that the caller may observe."""
+        if not self._view.is_whole:
+            return _NOT_READ.answer()
         principal = admitted(request.scope).principal
         look = await run_in_threadpool(self._fresh)
         return json_answer(self._document(look, lambda group: principal.may("observe", group)))

@@ -24,7 +24,17 @@ OF_THE_PROTOCOL = {
 }
 """Objects with fields of a record, which keep their names."""
 
-OWN_WORDS = {"SpreadChange", "HandoverStep"}
+OWN_WORDS = {
+    "SpreadChange",
+    "HandoverStep",
+    "Me",
+    "Safety",
+    "SafetyHandovers",
+    "SafetyVerdicts",
+    "SafetyRejects",
+    "Activity",
+    "GroupActivity",
+}
 """Objects whose keys say what they mean there."""
 
 
