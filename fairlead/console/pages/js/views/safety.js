@@ -61,7 +61,7 @@ function Told({ told, t }) {
 // The sentence is read aloud when it changes, and only then.
 function Sentence({ told, t }) {
   const { kind, says, why } = verdictOf(told, t);
-  return html`<div class="safety-verdict" data-kind=${kind}>
+  return html`<div class="safety-verdict verdict" data-kind=${kind}>
     <${Icon} name=${kind} />
     <div class="stack">
       <p class="safety-says" role="status">${says}</p>
