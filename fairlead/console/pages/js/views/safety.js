@@ -27,7 +27,7 @@ export default function Safety({ app }) {
     "api/v1/safety",
     {
       snapshot(data) {
-        app.learn({ now_ms: data.as_of_ms });
+        app.learn(data);
         setTold(data);
         setProblem(null);
       },
@@ -66,8 +66,9 @@ function Sentence({ told, t }) {
     <div class="stack">
       <p class="safety-says" role="status">${says}</p>
       <p>${why}</p>
-      <p class="muted">${t("safety.seen_since")} <${Instant} ms=${told.since_ms} />.
-        ${" "}${t("safety.as_of")} <${Ago} ms=${told.as_of_ms} />.</p>
+      ${told.as_of_ms > 0 && html`<p class="muted">
+        ${t("safety.seen_since")} <${Instant} ms=${told.since_ms} />.${" "}
+        ${t("safety.as_of")} <${Ago} ms=${told.as_of_ms} />.</p>`}
     </div>
   </div>`;
 }
