@@ -69,10 +69,10 @@ function Connection() {
 export function Stale() {
   const { app, known, behind, state, at, detail } = useConnection();
   if (!["reconnecting", "waiting", "behind"].includes(state)) return null;
-  return html`<div class="stale" data-kind=${state}>
+  return html`<section class="stale" data-kind=${state} aria-label=${app.t("connection.title")}>
     <p>${app.t(`connection.${state}_says`, { at })}${" "}
       <${Inert}>${behind ? known.reason : detail}<//></p>
-  </div>`;
+  </section>`;
 }
 
 function Pause() {

@@ -22,6 +22,7 @@ export default {
   "shell.nowhere": "There is no such page",
   "shell.nowhere_says": "The address names no page of this console. Begin at:",
 
+  "connection.title": "State of the connection",
   "connection.idle": "not live",
   "connection.idle_says": "This page does not change by itself.",
   "connection.connecting": "connecting",

@@ -22,6 +22,7 @@ export default {
   "shell.nowhere": "没有这个页面",
   "shell.nowhere_says": "该地址不是控制台的任何页面。请从这里开始：",
 
+  "connection.title": "连接状态",
   "connection.idle": "非实时",
   "connection.idle_says": "本页不会自行变化。",
   "connection.connecting": "正在连接",
