@@ -1,7 +1,8 @@
 """The newest state of something, folded once for all streams that show it.
 
 Decides when it looks again: at once where something changed, within a second where only measures
-moved, and now and then because time passes. While nobody reads, it does nothing.
+moved, and now and then because time passes. While nobody reads, it does nothing. ADR 0204 gives the
+reasons.
 """
 
 import asyncio

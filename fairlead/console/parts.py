@@ -10,6 +10,7 @@ from fairlead.history.newest_rejects import NewestRejects
 from fairlead.http.event_streams import EventStreams
 from fairlead.kafka.topic_follower import Following
 from fairlead.observed.observed_groups import ObservedGroups
+from fairlead.operating.offline_topics import OpenData
 from fairlead.settings import Settings
 
 __all__ = ["ConsoleParts", "View"]
@@ -53,6 +54,7 @@ class ConsoleParts:
         streams: counts the open streams of events.
         unknown: answers whoever asks for a group that nobody knows.
         groups_head: returns the document of all groups without the groups.
+        open_data: connects to the cluster with the messages; None: there is none.
     """
 
     view: View
@@ -61,3 +63,4 @@ class ConsoleParts:
     streams: EventStreams
     unknown: UnknownGroups
     groups_head: Callable[[], dict[str, Any]]
+    open_data: OpenData | None = None

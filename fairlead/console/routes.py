@@ -13,6 +13,8 @@ from fairlead.console.live_api import LiveApi
 from fairlead.console.live_streams import LiveStreams
 from fairlead.console.logins import Logins
 from fairlead.console.parts import ConsoleParts
+from fairlead.console.plan_api import PlanApi
+from fairlead.console.plan_operations import PlanOperations
 from fairlead.console.proof_api import ProofApi
 from fairlead.console.safety import SafetyApi
 from fairlead.history.ribbons import Ribbons
@@ -38,4 +40,5 @@ def console_routes(parts: ConsoleParts, assets: Assets) -> list[Route]:
         *LiveApi(parts.view, live, parts.streams, parts.unknown.answer).routes,
         *HistoryApi(ribbons, parts.unknown.answer).routes,
         *ProofApi(parts, ribbons).routes,
+        *PlanApi(PlanOperations(parts.settings, parts.open_data)).routes,
     ]

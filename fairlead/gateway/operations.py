@@ -10,7 +10,7 @@ from typing import Any, Final, NamedTuple
 
 from fairlead.control.control_session import ControlSession
 from fairlead.control.rule_json import rules_json
-from fairlead.control.wanted_rules import OF_CLIENTS, completed, subject_of
+from fairlead.control.wanted_rules import OF_CLIENTS, completed
 from fairlead.core.model import MessageQueue
 from fairlead.core.records import RuleSet
 from fairlead.core.rules.single_rules import SINGLE_RULES
@@ -21,19 +21,18 @@ from fairlead.gateway.operator_requests import (
     DrainBody,
     PauseBody,
     PlanBody,
-    PlannedJoinBody,
     RemovalBody,
     ResetBody,
-    RuleBody,
     RulesBody,
     UndrainBody,
 )
+from fairlead.gateway.plan_request import PlanRequest, bad_rules, subject_in
 from fairlead.http.problems import Problem
 from fairlead.kafka.kafka_source import KafkaSource
 from fairlead.observed.group_offsets import GroupOffsets
 from fairlead.operating.offline_topics import OpenData
 from fairlead.operating.plan_start import GroupReader
-from fairlead.operating.plans import planned_rules, work_out
+from fairlead.operating.plans import work_out
 from fairlead.operating.presence import require_known
 from fairlead.operating.resets import reset_positions, target_of
 from fairlead.operating.rule_answers import UNANSWERED, failure_of_resets
@@ -46,7 +45,6 @@ from fairlead.operating.rule_changes import (
     pause_note,
     refused_notes,
 )
-from fairlead.planning.changes import Changes, Join, RouteSize, bad_join
 from fairlead.settings import Settings
 
 __all__ = ["Document", "Operations", "Operator"]
@@ -54,7 +52,6 @@ __all__ = ["Document", "Operations", "Operator"]
 _ACCEPTED: Final = 202
 _DRY_RUN: Final = 'a dry run: nothing is written; "dry_run": false writes it'
 _NUMBER: Final = re.compile("[0-9]{1,10}")
-_REMOVE: Final = "DELETE /v1/groups/{group}/rules/{rule} removes a rule."
 
 
 class Document(NamedTuple):
@@ -85,29 +82,21 @@ class Operations:
 
     def plan(self, group: str, body: PlanBody, operator: Operator) -> Document | Problem:
         """Return what a change would move, as `fairlead plan` does."""
-        wrong = _bad_plan(body)
-        if wrong is not None:
-            return wrong
-        wanted = [RuleSet(group, each.rule, _subject(each), each.value) for each in body.rules]
-        gone = [RuleSet(group, each.rule, each.subject or (), None) for each in body.unset]
-        source = KafkaSource(self._settings.kafka)
-        measured = any(
-            each.rule == "weighing" and isinstance(each.value, dict) and "by" in each.value
-            for each in body.rules
+        request = PlanRequest.of(group, body)
+        if isinstance(request, Problem):
+            return request
+        reader = GroupReader(
+            group,
+            KafkaSource(self._settings.kafka),
+            self._settings,
+            self._open_data,
+            request.is_measured,
         )
         try:
-            start = GroupReader(group, source, self._settings, self._open_data, measured).read()
-            changes = Changes(
-                joins=tuple(_join(each, start.topics) for each in body.joins),
-                leaves=body.leaves,
-                routes=tuple(
-                    RouteSize(each.topic, each.broker_name, each.queues) for each in body.routes
-                ),
-                rules=planned_rules(start.planned, wanted, gone),
-            )
-            result = work_out(start.planned, changes)
+            start = reader.read()
+            result = work_out(start.planned, request.changes(start.planned, start.topics))
         except FairleadError as error:
-            return problem_of(error, wanted, operator.may_see)
+            return problem_of(error, request.wanted, operator.may_see)
         remarks = (*map(over_http, start.remarks), *result.remarks)
         shown = replace(result, passing=start.passing, remarks=remarks)
         return Document(shown.to_json())
@@ -128,10 +117,10 @@ class Operations:
 
     def set_rules(self, group: str, body: RulesBody, operator: Operator) -> Document | Problem:
         """Set rules, as `fairlead group set` does."""
-        wrong = _bad_rules(body.rules)
+        wrong = bad_rules(body.rules)
         if wrong is not None:
             return wrong
-        wanted = [RuleSet(group, each.rule, _subject(each), each.value) for each in body.rules]
+        wanted = [RuleSet(group, each.rule, subject_in(each), each.value) for each in body.rules]
         allowed = Allowed(body.new_group, body.absent_ok, body.released_ok, body.leave_unread)
         return self._change(_Change(group, wanted, allowed, listed=True), body, operator)
 
@@ -252,28 +241,6 @@ def _answered(
     return problem_of(failure, change.rules, listed=change.listed, outcomes=document)
 
 
-def _subject(body: RuleBody) -> tuple[str, ...]:
-    """Return whom a rule is for; `_bad_rules` has checked that its value says it."""
-    return subject_of(body.rule, body.value)
-
-
-def _bad_rules(rules: Sequence[RuleBody]) -> Problem | None:
-    """Return what is wrong with the subjects of rules; the engine's functions check the rest."""
-    for index, each in enumerate(rules):
-        place = f"rules[{index}]"
-        if each.value is None:
-            return bad_field(f"{place}.value", "it is null", _REMOVE)
-        try:
-            subject = _subject(each)
-        except ValueError as error:
-            field, _, says = str(error).partition(": ")
-            return bad_field(f"{place}.{field}", says, "docs/protocol.md, section 3.10, has it.")
-        if each.subject is not None and each.subject != subject:
-            says = f"the value is for {'/'.join(subject) or 'the whole group'}"
-            return bad_field(f"{place}.subject", says, "Correct one of them, or leave it out.")
-    return None
-
-
 def _named(rule: str, subject: str) -> tuple[str, ...] | Problem:
     """Return the subject of a rule in a path."""
     if rule not in SINGLE_RULES:
@@ -290,19 +257,3 @@ def _named(rule: str, subject: str) -> tuple[str, ...] | Problem:
         says = f"{subject[:80]!r} is no queue"
         return bad_field("subject", says, f"Ask for {rule}/TOPIC/BROKER/NUMBER.")
     return topic, broker_name, str(int(number))
-
-
-def _bad_plan(body: PlanBody) -> Problem | None:
-    for index, each in enumerate(body.joins):
-        wrong = bad_join(_join(each, ()))
-        if wrong is not None:
-            return bad_field(f"joins[{index}].{wrong[0]}", wrong[1], "Correct it.")
-    for index, gone in enumerate(body.unset):
-        if (gone.rule in SINGLE_RULES) != (gone.subject is not None):
-            of = "one queue or client" if gone.rule in SINGLE_RULES else "the whole group"
-            return bad_field(f"unset[{index}].subject", f"{gone.rule} is of {of}", "Correct it.")
-    return _bad_rules(body.rules)
-
-
-def _join(body: PlannedJoinBody, topics: tuple[str, ...]) -> Join:
-    return Join(body.client_id, body.topics or topics or None, body.zone, body.capacity)

@@ -29,9 +29,9 @@ from fairlead.http.problems import Problem
 from fairlead.json_text import json_text
 from fairlead.wire.texts import GROUP, GROUP_OR_ALL
 
-__all__ = ["OperatorApi"]
+__all__ = ["NOTES", "OperatorApi", "notes_header"]
 
-_NOTES: Final = "fairlead-notes"
+NOTES: Final = "fairlead-notes"
 """The header with what the command writes beside its document, as a list of JSON texts in ASCII."""
 _NOTES_BYTES_MAX: Final = 4_000
 
@@ -143,14 +143,14 @@ async def _answer(answer: Document | Problem, scope: Scope, receive: Receive, se
         return
     headers = [(b"content-type", b"application/json"), (b"cache-control", b"no-store")]
     if answer.notes:
-        headers.append((_NOTES.encode(), _header(answer.notes)))
+        headers.append((NOTES.encode(), notes_header(answer.notes)))
     start = {"type": "http.response.start", "status": answer.status, "headers": headers}
     await send(start)
     body = json_text(answer.document).encode()
     await send({"type": "http.response.body", "body": body})
 
 
-def _header(notes: tuple[str, ...]) -> bytes:
+def notes_header(notes: tuple[str, ...]) -> bytes:
     """Return notes as a header: JSON in ASCII; the first ones, if they are too long for one."""
     kept = list(notes)
     while len(written := _ascii(kept)) > _NOTES_BYTES_MAX and kept:

@@ -101,7 +101,7 @@ def problem_handlers(paths: Sequence[str]) -> dict[Any, Handler]:
             HTTPStatus.METHOD_NOT_ALLOWED,
             "unknown_method",
             f"method: {request.url.path} does not answer {request.method}.",
-            "Use GET or HEAD.",
+            f"Use {(error.headers or {}).get('Allow', 'GET, HEAD')}.",
             headers=error.headers or {},
         ).answer()
 

@@ -91,26 +91,27 @@ class GroupReader(NamedTuple):
         )
 
 
-def live_group(
-    group: str, source: TopicSource, settings: Settings, open_data: OpenData
-) -> LiveGroup:
+def live_group(reader: GroupReader) -> tuple[LiveGroup, tuple[str, ...]]:
     """Return a group as its topics tell it; a group that has lost its members is empty.
+
+    Returns:
+        The group, and what it subscribed to when it had members, if it has none.
 
     Raises:
         UsageError: the group never was, or one of its rules names an unknown strategy: then nobody
             knows what rules beside it would do.
         EnvironmentMissingError: its topics cannot be read.
     """
-    live = _read_group(GroupReader(group, source, settings, open_data), whole=source)[0]
+    live, last = _read_group(reader, whole=reader.source)
     for refused in live.in_force.refused.values():
         if refused.error.reason == "unknown_strategy":
             raise UsageError(
-                f"engine.strategies: a rule of {group} names a strategy that is not known here: "
-                f"{refused.error.detail}.",
+                f"engine.strategies: a rule of {reader.group} names a strategy that is not known "
+                f"here: {refused.error.detail}.",
                 remedy="Give --config as to `fairlead run`, so that its own strategies are known; "
                 "if the engine rejects the rule too, set a strategy that it has.",
             )
-    return live
+    return live, () if last is None else last.topics
 
 
 def _read_group(reader: GroupReader, *, whole: TopicSource) -> tuple[LiveGroup, LastTopics | None]:

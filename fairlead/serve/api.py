@@ -1,6 +1,6 @@
 """The HTTP side of ``fairlead serve``: JSON for commands and programs, text for Prometheus.
 
-Nothing can be changed here. Errors are JSON too: what is wrong, and what to do about it.
+Errors are JSON too: what is wrong, and what to do about it.
 """
 
 import asyncio
@@ -26,6 +26,7 @@ from fairlead.http.event_streams import EventStreams
 from fairlead.http.metrics_answer import metrics_answer
 from fairlead.http.problems import problem_handlers
 from fairlead.kafka.topic_follower import Following
+from fairlead.operating.offline_topics import OpenData
 from fairlead.serve.readiness import readiness_of
 from fairlead.serve.serve_metrics import ServeMetrics
 from fairlead.serve.shared_view import SharedView
@@ -47,6 +48,8 @@ def application(
     metrics: ServeMetrics,
     streams: EventStreams,
     settings: Settings,
+    *,
+    open_data: OpenData | None = None,
 ) -> Starlette:
     """Return the application.
 
@@ -56,11 +59,14 @@ def application(
         metrics: the numbers of this process and of the groups; requests are counted there.
         streams: counts the open streams of events.
         settings: the settings; a process that does not observe has no console.
+        open_data: connects to the cluster with the messages; None: there is none.
     """
     has_console = settings.serve.observe
     answers = _Answers(held, following, metrics, streams, settings.kafka)
     assets = Assets()
-    parts = ConsoleParts(held, following, settings, streams, answers.unknown, answers.groups_head)
+    parts = ConsoleParts(
+        held, following, settings, streams, answers.unknown, answers.groups_head, open_data
+    )
     routes = [
         Route("/", _page_or(answers.index, assets) if has_console else answers.index),
         Route("/healthz", answers.healthz),

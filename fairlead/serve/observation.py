@@ -1,5 +1,6 @@
 """The part of `fairlead serve` that follows all groups and answers questions about them."""
 
+import contextlib
 from collections.abc import Callable
 from typing import Any, Final
 
@@ -53,7 +54,14 @@ class Observation:
         self.metrics = ServeMetrics(self._following)
         self.registry.register(GroupMetrics(held.snapshot))
         self.streams = EventStreams(settings.http.connections, self.metrics.streams)
-        answers = application(held, self._following, self.metrics, self.streams, settings)
+        answers = application(
+            held,
+            self._following,
+            self.metrics,
+            self.streams,
+            settings,
+            open_data=lambda: contextlib.closing(data.again()),
+        )
         self.application: Any = answers if self._observes else gateway_alone(answers)
 
     @property

@@ -81,10 +81,12 @@ def _read(file: Path, strategies: "Mapping[str, Strategy]") -> "PlannedGroup":
 
 def live_group(group: str, source: "TopicSource", settings: "Settings") -> "LiveGroup":
     """Return a group as its topics tell it; `fairlead.operating.plan_start` has what it raises."""
+    from fairlead.operating.plan_start import GroupReader
     from fairlead.operating.plan_start import live_group as read_group
 
     require_group(group)
-    return read_group(group, source, settings, partial(data_cluster, settings.kafka))
+    open_data = partial(data_cluster, settings.kafka)
+    return read_group(GroupReader(group, source, settings, open_data))[0]
 
 
 def save(start: "Start", changes: "Changes", result: "Plan", path: Path) -> None:
