@@ -1,4 +1,5 @@
 // The words of the page in the language of its reader. The server's own sentences stay English.
+import { number } from "./format.js";
 import { createStore, useStore } from "./store.js";
 
 export const KNOWN = { en: "English", zh: "中文" };
@@ -24,7 +25,9 @@ export function told({ words, plural }, key, values = {}) {
   const word = words[key];
   if (word === undefined) return key;
   const text = typeof word === "string" ? word : (word[plural.select(values.n ?? 0)] ?? word.other);
-  return text.replace(/\{(\w+)\}/g, (all, name) => (name in values ? String(values[name]) : all));
+  return text.replace(/\{(\w+)\}/g, (all, name) => (name in values ? shown(values[name]) : all));
 }
+
+const shown = (value) => (typeof value === "number" ? number(value) : String(value));
 
 export const useWords = (words) => useStore(words);

@@ -476,6 +476,7 @@ export default {
 
   "decision.title": "Decision at offset {offset} of {group}",
   "decision.heading": "Decision at offset {offset}",
+  "decision.heading_of": "Decision {epoch}:",
   "decision.why": "Why",
   "decision.led_by": "It follows up an earlier decision:",
   "decision.moves": { one: "What moved (1 queue)", other: "What moved ({n} queues)" },

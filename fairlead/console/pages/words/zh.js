@@ -468,6 +468,7 @@ export default {
 
   "decision.title": "{group} 在位点 {offset} 的决定",
   "decision.heading": "位点 {offset} 的决定",
+  "decision.heading_of": "决定 {epoch}：",
   "decision.why": "为什么",
   "decision.led_by": "它跟进了一个更早的决定：",
   "decision.moves": "移动了什么（{n} 个队列）",

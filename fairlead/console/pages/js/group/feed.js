@@ -19,13 +19,13 @@ export function Feed({ name, marks }) {
     <label class="check"><input type="checkbox" checked=${all} onChange=${() => setAll(!all)} />
       ${t("feed.all", { n: marks.length })}</label>
     ${told.length === 0 && html`<${Empty}>${t("feed.none")}<//>`}
-    <ol class="told-decisions" role="log" aria-label=${t("feed.title")}>
+    <div role="log" aria-label=${t("feed.title")}><ol class="told-decisions">
       ${told.slice(0, count).map((mark) => html`<li key=${mark.at.join("/")}>
         <a href=${href.decision(name, mark.at[2])}><${Instant} ms=${mark.append_ms} short /></a>
         <span class="grow"><${Inert}>${mark.says}<//></span>
         <span class="muted nowrap">${t("group.moved", { n: mark.queues_moved })}</span>
       </li>`)}
-    </ol>
+    </ol></div>
     ${told.length > count && html`<button type="button" class="btn" onClick=${() => setCount(count + MORE)}>
       ${t("feed.more")}</button>`}
   </div>`;

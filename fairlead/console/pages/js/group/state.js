@@ -45,7 +45,7 @@ export function changed(group, change) {
 export function useGroup(app, name, at, from) {
   const model = useMemo(() => new RibbonModel(), [name]);
   const [told, setTold] = useState({ group: null, problem: null, gone: false });
-  const [version, grow] = useReducer((n) => n + 1, 0);
+  const [, grow] = useReducer((n) => n + 1, 0);
   const start = useMemo(() => {
     const now = app.clock.now();
     return Math.floor(Math.max(now - KEPT, Math.min(now - HOUR, from ?? now)));
@@ -69,7 +69,7 @@ export function useGroup(app, name, at, from) {
   });
   useMoment(app, name, at, { setTold, problem });
   const lookBack = useLookBack(app, name, { model, at, grow, problem });
-  return { ...told, model, version, lookBack };
+  return { ...told, model, version: model.version, lookBack };
 }
 
 // The group as it was: asked for anew when the moment changes, and not while it still moves.

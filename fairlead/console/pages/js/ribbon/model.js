@@ -28,6 +28,7 @@ export class RibbonModel {
   from_ms = Infinity;
   now_ms = 0;
   kept_since_ms = null;
+  /** Changes with everything but the time. */
   version = 0;
   /** Changes when queues come or go. */
   shape = 0;
@@ -56,7 +57,9 @@ export class RibbonModel {
     for (const { queue, spans } of rows) {
       this.#put(queue, spans, this.#byKey.get(queueKey(queue))?.spans ?? []);
     }
-    this.#follow({ marks, clients: clients ?? [], now_ms });
+    if (rows.length + rows_gone.length + marks.length > 0) {
+      this.#follow({ marks, clients: clients ?? [], now_ms });
+    } else this.now_ms = Math.max(this.now_ms, now_ms);
   }
 
   /** Put a look back in front of what is known; it ends where that begins. */

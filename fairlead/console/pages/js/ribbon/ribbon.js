@@ -10,13 +10,12 @@ import { rowLabels } from "./labels.js";
 import { Legend } from "./legend.js";
 import { AXIS } from "./paint.js";
 import { Panel, Tooltip } from "./panel.js";
-import { NAMES, Stage } from "./stage.js";
+import { CALM_MS, NAMES, Stage } from "./stage.js";
 import { RibbonTable } from "./table.js";
 import { spoken, tell } from "./tell.js";
 import { RibbonBar } from "./bar.js";
 
 const LOCALES = { en: "en-GB", zh: "zh-CN" };
-const CALM_MS = 250;
 const SETTLED_MS = 150;
 const REDUCED_MS = 5_000;
 const SLOWEST_MS = 10_000;
@@ -110,10 +109,9 @@ function callsOf({ app, group, onView, setHover, setPicked, stage, moving }) {
   };
 }
 
-// Shows what has changed, at most four times a second.
+// Shows what has changed.
 function useShown(stage, { app, model, version, rows, looks, at, rowHeight }) {
   const { language } = useStore(app.words);
-  const last = useRef(0);
   const most = Math.min(260, (stage?.width ?? 800) * NAMES) - 16;
   const labels = useMemo(() => {
     const context = stage?.context;
@@ -121,20 +119,12 @@ function useShown(stage, { app, model, version, rows, looks, at, rowHeight }) {
     return rowLabels(model.rows, (text) => context?.measureText(text).width ?? 0, most);
   }, [stage, model, model.shape, most]);
   useEffect(() => {
-    if (stage === null) return undefined;
-    const show = () => {
-      last.current = performance.now();
-      const { marks } = model;
-      const shown = { rows, looks, marks, at, rowHeight, language: LOCALES[language], corner: zoneText(app.clock.now()) };
-      stage.show({ ...shown, model, label: labels.label, names: labels.width + 18, now: app.clock.now() });
-    };
-    const wait = last.current + CALM_MS - performance.now();
-    if (wait <= 0) {
-      show();
-      return undefined;
-    }
-    const timer = setTimeout(show, wait);
-    return () => clearTimeout(timer);
+    if (stage === null) return;
+    const { marks } = model;
+    const now = app.clock.now();
+    const names = labels.width + 18;
+    const words = { language: LOCALES[language], corner: zoneText(now), label: labels.label, names };
+    stage.showCalmly({ model, rows, looks, marks, at, rowHeight, now, ...words });
   }, [stage, version, rows, looks, at, rowHeight, language, labels]);
 }
 
@@ -146,7 +136,7 @@ function useSlide(app, stage, follows) {
     const reduced = matchMedia("(prefers-reduced-motion: reduce)");
     let timer = null;
     const slide = () => {
-      if (!document.hidden) stage.show({ now: app.clock.now() });
+      if (!document.hidden) stage.showCalmly({ now: app.clock.now() });
       const pixel = Math.min(SLOWEST_MS, Math.max(CALM_MS, stage.msPerPixel));
       timer = setTimeout(slide, reduced.matches ? Math.max(REDUCED_MS, pixel) : pixel);
     };

@@ -8,6 +8,8 @@ export const NARROWEST = 1_000;
 export const WIDEST = 31 * 24 * 3_600_000;
 /** The share of the width that the names of queues take at most. */
 export const NAMES = 0.26;
+/** So long, at least, nothing moves by itself after something moved by itself. */
+export const CALM_MS = 250;
 const REACH = 7;
 // While it follows the present, a little of the future is in sight: the last span keeps its edge.
 const AHEAD = 0.02;
@@ -22,6 +24,8 @@ export class Stage {
   #wanted = 0;
   #inks = null;
   #ratio = 0;
+  #calm = null;
+  #shown = -CALM_MS;
 
   constructor(scroller, canvas, tell) {
     this.scroller = scroller;
@@ -44,6 +48,7 @@ export class Stage {
 
   close() {
     cancelAnimationFrame(this.#wanted);
+    clearTimeout(this.#calm);
     this.watch.disconnect();
     this.theme.disconnect();
     this.dark.removeEventListener("change", this.repaint);
@@ -57,6 +62,20 @@ export class Stage {
     if (this.cursor !== null) this.cursor = this.#again(this.cursor);
     if (this.hover !== null) this.hover = this.#again(this.hover);
     this.redraw();
+  }
+
+  /** The same, but at most four times a second: for what changes by itself. */
+  showCalmly(changes) {
+    Object.assign(this.scene, changes);
+    if (this.#calm !== null) return;
+    const wait = this.#shown + CALM_MS - performance.now();
+    const show = () => {
+      this.#calm = null;
+      this.#shown = performance.now();
+      this.show({});
+    };
+    if (wait <= 0) show();
+    else this.#calm = setTimeout(show, wait);
   }
 
   /** Take another window. */

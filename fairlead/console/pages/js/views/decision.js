@@ -7,7 +7,7 @@ import { FILE_COLUMNS, Moves } from "../decision/steps.js";
 import { number } from "../format.js";
 import { Chip, PhaseChip } from "../parts/chip.js";
 import { ExportMenu, shellWord } from "../parts/export.js";
-import { Epoch, Inert, Name, Place, plain } from "../parts/name.js";
+import { Epoch, epochText, Inert, Name, Place, plain } from "../parts/name.js";
 import { Empty, Figure, Page, Section } from "../parts/page.js";
 import { Loading, ProblemBox } from "../parts/problem.js";
 import { Term } from "../parts/term.js";
@@ -40,7 +40,7 @@ export default function View({ app, params }) {
     return html`<${Page} title=${t("decision.heading", { offset })} kicker=${kicker}>
       ${problem ? html`<${ProblemBox} problem=${problem} />` : html`<${Loading} />`}<//>`;
   }
-  const heading = html`<${Inert}>${decision.says}<//>`;
+  const heading = html`${t("decision.heading_of", { epoch: epochText(decision.epoch) })}${" "}<${Inert}>${decision.says}<//>`;
   return html`<${Page} title=${heading} kicker=${kicker} actions=${html`<${Actions} app=${app} decision=${decision} />`}>
     <${Head} decision=${decision} />
     <${Section} title=${t("decision.why")}><${Causes} causes=${decision.cause} open />
