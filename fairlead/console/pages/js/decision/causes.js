@@ -32,17 +32,17 @@ function Cause({ cause, open }) {
       <span><${Inert}>${record}<//></span>
       ${cause.at && html`<${Place} at=${cause.at} />`}
       ${written !== null && html`<${Instant} ms=${written} />`}</p>
-    ${evidence && html`<${Evidence} evidence=${evidence} open=${open} />`}
+    ${evidence && html`<${Evidence} evidence=${evidence} open=${open} status=${status} />`}
   </li>`;
 }
 
 /** A record as it stands in its topic. */
-export function Evidence({ evidence, open = false }) {
+export function Evidence({ evidence, status, open = false }) {
   const { t } = useApp();
   const { at, append_ms: written, key, value, cut } = evidence;
   const lines = (typeof value === "string" ? value : JSON.stringify(value, null, 2)).split("\n");
   return html`<details class="evidence" open=${open}>
-    <summary>${t("causes.record")}</summary>
+    <summary>${t(status === "no_record" ? "causes.last_record" : "causes.record")}</summary>
     <dl class="told">
       <div><dt>${t("causes.topic")}</dt><dd><${Name}>${at[0]}<//></dd></div>
       <div><dt>${t("causes.partition")}</dt><dd>${at[1]}</dd></div>

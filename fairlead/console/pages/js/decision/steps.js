@@ -11,7 +11,7 @@ import { Client } from "../ribbon/legend.js";
 import { queueKey } from "../ribbon/model.js";
 import { Exact } from "./exact.js";
 
-const STEPS = ["dropped", "released", "granted", "began"];
+const STEPS = ["dropped", "taken", "released", "granted", "began"];
 const DRAWN_MAX = 128;
 
 const stepOf = (move, name) => move.steps?.find((each) => each.step === name) ?? null;
@@ -27,11 +27,12 @@ export function Moves({ group, moves, looks }) {
   const app = useApp();
   const { t } = app;
   const bounds = useMemo(() => boundsOf(moves), [moves]);
-  const columns = columnsOf(app, group, { bounds, looks });
+  const told = STEPS.filter((step) => moves.some((move) => stepOf(move, step) !== null));
+  const columns = columnsOf(app, group, { bounds, looks, told });
   const Table = moves.length > DRAWN_MAX ? VirtualTable : SimpleTable;
   return html`<div class="stack">
     ${bounds !== null && html`<p class="muted">${t("steps.says", { span: length(bounds.to - bounds.from) })}</p>
-      <ul class="legend-steps">${STEPS.map((step) => html`<li key=${step}>
+      <ul class="legend-steps">${told.map((step) => html`<li key=${step}>
         <span class="dot" data-step=${step} aria-hidden="true"></span>${t(`steps.${step}`)}</li>`)}</ul>`}
     <div class="scroll-x" role="region" tabindex="0" aria-label=${t("steps.title")}>
       <${Table} label=${t("steps.title")} columns=${columns} rows=${moves} className="moves"
@@ -51,7 +52,7 @@ export const FILE_COLUMNS = [
   { key: "start_why", value: (move) => move.start_why },
 ];
 
-function columnsOf({ t, href }, group, { bounds, looks }) {
+function columnsOf({ t, href }, group, { bounds, looks, told }) {
   const time = (step) => ({
     key: step,
     label: t(`steps.${step}`),
@@ -72,7 +73,7 @@ function columnsOf({ t, href }, group, { bounds, looks }) {
         ${move.kind !== "moved" && html`<${Chip} kind="info">${t(`steps.${move.kind}`)}<//>`}
         ${move.unsafe && html`<${Chip} kind="bad">${t("queues.unsafe")}<//>`}</span>`,
     },
-    ...STEPS.map(time),
+    ...told.map(time),
     {
       key: "gap",
       label: t("steps.gap"),
