@@ -16,10 +16,10 @@ const DRAWN_MAX = 128;
 
 const stepOf = (move, name) => move.steps?.find((each) => each.step === name) ?? null;
 
-/** Return when the first step and the last step of some moves were, in ms; null: no step was. */
+/** Return when the first and the last step of some moves were, in ms; null: no time lies between. */
 export function boundsOf(moves) {
   const times = moves.flatMap((move) => (move.steps ?? []).map((each) => each.at_ms)).filter(Number.isFinite);
-  if (times.length === 0) return null;
+  if (times.length === 0 || Math.min(...times) === Math.max(...times)) return null;
   return { from: Math.min(...times), to: Math.max(...times) };
 }
 

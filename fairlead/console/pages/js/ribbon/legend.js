@@ -30,7 +30,7 @@ export function Legend({ model, version, looks, view }) {
     <h3 class="visually-hidden">${t("ribbon.legend")}</h3>
     <ul class="legend-clients" aria-label=${t("ribbon.legend_clients")}>
       ${shown.map((each) => html`<li key=${each}><${Client} look=${looks.get(each)}>${each}<//>
-        ${looks.get(each)?.label !== each &&
+        ${looks.get(each)?.label !== looks.get(each)?.name &&
         html`<span class="muted"> = <${Name}>${looks.get(each)?.label ?? ""}<//></span>`}</li>`)}
       ${clients.length > SEEN_MAX &&
       html`<li class="muted">${t("ribbon.more_clients", { n: clients.length - SEEN_MAX })}</li>`}

@@ -124,7 +124,7 @@ function paintLabel(c, inks, span, look, left, wide, y, high) {
   const start = Math.max(left, 0) + 4;
   const room = left + wide - start - 4;
   const sign = span.unsafe ? "! " : "";
-  const text = [span.client_id, look.label].find(
+  const text = [look.name, look.label].find(
     (each) => c.measureText(sign + each).width + 6 <= room,
   );
   if (text === undefined) return;

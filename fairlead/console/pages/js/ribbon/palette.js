@@ -1,5 +1,7 @@
 // Which colour, pattern and short label a client has: never colour alone.
 
+import { plain } from "../parts/name.js";
+
 export const COLOURS = 8;
 export const PATTERNS = 6;
 
@@ -34,7 +36,7 @@ const MEMBER = 16;
 export class Palette {
   #looks = new Map();
 
-  /** Return {colour, pattern, label} for each of these clients, by client id. */
+  /** Return {colour, pattern, label, name} for each of these clients, by client id. */
   lookOf(clients, members = []) {
     const working = new Set(members);
     const here = new Set(clients);
@@ -55,7 +57,7 @@ export class Palette {
     }
     const labels = shortLabels([...here]);
     return new Map(
-      [...here].map((each) => [each, { ...this.#looks.get(each), label: labels.get(each) }]),
+      [...here].map((each) => [each, { ...this.#looks.get(each), label: labels.get(each), name: plain(each) }]),
     );
   }
 
@@ -74,23 +76,28 @@ export class Palette {
   }
 }
 
-const LABEL_MAX = 8;
+const LABEL_MAX = 10;
+const SHARED = 0.5;
 
-/** Return a short label for each client: what tells it from the others, at most 8 characters. */
+/** Return a short label for each client: the words that tell it from others, cut to ten characters. */
 export function shortLabels(clients) {
+  const words = new Map(clients.map((each) => [each, wordsOf(plain(each))]));
+  const uses = new Map();
+  for (const list of words.values()) {
+    for (const word of new Set(list.map(([, each]) => each))) uses.set(word, (uses.get(word) ?? 0) + 1);
+  }
+  const own = (client) =>
+    words.get(client).filter(([, word]) => uses.get(word) <= Math.max(1, clients.length * SHARED));
   const labels = new Map();
   const taken = new Set();
-  const common = clients.length > 1 ? commonStart(clients) : 0;
   for (const client of [...clients].sort()) {
-    const characters = [...client];
-    let label = client;
-    if (characters.length > LABEL_MAX) {
-      const own = characters.slice(common).join("");
-      label = [...own].length <= LABEL_MAX ? own : cutMiddle(own, LABEL_MAX);
-    }
-    const base = label;
-    for (let n = 2; taken.has(label) || label === ""; n += 1) {
-      label = `${[...base].slice(0, LABEL_MAX - 2).join("")}~${n}`;
+    const name = plain(client);
+    const told = own(client).map(([mark, word], i) => (i === 0 ? word : mark + word)).join("");
+    const forms = [name, told, name].map((form, i) => (i === 0 ? form : cutMiddle(form, LABEL_MAX)));
+    let label = forms.find((form) => form !== "" && [...form].length <= LABEL_MAX && !taken.has(form));
+    for (let n = 2; label === undefined; n += 1) {
+      const numbered = `${[...forms[2]].slice(0, LABEL_MAX - 3).join("")}~${n}`;
+      if (!taken.has(numbered)) label = numbered;
     }
     taken.add(label);
     labels.set(client, label);
@@ -98,18 +105,9 @@ export function shortLabels(clients) {
   return labels;
 }
 
-/** Return how many characters all texts begin with in common, up to the start of a word of it. */
-function commonStart(texts) {
-  const first = [...texts[0]];
-  let length = first.length;
-  for (const text of texts.slice(1)) {
-    const other = [...text];
-    let same = 0;
-    while (same < length && first[same] === other[same]) same += 1;
-    length = same;
-  }
-  while (length > 0 && !/[-_.@:/#\s]/u.test(first[length - 1])) length -= 1;
-  return length;
+// The words of a name, each with the mark before it.
+function wordsOf(name) {
+  return [...name.matchAll(/(^|[-_.@:/#\s])([^-_.@:/#\s]+)/gu)].map(([, mark, word]) => [mark, word]);
 }
 
 /** Return a text of at most `most` characters that keeps its begin and its end. */
