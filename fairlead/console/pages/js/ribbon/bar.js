@@ -36,8 +36,8 @@ export function RibbonBar({ stage, view, at, onView, dense, onDense }) {
       ${act(t("ribbon.later"), () => pan(0.5), "▶")}
     </div>
     ${at === null && !view.follows && html`<${Button} onClick=${now}>${t("ribbon.follow")}<//>`}
-    <button type="button" class="btn" aria-pressed=${dense} onClick=${() => onDense(!dense)}>
+    ${onDense && html`<button type="button" class="btn" aria-pressed=${dense} onClick=${() => onDense(!dense)}>
       ${t("ribbon.dense")}
-    </button>
+    </button>`}
   </div>`;
 }

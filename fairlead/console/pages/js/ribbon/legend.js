@@ -19,11 +19,11 @@ export function Client({ look, children }) {
 
 const SEEN_MAX = 40;
 
-export function Legend({ model, version, looks, view }) {
+export function Legend({ rows, version, looks, view }) {
   const { t } = useApp();
   const clients = useMemo(
-    () => clientsIn(model.rows, view.from, view.follows ? Infinity : view.to),
-    [model, version, view.from, view.to],
+    () => clientsIn(rows, view.from, view.follows ? Infinity : view.to),
+    [rows, version, view.from, view.to],
   );
   const shown = clients.slice(0, SEEN_MAX);
   return html`<div class="legend">

@@ -63,7 +63,7 @@ export function Ribbon({ group, model, version, rows, looks, view, onView, at, o
   const told = stage === null ? null : tell(t, stage, picked);
   return html`<div class="ribbon">
     <${RibbonBar} stage=${stage} view=${view} at=${at} keptSince=${model.kept_since_ms} onView=${onView}
-      dense=${dense} onDense=${setDense} />
+      dense=${dense} onDense=${rows.length > 1 && setDense} />
     <div class="ribbon-stage" ref=${scroller} tabindex="0" role="application"
       aria-roledescription=${t("ribbon.role")} aria-label=${t("ribbon.label", { n: rows.length })}
       aria-describedby="ribbon-keys" style=${{ height: `min(${height + 2}px, 70vh)` }}
@@ -75,7 +75,7 @@ export function Ribbon({ group, model, version, rows, looks, view, onView, at, o
     <p id="ribbon-keys" class="muted ribbon-help">${t("ribbon.keys")}</p>
     <div class="visually-hidden" role="status">${spoken(told)}</div>
     <${Panel} group=${group} told=${told} onAt=${onAt} onClose=${() => setPicked(null)} />
-    <${Legend} model=${model} version=${version} looks=${looks} view=${view} />
+    <${Legend} rows=${rows} version=${version} looks=${looks} view=${view} />
     <${RibbonTable} group=${group} rows=${rows} version=${version} view=${view} looks=${looks} />
   </div>`;
 }

@@ -2,6 +2,8 @@
 
 import { html, useEffect, useMemo, useState } from "../html.js";
 import { useApp } from "../app.js";
+import { useGroup } from "../group/state.js";
+import { useWindow } from "../group/window.js";
 import { number, span as length } from "../format.js";
 import { GivenUp, Owners } from "../queue/owners.js";
 import { Causes } from "../decision/causes.js";
@@ -10,7 +12,6 @@ import { ExportMenu, shellWord } from "../parts/export.js";
 import { Epoch, epochText, Inert, Name, Place, plain } from "../parts/name.js";
 import { Figure, Page, Section } from "../parts/page.js";
 import { Button } from "../parts/button.js";
-import { useLive } from "../live.js";
 import { Loading, ProblemBox } from "../parts/problem.js";
 import { Term } from "../parts/term.js";
 import { Ago, Instant, Span } from "../parts/time.js";
@@ -18,6 +19,7 @@ import { queueText } from "../ribbon/labels.js";
 import { Client } from "../ribbon/legend.js";
 import { queueKey } from "../ribbon/model.js";
 import { paletteOf } from "../ribbon/palette.js";
+import { Ribbon } from "../ribbon/ribbon.js";
 
 const DEPTH = 3;
 const DEEPER = 10;
@@ -33,8 +35,14 @@ export default function View({ app, params, query }) {
   const { group } = params;
   const queue = queueOf(params);
   const depth = /^\d{1,4}$/.test(query.depth ?? "") ? Number(query.depth) : DEPTH;
-  const { story, problem, again } = useStory(app, group, queue, depth);
-  const looks = useMemo(() => looksOf(story), [story]);
+  const [view, move] = useWindow(app, query);
+  const live = useGroup(app, group, null, view.from);
+  useEffect(() => live.lookBack(view), [live.lookBack, view.from, view.to, live.version === 0]);
+  const line = live.group?.queue_list.find((each) => queueKey(each.queue) === queueKey(queue));
+  const { story, problem, again } = useStory(app, group, queue, { depth, line });
+  const looks = useMemo(() => looksOf(group, story, live), [group, story, live.version, live.group?.member_list]);
+  const row = live.model.row(queue);
+  const rows = useMemo(() => (row === undefined ? [] : [row]), [row, live.version]);
   const kicker = html`<a href=${href.groups()}>${t("group.kicker")}</a> / <${Name} href=${href.group(group)}>${group}<//>`;
   const heading = html`<${Name}>${queueText(queue)}<//>`;
   if (story === null) {
@@ -42,9 +50,13 @@ export default function View({ app, params, query }) {
       ${problem ? html`<${ProblemBox} problem=${problem} />` : html`<${Loading} />`}<//>`;
   }
   return html`<${Page} title=${heading} kicker=${kicker} actions=${html`<${Actions} app=${app} story=${story} again=${again} />`}>
+    ${problem && html`<${ProblemBox} problem=${problem} />`}
     <${Answer} story=${story} looks=${looks} />
-    <${Now} story=${story} />
+    <${Now} story=${{ ...story, ...line }} />
     ${story.loss && html`<${Loss} group=${group} loss=${story.loss} />`}
+    ${rows.length > 0 && html`<${Section} title=${t("ribbon.title")}>
+      <${Ribbon} group=${group} model=${live.model} version=${live.version} rows=${rows} looks=${looks}
+        view=${view} onView=${move} at=${null} onAt=${(at) => app.go(href.group(group, { at }))} /><//>`}
     <${Section} title=${t("queue.owners")}>
       ${story.owners.length === 0 && html`<p class="muted">${t("queue.no_owners")}</p>`}
       <${Owners} group=${group} owners=${story.owners} looks=${looks} />
@@ -55,9 +67,11 @@ export default function View({ app, params, query }) {
   <//>`;
 }
 
-function useStory(app, group, queue, depth) {
+// The story of a queue; `line` is what the stream says of it, and a new owner is a new story.
+function useStory(app, group, queue, { depth, line }) {
   const [told, setTold] = useState({ story: null, problem: null });
   const [count, setCount] = useState(0);
+  const state = line === undefined ? "" : JSON.stringify([line.owner, line.state, line.epoch, line.decided_at]);
   useEffect(() => {
     const stop = new AbortController();
     const path = [group, "queues", ...queue].map(encodeURIComponent).join("/");
@@ -66,30 +80,15 @@ function useStory(app, group, queue, depth) {
       .then((story) => setTold({ story, problem: null }))
       .catch((error) => stop.signal.aborted || setTold((was) => ({ ...was, problem: error })));
     return () => stop.abort();
-  }, [app, group, ...queue, depth, count]);
-  const again = () => setCount((n) => n + 1);
-  const mine = queueKey(queue);
-  useLive(app.live, `api/v1/groups/${encodeURIComponent(group)}/live`, {
-    change({ queues = [] }) {
-      const now = queues.find((each) => queueKey(each.queue) === mine);
-      if (now !== undefined) setTold((was) => followed(was, now, again));
-    },
-  });
-  return { ...told, again };
+  }, [app, group, ...queue, depth, count, state]);
+  return { ...told, again: () => setCount(count + 1) };
 }
 
-// What the stream says of the queue; another owner or another state is a new story to ask for.
-function followed(was, now, again) {
-  if (was.story === null) return was;
-  const marks = ({ owner, state, epoch, decided_at: at }) => JSON.stringify([owner, state, epoch, at]);
-  if (marks(was.story) !== marks(now)) again();
-  return { ...was, story: { ...was.story, ...now } };
-}
-
-function looksOf(story) {
-  if (story === null) return new Map();
-  const clients = story.owners.flatMap((each) => [each.client_id, each.handover?.from]);
-  return paletteOf(story.group).lookOf([...new Set([...clients, story.owner].filter((each) => each != null))]);
+function looksOf(group, story, live) {
+  const members = (live.group?.member_list ?? []).map((each) => each.client_id);
+  const told = (story?.owners ?? []).flatMap((each) => [each.client_id, each.handover?.from]);
+  const clients = [...live.model.clients, ...members, ...told, story?.owner];
+  return paletteOf(group).lookOf([...new Set(clients.filter((each) => each != null))], members);
 }
 
 // The answer first: who has it, since when, and why, in a sentence.
