@@ -2,7 +2,7 @@
 import { html } from "../html.js";
 import * as format from "../format.js";
 import { Chip, PhaseChip } from "../parts/chip.js";
-import { Name } from "../parts/name.js";
+import { Name, plain } from "../parts/name.js";
 import { Spark } from "../parts/spark.js";
 import { Ago } from "../parts/time.js";
 
@@ -38,7 +38,8 @@ export function columnsOf({ t, href }, history) {
       key: "group",
       label: t("groups.group"),
       value: (row) => row.group,
-      cell: ({ group }) => html`<${Name} href=${href.group(group)}>${group}<//>`,
+      cell: ({ group }) => html`<${Name} href=${href.group(group)} title=${plain(group)}>${group}
+        <//>`,
     },
     {
       key: "phase",
