@@ -38,8 +38,8 @@ export function columnsOf({ t, href }, history) {
       key: "group",
       label: t("groups.group"),
       value: (row) => row.group,
-      cell: ({ group }) => html`<${Name} href=${href.group(group)} title=${plain(group)}>${group}
-        <//>`,
+      cell: ({ group }) =>
+        html`<${Name} href=${href.group(group)} title=${plain(group)}>${group}<//>`,
     },
     {
       key: "phase",
