@@ -35,7 +35,7 @@ def console_routes(parts: ConsoleParts, assets: Assets) -> list[Route]:
     return [
         Route("/console/{file:path}", assets.file),
         *Logins(parts.settings).routes,
-        *SafetyApi(parts.view).routes,
+        *SafetyApi(parts.view, parts.groups_head).routes,
         *ActivityApi(parts.view).routes,
         *LiveApi(parts.view, live, parts.streams, parts.unknown.answer).routes,
         *HistoryApi(ribbons, parts.unknown.answer).routes,

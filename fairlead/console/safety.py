@@ -34,6 +34,8 @@ _SHARE: Final = 20
 """A look that took long is repeated only after so many times its duration."""
 _REJECTS_MAX: Final = 50
 _WORDS: Final[tuple[VerdictWord, ...]] = ("safe", "nobody", "problems", "unreadable")
+_READ: Final = ("now_ms", "ready", "reason", "records_behind")
+"""What was not read yet is not called safe."""
 _OVERLAP: Final = "overlap"
 _DEFECT: Final = "this is a defect of fairlead; please report it with a recording of the topics"
 _NOT_READ: Final = Problem(
@@ -82,15 +84,17 @@ class SafetyApi:
 
     Args:
         view: what is known of all groups.
+        head: returns how old that is, and whether the topics were read to their end.
         clock: a monotonic clock in seconds.
     """
 
     def __init__(
         self,
         view: View,
+        head: Callable[[], Mapping[str, Any]],
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        self._view, self._clock = view, clock
+        self._view, self._head, self._clock = view, head, clock
         self._lock = threading.Lock()
         self._look: _Look | None = None
         self._fresh_until = 0.0
@@ -106,7 +110,9 @@ class SafetyApi:
             return _NOT_READ.answer()
         principal = admitted(request.scope).principal
         look = await run_in_threadpool(self._fresh)
-        return json_answer(self._document(look, lambda group: principal.may("observe", group)))
+        head = await run_in_threadpool(self._head)
+        document = self._document(look, lambda group: principal.may("observe", group))
+        return json_answer({**{key: head[key] for key in _READ}, **document})
 
     def _document(self, look: _Look, may: Callable[[str], bool]) -> dict[str, Any]:
         groups = {name: each for name, each in look.groups.items() if may(name)}
