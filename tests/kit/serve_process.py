@@ -44,9 +44,11 @@ class Served:
 
 
 @contextlib.contextmanager
-def serving(folder: Path, bootstrap: str, prefix: str, *settings: str) -> Iterator[Served]:
+def serving(
+    folder: Path, bootstrap: str, prefix: str, *settings: str, port: int | None = None
+) -> Iterator[Served]:
     """Run it while the context is open, under variables of the environment such as ``A=b``."""
-    port = free_ports(1)[0]
+    port = free_ports(1)[0] if port is None else port
     command = [
         sys.executable, "-m", "fairlead", "serve", "--port", str(port), "--bootstrap", bootstrap,
         "--topic-prefix", prefix,
