@@ -4,8 +4,6 @@ The thread that reads the topics tells which groups it touched; the server's loo
 if somebody shows one of them.
 """
 
-import asyncio
-import contextlib
 import threading
 import time
 from collections.abc import AsyncIterator, Callable
@@ -16,6 +14,7 @@ from fairlead.console.groups_board import GroupsBoard, Head
 from fairlead.console.live_board import LiveBoard
 from fairlead.console.live_events import ALIVE, RETRY
 from fairlead.console.live_reader import LiveReader
+from fairlead.console.live_readers import LiveReaders
 from fairlead.console.live_view import LiveView
 from fairlead.history.ribbons import Ribbons
 from fairlead.observed.touched import Touched
@@ -24,8 +23,6 @@ __all__ = ["LiveStreams"]
 
 _ALIVE_S: Final = 15.0
 """A stream says something this often, so that proxies keep it open."""
-_RIGHTS_S: Final = 1.0
-"""So often somebody looks whether each reader still may read."""
 
 
 class LiveStreams:
@@ -39,13 +36,10 @@ class LiveStreams:
 
     def __init__(self, view: LiveView, ribbons: Ribbons, head: Head) -> None:
         self._view, self._ribbons, self._head = view, ribbons, head
-        self._readers: set[LiveReader] = set()
+        self._readers = LiveReaders()
         self._groups: GroupsBoard | None = None
         self._boards: dict[str, GroupBoard] = {}
         self._watched: frozenset[str] = frozenset()
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._rights: asyncio.Task[None] | None = None
-        self._closed = False
         # The next ones are of the thread that reads too.
         self._lock = threading.Lock()
         self._touched = Touched()
@@ -74,13 +68,7 @@ class LiveStreams:
 
     def close(self) -> None:
         """End all streams, from any thread; those that come later end at once."""
-        self._closed = True
-        if self._loop is not None:
-            self._loop.call_soon_threadsafe(self._end_all)
-
-    def _end_all(self) -> None:
-        for each in self._readers:
-            each.end()
+        self._readers.close()
 
     async def _events(
         self, board_of: Callable[[], LiveBoard], reader: LiveReader
@@ -106,36 +94,20 @@ class LiveStreams:
             self._leave(board, reader)
 
     def _enter(self, board: LiveBoard, reader: LiveReader) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._readers.add(reader)
-        if self._closed:
-            reader.end()
-        if self._rights is None:
-            self._rights = asyncio.create_task(self._watch_rights())
+        self._readers.enter(reader)
         board.enter(reader)
 
     def _leave(self, board: LiveBoard, reader: LiveReader) -> None:
-        self._readers.discard(reader)
+        self._readers.leave(reader)
         board.leave(reader)
         if self._groups is not None and not self._groups.is_read:
             self._groups = None
         self._boards = {name: each for name, each in self._boards.items() if each.is_read}
         self._watched = frozenset(self._boards)
-        if not self._readers and self._rights is not None:
-            self._rights.cancel()
-            self._rights = None
-
-    async def _watch_rights(self) -> None:
-        while True:
-            await asyncio.sleep(_RIGHTS_S)
-            for each in self._readers:
-                if not each.caller.still_stands:
-                    each.end()
 
     def _hear(self, touched: Touched) -> None:
         """Hear, on the thread that reads, what was touched."""
-        loop = self._loop
-        if loop is None or not self._readers:
+        if not self._readers.are_open:
             return
         shown = touched.only(self._watched)
         if self._groups is not None:
@@ -147,9 +119,7 @@ class LiveStreams:
             if self._is_told:
                 return
             self._is_told = True
-        # A server that has stopped has closed its loop.
-        with contextlib.suppress(RuntimeError):
-            loop.call_soon_threadsafe(self._pass_on)
+        self._readers.call(self._pass_on)
 
     def _pass_on(self) -> None:
         with self._lock:

@@ -3,12 +3,10 @@
 Errors are JSON too: what is wrong, and what to do about it.
 """
 
-import asyncio
 import time
-from collections.abc import AsyncIterator, Awaitable, Callable
-from typing import Any, Final
+from collections.abc import Awaitable, Callable
+from typing import Any
 
-import orjson
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.middleware import Middleware
@@ -16,10 +14,11 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from fairlead.access.guard import Admitted, admitted
+from fairlead.access.guard import admitted
 from fairlead.access.refusals import AccessError
 from fairlead.console.answers import UnknownGroups, json_answer, observed, refused
 from fairlead.console.assets import Assets, wants_page
+from fairlead.console.live_reader import INTERVAL_MS, LiveReader
 from fairlead.console.parts import ConsoleParts
 from fairlead.console.routes import console_routes
 from fairlead.http.event_streams import EventStreams
@@ -27,17 +26,13 @@ from fairlead.http.metrics_answer import metrics_answer
 from fairlead.http.problems import problem_handlers
 from fairlead.kafka.topic_follower import Following
 from fairlead.operating.offline_topics import OpenData
+from fairlead.serve.decision_streams import DecisionStreams
 from fairlead.serve.readiness import readiness_of
 from fairlead.serve.serve_metrics import ServeMetrics
 from fairlead.serve.shared_view import SharedView
 from fairlead.settings import KafkaSettings, Settings
 
 __all__ = ["application"]
-
-_LOOK_S: Final = 0.25
-"""A stream looks for new events at most four times a second."""
-_ALIVE_S: Final = 15.0
-"""A stream says something this often, so that proxies keep it open."""
 
 _Answer = Callable[[Request], Awaitable[Response]]
 
@@ -130,6 +125,7 @@ class _Answers:
         self._following = following
         self._metrics = metrics
         self._streams = streams
+        self._decisions = DecisionStreams(held, streams)
         self.unknown = UnknownGroups(held)
         self._of = {"bootstrap": kafka.bootstrap, "topic_prefix": kafka.topic_prefix}
 
@@ -212,27 +208,12 @@ class _Answers:
         refusal = self._streams.refusal
         if refusal is not None:
             return refusal.answer()
-        caller = admitted(request.scope)
+        reader = LiveReader(admitted(request.scope), INTERVAL_MS[0])
         try:
-            parts = self._event_lines(name, after, caller)
-            return self._streams.answer(parts, caller.enter_stream)
+            events = self._decisions.events(name, after, reader)
+            return self._streams.answer(events, reader.caller.enter_stream)
         except AccessError as error:
             return error.problem.answer()
-
-    async def _event_lines(self, name: str, after: int, caller: Admitted) -> AsyncIterator[bytes]:
-        if after < 0:
-            after = await run_in_threadpool(self._held.newest_offset, name)
-        spoke = time.monotonic()
-        yield b": connected\n\n"
-        while caller.still_stands and not self._streams.are_closed:
-            decisions = await run_in_threadpool(self._held.decisions, name, 0, after)
-            for each in decisions or ():
-                after, spoke = each["at"][2], time.monotonic()
-                yield b"id: %d\nevent: decision\ndata: %s\n\n" % (after, orjson.dumps(each))
-            if time.monotonic() - spoke > _ALIVE_S:
-                spoke = time.monotonic()
-                yield b": alive\n\n"
-            await asyncio.sleep(_LOOK_S)
 
 
 def _paths(request: Request) -> list[str]:
