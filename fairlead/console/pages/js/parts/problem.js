@@ -11,10 +11,12 @@ export function ProblemBox({ problem, children }) {
   const unreachable = problem.status === 0 && problem.type;
   const detail = unreachable ? t("problem.unreachable") : problem.detail || problem.title;
   const remedy = unreachable ? t("problem.unreachable_remedy") : problem.remedy;
+  const [first, ...more] = String(detail).split("\n");
   return html`<div class="note" data-kind="bad" role="alert">
     <${Icon} name="bad" />
     <div class="stack">
-      <p><strong><${Inert}>${detail}<//></strong></p>
+      <p><strong><${Inert}>${first}<//></strong></p>
+      ${more.map((line, i) => html`<p key=${i}><${Inert}>${line}<//></p>`)}
       ${remedy && html`<p><${Inert}>${remedy}<//></p>`}
       ${children}
     </div>

@@ -26,6 +26,7 @@ export default function View({ app, params, query }) {
   const { group, problem } = useGroup(app, name, null, null);
   const body = useMemo(() => bodyOf(query.plan), [query.plan]);
   const onBody = (next) => app.setQuery({ plan: textOf(next) }, { replace: true });
+  const [applied, setApplied] = useState(null);
   const { plan, refused, again } = usePlan(app, name, body);
   const looks = useMemo(() => {
     const members = (group?.member_list ?? []).map((each) => each.client_id);
@@ -38,7 +39,7 @@ export default function View({ app, params, query }) {
     return html`<${Page} title=${heading} kicker=${kicker}>
       ${problem ? html`<${ProblemBox} problem=${problem} />` : html`<${Loading} />`}<//>`;
   }
-  const stale = plan !== null && epochText(plan.epoch) !== epochText(group.epoch);
+  const stale = plan !== null && plan !== applied && epochText(plan.epoch) !== epochText(group.epoch);
   return html`<${Page} title=${heading} kicker=${kicker} actions=${html`<${Actions} app=${app} name=${name} plan=${plan} onBody=${onBody} />`}>
     <p>${t("whatif.says")}</p>
     <div class="columns what-if-columns">
@@ -51,7 +52,8 @@ export default function View({ app, params, query }) {
         ${plan !== null && html`<${Result} plan=${plan} looks=${looks} />
           <${Section} title=${t("whatif.carry_out")}>
             <${Command} plan=${plan} />
-            <${Apply} group=${name} body=${body} plan=${plan} stale=${stale} onAgain=${again} />
+            <${Apply} group=${name} body=${body} plan=${plan} stale=${stale} onAgain=${again}
+              onDone=${() => setApplied(plan)} />
           <//>`}
       </div>
     </div>

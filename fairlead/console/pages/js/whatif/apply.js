@@ -27,13 +27,13 @@ export function Command({ plan }) {
     <div><${CopyButton} text=${plan.command} /></div></div>`;
 }
 
-export function Apply({ group, body, plan, stale, onAgain }) {
+export function Apply({ group, body, plan, stale, onAgain, onDone }) {
   const app = useApp();
   const { t } = app;
   const me = useStore(app.me);
   const [reason, setReason] = useState("");
   const [state, setState] = useState({ busy: false, done: null, problem: null });
-  const told = JSON.stringify(body);
+  const told = JSON.stringify([body, plan.epoch]);
   useEffect(() => setState({ busy: false, done: null, problem: null }), [told]);
   const send = async (dryRun) => {
     setState({ busy: true, done: null, problem: null });
@@ -42,6 +42,7 @@ export function Apply({ group, body, plan, stale, onAgain }) {
       const asked = { ...body, epoch, moves, because: reason.trim(), dry_run: dryRun };
       const done = await app.api.post(`api/v1/groups/${encodeURIComponent(group)}/apply`, asked);
       setState({ busy: false, done: { ...done, dry_run: dryRun }, problem: null });
+      if (!dryRun) onDone();
     } catch (problem) {
       setState({ busy: false, done: null, problem });
     }
@@ -53,14 +54,15 @@ export function Apply({ group, body, plan, stale, onAgain }) {
     return html`<p><${Chip} kind="idle">${t("whatif.read_only")}<//> ${t("whatif.no_right", { who: me?.principal ?? "–" })}</p>`;
   }
   const empty = reason.trim() === "";
+  const over = state.busy || empty || (state.done !== null && !state.done.dry_run);
   return html`<div class="stack">
     <p>${t("whatif.guard")} <${Epoch} epoch=${plan.epoch} />${stale && html` <${Chip} kind="warn">${t("whatif.stale")}<//>`}</p>
     ${hasOthers(body) && html`<p>${t("whatif.others_too")}</p><${Others} body=${body} />`}
     <label class="field"><span>${t("whatif.reason")}</span>
       <input required maxlength=${REASON_MAX} value=${reason} onInput=${(event) => setReason(event.target.value)} /></label>
     <div class="row">
-      <${Button} disabled=${state.busy || empty} onClick=${() => send(true)}>${t("whatif.try")}<//>
-      <${Button} kind="primary" disabled=${state.busy || empty} onClick=${() => send(false)}>
+      <${Button} disabled=${over} onClick=${() => send(true)}>${t("whatif.try")}<//>
+      <${Button} kind="primary" disabled=${over} onClick=${() => send(false)}>
         ${t("whatif.apply", { n: body.rules.length + body.unset.length })}<//>
       ${empty && html`<span class="muted">${t("whatif.reason_needed")}</span>`}
       ${state.busy && html`<span class="muted" role="status">${t("whatif.busy")}</span>`}

@@ -28,7 +28,7 @@ export function Form({ group, body, onBody, looks }) {
     </fieldset>
     <${Weights} group=${group} body=${body} onBody=${onBody} />
     <${Routes} group=${group} body=${body} onBody=${onBody} />
-    ${body.unset.length > 0 && html`<p class="muted">${t("whatif.unset", { n: body.unset.length })}
+    ${body.unset.length > 0 && html`<p class="muted">${t("whatif.unset", { n: body.unset.length })}${" "}
       <code>${body.unset.map((each) => [each.rule, ...(each.subject ?? [])].join(" ")).join(", ")}</code></p>`}
   </form>`;
 }

@@ -114,6 +114,6 @@ function PlannedMoves({ plan, looks }) {
     { key: "to", label: t("steps.to"), cell: (move) => who(move.to) },
   ];
   const Table = plan.moves.length > DRAWN_MAX ? VirtualTable : SimpleTable;
-  return html`<${Table} label=${t("whatif.moves_list", { n: plan.moves.length })} columns=${columns} rows=${plan.moves}
+  return html`<${Table} label=${t("whatif.moves_list", { n: plan.moves.length })} columns=${columns} rows=${plan.moves} className="pairs"
     keyOf=${({ queue }) => queueKey(queue)} />`;
 }
