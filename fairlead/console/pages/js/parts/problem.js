@@ -31,7 +31,8 @@ export function Loading({ what }) {
     const timer = setTimeout(() => setLate(true), PATIENCE_MS);
     return () => clearTimeout(timer);
   }, []);
-  return html`<p class="loading" role="status" aria-busy="true">${late ? (what ?? t("shell.loading")) : ""}</p>`;
+  return html`<p class="loading" role="status" aria-busy="true">
+    ${late ? (what ?? t("shell.loading")) : ""}</p>`;
 }
 
 export function Note({ kind = "info", children }) {

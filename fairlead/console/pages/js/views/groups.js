@@ -21,6 +21,7 @@ export default function Groups({ app, query }) {
   const { groups, feed, bridges, problem } = useGroups(app);
   const history = useHistory(app);
   const { language } = useStore(app.words);
+  const ready = useStore(app.cluster)?.ready ?? false; // an unread cluster is not an empty one
   const columns = useMemo(() => columnsOf(app, history), [language, history]);
   const sort = sortOf(query);
   const table = useRef(null);
@@ -32,28 +33,24 @@ export default function Groups({ app, query }) {
   };
   const actions = html`<${ExportMenu} name="fairlead-groups" json=${() => ({ groups: rows })}
     columns=${EXPORTED} rows=${() => rows} cli="fairlead group list" />`;
-  return html`<${Page} title=${t("groups.title")} actions=${groups && actions}>
+  const known = groups !== null && (groups.length > 0 || ready);
+  return html`<${Page} title=${t("groups.title")} actions=${known && actions}>
     ${problem && html`<${ProblemBox} problem=${problem} />`}
+    ${!known && !problem && html`<${Loading} />`}
     ${
-      groups === null
-        ? !problem && html`<${Loading} />`
-        : html`
-        <${Standing} groups=${groups} bridges=${bridges} />
+      known &&
+      html`<${Standing} groups=${groups} bridges=${bridges} />
         <div class="groups-board">
           <section class="card groups-list" aria-label=${t("groups.list")}>
             <${Summary} groups=${groups} />
             <${Filters} groups=${groups} shown=${rows.length} query=${query} columns=${columns}
               sort=${sort} />
             <div ref=${table}>
+              ${rows.length === 0 && html`<${NoRows} any=${groups.length > 0} t=${t} />`}
               ${
-                rows.length > 0
-                  ? html`<${VirtualTable} columns=${columns} rows=${rows} keyOf=${keyOf}
-                    sort=${sort} onSort=${onSort} label=${t("groups.title")} className="groups-table" />`
-                  : html`<${Empty}>${
-                      groups.length
-                        ? t("groups.none_match")
-                        : html`<p>${t("groups.none")}</p><p>${t("groups.none_remedy")}</p>`
-                    }<//>`
+                rows.length > 0 &&
+                html`<${VirtualTable} columns=${columns} rows=${rows} keyOf=${keyOf} sort=${sort}
+                  onSort=${onSort} label=${t("groups.title")} className="groups-table" />`
               }
             </div>
           </section>
@@ -61,6 +58,11 @@ export default function Groups({ app, query }) {
         </div>`
     }
   <//>`;
+}
+
+function NoRows({ any, t }) {
+  if (any) return html`<${Empty}>${t("groups.none_match")}<//>`;
+  return html`<${Empty}><p>${t("groups.none")}</p><p>${t("groups.none_remedy")}</p><//>`;
 }
 
 const NOTHING = { groups: null, feed: [], bridges: [], problem: null };
