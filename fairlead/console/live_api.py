@@ -22,6 +22,13 @@ __all__ = ["LiveApi"]
 _LEAST_MS, _MOST_MS = INTERVAL_MS
 
 _NUMBER: Final = re.compile("[0-9]{1,15}")
+_NOT_READ: Final = Problem(
+    503,
+    "not_ready",
+    "The server has yet to read what stands in the topics, so it may not know the group.",
+    "Ask again; /readyz says how far it is.",
+    headers={"retry-after": "1"},
+)
 _NO_STORE: Final = {"cache-control": "no-store"}
 
 Events = Callable[[LiveReader], AsyncIterator[bytes]]
@@ -65,7 +72,9 @@ class LiveApi:
         if isinstance(reader, Problem):
             return reader.answer()
         if not await run_in_threadpool(self._view.has_group, name):
-            return await self._unknown(request, name)
+            # A page that comes back to a server that has just begun shall ask again.
+            unknown = self._view.is_whole
+            return await self._unknown(request, name) if unknown else _NOT_READ.answer()
         return self._answer(request, reader, lambda each: self._live.one_group(name, each))
 
     def _answer(self, request: Request, reader: LiveReader, events: Events) -> Response:

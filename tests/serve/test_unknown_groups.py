@@ -106,6 +106,12 @@ def test_a_possible_name_has_the_nearest(server: HttpServer) -> None:
     assert remedy.endswith("; GET /api/v1/groups lists all.")
 
 
+def test_a_stream_that_begins_too_early_is_refused_for_now(server: HttpServer) -> None:
+    """Before all is read a group may still turn up: its stream is to be asked for again."""
+    status, body = _answer(_asking(server, "/api/v1/groups/late/live"))
+    assert (status, json.loads(body)["type"]) == (503, "urn:fairlead:not_ready")
+
+
 def test_others_are_answered(server: HttpServer) -> None:
     """While the nearest of long names are looked for sixty times, a scrape is soon answered."""
     with contextlib.ExitStack() as stack:

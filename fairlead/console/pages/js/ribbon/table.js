@@ -29,8 +29,10 @@ function Spans({ group, rows, version, view, looks }) {
   const [count, setCount] = useState(PAGE);
   const spans = useMemo(() => {
     const all = [];
+    // A window that follows the present has moved on since it was chosen.
+    const to = view.follows ? Infinity : view.to;
     for (const row of rows) {
-      for (const item of itemsOf(row, view.from, view.to, app.clock.now())) {
+      for (const item of itemsOf(row, view.from, to, app.clock.now())) {
         if (item.kind !== "gap") all.push({ row, ...item });
       }
     }
