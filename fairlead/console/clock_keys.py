@@ -6,7 +6,7 @@ Decides what is worth an event of a live stream. The schema of all answers marks
 from collections.abc import Mapping
 from typing import Any, Final, Literal
 
-__all__ = ["CLOCKS", "MEASURES", "Change", "change_between"]
+__all__ = ["AGES", "CLOCKS", "MEASURES", "Change", "change_between"]
 
 CLOCKS: Final = frozenset(
     (
@@ -21,7 +21,10 @@ MEASURES: Final = frozenset(
 )
 """Keys that move as long as a group works; they are sent at most once a second."""
 
-Change = Literal["none", "clock", "measure", "state"]
+AGES: Final = frozenset(("lag_ms",))
+"""The measures that grow with time alone while nobody works."""
+
+Change = Literal["none", "clock", "age", "measure", "state"]
 
 _JUDGED: Final[Mapping[str, str]] = {"engine": "silent", "bridges": "verdict"}
 """In these objects one key counts; the rest tells the time of the last sign."""
@@ -34,6 +37,8 @@ def change_between(old: Mapping[str, Any], new: Mapping[str, Any]) -> Change:
     moved = {key for key in new if key not in CLOCKS and _counted(old, key) != _counted(new, key)}
     if not moved:
         return "clock"
+    if moved <= AGES:
+        return "age"
     return "measure" if moved <= MEASURES else "state"
 
 

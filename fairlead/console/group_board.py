@@ -25,6 +25,8 @@ _LISTS: Final = {"topic": "topic_list", "member": "member_list", "queue": "queue
 
 
 _HOUR_MS: Final = 3_600_000
+_AGES_S: Final = 10.0
+"""So often a page hears how long messages wait in a group that does nothing."""
 _WHOLE_S: Final = 60.0
 """So often the whole ribbon is compared, since a change does not say what the view forgot."""
 
@@ -59,7 +61,7 @@ class GroupBoard(LiveBoard):
         self._order: list[ItemKey] = []
         self._ribbon = LiveRibbon(name)
         self._ribbon_version = 0
-        self._whole_s = float("-inf")
+        self._whole_s = self._aged_s = float("-inf")
 
     def look(self, touched: Touched) -> Callable[[], _Found | None]:
         """Return a function that looks at the group."""
@@ -73,10 +75,13 @@ class GroupBoard(LiveBoard):
         described = self._view.group(self._name)
         parts = {} if described is None else dict(_parts(described))
         gone = dict.fromkeys(key for key in self._order if key not in parts)
-        difference = self.items.compare({**parts, **gone})
-        since = self._ribbon_version
-        if time.monotonic() - self._whole_s >= _WHOLE_S:
-            since, self._whole_s = 0, time.monotonic()
+        now_s, since = time.monotonic(), self._ribbon_version
+        with_ages = now_s - self._aged_s >= _AGES_S
+        if with_ages:
+            self._aged_s = now_s
+        difference = self.items.compare({**parts, **gone}, with_ages=with_ages)
+        if now_s - self._whole_s >= _WHOLE_S:
+            since, self._whole_s = 0, now_s
         # After the group: what the group tells of a decision may be newer than its mark, never the
         # other way round, so that no mark is skipped.
         return _Found(

@@ -72,12 +72,16 @@ class LiveItems:
         """Yield the names of the parts of a kind."""
         return (name for each, name in self._items if each == kind)
 
-    def compare(self, fresh: Mapping[ItemKey, Any]) -> Difference:
-        """Return what is new in these parts; a part that is None is gone."""
+    def compare(self, fresh: Mapping[ItemKey, Any], *, with_ages: bool = True) -> Difference:
+        """Return what is new in these parts; a part that is None is gone.
+
+        ``with_ages``: what only grew older has changed.
+        """
         difference = Difference()
         places = {
             "state": difference.moved,
             "measure": difference.measured,
+            "age": difference.measured if with_ages else difference.aged,
             "clock": difference.aged,
         }
         for key, document in fresh.items():
@@ -108,10 +112,10 @@ class LiveItems:
             self._forgotten = max(self._forgotten, self._gone.pop(oldest))
 
     def clear(self, version: int) -> None:
-        """Forget all parts; whoever saw an older version begins anew."""
+        """Forget all parts in a version; whoever saw that one or an older one begins again."""
         self._items.clear()
         self._gone.clear()
-        self._forgotten = version
+        self._forgotten = version + 1
 
     def tells_since(self, version: int) -> bool:
         """Tell whether everything that is gone since a version is still known."""
