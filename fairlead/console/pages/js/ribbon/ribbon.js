@@ -1,4 +1,4 @@
-// The ownership ribbon: who worked on which queue when. A row per queue, time across.
+// The ownership ribbon: who worked on which queue when. A row per queue, time across (ADR 0208).
 
 import { html, useEffect, useLayoutEffect, useMemo, useRef, useState } from "../html.js";
 import { useApp } from "../app.js";

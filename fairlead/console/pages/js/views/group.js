@@ -7,9 +7,11 @@ import { Figures, Standing } from "../group/head.js";
 import { Members } from "../group/members.js";
 import { isWanted, queueColumns, Queues } from "../group/queues.js";
 import { useGroup } from "../group/state.js";
+import { Filter } from "../group/filter.js";
 import { momentOf, useWindow } from "../group/window.js";
 import { CopyButton } from "../parts/button.js";
 import { ExportMenu, shellWord } from "../parts/export.js";
+import { Kept } from "../parts/kept.js";
 import { Name, plain } from "../parts/name.js";
 import { Page, Section } from "../parts/page.js";
 import { Loading, ProblemBox } from "../parts/problem.js";
@@ -62,7 +64,8 @@ export default function View({ app, params, query }) {
       <${Travel} model=${model} at=${at} onAt=${onAt} />
     <//>
     <${Section} title=${t("members.title_n", { n: group.member_list.length })}>
-      <${Members} group=${group} looks=${looks} at=${at} />
+      <${Kept} of=${[group.member_list, group.queue_list, looks, at]}
+        draw=${() => html`<${Members} group=${group} looks=${looks} at=${at} />`} />
     <//>
     <div class="columns">
       <${Section} title=${t("queues.title_n", { n: group.queue_list.length })}>
@@ -71,7 +74,7 @@ export default function View({ app, params, query }) {
       <//>
       <${Section} title=${t("feed.title")} actions=${html`<${CopyButton} label=${t("feed.cli")} kind="quiet"
         text=${`fairlead moves ${shellWord(name)}`} />`}>
-        <${Feed} name=${name} marks=${marks} />
+        <${Kept} of=${[version, name, at]} draw=${() => html`<${Feed} name=${name} marks=${marks} />`} />
       <//>
     </div>
   <//>`;
@@ -127,13 +130,6 @@ function useRows(model, version, group, { wanted, sort }) {
     };
     return sorted(rows, [column], sort);
   }, [model, version, wanted, sort.key, sort.desc]);
-}
-
-function Filter({ app, query }) {
-  const { t } = app;
-  return html`<label class="field filter"><span class="visually-hidden">${t("group.filter")}</span>
-    <input type="search" placeholder=${t("group.filter")} value=${query.filter ?? ""}
-      onInput=${(event) => app.setQuery({ filter: event.target.value }, { replace: true })} /></label>`;
 }
 
 function Actions({ app, group, looks, wanted, sort }) {
