@@ -110,10 +110,13 @@ function Step({ step }) {
 // The table tells the same; the line shows at a glance which queue took long.
 function Timeline({ move, bounds }) {
   const steps = (move.steps ?? []).filter((each) => Number.isFinite(each.at_ms));
+  steps.sort((a, b) => a.at_ms - b.at_ms);
+  const began = steps.findIndex((each) => each.step === "began");
   const width = Math.max(1, bounds.to - bounds.from);
   const place = (ms) => ((ms - bounds.from) / width) * 100;
   return html`<span class="timeline" aria-hidden="true">
-    ${steps.slice(1).map((each, i) => html`<span key=${each.step} class="timeline-bar" data-step=${each.step} style=${{
+    ${steps.slice(1).map((each, i) => html`<span key=${each.step} class="timeline-bar"
+      data-step=${began >= 0 && i + 1 > began ? "works" : each.step} style=${{
       left: `${place(steps[i].at_ms)}%`, width: `${Math.max(0, place(each.at_ms) - place(steps[i].at_ms))}%`,
     }}></span>`)}
     ${steps.map((each) => html`<span key=${`at ${each.step}`} class="dot" data-step=${each.step}
