@@ -13,6 +13,15 @@ export async function problemOf(response) {
   return new Problem({ title: response.statusText, ...told, status: response.status });
 }
 
+// What an operator must know beside the answer: sentences in a header of their own.
+function notesOf(response) {
+  try {
+    return JSON.parse(response.headers.get("fairlead-notes") ?? "[]");
+  } catch {
+    return [];
+  }
+}
+
 // `onUnknown` is called when the server does not know who asks (401).
 export function createApi({ csrf, onUnknown }) {
   async function ask(path, options = {}) {
@@ -28,14 +37,17 @@ export function createApi({ csrf, onUnknown }) {
       if (response.status === 401 && !options.keepAt401) onUnknown(problem);
       throw problem;
     }
+    options.onNotes?.(notesOf(response));
     return response.status === 204 ? null : response.json();
   }
   const get = (path, { signal, keepAt401 } = {}) =>
     ask(path, { signal, keepAt401, headers: { accept: "application/json" } });
-  const post = (path, body, { keepAt401 } = {}) =>
+  const post = (path, body, { keepAt401, signal, onNotes } = {}) =>
     ask(path, {
       method: "POST",
       keepAt401,
+      signal,
+      onNotes,
       headers: {
         accept: "application/json",
         "content-type": "application/json",

@@ -46,12 +46,14 @@ export function useGroup(app, name, at, from) {
   const model = useMemo(() => new RibbonModel(), [name]);
   const [told, setTold] = useState({ group: null, problem: null, gone: false });
   const [, grow] = useReducer((n) => n + 1, 0);
+  // Without a look farther back the server chooses: this computer's clock may be wrong.
   const start = useMemo(() => {
     const now = app.clock.now();
-    return Math.floor(Math.max(now - KEPT, Math.min(now - HOUR, from ?? now)));
+    const far = from !== null && from < now - HOUR;
+    return far ? `?from_ms=${Math.floor(Math.max(now - KEPT, from))}` : "";
   }, [name]);
   const problem = useCallback((found) => setTold((was) => ({ ...was, problem: found })), []);
-  useLive(app.live, at === null ? `${path(name)}/live?from_ms=${start}` : null, {
+  useLive(app.live, at === null ? `${path(name)}/live${start}` : null, {
     snapshot({ group, ribbon }) {
       app.learn({ now_ms: ribbon.now_ms });
       model.take(ribbon);
@@ -61,7 +63,7 @@ export function useGroup(app, name, at, from) {
     change(change) {
       model.change({ ...change, now_ms: change.now_ms ?? change.head?.as_of_ms ?? 0 });
       if (model.from_ms < app.clock.now() - 2 * KEPT) model.prune(app.clock.now() - KEPT);
-      setTold((was) => (was.group === null ? was : { ...was, group: changed(was.group, change) }));
+      setTold((was) => (was.group === null ? was : { ...was, gone: false, group: changed(was.group, change) }));
       grow();
     },
     gone: () => setTold((was) => ({ ...was, gone: true })),

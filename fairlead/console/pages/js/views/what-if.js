@@ -27,7 +27,7 @@ export default function View({ app, params, query }) {
   const body = useMemo(() => bodyOf(query.plan), [query.plan]);
   const onBody = (next) => app.setQuery({ plan: textOf(next) }, { replace: true });
   const [applied, setApplied] = useState(null);
-  const { plan, refused, again } = usePlan(app, name, body);
+  const { plan, refused, waits, again } = usePlan(app, name, body);
   const looks = useMemo(() => {
     const members = (group?.member_list ?? []).map((each) => each.client_id);
     const planned = (plan?.member_plans ?? []).map((each) => each.client_id);
@@ -46,6 +46,7 @@ export default function View({ app, params, query }) {
       <${Section} title=${t("whatif.change")}><${Form} group=${group} body=${body} onBody=${onBody} looks=${looks} /><//>
       <div class="stack">
         ${asksNothing(body) && html`<p class="muted">${t("whatif.nothing")}</p>`}
+        ${waits && html`<${Loading} what=${t("whatif.working")} />`}
         ${refused && html`<${ProblemBox} problem=${refused} />`}
         ${stale && html`<p class="row" role="status"><span>${t("whatif.stale_says")}</span>
           <${Button} onClick=${again}>${t("whatif.again")}<//></p>`}
@@ -60,28 +61,36 @@ export default function View({ app, params, query }) {
   <//>`;
 }
 
-// The plan of a body: asked for as soon as the body stands still.
+const BUSY = 429;
+const AGAIN_MS = 2_000;
+
+// The plan of a body: asked for as soon as the body stands still. A plan is told with its body, so
+// none is shown or applied for another; who asks too much asks again a little later.
 function usePlan(app, name, body) {
-  const [told, setTold] = useState({ plan: null, refused: null });
+  const [told, setTold] = useState({ plan: null, refused: null, body: null });
   const [count, setCount] = useState(0);
   useEffect(() => {
-    if (asksNothing(body)) {
-      setTold({ plan: null, refused: null });
-      return undefined;
-    }
-    let wanted = true;
-    const timer = setTimeout(() => {
-      app.api
-        .post(`api/v1/groups/${encodeURIComponent(name)}/plan`, body)
-        .then((plan) => wanted && setTold({ plan, refused: null }))
-        .catch((refused) => wanted && setTold((was) => ({ ...was, refused })));
-    }, SETTLED_MS);
+    if (asksNothing(body)) return undefined;
+    const stop = new AbortController();
+    let timer = null;
+    const ask = () => app.api
+      .post(`api/v1/groups/${encodeURIComponent(name)}/plan`, body, { signal: stop.signal })
+      .then((plan) => setTold({ plan, refused: null, body }))
+      .catch((refused) => {
+        if (stop.signal.aborted) return;
+        if (refused.status === BUSY) timer = setTimeout(ask, AGAIN_MS);
+        else setTold({ plan: null, refused, body });
+      });
+    timer = setTimeout(ask, SETTLED_MS);
     return () => {
-      wanted = false;
       clearTimeout(timer);
+      stop.abort();
     };
   }, [app, name, body, count]);
-  return { ...told, again: () => setCount(count + 1) };
+  const fresh = told.body === body ? told : { plan: null, refused: null };
+  const { plan, refused } = asksNothing(body) ? { plan: null, refused: null } : fresh;
+  const waits = !asksNothing(body) && plan === null && refused === null;
+  return { plan, refused, waits, again: () => setCount(count + 1) };
 }
 
 function Actions({ app, name, plan, onBody }) {

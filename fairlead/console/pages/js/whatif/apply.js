@@ -14,12 +14,6 @@ import { hasOthers, hasRules } from "./change.js";
 
 const REASON_MAX = 255;
 
-/** Tell whether somebody may operate a group, by the globs that the server names. */
-export function mayOperate(me, group) {
-  const escaped = (glob) => glob.replace(/[.+^${}()|\\]/g, "\\$&").replaceAll("*", "[^]*").replaceAll("?", "[^]");
-  return (me?.operate ?? []).some((glob) => new RegExp(`^${escaped(glob)}$`, "u").test(group));
-}
-
 export function Command({ plan }) {
   const { t } = useApp();
   return html`<div class="stack"><p class="muted">${t("whatif.command")}</p>
@@ -40,8 +34,11 @@ export function Apply({ group, body, plan, stale, onAgain, onDone }) {
     const { epoch, moves } = plan;
     try {
       const asked = { ...body, epoch, moves, because: reason.trim(), dry_run: dryRun };
-      const done = await app.api.post(`api/v1/groups/${encodeURIComponent(group)}/apply`, asked);
-      setState({ busy: false, done: { ...done, dry_run: dryRun }, problem: null });
+      let notes = [];
+      const done = await app.api.post(`api/v1/groups/${encodeURIComponent(group)}/apply`, asked, {
+        onNotes: (told) => (notes = told),
+      });
+      setState({ busy: false, done: { ...done, notes, dry_run: dryRun }, problem: null });
       if (!dryRun) onDone();
     } catch (problem) {
       setState({ busy: false, done: null, problem });
@@ -50,7 +47,7 @@ export function Apply({ group, body, plan, stale, onAgain, onDone }) {
   if (!hasRules(body)) {
     return hasOthers(body) ? html`<p>${t("whatif.others_only")}</p><${Others} body=${body} />` : null;
   }
-  if (!mayOperate(me, group)) {
+  if (!(plan.may_operate ?? me?.operates)) {
     return html`<p><${Chip} kind="idle">${t("whatif.read_only")}<//> ${t("whatif.no_right", { who: me?.principal ?? "–" })}</p>`;
   }
   const empty = reason.trim() === "";
@@ -83,10 +80,38 @@ function Others({ body }) {
   </ul>`;
 }
 
+const IN_FORCE = new Set(["in_force", "unchanged"]);
+
+/** Return what came of an applied plan: {kind, word}; only what went as planned is called good. */
+export function outcomeOf(done) {
+  const { dry_run: dryRun, outcomes = [] } = done;
+  if (dryRun) return { kind: "info", word: "whatif.tried" };
+  if (done.already_applied) return { kind: "ok", word: "whatif.already" };
+  if (outcomes.some(({ answer }) => answer === "refused")) return { kind: "bad", word: "whatif.refused" };
+  if (outcomes.some(({ answer }) => !IN_FORCE.has(answer))) return { kind: "warn", word: "whatif.unanswered" };
+  if (done.came_between) return { kind: "warn", word: "whatif.overtaken" };
+  return done.as_planned ? { kind: "ok", word: "whatif.done" } : { kind: "warn", word: "whatif.otherwise" };
+}
+
+// What has to be known beside: rules without an answer, causes that nobody planned, and notes.
+function Beside({ done }) {
+  const { t } = useApp();
+  const told = [
+    ...done.came_between ? [t("whatif.came_between")] : [],
+    ...(done.outcomes ?? []).filter(({ answer }) => !IN_FORCE.has(answer) && !done.dry_run).map((each) =>
+      [`${each.rule}: ${t(`whatif.answer_${each.answer}`)}`, each.refused?.detail, each.refused?.remedy].filter(Boolean).join(" ")),
+    ...(done.beside ?? []).map((each) => t("whatif.beside", { cause: each })),
+    ...done.notes,
+    ...(done.left ?? []),
+  ];
+  return html`<ul class="notes">${told.map((each) => html`<li key=${each}><${Inert}>${each}<//></li>`)}</ul>`;
+}
+
 function Done({ group, done }) {
   const { t, href } = useApp();
   const decisions = done.led_to ?? [];
   const moves = done.move_list ?? [];
+  const { kind, word } = outcomeOf(done);
   const columns = [
     { key: "queue", label: t("queues.queue"), cell: ({ queue }) => html`<${Name}>${queueText(queue)}<//>` },
     { key: "planned", label: t("whatif.planned"), cell: ({ planned }) => way(planned) },
@@ -94,11 +119,11 @@ function Done({ group, done }) {
     { key: "verdict", label: t("whatif.verdict"), cell: ({ verdict }) => t(`whatif.verdict_${verdict}`) },
   ];
   return html`<div class="stack" role="status">
-    <p><${Chip} kind="ok">${t(done.dry_run ? "whatif.tried" : done.already_applied ? "whatif.already" : "whatif.done")}<//>
+    <p><${Chip} kind=${kind}>${t(word)}<//>
       ${decisions.map((each) => html` <a key=${each.at.join("/")} href=${href.decision(group, each.at[2])}>
         ${t("owner.decision")} ${epochText(each.epoch)}</a>`)}
       ${done.as_planned === true && html` ${t("whatif.as_planned")}`}</p>
-    ${(done.left ?? []).map((each) => html`<p key=${each}><${Inert}>${each}<//></p>`)}
+    <${Beside} done=${done} />
     ${moves.length > 0 && html`<${SimpleTable} label=${t("whatif.outcome")} columns=${columns} rows=${moves} keyOf=${({ queue }) => queueKey(queue)} />`}
   </div>`;
 }
