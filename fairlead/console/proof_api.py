@@ -25,6 +25,7 @@ from fairlead.history.queue_history import HistoryQuestion, queue_stories
 from fairlead.history.queue_names import UnknownQueueError
 from fairlead.history.ribbons import Ribbons
 from fairlead.http.problems import Problem
+from fairlead.kafka.caching_source import CachingSource
 from fairlead.kafka.topic_source import TopicSource
 from fairlead.observed.live_group import UnknownGroupError
 from fairlead.observed.observed_groups import ObservedGroups
@@ -49,11 +50,11 @@ class ProofApi:
     Args:
         parts: what the answers are made from.
         ribbons: the ribbons of the groups.
+        topics: asks the topics.
     """
 
-    def __init__(self, parts: ConsoleParts, ribbons: Ribbons) -> None:
-        self._parts, self._ribbons = parts, ribbons
-        self._topics = TopicQuestions(parts.settings.kafka)
+    def __init__(self, parts: ConsoleParts, ribbons: Ribbons, topics: TopicQuestions) -> None:
+        self._parts, self._ribbons, self._topics = parts, ribbons, topics
         self._strategies = all_strategies(parts.settings.engine.strategies)
 
     @property
@@ -75,7 +76,7 @@ class ProofApi:
 
         def proved(source: TopicSource) -> dict[str, Any]:
             tick_ms = self._parts.settings.engine.tick_ms
-            explainer = DecisionExplainer(source, name, self._strategies, tick_ms)
+            explainer = DecisionExplainer(CachingSource(source), name, self._strategies, tick_ms)
             return prove(explainer, past).to_json()
 
         found = await self._topics.ask(request, proved)
@@ -141,7 +142,8 @@ class ProofApi:
 
 def _story_of(question: HistoryQuestion) -> Callable[[TopicSource], dict[str, Any]]:
     def told(source: TopicSource) -> dict[str, Any]:
-        (story,) = queue_stories(source, question, lambda *_: None)
+        # Past and present must come from the same records.
+        (story,) = queue_stories(CachingSource(source), question, lambda *_: None)
         return story.to_json()
 
     return told

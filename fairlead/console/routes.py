@@ -13,22 +13,26 @@ from fairlead.console.live_api import LiveApi
 from fairlead.console.live_streams import LiveStreams
 from fairlead.console.logins import Logins
 from fairlead.console.parts import ConsoleParts
+from fairlead.console.past_api import PastApi, Present
 from fairlead.console.plan_api import PlanApi
 from fairlead.console.plan_operations import PlanOperations
 from fairlead.console.proof_api import ProofApi
 from fairlead.console.safety import SafetyApi
+from fairlead.console.topic_questions import TopicQuestions
 from fairlead.history.ribbons import Ribbons
 
 __all__ = ["console_routes"]
 
 
-def console_routes(parts: ConsoleParts, assets: Assets) -> list[Route]:
+def console_routes(parts: ConsoleParts, assets: Assets, present: Present) -> list[Route]:
     """Return the routes.
 
     Args:
         parts: what the answers are made from.
         assets: the page and its files.
+        present: describes a group as it stands.
     """
+    topics = TopicQuestions(parts.settings.kafka)
     ribbons = Ribbons(parts.view.query)
     live = LiveStreams(parts.view, ribbons, parts.groups_head)
     parts.streams.at_close(live.close)
@@ -39,6 +43,7 @@ def console_routes(parts: ConsoleParts, assets: Assets) -> list[Route]:
         *ActivityApi(parts.view).routes,
         *LiveApi(parts.view, live, parts.streams, parts.unknown.answer).routes,
         *HistoryApi(ribbons, parts.unknown.answer).routes,
-        *ProofApi(parts, ribbons).routes,
         *PlanApi(PlanOperations(parts.settings, parts.open_data)).routes,
+        *ProofApi(parts, ribbons, topics).routes,
+        *PastApi(parts, ribbons, topics, present).routes,
     ]

@@ -10,7 +10,6 @@ from fairlead.access.guard import admitted
 from fairlead.errors import EnvironmentMissingError
 from fairlead.gateway.operator_threads import OperatorThreads
 from fairlead.http.problems import Problem
-from fairlead.kafka.caching_source import CachingSource
 from fairlead.kafka.kafka_source import KafkaSource
 from fairlead.kafka.topic_source import TopicSource
 from fairlead.settings import KafkaSettings
@@ -56,5 +55,4 @@ class TopicQuestions:
     def _read(self, question: Callable[[TopicSource], _Answer]) -> _Answer:
         source = KafkaSource(self._kafka)
         with source.reader:
-            # Past and present must come from the same records.
-            return question(CachingSource(source))
+            return question(source)

@@ -184,6 +184,14 @@ class RibbonFold:
         rows = self._within(window, 0)
         return Ribbon(self.group, window, now_ms, self._kept_since_ms, rows, marks)
 
+    def whole(self, now_ms: int) -> Ribbon:
+        """Return all that is remembered, also grants that ended before they began."""
+        rows = sorted(
+            (each.row for each in self._rows.values()), key=lambda row: queue_order(row.queue)
+        )
+        marks = [mark for mark, _ in self._marks]
+        return Ribbon(self.group, RibbonWindow(0), now_ms, self._kept_since_ms, rows, marks)
+
     def change(self, since_version: int, window: RibbonWindow) -> RibbonChange:
         """Return what came behind a version, as far as a window shows it."""
         rows = self._within(window, since_version)

@@ -57,7 +57,7 @@ class RibbonSpans:
         free_ms: int | None = None
         busy = False
         for number, grant in enumerate(grants):
-            ends_ms = self._ends_ms(grant, newest=number + 1 == len(grants))
+            ends_ms = self._ends_ms(grant, grants[number + 1 :])
             begins_ms, began = self._begins(grant, None if busy else free_ms, first=not number)
             if began and begins_ms is not None and ends_ms is not None and begins_ms > ends_ms:
                 # It ended while it waited.
@@ -101,19 +101,32 @@ class RibbonSpans:
                 self._released[place] = at_ms
         return self._released.get(place)
 
-    def _ends_ms(self, grant: GrantSpan, *, newest: bool) -> int | None:
-        """Return when a client had stopped; None: it goes on."""
+    def _ends_ms(self, grant: GrantSpan, later: Sequence[GrantSpan]) -> int | None:
+        """Return when a client had stopped; None: it goes on.
+
+        Args:
+            grant: its grant.
+            later: the later grants of its queue, oldest first.
+        """
         told = (self._released_ms(grant), _ms(grant.ended))
         known = [at_ms for at_ms in told if at_ms is not None]
         if known:
             # A release behind the end comes from a client that was taken for dead, or passed over.
             return min(known)
-        if grant.share is not None or self.open is None or (newest and not self._is_told(grant)):
+        if grant.share is not None or self.open is None or not (later or self._is_told(grant)):
             return None
+        again = [each for each in later if each.client_id == grant.client_id]
+        words = [word for each in again for word in (each.granted, each.dropped, each.ended)]
+        replaced = [each.written_ms for each in words if each is not None]
+        if replaced:
+            # A client has one grant of a queue in the end: a later one came in its place.
+            return min(replaced)
         # Its client says that it holds it no more: by its heartbeats, nothing else tells it.
-        words = (grant.dropped, grant.granted, grant.opened, grant.given)
-        last_ms = max((each.written_ms for each in words if each is not None), default=0)
-        return max(last_ms, self.open.settled_ms.get(grant.client_id, 0))
+        own = (grant.dropped, grant.granted, grant.opened, grant.given)
+        last_ms = max((each.written_ms for each in own if each is not None), default=0)
+        passed = [each.granted.written_ms for each in later if each.granted is not None]
+        settled_ms = self.open.settled_ms.get(grant.client_id, 0)
+        return max(last_ms, min([settled_ms, *passed]))
 
     def _is_told(self, grant: GrantSpan) -> bool:
         """Tell whether the client's assignment is as new as the grant: it may be read later."""

@@ -68,11 +68,13 @@ def application(
         Route("/readyz", answers.readyz),
         Route("/metrics", answers.metrics),
         Route("/api/v1/groups", answers.groups),
-        Route("/api/v1/groups/{group}", answers.group),
         Route("/api/v1/groups/{group}/decisions", answers.decisions),
         Route("/api/v1/groups/{group}/events", answers.events),
-        *(console_routes(parts, assets) if has_console else ()),
     ]
+    if has_console:
+        routes += console_routes(parts, assets, answers.group)
+    else:
+        routes.append(Route("/api/v1/groups/{group}", answers.group))
     return Starlette(
         routes=routes,
         exception_handlers=problem_handlers([each.path for each in routes]),
