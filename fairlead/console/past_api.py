@@ -12,7 +12,7 @@ from starlette.routing import Route
 from fairlead.console.answers import json_answer, refused
 from fairlead.console.parts import ConsoleParts
 from fairlead.console.request_fields import BadFieldError, number_of
-from fairlead.console.topic_questions import TopicQuestions
+from fairlead.console.topic_questions import TopicQuestions, caller_of
 from fairlead.history.formatting import time_words
 from fairlead.history.past_group import ForgottenMomentError, PastQuestion, read_past
 from fairlead.history.ribbons import Ribbons
@@ -73,7 +73,7 @@ class PastApi:
             return read_past(source, asked).to_json()
 
         try:
-            found = await self._topics.ask(request, told)
+            found = await self._topics.ask(caller_of(request), told)
         except UnknownGroupError:
             says = f"the group was not there at {time_words(at_ms)}."
             return Problem(404, "unknown_moment", f"at_ms: {says}", _LATER, "at_ms").answer()

@@ -16,7 +16,7 @@ from starlette.routing import Route
 from fairlead.console.answers import json_answer
 from fairlead.console.parts import ConsoleParts
 from fairlead.console.request_fields import BadFieldError, number_of
-from fairlead.console.topic_questions import TopicQuestions
+from fairlead.console.topic_questions import TopicQuestions, caller_of
 from fairlead.history.decision_explainer import DecisionExplainer
 from fairlead.history.decision_past import DecisionPast, decision_past
 from fairlead.history.decision_proving import prove
@@ -79,7 +79,7 @@ class ProofApi:
             explainer = DecisionExplainer(CachingSource(source), name, self._strategies, tick_ms)
             return prove(explainer, past).to_json()
 
-        found = await self._topics.ask(request, proved)
+        found = await self._topics.ask(caller_of(request), proved)
         return found.answer() if isinstance(found, Problem) else json_answer(found)
 
     def _past(self, name: str, offset: int) -> DecisionPast | _Unremembered | None:
@@ -108,7 +108,7 @@ class ProofApi:
         if question is None:
             return await self._parts.unknown.answer(request, path["group"])
         try:
-            found = await self._topics.ask(request, _story_of(question))
+            found = await self._topics.ask(caller_of(request), _story_of(question))
         except UnknownGroupError:
             return await self._parts.unknown.answer(request, path["group"])
         except UnknownQueueError as error:

@@ -14,7 +14,7 @@ from fairlead.kafka.kafka_source import KafkaSource
 from fairlead.kafka.topic_source import TopicSource
 from fairlead.settings import KafkaSettings
 
-__all__ = ["TopicQuestions"]
+__all__ = ["TopicQuestions", "caller_of"]
 
 _AT_ONCE: Final = 4
 """So many questions read the topics at once."""
@@ -30,22 +30,28 @@ class TopicQuestions:
 
     Args:
         kafka: the cluster with the topics.
+        patience_s: how long an answer may take.
     """
 
-    def __init__(self, kafka: KafkaSettings) -> None:
-        self._kafka = kafka
-        self._threads = OperatorThreads(_AT_ONCE, _AT_ONCE)
+    def __init__(self, kafka: KafkaSettings, patience_s: float = _PATIENCE_S) -> None:
+        self._kafka, self._patience_s = kafka, patience_s
+        # A page asks for several at once, so that the limit of all is the limit of one.
+        self._threads = OperatorThreads(_AT_ONCE, _AT_ONCE + 1)
 
     async def ask(
-        self, request: Request, question: Callable[[TopicSource], _Answer]
+        self, caller: str, question: Callable[[TopicSource], _Answer]
     ) -> _Answer | Problem:
-        """Return what a question answers, or why it cannot be asked now."""
-        principal = admitted(request.scope).principal.name
+        """Return what a question answers, or why nobody can ask it now.
+
+        Args:
+            caller: who asks, for the number of questions of one principal.
+            question: reads the topics; what it raises is raised here.
+        """
         try:
-            work = self._threads.run(principal, lambda: self._read(question))
-            return await asyncio.wait_for(work, _PATIENCE_S)
+            work = self._threads.run(caller, lambda: self._read(question))
+            return await asyncio.wait_for(work, self._patience_s)
         except TimeoutError:
-            says = f"The topics did not answer within {_PATIENCE_S:.0f} s."
+            says = f"The topics did not answer within {self._patience_s:g} s."
             remedy = "Try again; if that does not help, look at the brokers."
             return Problem(503, "topics_slow", says, remedy, headers=_TRY_AGAIN)
         except EnvironmentMissingError as error:
@@ -56,3 +62,8 @@ class TopicQuestions:
         source = KafkaSource(self._kafka)
         with source.reader:
             return question(source)
+
+
+def caller_of(request: Request) -> str:
+    """Return the name of the principal that sent a request."""
+    return admitted(request.scope).principal.name
