@@ -413,6 +413,7 @@ export default {
   "travel.live": "Back to live",
   "travel.as_of": "As of",
   "travel.as_of_says": "You see the group as it was; nothing here changes by itself.",
+  "travel.waits": "The page asks for that moment …",
   "travel.nothing": "The topics hold no earlier moment of this group.",
 
   "queues.title": "Queues",

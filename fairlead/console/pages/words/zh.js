@@ -405,6 +405,7 @@ export default {
   "travel.live": "回到实时",
   "travel.as_of": "截至",
   "travel.as_of_says": "你看到的是该组当时的样子；这里不会自行变化。",
+  "travel.waits": "页面正在请求该时刻……",
   "travel.nothing": "主题中没有该组更早的时刻。",
 
   "queues.title": "队列",

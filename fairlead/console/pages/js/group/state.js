@@ -69,13 +69,13 @@ export function useGroup(app, name, at, from) {
     gone: () => setTold((was) => ({ ...was, gone: true })),
     problem,
   });
-  useMoment(app, name, at, { setTold, problem });
+  useMoment(app, name, at, setTold);
   const lookBack = useLookBack(app, name, { model, at, grow, problem });
   return { ...told, model, version: model.version, lookBack };
 }
 
 // The group as it was: asked for anew when the moment changes, and not while it still moves.
-function useMoment(app, name, at, { setTold, problem }) {
+function useMoment(app, name, at, setTold) {
   useEffect(() => {
     if (at === null) return undefined;
     const stop = new AbortController();
@@ -83,7 +83,7 @@ function useMoment(app, name, at, { setTold, problem }) {
       app.api
         .get(`${path(name)}?at_ms=${Math.round(at)}`, { signal: stop.signal })
         .then((group) => setTold({ group, problem: null, gone: false }))
-        .catch((error) => stop.signal.aborted || problem(error));
+        .catch((error) => stop.signal.aborted || setTold({ group: null, problem: error, gone: false }));
     }, SETTLED_MS / 2);
     return () => {
       clearTimeout(timer);

@@ -58,10 +58,10 @@ export function Travel({ model, at, onAt }) {
 }
 
 /** At the top of a page that shows the past. */
-export function AsOf({ at, onAt }) {
+export function AsOf({ at, onAt, waits = false }) {
   const { t } = useApp();
-  return html`<div class="as-of" role="status">
-    <span class="grow"><strong>${t("travel.as_of")} <${Instant} ms=${at} /></strong> ${t("travel.as_of_says")}</span>
+  return html`<div class="as-of" role="status" aria-busy=${waits}>
+    <span class="grow"><strong>${t("travel.as_of")} <${Instant} ms=${at} /></strong> ${t(waits ? "travel.waits" : "travel.as_of_says")}</span>
     <${Button} kind="primary" onClick=${() => onAt(null)}>${t("travel.live")}<//>
   </div>`;
 }

@@ -44,15 +44,17 @@ export default function View({ app, params, query }) {
   const kicker = html`<a href=${app.href.groups()}>${t("group.kicker")}</a>`;
   if (group === null) {
     return html`<${Page} title=${heading} kicker=${kicker}>
-      ${at !== null && html`<${AsOf} at=${at} onAt=${onAt} />`}
+      ${at !== null && !problem && html`<${AsOf} at=${at} onAt=${onAt} waits />`}
       ${problem ? html`<${ProblemBox} problem=${problem} />` : html`<${Loading} />`}
+      ${at !== null && problem && html`<${Section} title=${t("travel.title")}>
+        <${Travel} model=${model} at=${at} onAt=${onAt} /><//>`}
     <//>`;
   }
   const marks = at === null ? model.marks : model.marks.filter((mark) => mark.append_ms <= at);
   const chief = marks.findLast((mark) => mark.queues_moved > 0) ?? marks.at(-1);
   return html`<${Page} title=${heading} kicker=${kicker} actions=${html`<${Actions} app=${app} group=${group}
     looks=${looks} wanted=${wanted} sort=${sort} />`}>
-    ${at !== null && html`<${AsOf} at=${at} onAt=${onAt} />`}
+    ${at !== null && html`<${AsOf} at=${at} onAt=${onAt} waits=${group.at_ms !== at} />`}
     ${problem && html`<${ProblemBox} problem=${problem} />`}
     ${gone && html`<p class="standing" data-kind="warn">${t("group.gone")}</p>`}
     <${Standing} group=${group} mark=${chief} at=${at} />
