@@ -114,6 +114,12 @@ class LocalSystem:
         assert self._bridge is not None, "start_bridge comes first"
         return self._bridge
 
+    @property
+    def serve(self) -> Child:
+        """The process of the view of all groups."""
+        assert self._serve is not None, "start_serve comes first"
+        return self._serve
+
     def __enter__(self) -> Self:
         """Nothing runs yet: the start functions start it, part by part."""
         return self
