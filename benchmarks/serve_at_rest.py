@@ -28,8 +28,8 @@ from fairlead_proof.bench.crew import Crew
 from fairlead_proof.local.system import LocalSystem, SystemPlan
 
 REST_SHARE_MAX: Final = 0.01
-NEWS_MS_MAX: Final = 1_000.0
-"""Beyond the two waits of a quarter of a second that gather news, only a busy machine adds."""
+NEWS_MS_MAX: Final = 500.0
+"""A quiet machine needs 150 at most: a tenth of a second gathers news, and an answer is made."""
 _GROUP: Final = "idle"
 _PATHS: Final = {
     "no stream": None,

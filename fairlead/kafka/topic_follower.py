@@ -88,7 +88,7 @@ class TopicFollower:
         *,
         at_least: Mapping[str, int] = _NOTHING,
         name: str = "serve",
-        gather_s: tuple[float, float] = (0.25, 0.25),
+        gather_s: tuple[float, float] = (0.1, 0.25),
     ) -> None:
         """Describe the follower.
 
