@@ -121,8 +121,11 @@ class GroupHandovers:
         for cause in applied.causes():
             words.setdefault(str(cause.get("client_id")), set()).add(str(cause["kind"]))
         for step in resolved:
-            released_ms = releases.at_ms(step.queue, step.client_id, step.epoch)
             own = words.get(step.client_id, set())
+            released_ms = releases.at_ms(step.queue, step.client_id, step.epoch)
+            if released_ms is not None and released_ms > applied.decision.append_ms:
+                # The engine had not read it, or the clocks of two brokers differ.
+                released_ms = None
             end = "release" if released_ms is not None else _end_by(own)
             ended = _Ended(step.client_id, end, released_ms)
             self._ended.setdefault(step.queue, {})[step.epoch] = ended
@@ -185,9 +188,7 @@ def _gap_ms(older: Mapping[Any, _Ended], step: Step, append_ms: int) -> int | No
     told = [each.released_ms for each in older.values() if each.released_ms is not None]
     if not told or step.stage == _OPENED:
         return None
-    gap_ms = append_ms - max(told)
-    # The engine had read the release: below 0 only the clocks of two brokers differ.
-    return gap_ms if gap_ms >= 0 else None
+    return append_ms - max(told)
 
 
 def _sum(tallies: Iterable[HandoverTally]) -> HandoverTally:
