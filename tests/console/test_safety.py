@@ -154,7 +154,7 @@ def test_callers_share_a_look(rows: list[RawRecord]) -> None:
     held.apply(rows)
     held.follow()
     view, now_s = _Looked(held), [100.0]
-    api = SafetyApi(view, lambda: now_s[0])  # type: ignore[arg-type]
+    api = SafetyApi(view, dict, lambda: now_s[0])  # type: ignore[arg-type]
     first = api._fresh()  # noqa: SLF001 - what callers share has no other face
     once = view.looks["query"]
     assert once > 0
