@@ -153,7 +153,7 @@ def test_nothing_but_reading_is_open(served: ServedView) -> None:
 
 def test_all_the_rest_needs_a_login(served: ServedView) -> None:
     """What begins like the page and is not it stays closed."""
-    for path in ("/console", "/consolex", "/Console/index.html", "/index.html", "/api/v1/me", "/x"):
+    for path in ("/console", "/consolex", "/CONSOLE", "/index.html", "/api/v1/me", "/x"):
         assert served.ask("GET", path, headers={"Accept": BROWSER}).status == 401, path
 
 

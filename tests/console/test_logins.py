@@ -161,7 +161,7 @@ def test_a_cookie_of_another_name_is_no_login(served: ServedView, cookie: str) -
 
 
 def test_who_is_revoked_is_logged_out(served: ServedView, access: Path) -> None:
-    """A revoked token is refused within a second, and the browser is told to forget it."""
+    """A revoked token is refused within a second, and its answer lets the browser forget it."""
     headers = _cookie(OBSERVER[0])
     assert served.ask("GET", ME, headers=headers).status == 200
     remove_token(access, OBSERVER[1].id)
