@@ -189,10 +189,8 @@ def test_a_right_that_is_taken_away_is_gone_at_once(served: ServedView, access: 
 
 
 def test_a_change_by_cookie_repeats_what_me_tells(served: ServedView) -> None:
-    """Without the keyed hash of its own token no cookie changes anything, here or at the gateway.
-
-    With it the request gets on: to the gateway, which does not run, or to a path that is not there.
-    """
+    """Without the keyed hash of its own token no cookie changes anything, here or at a gateway."""
+    # With it the request gets on: to the gateway, which does not run, or to what is not there.
     csrf = served.ask("GET", ME, headers=_cookie(OPERATOR[0])).document["csrf"]
     for method, path, status in (
         ("POST", "/v1/groups/orders/pause", 404),
@@ -231,10 +229,7 @@ def test_reading_needs_no_proof(served: ServedView) -> None:
 def test_no_page_of_another_site_changes_anything(
     served: ServedView, headers: dict[str, str], path: str
 ) -> None:
-    """A browser says where a request comes from; even the right proof does not help then.
-
-    So nobody is logged in as somebody else, or logged out, by a page that he visits.
-    """
+    """A browser says where a request comes from; even the right proof does not help then."""
     proof = {**_cookie(OPERATOR[0]), "x-fairlead-csrf": csrf_of(OPERATOR[0])}
     body = {"token": OPERATOR[0]} if path == LOGIN else {}
     answered = served.ask("POST", path, body, {**proof, **headers})
