@@ -27,7 +27,7 @@ ALERT_ARGS ?=
 
 say = printf '==> %s\n'
 
-.PHONY: help setup python java demo check format prepared programs test test-fast test-long fuzz explore mutants bench bench-gateway bench-pull bench-serve bench-strategies bench-producer strategy-figures alerts alert-rules java-client dashboards metrics-page metrics-samples json-page openapi settings-pages abuse lock image image-steps clean
+.PHONY: help setup python java demo check format prepared programs test test-fast test-long fuzz explore mutants bench bench-gateway bench-pull bench-serve bench-strategies bench-producer strategy-figures alerts alert-rules java-client console-pictures dashboards metrics-page metrics-samples json-page openapi settings-pages abuse lock image image-steps clean
 
 help: ## list the targets
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/\1\t\2/p' $(MAKEFILE_LIST) | \
@@ -173,6 +173,10 @@ openapi: $(STAMP) ## write fairlead/schemas/openapi.json, the gateway's contract
 settings-pages: $(STAMP) ## write the comments of conf/default.toml and docs/configuration.md from code
 	@$(say) "python -m fairlead.settings.pages"
 	@$(BIN)/python -m fairlead.settings.pages
+
+console-pictures: prepared ## take the pictures of docs/console.md anew, from a live system (a minute or two)
+	@$(say) "pytest tests/browser/pictures.py"
+	@$(BIN)/python -m pytest -n 0 tests/browser/pictures.py
 
 metrics-samples: setup ## that, with samples of a run that is made for it (a minute)
 	@$(say) "python -m tools.metrics --record"

@@ -59,7 +59,7 @@ Whole systems share nothing with either. They run one at a time: two of them bes
 have more to do than two cores can, and each waits for the other.
 """
 
-LONGEST_FIRST = ("systems", "spark", "broker", "client broker", "mutants", "java")
+LONGEST_FIRST = ("systems", "spark", "broker", "client broker", "tests/browser", "mutants", "java")
 """A group that began late would be waited for at the end, by processes with nothing to do."""
 
 
@@ -91,8 +91,8 @@ def _group(item: pytest.Item) -> str | None:
     if item.get_closest_marker("system"):
         return "systems"
     folder = item.nodeid.partition("::")[0].rpartition("/")[0]
-    # Those of tidiness share what they have read of every file.
-    if folder == "tests/tidy":
-        return folder
     part = next((name for name in SHARED_PARTS if item.get_closest_marker(name)), None)
+    # Those of tidiness share what they have read of every file, those of the console a browser.
+    if part is None and folder in ("tests/tidy", "tests/browser"):
+        return folder
     return "client broker" if part == "broker" and folder.startswith("client/") else part

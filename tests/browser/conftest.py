@@ -8,7 +8,10 @@ import pytest
 
 if TYPE_CHECKING:
     from playwright.sync_api import Browser
+    from pyspark.sql import SparkSession
 
+    from fairlead.broker import EmbeddedKafka
+    from tests.browser.live_console import LiveConsole
     from tests.browser.told_server import Told
     from tests.browser.visit import Visit
 
@@ -56,3 +59,16 @@ def visit(browser: "Browser", console: str) -> Iterator[Visiting]:
 
     with ExitStack() as stack:
         yield opened
+
+
+@pytest.fixture(scope="package")
+def live(
+    spark_of_the_run: "SparkSession",
+    kafka: "EmbeddedKafka",
+    tmp_path_factory: pytest.TempPathFactory,
+) -> Iterator["LiveConsole"]:
+    """A live system with three consumers."""
+    from tests.browser.live_console import live_console
+
+    with live_console(spark_of_the_run, kafka.bootstrap, tmp_path_factory.mktemp("live")) as found:
+        yield found

@@ -133,17 +133,19 @@ def bridged(
     *,
     queues: int = 1,
     messages: int = 10,
+    topic: str | None = None,
     **others: Any,
 ) -> Iterator[BridgedSystem]:
     """Run job and bridge; clients consume a topic whose queues begin with so many messages.
 
+    ``topic``: its name, where nobody else has one of this name; None: a name of its own.
     ``others``: further settings of the engine, such as ``group_defaults__lease_ms``.
     """
     name = uuid.uuid4().hex[:8]
     port = free_ports(1)[0]
     settings = _own_settings(bootstrap, f"bridged-{name}", folder, metrics__port=port, **others)
     admin = KafkaAdminClient(bootstrap_servers=bootstrap)
-    topic = f"orders-{name}"
+    topic = topic or f"orders-{name}"
     admin.create_topics({topic: {"num_partitions": queues}}, wait_for_metadata=True)
     bridge = bridge_of(bootstrap, settings.kafka.topic_prefix, poll_ms=500)
     with Log(settings.kafka) as log, running(bridge), job(spark, settings, log):
