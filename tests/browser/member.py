@@ -4,7 +4,7 @@ import sys
 
 from fairlead_client import Consumer
 
-LEASE_MS = 6_000
+LEASE_MS = 9_000
 """A client that is killed is missed after so long, and what the group waits besides."""
 
 
