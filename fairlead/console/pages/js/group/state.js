@@ -54,13 +54,14 @@ export function useGroup(app, name, at, from) {
   }, [name]);
   const problem = useCallback((found) => setTold((was) => ({ ...was, problem: found })), []);
   useLive(app.live, at === null ? `${path(name)}/live${start}` : null, {
-    snapshot({ group, ribbon }) {
-      app.learn({ now_ms: ribbon.now_ms });
+    snapshot({ group, ribbon, ...told }) {
+      app.learn({ now_ms: ribbon.now_ms, ...told });
       model.take(ribbon);
       setTold({ group, problem: null, gone: false });
       grow();
     },
     change(change) {
+      app.learn(change);
       model.change({ ...change, now_ms: change.now_ms ?? change.head?.as_of_ms ?? 0 });
       if (model.from_ms < app.clock.now() - 2 * KEPT) model.prune(app.clock.now() - KEPT);
       setTold((was) => (was.group === null ? was : { ...was, gone: false, group: changed(was.group, change) }));
