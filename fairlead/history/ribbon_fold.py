@@ -91,7 +91,7 @@ class RibbonFold:
         if decision.superseded:
             return ()
         try:
-            audit = decision.record()
+            audit = decision.record(checked=False)
         except ValueError:
             # The view lets through what no engine writes.
             return ()

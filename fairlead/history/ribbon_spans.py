@@ -57,7 +57,7 @@ class RibbonSpans:
         free_ms: int | None = None
         busy = False
         for number, grant in enumerate(grants):
-            ends_ms = self._ends_ms(grant, grants[number + 1 :])
+            ends_ms = self._ends_ms(grant, grants, number)
             begins_ms, began = self._begins(grant, None if busy else free_ms, first=not number)
             if began and begins_ms is not None and ends_ms is not None and begins_ms > ends_ms:
                 # It ended while it waited.
@@ -101,19 +101,23 @@ class RibbonSpans:
                 self._released[place] = at_ms
         return self._released.get(place)
 
-    def _ends_ms(self, grant: GrantSpan, later: Sequence[GrantSpan]) -> int | None:
+    def _ends_ms(self, grant: GrantSpan, grants: Sequence[GrantSpan], number: int) -> int | None:
         """Return when a client had stopped; None: it goes on.
 
         Args:
             grant: its grant.
-            later: the later grants of its queue, oldest first.
+            grants: all of its queue, oldest first.
+            number: its place among them.
         """
         told = (self._released_ms(grant), _ms(grant.ended))
         known = [at_ms for at_ms in told if at_ms is not None]
         if known:
             # A release behind the end comes from a client that was taken for dead, or passed over.
             return min(known)
-        if grant.share is not None or self.open is None or not (later or self._is_told(grant)):
+        if grant.share is not None or self.open is None:
+            return None
+        later = grants[number + 1 :]
+        if not later and not self._is_told(grant):
             return None
         again = [each for each in later if each.client_id == grant.client_id]
         words = [word for each in again for word in (each.granted, each.dropped, each.ended)]

@@ -111,8 +111,8 @@ class LoggedDecision:
         body: dict[str, Any] = orjson.loads(zlib.decompress(self.packed))
         return body
 
-    def record(self) -> DecisionRecord:
-        """Return the decision as a record.
+    def record(self, *, checked: bool = True) -> DecisionRecord:
+        """Return the decision as a record; ``checked``: with every field, as judges need it.
 
         Raises:
             ValueError: no engine wrote it.
@@ -124,7 +124,7 @@ class LoggedDecision:
             key=None,
             value=None,
         )
-        return decision_record(self.body(), row)
+        return decision_record(self.body(), row, checked=checked)
 
     def to_json(self) -> dict[str, Any]:
         """Return the record with its place (``at``), append time, and number of moved queues."""

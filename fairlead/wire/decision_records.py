@@ -200,18 +200,22 @@ def decisions_of(group: str, rows: Iterable[RawRecord]) -> Iterator[DecisionReco
             yield decision
 
 
-def decision_record(body: Mapping[str, Any], row: RawRecord) -> DecisionRecord:
+def decision_record(
+    body: Mapping[str, Any], row: RawRecord, *, checked: bool = True
+) -> DecisionRecord:
     """Return a whole decision, whose parts are already joined.
 
     Args:
         body: the record of docs/protocol.md §3.14.
         row: the place of its first part, and the append time of its last part.
+        checked: check every field; else only those that a decision cannot be made without.
 
     Raises:
         ValueError: the body is not a decision record.
     """
     try:
-        check_decision(body)
+        if checked:
+            check_decision(body)
         return _part(body, row)
     except (KeyError, TypeError, AttributeError) as error:
         raise ValueError(f"decision record: {error!r}") from error
