@@ -54,6 +54,24 @@ def test_a_theme_that_somebody_chose_beats_the_system(visit: Visiting) -> None:
     assert person.page.evaluate(colour) != light
 
 
+def test_a_moment_has_an_address(visit: Visiting, told: Told) -> None:
+    """An address with a moment shows who owned what then; the slider leads there, and back."""
+    hour_ago = told.scene.topics.now_ms - 55 * 60_000
+    person = visit()
+    person.open("groups", "orders", query=f"?at={hour_ago}")
+    members = person.page.get_by_role("table", name="Members")
+    expect(members).to_contain_text("orders-c")
+    expect(members).not_to_contain_text("orders-e")
+    person.page.get_by_role("button", name="Back to live").first.click()
+    expect(members).to_contain_text("orders-e")
+    expect(members).not_to_contain_text("orders-c")
+    assert "at=" not in person.page.url
+    person.page.get_by_role("slider").press("ArrowLeft")
+    person.page.get_by_role("slider").press("PageDown")
+    expect(person.page.get_by_text("As of").first).to_be_visible()
+    assert "at=" in person.page.url
+
+
 def test_an_address_keeps_the_filter(visit: Visiting) -> None:
     """What somebody looks for stands in the address, so that they can send it on."""
     first, second = visit(), visit()
