@@ -109,6 +109,9 @@ def server() -> Iterator[HttpServer]:
         ("/healthz", "Health"),
         ("/readyz", "Readiness"),
         ("/api/v1/groups", "Groups"),
+        ("/api/v1/me", "Me"),
+        ("/api/v1/safety", "Safety"),
+        ("/api/v1/history", "Activity"),
         (f"/api/v1/groups/{GROUP}", "GroupDescribed"),
         (f"/api/v1/groups/{GROUP}/decisions", "Decisions"),
         (f"/api/v1/groups/{GROUP}/decisions?since_ms=x", "Error"),
@@ -168,7 +171,9 @@ def _get(server: HttpServer, path: str) -> Any:
 def _asked(server: HttpServer, method: str, path: str) -> tuple[int, Any]:
     port = int(server.url.rpartition(":")[2])
     with contextlib.closing(http.client.HTTPConnection("127.0.0.1", port, timeout=60)) as asked:
-        asked.request(method, quote(path, safe="/?="))
+        # A change has to be declared as JSON, even without a body.
+        kind = {} if method == "GET" else {"Content-Type": "application/json"}
+        asked.request(method, quote(path, safe="/?="), headers=kind)
         answer = asked.getresponse()
         return answer.status, json.loads(answer.read())
 
