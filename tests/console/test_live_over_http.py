@@ -73,7 +73,7 @@ def _first(answer: http.client.HTTPResponse) -> tuple[str, dict[str, object]]:
 
 
 def test_what_a_stream_refuses(served: Served) -> None:
-    """A wrong interval or moment, an unknown group and one stream too many are told in words."""
+    """A server names what is wrong with an interval, a moment, a group or one stream too many."""
     for query in ("interval_ms=249", "interval_ms=60001", "interval_ms=soon", "interval_ms=٤٠٠"):
         answer = served.ask("GET", f"/api/v1/live?{query.encode().decode('ascii', 'ignore')}")
         assert (answer.status, answer.document["field"]) == (400, "interval_ms"), query

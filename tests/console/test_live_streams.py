@@ -246,7 +246,7 @@ def test_rights_that_are_taken_away_end_a_stream(tmp_path: Path) -> None:
 
 
 def test_a_group_that_is_forgotten_and_comes_back() -> None:
-    """While the topics are read again a page keeps its state; a group that is gone then is told."""
+    """While it reads the topics again, a view leaves pages as they are; then it tells what went."""
     living = Living(world_of("c1", "c2", queues=4))
 
     async def follow() -> None:
