@@ -8,15 +8,15 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
 from fairlead.access.access_file import AccessFile, parse_access_file
-from fairlead.access.cookies import tokens_of
+from fairlead.access.cookies import LoginCookie
 from fairlead.access.limits import FailedLogins
 from fairlead.access.principals import ANYBODY, Principal
 from fairlead.access.refusals import (
     BAD_CREDENTIALS,
-    LOGIN_ENDED,
     NO_CREDENTIALS,
     TOKEN_IN_URL,
     AccessError,
+    login_ended,
     too_many_failures,
 )
 from fairlead.access.tokens import matches, parts_of
@@ -45,7 +45,7 @@ class Presented:
         url_has_token: whether its path or query holds a token.
         is_malformed: whether it has several Authorization headers, or one of another kind; or
             several cookies of a login.
-        is_by_cookie: whether the token, if there is one, stood in a cookie.
+        cookie: the cookie in which the token stood; None: it stood in a header, or there is none.
     """
 
     address: str
@@ -53,11 +53,16 @@ class Presented:
     certificate: Sequence[str] = ()
     url_has_token: bool = False
     is_malformed: bool = False
-    is_by_cookie: bool = False
+    cookie: LoginCookie | None = None
+
+    @property
+    def is_by_cookie(self) -> bool:
+        """Whether the token stood in a cookie."""
+        return self.cookie is not None
 
 
-def presented(scope: Any) -> Presented:
-    """Return what a request shows; ``scope``: of ASGI.
+def presented(scope: Any, cookie: LoginCookie | None = None) -> Presented:
+    """Return what a request shows; ``scope``: of ASGI; ``cookie``: in which logins are kept.
 
     A header wins over a cookie: whoever sends one means it.
     """
@@ -65,7 +70,7 @@ def presented(scope: Any) -> Presented:
     given = [value for name, value in scope["headers"] if name == b"authorization"]
     value = given[0].decode("latin-1") if given else ""
     is_bearer = len(given) == 1 and value[: len(_SCHEME)].lower() == _SCHEME
-    kept = [] if given else tokens_of(scope["headers"])
+    kept = [] if given or cookie is None else cookie.tokens(scope["headers"])
     token = value[len(_SCHEME) :].strip() if is_bearer else None
     url = (scope["raw_path"], scope["query_string"])
     return Presented(
@@ -74,7 +79,7 @@ def presented(scope: Any) -> Presented:
         certificate=scope.get("extensions", {}).get("fairlead.certificate", ()),
         url_has_token=any(_IN_URL.search(part) for part in url),
         is_malformed=(bool(given) and not is_bearer) or len(kept) > 1,
-        is_by_cookie=bool(kept),
+        cookie=cookie if kept else None,
     )
 
 
@@ -128,7 +133,7 @@ class Authenticator:
             return ANYBODY
         if shown.is_malformed:
             raise AccessError(_bad(shown))
-        known = _EMPTY if self._file is None else self._file.current()
+        known = self._known()
         if shown.token is not None:
             return self._bearer(shown.token, shown, known)
         for name in shown.certificate:
@@ -136,6 +141,9 @@ class Authenticator:
             if principal is not None:
                 return principal
         raise AccessError(NO_CREDENTIALS)
+
+    def _known(self) -> AccessFile:
+        return _EMPTY if self._file is None else self._file.current()
 
     def _bearer(self, token: str, shown: Presented, known: AccessFile) -> Principal:
         parts, address = parts_of(token), shown.address
@@ -161,21 +169,22 @@ class Authenticator:
             principal: who called.
             token: the token that it showed; None: it showed none.
         """
-        if self._file is None:
+        if not self.is_configured:
             return True
-        known = self._file.current()
+        known = self._known()
         parts = None if token is None else parts_of(token)
         if parts is not None:
             # Who showed the right secret once need not show it again.
             owner, record = known.tokens.get(parts[0], (None, None))
             return owner == principal and record is not None and record.is_valid(self._clock())
-        if principal.name.startswith("jwt:"):
-            return True
+        if token is not None:
+            # A JWT ends by itself, and so does what its keys prove.
+            return self._jwt is not None and self._jwt.principal(token, known) == principal
         return known.principals.get(principal.name) == principal
 
 
 def _bad(shown: Presented) -> Problem:
-    return LOGIN_ENDED if shown.is_by_cookie else BAD_CREDENTIALS
+    return BAD_CREDENTIALS if shown.cookie is None else login_ended(shown.cookie)
 
 
 def _owner(known: AccessFile, own: str, secret: str, now_s: float) -> Principal | None:

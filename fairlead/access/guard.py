@@ -8,7 +8,7 @@ from typing import Any, Final, Literal, cast
 
 from fairlead.access.authenticator import Authenticator, Presented, presented
 from fairlead.access.changes import READING, check_csrf, check_origin
-from fairlead.access.cookies import csrf_of
+from fairlead.access.cookies import LoginCookie, csrf_of
 from fairlead.access.principals import Principal, Right
 from fairlead.access.quotas import Quotas
 from fairlead.access.refusals import TOKEN_IN_URL, AccessError
@@ -117,7 +117,7 @@ class AccessGuard:
         authenticator: says who calls.
         quotas: how much each may ask.
         open_metrics: whether `/metrics` needs no login.
-        has_console: whether there are pages, and a login.
+        cookie: in which logins are kept; None: there are no pages, and no login.
         told: called with the kind of each refusal.
         clock: a monotonic clock in seconds.
     """
@@ -129,7 +129,7 @@ class AccessGuard:
         quotas: Quotas,
         *,
         open_metrics: bool,
-        has_console: bool = False,
+        cookie: LoginCookie | None = None,
         told: Callable[[str], None] = lambda _: None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -137,7 +137,7 @@ class AccessGuard:
         self._authenticator = authenticator
         self._quotas = quotas
         self._open = (*_OPEN_PATHS, _METRICS) if open_metrics else _OPEN_PATHS
-        self._has_console = has_console
+        self._cookie = cookie
         self._told = told
         self._clock = clock
 
@@ -159,10 +159,11 @@ class AccessGuard:
         """
         check_origin(scope)
         path, is_reading = scope["path"], scope["method"] in READING
-        if path in self._open or (self._has_console and is_reading and _is_page(path)):
+        has_console = self._cookie is not None
+        if path in self._open or (has_console and is_reading and _is_page(path)):
             return
-        shown = presented(scope)
-        if self._has_console and path in (_LOGIN, _LOGOUT) and not is_reading:
+        shown = presented(scope, self._cookie)
+        if has_console and path in (_LOGIN, _LOGOUT) and not is_reading:
             scope["state"][_VISITOR] = self._visitor(scope, shown)
         else:
             scope["state"][_STATE] = self._admitted(scope, shown)
@@ -239,11 +240,12 @@ def guarded(
             remedy="Run `fairlead token new --principal me --right observe --group '*' --file "
             "access.toml`, and set access.file to that file; or listen on 127.0.0.1.",
         )
+    cookie = LoginCookie.of_cluster(settings.kafka.bootstrap, settings.kafka.topic_prefix)
     return AccessGuard(
         application,
         authenticator,
         Quotas(settings.access.limits),
         open_metrics=settings.access.open_metrics,
-        has_console=settings.serve.observe,
+        cookie=cookie if settings.serve.observe else None,
         told=told_refusal,
     )

@@ -3,15 +3,15 @@
 import math
 from typing import Final
 
-from fairlead.access.cookies import ended_cookie
+from fairlead.access.cookies import LoginCookie
 from fairlead.http.problems import Problem
 
 __all__ = [
     "BAD_CREDENTIALS",
-    "LOGIN_ENDED",
     "NO_CREDENTIALS",
     "TOKEN_IN_URL",
     "AccessError",
+    "login_ended",
     "missing_right",
     "too_many",
     "too_many_failures",
@@ -43,16 +43,6 @@ BAD_CREDENTIALS: Final = Problem(
     f"Send Authorization: Bearer with a valid token; {_MAKE_ONE}",
     headers={"www-authenticate": f'{_CHALLENGE}, error="invalid_token"'},
 )
-LOGIN_ENDED: Final = Problem(
-    401,
-    "bad_credentials",
-    "The token of the login is unknown, wrong, expired or revoked.",
-    f"Log in again with a valid token; {_MAKE_ONE}",
-    headers={
-        "www-authenticate": f'{_CHALLENGE}, error="invalid_token"',
-        "set-cookie": ended_cookie(),
-    },
-)
 TOKEN_IN_URL: Final = Problem(
     400,
     "token_in_url",
@@ -62,11 +52,26 @@ TOKEN_IN_URL: Final = Problem(
 )
 
 
+def login_ended(cookie: LoginCookie) -> Problem:
+    """Return the refusal of a token in a cookie, which the browser forgets."""
+    return Problem(
+        401,
+        "bad_credentials",
+        "The token of the login is unknown, wrong, expired or revoked.",
+        f"Log in again with a valid token; {_MAKE_ONE}",
+        headers={
+            "www-authenticate": f'{_CHALLENGE}, error="invalid_token"',
+            "set-cookie": cookie.ended(),
+        },
+    )
+
+
 def missing_right(name: str, right: str, group: str) -> Problem:
     """Return the refusal of a principal without a right."""
     of = "all groups" if group == "*" else f"group {group}"
     return Problem(
         403,
+        "login_ended",
         "missing_right",
         f"{name} lacks the right to {right} {of}.",
         f"Let the access file give {name} {right} for it: "

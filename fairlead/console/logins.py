@@ -9,7 +9,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from fairlead import __version__
-from fairlead.access.cookies import TOKEN_BYTES_MAX, cookie_of, ended_cookie
+from fairlead.access.cookies import TOKEN_BYTES_MAX, LoginCookie
 from fairlead.access.guard import admitted, visitor
 from fairlead.access.refusals import AccessError
 from fairlead.console.answers import json_answer
@@ -56,10 +56,12 @@ class Logins:
     """
 
     def __init__(self, settings: Settings) -> None:
+        kafka = settings.kafka
+        self._cookie = LoginCookie.of_cluster(kafka.bootstrap, kafka.topic_prefix)
         self._of = {
             "version": __version__,
-            "bootstrap": settings.kafka.bootstrap,
-            "topic_prefix": settings.kafka.topic_prefix,
+            "bootstrap": kafka.bootstrap,
+            "topic_prefix": kafka.topic_prefix,
             "tick_ms": settings.engine.tick_ms,
         }
 
@@ -102,12 +104,12 @@ class Logins:
             guest.log_in(token)
         except AccessError as error:
             return error.problem.answer()
-        return _without_content(cookie_of(token, is_secure=_is_encrypted(request)))
+        return _without_content(self._cookie.kept(token, is_secure=_is_encrypted(request)))
 
     async def logout(self, request: Request) -> Response:
         """Let a browser forget its token."""
         del request
-        return _without_content(ended_cookie())
+        return _without_content(self._cookie.ended())
 
 
 def _token(body: bytes) -> str | Problem:

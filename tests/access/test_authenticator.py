@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from fairlead.access.authenticator import Authenticator, Presented, presented
+from fairlead.access.cookies import LoginCookie
 from fairlead.access.principals import RIGHTS
 from fairlead.access.refusals import AccessError
 from fairlead.access.tokens import TokenRecord, matches
@@ -225,6 +226,22 @@ def test_the_header_of_a_request(name: bytes) -> None:
     for headers in ([(name, b"Basic abc")], [(name, b"Bearer a"), (name, b"Bearer a")]):
         shown = presented(_scope(*headers))
         assert (shown.token, shown.is_malformed) == (None, True)
+
+
+def test_servers_of_other_topics_keep_other_cookies() -> None:
+    """A browser sends a cookie to every port of a host; a server looks at its own alone."""
+    own = LoginCookie.of_cluster("kafka-1:9092", "fairlead.")
+    others = [
+        LoginCookie.of_cluster("kafka-1:9092", "trial."),
+        LoginCookie.of_cluster("kafka-2:9092", "fairlead."),
+    ]
+    sent = "; ".join(
+        each.kept(token, is_secure=False).partition(";")[0]
+        for each, token in zip([*others, own], ["b", "c", "a"], strict=True)
+    )
+    shown = presented(_scope((b"cookie", sent.encode())), own)
+    assert (shown.token, shown.is_by_cookie, shown.is_malformed) == ("a", True, False)
+    assert own == LoginCookie.of_cluster("kafka-1:9092", "fairlead.")
 
 
 @pytest.mark.parametrize(

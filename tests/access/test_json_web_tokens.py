@@ -273,3 +273,17 @@ def test_the_only_key_needs_no_name(tmp_path: Path) -> None:
     world.write_keys({name: value for name, value in key.items() if name != "kid"})
     token = jwt.encode(_claims(), KEYS["rsa"], "RS256")
     await_seen(lambda: world.principal(token), what="the principal")
+
+
+def test_what_a_token_of_the_provider_proved_ends_with_it(tmp_path: Path) -> None:
+    """A stream that a JWT opened stands no longer than the JWT and the key that proves it."""
+    world = World(tmp_path, leeway_ms=0)
+    token = _token(_claims(exp=int(time.time()) + 2))
+    lasting = _token(_claims(), "ES256")
+    team = world.principal(token)
+    assert team is not None
+    assert world.who.still_stands(team, token)
+    await_seen(lambda: not world.who.still_stands(team, token), what="the end of the token")
+    assert world.who.still_stands(team, lasting)
+    world.write_keys(_jwk("rsa", KEYS["rsa"]))
+    await_seen(lambda: not world.who.still_stands(team, lasting), what="the end of the key")
