@@ -30,13 +30,14 @@ def check_origin(scope: Any) -> None:
     form or as text, and an up-to-date browser says where each request comes from.
 
     Raises:
-        AccessError: one does, or a request of the console is not declared as JSON.
+        AccessError: one does, or a POST to the console is not declared as JSON.
     """
     if scope["method"] in READING:
         return
     if any(value not in _OWN for value in _values(scope, b"sec-fetch-site")):
         raise AccessError(FOREIGN_PAGE)
-    if scope["path"].startswith(_OF_CONSOLE):
+    # A browser asks the server before it sends another method than POST for a foreign page.
+    if scope["method"] == "POST" and scope["path"].startswith(_OF_CONSOLE):
         kinds = [
             value.partition(b";")[0].strip().lower() for value in _values(scope, b"content-type")
         ]

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from fairlead.access.access_edits import remove_token
-from fairlead.access.cookies import TOKEN_BYTES_MAX, csrf_of
+from fairlead.access.cookies import TOKEN_BYTES_MAX, LoginCookie, csrf_of
+from fairlead.settings import load_settings
 from fairlead.wire.raw import RawRecord
 from tests.access.access_files import made_token, principal_text
 from tests.answers.schema import assert_answer
@@ -20,6 +21,8 @@ from tests.kit.served_view import Answered, ServedView, serving_view
 GROUPS = ("orders", "orders-7", "billing")
 OPERATOR, OBSERVER = made_token(), made_token()
 FAILURES = 3
+KAFKA = load_settings().kafka
+NAME = LoginCookie.of_cluster(KAFKA.bootstrap, KAFKA.topic_prefix).name
 ME = "/api/v1/me"
 LOGIN, LOGOUT = "/api/v1/login", "/api/v1/logout"
 
@@ -57,7 +60,7 @@ def served(access: Path) -> Iterator[ServedView]:
 
 
 def _cookie(token: str) -> dict[str, str]:
-    return {"Cookie": f"theme=dark; fairlead_token={token}; other=1"}
+    return {"Cookie": f"theme=dark; {NAME}={token}; other=1"}
 
 
 def _kind(answered: Answered) -> tuple[int, str]:
@@ -69,7 +72,7 @@ def test_a_login_is_a_cookie_that_no_script_and_no_other_site_sees(served: Serve
     answered = served.ask("POST", LOGIN, {"token": OPERATOR[0]})
     assert (answered.status, answered.body) == (204, b"")
     value, *attributes = answered.headers["set-cookie"].split("; ")
-    assert value == f"fairlead_token={OPERATOR[0]}"
+    assert value == f"{NAME}={OPERATOR[0]}"
     assert attributes == ["HttpOnly", "SameSite=Strict"]
     told = served.ask("GET", ME, headers={"Cookie": value})
     assert_answer("Me", told.document)
@@ -146,13 +149,13 @@ def test_a_header_wins_over_a_cookie(served: ServedView) -> None:
 
 def test_two_cookies_of_the_name_are_refused(served: ServedView) -> None:
     """Another server of the domain may have set one of them: nobody knows which is the login."""
-    two = {"Cookie": f"fairlead_token={OPERATOR[0]}; fairlead_token={OBSERVER[0]}"}
+    two = {"Cookie": f"{NAME}={OPERATOR[0]}; {NAME}={OBSERVER[0]}"}
     assert _kind(served.ask("GET", ME, headers=two)) == (401, "bad_credentials")
 
 
 @pytest.mark.parametrize(
     "cookie",
-    ["fairlead_token", "fairlead_token=", "Fairlead_token={}", "xfairlead_token={}", "={}", "{}"],
+    [NAME, f"{NAME}=", f"{NAME.title()}={{}}", f"x{NAME}={{}}", "={}", "{}"],
 )
 def test_a_cookie_of_another_name_is_no_login(served: ServedView, cookie: str) -> None:
     """Only the one name counts."""
@@ -171,7 +174,7 @@ def test_who_is_revoked_is_logged_out(served: ServedView, access: Path) -> None:
 
     await_seen(refused, what="the revocation")
     answered = served.ask("GET", ME, headers=headers)
-    assert answered.headers["set-cookie"].startswith("fairlead_token=; Max-Age=0")
+    assert answered.headers["set-cookie"].startswith(f"{NAME}=; Max-Age=0")
     assert "Log in again" in answered.document["remedy"]
 
 
@@ -248,7 +251,7 @@ def test_a_logout_lets_the_browser_forget(served: ServedView) -> None:
     right = {**_cookie(OPERATOR[0]), "x-fairlead-csrf": csrf_of(OPERATOR[0])}
     answered = served.ask("POST", LOGOUT, {}, right)
     assert answered.status == 204
-    assert answered.headers["set-cookie"].startswith("fairlead_token=; Max-Age=0; HttpOnly")
+    assert answered.headers["set-cookie"].startswith(f"{NAME}=; Max-Age=0; HttpOnly")
     assert _kind(served.ask("POST", LOGOUT, {}, _cookie(OPERATOR[0]))) == (403, "csrf_missing")
     assert served.ask("POST", LOGOUT, {}).status == 204
 
