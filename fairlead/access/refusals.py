@@ -71,7 +71,6 @@ def missing_right(name: str, right: str, group: str) -> Problem:
     of = "all groups" if group == "*" else f"group {group}"
     return Problem(
         403,
-        "login_ended",
         "missing_right",
         f"{name} lacks the right to {right} {of}.",
         f"Let the access file give {name} {right} for it: "

@@ -7,6 +7,7 @@ from typing import Any, Final
 
 import orjson
 
+from fairlead.console.groups_board import Head
 from fairlead.console.live_board import LiveBoard
 from fairlead.console.live_events import GONE, event_bytes
 from fairlead.console.live_items import Difference, ItemKey
@@ -21,6 +22,8 @@ from fairlead.observed.touched import Touched
 __all__ = ["GroupBoard"]
 
 _HEAD: Final = ("head", "")
+_STATES: Final = ("ready", "reason")
+_READINESS: Final = (*_STATES, "records_behind")
 _LISTS: Final = {"topic": "topic_list", "member": "member_list", "queue": "queue_list"}
 
 
@@ -36,12 +39,14 @@ class _Found:
     """What a look found.
 
     Attributes:
-        parts: the parts of the group in order; none: there is no such group.
+        readiness: whether everything is read, as the document of all groups says.
+        parts: the parts of the group in order; empty: there is no such group; None: not looked at.
         difference: what is new in them.
         ribbon: the version of the ribbon, and what is new in it.
     """
 
-    parts: dict[ItemKey, Any]
+    readiness: dict[str, Any]
+    parts: dict[ItemKey, Any] | None
     difference: Difference
     ribbon: tuple[int, Ribbon | RibbonChange] | None
 
@@ -52,23 +57,26 @@ class GroupBoard(LiveBoard):
     Args:
         view: the view.
         ribbons: the ribbons of all groups.
+        head: makes the document of all groups without the groups.
         name: the group.
     """
 
-    def __init__(self, view: LiveView, ribbons: Ribbons, name: str) -> None:
+    def __init__(self, view: LiveView, ribbons: Ribbons, head: Head, name: str) -> None:
         super().__init__()
         self._view, self._ribbons, self._name = view, ribbons, name
+        self._head_of_all = head
+        self._ready: dict[str, Any] = {}
         self._order: list[ItemKey] = []
         self._ribbon = LiveRibbon(name)
         self._ribbon_version = 0
         self._whole_s = self._aged_s = float("-inf")
 
-    def look(self, touched: Touched) -> Callable[[], _Found | None]:
+    def look(self, touched: Touched) -> Callable[[], _Found]:
         """Return a function that looks at the group."""
-        if self.version and not self._view.is_whole:
+        if not self._view.is_whole:
             # Half of the topics would show queues without owners. What was known stays.
             self._touched.add(touched)
-            return lambda: None
+            return lambda: _Found(self._readiness(), None, Difference(), None)
         return self._looked
 
     def _looked(self) -> _Found:
@@ -85,13 +93,23 @@ class GroupBoard(LiveBoard):
         # After the group: what the group tells of a decision may be newer than its mark, never the
         # other way round, so that no mark is skipped.
         return _Found(
-            parts, difference, self._ribbons.change(self._name, since, EVERYTHING, _now_ms())
+            self._readiness(),
+            parts,
+            difference,
+            self._ribbons.change(self._name, since, EVERYTHING, _now_ms()),
         )
 
-    def take(self, found: _Found | None, version: int) -> bool:
+    def _readiness(self) -> dict[str, Any]:
+        head = self._head_of_all()
+        return {name: head[name] for name in _READINESS}
+
+    def take(self, found: _Found, version: int) -> bool:
         """Take what was found."""
-        if found is None:
-            return False
+        is_other = any(found.readiness[each] != self._ready.get(each) for each in _STATES)
+        self._ready = found.readiness
+        if found.parts is None:
+            # Before the first look there is nothing to tell of.
+            return is_other and version > 1
         self._order = [*found.parts]
         if not found.parts:
             was_there = _HEAD in self.items or version == 1
@@ -99,7 +117,7 @@ class GroupBoard(LiveBoard):
             self._ribbon, self._ribbon_version = LiveRibbon(self._name), 0
             return was_there
         self.items.take(found.difference, version)
-        is_new = found.difference.is_news
+        is_new = found.difference.is_news or is_other
         if found.ribbon is not None:
             self._ribbon_version, ribbon = found.ribbon
             is_new = self._ribbon.take(ribbon, version) or is_new
@@ -126,6 +144,7 @@ class GroupBoard(LiveBoard):
         }
         document = {
             "now_ms": now_ms,
+            **self._ready,
             "group": {**self._head, **parts},
             "ribbon": self._ribbon.whole(_window(from_ms, now_ms), now_ms, queues, after),
             "resumed": None,
@@ -137,7 +156,7 @@ class GroupBoard(LiveBoard):
 
     def _change(self, seen: int, from_ms: int | None) -> bytes:
         now_ms = _now_ms()
-        document: dict[str, Any] = {"now_ms": now_ms, "head": self._head}
+        document: dict[str, Any] = {"now_ms": now_ms, **self._ready, "head": self._head}
         for kind in ("queue", "member"):
             document[f"{kind}s"] = [line for _, line in self.items.since(seen, kind)]
             gone = self.items.gone_since(seen, kind)
@@ -169,7 +188,9 @@ def _parts(described: dict[str, Any]) -> Iterator[tuple[ItemKey, Any]]:
 
 
 def _window(from_ms: int | None, now_ms: int) -> RibbonWindow:
-    return RibbonWindow(now_ms - _HOUR_MS if from_ms is None else from_ms)
+    # A browser whose clock is ahead shall not miss what ends now.
+    latest_ms = now_ms - _HOUR_MS
+    return RibbonWindow(latest_ms if from_ms is None else min(from_ms, latest_ms))
 
 
 def _now_ms() -> int:

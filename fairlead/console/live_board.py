@@ -103,13 +103,11 @@ class LiveBoard(ABC):
             touched, self._touched = self._touched, Touched()
             self._folded_s = loop.time()
             try:
-                found = await run_in_threadpool(self.look(touched))
+                self._publish(await run_in_threadpool(self.look(touched)))
             except Exception:
                 # The view may have moved on under the look; the next one may go well.
                 log.exception("live_look_failed")
                 self._touched.add(touched)
-                continue
-            self._publish(found)
 
     def _publish(self, found: Any) -> None:
         self._written.clear()

@@ -41,16 +41,16 @@ class LiveRibbon:
 
     def take(self, found: Ribbon | RibbonChange, version: int) -> bool:
         """Take what was found as that of a version; return whether anything is new."""
-        known = self.newest
         if isinstance(found, Ribbon):
             shown = {each.queue for each in found.rows}
             gone = [queue for queue in self._rows if queue not in shown]
             self._kept_since_ms = found.kept_since_ms
-            offsets = {each.at.offset for each in found.marks}
-            self._marks = [each for each in self._marks if each[0].at.offset in offsets]
+            told = {*map(_decided, found.marks)}
+            self._marks = [each for each in self._marks if _decided(each[0]) in told]
         else:
             gone = [queue for queue in found.gone if queue in self._rows]
-        fresh = [each for each in found.marks if each.at.offset > known]
+        known = {_decided(mark) for mark, _ in self._marks}
+        fresh = [each for each in found.marks if _decided(each) not in known]
         moved = [each for each in found.rows if self._row(each.queue) != each]
         for row in moved:
             self._rows[row.queue] = row, version
@@ -108,3 +108,8 @@ class LiveRibbon:
     def _within(self, window: RibbonWindow, version: int) -> list[RibbonRow]:
         rows = [row.within(window) for row, changed in self._rows.values() if changed > version]
         return sorted(rows, key=lambda each: queue_order(each.queue))
+
+
+def _decided(mark: RibbonMark) -> tuple[int, int]:
+    """Return what tells a decision from one that stands at its place in a topic made anew."""
+    return mark.at.offset, mark.append_ms

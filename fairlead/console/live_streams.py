@@ -62,7 +62,7 @@ class LiveStreams:
     def _group_board(self, name: str) -> GroupBoard:
         board = self._boards.get(name)
         if board is None:
-            board = self._boards[name] = GroupBoard(self._view, self._ribbons, name)
+            board = self._boards[name] = GroupBoard(self._view, self._ribbons, self._head, name)
             self._watched = frozenset(self._boards)
         return board
 

@@ -53,7 +53,11 @@ class PlanApi:
 
     async def plan(self, request: Request) -> Response:
         """Say what a change would move."""
-        return await self._answer(request, PlanBody, self._operations.plan)
+        principal = admitted(request.scope).principal
+        may_operate = principal.may("operate", request.path_params["group"])
+        return await self._answer(
+            request, PlanBody, partial(self._operations.plan, may_operate=may_operate)
+        )
 
     async def apply(self, request: Request) -> Response:
         """Carry out a plan, if the group is still as planned."""

@@ -41,8 +41,13 @@ class PlanOperations:
     def __init__(self, settings: Settings, open_data: OpenData | None) -> None:
         self._settings, self._open_data = settings, open_data
 
-    def plan(self, group: str, body: PlanBody, operator: Operator) -> Document | Problem:
-        """Return what a change would move, and what is needed to apply it."""
+    def plan(
+        self, group: str, body: PlanBody, operator: Operator, *, may_operate: bool
+    ) -> Document | Problem:
+        """Return what a change would move, and what is needed to apply it.
+
+        ``may_operate``: whether the caller may apply it.
+        """
         request = PlanRequest.of(group, body)
         if isinstance(request, Problem):
             return request
@@ -61,6 +66,7 @@ class PlanOperations:
             "epoch": None if start.epoch is None else [*start.epoch],
             "moves": moves,
             "command": plan_command(group, request.asked),
+            "may_operate": may_operate,
         }
         return Document({**shown.to_json(), **guard})
 
@@ -70,8 +76,8 @@ class PlanOperations:
         if isinstance(request, Problem):
             return request
         wait_s = None if body.dry_run else body.wait_ms / 1_000
-        reader = self._reader(group, request)
         try:
+            reader = self._reader(group, request)
             operated = OperatedGroup.read(group, self._settings)
             live, topics = live_group(reader)
             saved = SavedPlan(
