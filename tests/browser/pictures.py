@@ -74,7 +74,7 @@ def test_the_pictures_are_taken(
     take("group-dark", "groups", GROUP, query=around, **DARK)
     take("group-phone", "groups", GROUP, query=around, **PHONE)
     take("decision", "groups", GROUP, "decisions", str(newest))
-    take("what-if-dark", "groups", GROUP, "what-if", query=plan, **DARK)
+    take("what-if-dark", "groups", GROUP, "what-if", query=plan, url=console, **DARK)
     take("safety-zh-phone", "safety", locale="zh-CN", **PHONE)
     sizes = {path.name: path.stat().st_size for path in FOLDER.glob("*.png")}
     assert {name: size for name, size in sizes.items() if size > BYTES_MAX} == {}

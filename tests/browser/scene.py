@@ -110,7 +110,9 @@ class Scene:
         queues = {"orders": QUEUES, "wide": QUEUES_WIDE, "hostile": 12, "few": 2}
         self.topics = TimedTopics(now_ms=begun_ms)
         self.world = _Engine(queues=queues, topics=self.topics)
-        self.world.topics.tick(1)
+        # An engine writes what conf/ gives all groups: plans read it there.
+        self.topics.rule("*", "strategy", {"name": "STICKY"})
+        self.topics.tick(1)
         self._begin()
         self._live_an_hour()
         self.catch_up()
