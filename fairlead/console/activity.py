@@ -1,6 +1,6 @@
 """How busy each group was in the last day, hour by hour: the answer of `/api/v1/history`."""
 
-import threading
+import asyncio
 import time
 from collections.abc import Callable, Mapping
 from typing import Any, Final
@@ -10,7 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from fairlead.console.answers import json_answer, may_observe
+from fairlead.console.answers import NOT_READ, json_answer, may_observe
 from fairlead.console.parts import View
 from fairlead.observed.activity import BUCKET_MS, GroupActivity, activity_since, group_activity
 from fairlead.observed.observed_groups import ObservedGroups
@@ -25,6 +25,7 @@ class ActivityApi:
 
     Args:
         view: what is known of all groups.
+        history_ms: for how long it remembers decisions.
         now_ms: the time, in milliseconds since 1970.
         clock: a monotonic clock in seconds.
     """
@@ -32,12 +33,14 @@ class ActivityApi:
     def __init__(
         self,
         view: View,
+        history_ms: int,
         now_ms: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._view, self._now_ms, self._clock = view, now_ms, clock
-        self._lock = threading.Lock()
-        self._fresh_until = 0.0
+        self._history_ms = history_ms
+        self._one_look = asyncio.Lock()
+        self._fresh_until: float | None = None
         self._since_ms = 0
         self._groups: Mapping[str, GroupActivity] = {}
 
@@ -48,7 +51,10 @@ class ActivityApi:
 
     async def history(self, request: Request) -> Response:
         """Tell how much each group that the caller may observe decided and moved."""
-        since_ms, groups = await run_in_threadpool(self._fresh)
+        await self._freshen()
+        if self._fresh_until is None:
+            return NOT_READ.answer()
+        since_ms, groups = self._since_ms, self._groups
         document: dict[str, Any] = {
             "since_ms": since_ms,
             "bucket_ms": BUCKET_MS,
@@ -58,14 +64,23 @@ class ActivityApi:
         }
         return json_answer(document)
 
-    def _fresh(self) -> tuple[int, Mapping[str, GroupActivity]]:
-        with self._lock:
-            if self._clock() >= self._fresh_until:
-                self._since_ms = since_ms = activity_since(self._now_ms())
-                self._groups = self._view.query(lambda view: _activities(view, since_ms), {})
-                self._fresh_until = self._clock() + _FRESH_S
-            return self._since_ms, self._groups
+    async def _freshen(self) -> None:
+        """Look again if the last look is old; one thread looks, and who waits holds none."""
+        async with self._one_look:
+            if self._fresh_until is None or self._clock() >= self._fresh_until:
+                now_ms = self._now_ms()
+                since_ms = activity_since(now_ms)
+                kept_ms = now_ms - self._history_ms
+                self._groups = await run_in_threadpool(
+                    self._view.query, lambda view: _activities(view, since_ms, kept_ms), {}
+                )
+                self._since_ms, self._fresh_until = since_ms, self._clock() + _FRESH_S
+            if not self._view.is_whole:
+                # Half of the topics would show quiet hours that were none.
+                self._fresh_until = None
 
 
-def _activities(view: ObservedGroups, since_ms: int) -> Mapping[str, GroupActivity]:
-    return {name: group_activity(view.fold(name).decided, since_ms) for name in view.names()}
+def _activities(view: ObservedGroups, since_ms: int, kept_ms: int) -> Mapping[str, GroupActivity]:
+    return {
+        name: group_activity(view.fold(name).decided, since_ms, kept_ms) for name in view.names()
+    }

@@ -19,7 +19,25 @@ from fairlead.control.group_names import nearest_words
 from fairlead.http.problems import Problem
 from fairlead.wire.texts import GROUP
 
-__all__ = ["UnknownGroups", "json_answer", "may_observe", "observed", "refused"]
+__all__ = [
+    "DATA_HEADERS",
+    "NOT_READ",
+    "UnknownGroups",
+    "json_answer",
+    "may_observe",
+    "observed",
+    "refused",
+]
+
+DATA_HEADERS: Final = {"cache-control": "no-store", "x-content-type-options": "nosniff"}
+"""Nothing on the way keeps what a login has shown, or takes it for anything but JSON."""
+NOT_READ: Final = Problem(
+    503,
+    "not_read",
+    "The server still reads what stands in the topics; until then nobody knows it.",
+    "Ask again when /readyz answers 200.",
+    headers={"retry-after": "1"},
+)
 
 _PLACE: Final = "in the topics that are served"
 _ALL_GROUPS: Final = "GET /api/v1/groups lists all."
@@ -27,7 +45,7 @@ _ALL_GROUPS: Final = "GET /api/v1/groups lists all."
 
 def json_answer(document: Any, status: int = 200) -> Response:
     """Return a document as JSON."""
-    return Response(orjson.dumps(document), status, media_type="application/json")
+    return Response(orjson.dumps(document), status, DATA_HEADERS, "application/json")
 
 
 def refused(status: int, field: str, says: str, remedy: str) -> Response:

@@ -10,6 +10,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from fairlead.console.answers import DATA_HEADERS
 from fairlead.console.request_fields import BadFieldError, number_of
 from fairlead.history.moves import decided_moves
 from fairlead.history.ribbon import RibbonWindow
@@ -79,7 +80,7 @@ class HistoryApi:
         body = await run_in_threadpool(self._ribbons.ask, name, told, now_ms)
         if body is None:
             return await self._unknown(request, name)
-        return Response(body, media_type="application/json")
+        return Response(body, headers=DATA_HEADERS, media_type="application/json")
 
 
 def _window(request: Request, now_ms: int) -> RibbonWindow:

@@ -111,5 +111,5 @@ class LiveRibbon:
 
 
 def _decided(mark: RibbonMark) -> tuple[int, int]:
-    """Return what tells a decision from one that stands at its place in a topic made anew."""
+    """Return the place of a decision, and its time: a new topic has the same places again."""
     return mark.at.offset, mark.append_ms

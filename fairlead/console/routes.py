@@ -40,7 +40,7 @@ def console_routes(parts: ConsoleParts, assets: Assets, present: Present) -> lis
         Route("/console/{file:path}", assets.file),
         *Logins(parts.settings).routes,
         *SafetyApi(parts.view, parts.groups_head).routes,
-        *ActivityApi(parts.view).routes,
+        *ActivityApi(parts.view, parts.settings.serve.history_ms).routes,
         *LiveApi(parts.view, live, parts.streams, parts.unknown.answer).routes,
         *HistoryApi(ribbons, parts.unknown.answer).routes,
         *PlanApi(PlanOperations(parts.settings, parts.open_data)).routes,

@@ -5,7 +5,7 @@ owns what: the verdicts are those of `fairlead.observed.verdict`, and the handov
 `fairlead.observed.handovers`.
 """
 
-import threading
+import asyncio
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -17,10 +17,9 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from fairlead.access.guard import admitted
-from fairlead.console.answers import json_answer
+from fairlead.console.answers import NOT_READ, json_answer
 from fairlead.console.parts import View
 from fairlead.errors import FairleadError
-from fairlead.http.problems import Problem
 from fairlead.observed.engine_liveness import EngineLiveness
 from fairlead.observed.finding import Finding
 from fairlead.observed.handovers import HandoverTally
@@ -38,13 +37,6 @@ _READ: Final = ("now_ms", "ready", "reason", "records_behind")
 """What was not read yet is not called safe."""
 _OVERLAP: Final = "overlap"
 _DEFECT: Final = "this is a defect of fairlead; please report it with a recording of the topics"
-_NOT_READ: Final = Problem(
-    503,
-    "not_read",
-    "The server still reads what stands in the topics; until then nobody knows what is safe.",
-    "Ask again when /readyz answers 200.",
-    headers={"retry-after": "1"},
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,7 +87,7 @@ class SafetyApi:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self._view, self._head, self._clock = view, head, clock
-        self._lock = threading.Lock()
+        self._one_look = asyncio.Lock()
         self._look: _Look | None = None
         self._fresh_until = 0.0
 
@@ -107,9 +99,11 @@ class SafetyApi:
     async def safety(self, request: Request) -> Response:
         """Tell whether all is safe in the groups that the caller may observe."""
         if not self._view.is_whole:
-            return _NOT_READ.answer()
+            return NOT_READ.answer()
         principal = admitted(request.scope).principal
-        look = await run_in_threadpool(self._fresh)
+        look = await self._fresh()
+        if look is None:
+            return NOT_READ.answer()
         head = await run_in_threadpool(self._head)
         document = self._document(look, lambda group: principal.may("observe", group))
         return json_answer({**{key: head[key] for key in _READ}, **document})
@@ -147,12 +141,19 @@ class SafetyApi:
             "rejects": {"total_seen": seen, "newest": [each.to_json(None) for each in newest]},
         }
 
-    def _fresh(self) -> _Look:
-        """Return a look that is not too old; one thread at a time looks."""
-        with self._lock:
+    async def _fresh(self) -> _Look | None:
+        """Return a look that is not too old; None: meanwhile the topics are read again.
+
+        One thread looks; whoever waits for it holds none.
+        """
+        async with self._one_look:
             if self._look is None or self._clock() >= self._fresh_until:
                 begun = self._clock()
-                self._look = self._look_again()
+                look = await run_in_threadpool(self._look_again)
+                if not self._view.is_whole:
+                    # It may have seen a half of the groups, and a half looks safe.
+                    return None
+                self._look = look
                 took = self._clock() - begun
                 self._fresh_until = begun + max(_FRESH_S, _SHARE * took)
             return self._look

@@ -32,19 +32,19 @@ def activity_since(now_ms: int) -> int:
     return now_ms - now_ms % BUCKET_MS - (BUCKETS - 1) * BUCKET_MS
 
 
-def group_activity(decided: GroupDecisions, since_ms: int) -> GroupActivity:
-    """Return what a group did from a time on."""
+def group_activity(decided: GroupDecisions, since_ms: int, kept_ms: int) -> GroupActivity:
+    """Return what a group did from a time on; ``kept_ms``: since when decisions are remembered."""
     moved, decisions = [0] * BUCKETS, [0] * BUCKETS
     for each in decided.history:
         bucket = (each.append_ms - since_ms) // BUCKET_MS
         if not each.superseded and 0 <= bucket < BUCKETS:
             moved[bucket] += each.queues_moved
             decisions[bucket] += 1
-    unknown = 0
+    unknown = min(max(0, -((since_ms - kept_ms) // BUCKET_MS)), BUCKETS)
     if len(decided.history) >= decided.bounds.decisions:
         # Older ones had to go, however young.
         oldest_ms = decided.history[0].append_ms
-        unknown = min(max(0, (oldest_ms - since_ms) // BUCKET_MS + 1), BUCKETS)
+        unknown = max(unknown, min((oldest_ms - since_ms) // BUCKET_MS + 1, BUCKETS))
     return GroupActivity(_without(moved, unknown), _without(decisions, unknown))
 
 

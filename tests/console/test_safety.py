@@ -1,5 +1,6 @@
 """Whether all is safe: over HTTP, as the list and the check say it, and for the caller alone."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
@@ -147,6 +148,16 @@ class _Looked:
         return getattr(self._held, name)
 
 
+class _ReadAgain(_Looked):
+    """A view whose topics are read again under the first look."""
+
+    def groups(self) -> object:
+        if not self.looks["groups"]:
+            self._held.begin(NAMES, PARTITIONS)
+        self.looks["groups"] += 1
+        return self._held.groups()
+
+
 def test_callers_share_a_look(rows: list[RawRecord]) -> None:
     """However many ask, the groups are looked through once in a while, and later once more."""
     held = SharedView(load_settings().serve, 1_000, STRATEGIES)
@@ -155,14 +166,35 @@ def test_callers_share_a_look(rows: list[RawRecord]) -> None:
     held.follow()
     view, now_s = _Looked(held), [100.0]
     api = SafetyApi(view, dict, lambda: now_s[0])  # type: ignore[arg-type]
-    first = api._fresh()  # noqa: SLF001 - what callers share has no other face
+
+    async def fresh() -> object:
+        return await api._fresh()  # noqa: SLF001 - what callers share has no other face
+
+    first = asyncio.run(fresh())
     once = view.looks["query"]
     assert once > 0
-    assert api._fresh() is first  # noqa: SLF001
+    assert asyncio.run(fresh()) is first
     assert view.looks["query"] == once
     now_s[0] += 60
-    assert api._fresh() is not first  # noqa: SLF001
+    assert asyncio.run(fresh()) is not first
     assert view.looks["query"] == 2 * once
+
+
+def test_a_look_at_half_of_the_topics_is_not_kept(rows: list[RawRecord]) -> None:
+    """If a server reads the topics again during a look, it does not answer with what that saw."""
+    held = SharedView(load_settings().serve, 1_000, STRATEGIES)
+    held.begin(NAMES, PARTITIONS)
+    held.apply(rows)
+    held.follow()
+    api = SafetyApi(_ReadAgain(held), dict)  # type: ignore[arg-type]
+
+    async def fresh() -> object:
+        return await api._fresh()  # noqa: SLF001 - what callers share has no other face
+
+    assert asyncio.run(fresh()) is None
+    held.apply(rows)
+    held.follow()
+    assert asyncio.run(fresh()) is not None
 
 
 def test_a_group_that_cannot_be_read_stops_no_other(

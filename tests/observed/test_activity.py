@@ -46,7 +46,7 @@ def test_each_decision_counts_in_its_hour() -> None:
             _at(moving, NOW_MS, superseded=True),
         ]
     )
-    found = group_activity(decided, since_ms)
+    found = group_activity(decided, since_ms, since_ms)
     assert found.decisions == [2, *[0] * (BUCKETS - 2), 1]
     assert found.moved == [2 * moving.queues_moved, *[0] * (BUCKETS - 2), moving.queues_moved]
 
@@ -55,6 +55,15 @@ def test_what_had_to_be_forgotten_is_not_nothing() -> None:
     """Of a group with more decisions than are kept, the hours before the oldest one are unknown."""
     since_ms, some = activity_since(NOW_MS), _some()
     kept = [_at(some[0], since_ms + 2 * BUCKET_MS + 5), _at(some[0], since_ms + 5 * BUCKET_MS)]
-    found = group_activity(_decided(kept, kept_max=2), since_ms)
+    found = group_activity(_decided(kept, kept_max=2), since_ms, since_ms)
     assert found.decisions[:4] == [None, None, None, 0]
     assert found.decisions[5] == 1
+
+
+def test_what_the_server_does_not_keep_so_long_is_not_nothing() -> None:
+    """Hours that begin before decisions are remembered are unknown, and later ones are counted."""
+    since_ms, some = activity_since(NOW_MS), _some()
+    decided = _decided([_at(some[0], since_ms + 2 * BUCKET_MS + 5)])
+    found = group_activity(decided, since_ms, since_ms + BUCKET_MS + 1)
+    assert found.decisions[:4] == [None, None, 1, 0]
+    assert group_activity(decided, since_ms, NOW_MS).decisions == [None] * BUCKETS

@@ -126,6 +126,10 @@ export default {
   "groups.never": "none seen",
   "groups.moved": { one: "{n} moved", other: "{n} moved" },
   "groups.day_calm": "No queue moved in the last 24 hours",
+  "groups.day_part": {
+    one: "1 queue moved in the last {hours} hours; of the hours before, the server knows too little",
+    other: "{n} queues moved in the last {hours} hours; of the hours before, the server knows too little",
+  },
   "groups.day": {
     one: "1 queue moved in the last 24 hours",
     other: "{n} queues moved in the last 24 hours, in {hours} of them; at most {most} in one hour",

@@ -126,6 +126,7 @@ export default {
   "groups.never": "未见",
   "groups.moved": { other: "移动 {n} 个" },
   "groups.day_calm": "过去 24 小时没有队列移动",
+  "groups.day_part": { other: "最近 {hours} 小时移动了 {n} 个队列；更早的情况，服务器所知不足" },
   "groups.day": { other: "过去 24 小时移动了 {n} 个队列，分布在 {hours} 个小时；一小时内最多 {most} 个" },
   "groups.feed": "最新的重平衡",
   "groups.feed_empty": "还没有队列移动过。",

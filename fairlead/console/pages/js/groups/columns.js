@@ -157,8 +157,10 @@ function Last({ last, t }) {
 function Day({ moved, t }) {
   if (!moved) return html`<span class="muted">–</span>`;
   const all = total(moved);
-  const label =
-    all === 0
+  const isPart = moved.includes(null);
+  const label = isPart
+    ? t("groups.day_part", { n: all, hours: moved.filter((each) => each !== null).length })
+    : all === 0
       ? t("groups.day_calm")
       : t("groups.day", { n: all, hours: moved.filter(Boolean).length, most: Math.max(...moved) });
   return html`<${Spark} values=${moved} label=${label} />`;
