@@ -123,6 +123,8 @@ class Group:
         return holds
 
 
+# Almost a minute: the rules that the next tests set go the same way.
+@pytest.mark.slow
 def test_pinned_at_run_time(engine: SharedEngine, tmp_path: Path) -> None:
     """STICKY and a pin are set while the job runs: answered, audited, carried out; then refused."""
     group = Group(engine, "pinned")

@@ -145,6 +145,7 @@ def test_second_driver_on_a_checkpoint_of_its_own(
     assert_decided_once(log)
 
 
+@pytest.mark.slow
 def test_killed_before_the_first_commit(
     spark: "SparkSession", settings: Settings, log: Log
 ) -> None:
@@ -171,6 +172,7 @@ def test_killed_before_the_first_commit(
         assert "recovery_started" in log.bodies("decisions")[1]["triggers"]
 
 
+@pytest.mark.slow
 def test_commits_gone_and_state_kept(spark: "SparkSession", settings: Settings, log: Log) -> None:
     """Spark would begin anew on top of old states: it is refused, and the way out works."""
     with Fleet(settings.kafka) as fleet:
