@@ -1,6 +1,7 @@
 """The demo as a user runs it: the whole script with every part real, and its end in a hurry."""
 
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -67,6 +68,7 @@ def test_the_demo_passes_its_own_judge(tmp_path: Path, seed: int, chosen: list[s
     assert document["messages"] >= 10_000
     # Consumers in other languages took part.
     assert b"no consumer is in" not in ended.stderr
+    assert re.search(rb"console: http://127\.0\.0\.1:\d+/#/groups/demo ", ended.stderr)
     steps = GATEWAY_STEPS if "--gateway" in chosen else STEPS
     assert [step["name"] for step in document["steps"]] == list(steps)
     assert len(document["killed"]) == 1

@@ -143,6 +143,10 @@ class Demo:
         plan, condition = system.plan, threading.Condition()
         system.start_bridge()
         system.start_engine()
+        # Where brokers are broken, each second of the processor counts.
+        has_console = not self._options.faults
+        if has_console:
+            system.start_serve()
         arguments = {
             "bootstrap": system.bootstrap,
             "prefix": plan.prefix,
@@ -177,6 +181,9 @@ class Demo:
             script = self._script(stack, system, fleet, follower, heard)
         script.prepare()
         system.await_engine()
+        if has_console:
+            system.await_serve()
+            self._screen.say(f"console: {system.serve_url}/#/groups/{GROUP} shows it in a browser")
         show = Show(GROUP, fleet, follower, script)
         producer = self._start_producer(stack, system, show)
         self._screen.open(show)
