@@ -8,6 +8,7 @@ from starlette.routing import Route
 
 from fairlead.console.activity import ActivityApi
 from fairlead.console.assets import Assets
+from fairlead.console.group_check import CheckApi
 from fairlead.console.history_api import HistoryApi
 from fairlead.console.live_api import LiveApi
 from fairlead.console.live_streams import LiveStreams
@@ -40,6 +41,7 @@ def console_routes(parts: ConsoleParts, assets: Assets, present: Present) -> lis
         Route("/console/{file:path}", assets.file),
         *Logins(parts.settings).routes,
         *SafetyApi(parts.view, parts.groups_head).routes,
+        *CheckApi(parts.view, parts.unknown.answer).routes,
         *ActivityApi(parts.view, parts.settings.serve.history_ms).routes,
         *LiveApi(parts.view, live, parts.streams, parts.unknown.answer).routes,
         *HistoryApi(ribbons, parts.unknown.answer).routes,

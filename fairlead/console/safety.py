@@ -18,13 +18,13 @@ from starlette.routing import Route
 
 from fairlead.access.guard import admitted
 from fairlead.console.answers import NOT_READ, json_answer
+from fairlead.console.group_check import checked_group
 from fairlead.console.parts import View
-from fairlead.errors import FairleadError
 from fairlead.observed.engine_liveness import EngineLiveness
 from fairlead.observed.finding import Finding
 from fairlead.observed.handovers import HandoverTally
 from fairlead.observed.observed_groups import ObservedGroups
-from fairlead.observed.verdict import VerdictWord, check_group, unreadable_group
+from fairlead.observed.verdict import VerdictWord
 
 __all__ = ["SafetyApi"]
 
@@ -36,7 +36,6 @@ _WORDS: Final[tuple[VerdictWord, ...]] = ("safe", "nobody", "problems", "unreada
 _READ: Final = ("now_ms", "ready", "reason", "records_behind")
 """What was not read yet is not called safe."""
 _OVERLAP: Final = "overlap"
-_DEFECT: Final = "this is a defect of fairlead; please report it with a recording of the topics"
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,10 +172,10 @@ class SafetyApi:
         """Return a group; one with nothing wrong by its line is not looked through again."""
         if not line["problems"] and not line["alarms"]:
             return _Checked("safe" if line["members"] else "nobody", (), handovers, since_ms)
-        found = self._view.query(lambda view: _verdict(view, line["group"]), None)
+        found = self._view.query(lambda view: checked_group(view, line["group"]), None)
         if found is None:
             return _Checked("nobody", (), handovers, since_ms)
-        return _Checked(*found, handovers, since_ms)
+        return _Checked(found.word, found.findings, handovers, since_ms)
 
 
 _NO_HANDOVERS: Final[tuple[HandoverTally, int | None]] = (HandoverTally(), None)
@@ -189,17 +188,3 @@ def _facts(view: ObservedGroups) -> _Facts:
         history = group.decided.history
         handovers[group.name] = group.handovers.tally, history[0].append_ms if history else None
     return _Facts(view.as_of_ms, handovers, view.engine(now_ms), view.wrong_bridges(now_ms))
-
-
-def _verdict(view: ObservedGroups, group: str) -> tuple[VerdictWord, Sequence[Finding]] | None:
-    """Return the verdict on a group; None: it has just gone."""
-    try:
-        standing = view.group(group, time.time_ns() // 1_000_000)
-        if standing is None:
-            return None
-        verdict = check_group(standing)
-    except FairleadError as error:
-        verdict = unreadable_group(group, error.message, error.remedy)
-    except Exception as error:  # noqa: BLE001 - whatever one group does, the others are checked
-        verdict = unreadable_group(group, f"{type(error).__name__}: {error}", _DEFECT)
-    return verdict.word, verdict.findings

@@ -104,10 +104,16 @@ class DecisionExplainer:
             self._heard[audit.row.offset] = self.last_heard(clients, audit.at_ms, end)
         return self._heard.get(audit.row.offset, {})
 
-    def last_heard(self, clients: Collection[str], at_ms: int, end: int) -> Mapping[str, LastHeard]:
+    def last_heard(
+        self, clients: Collection[str], at_ms: int, end: int, *, newest: bool = False
+    ) -> Mapping[str, LastHeard]:
         """Return the last heartbeats of clients before an offset of their partition.
 
-        ``at_ms``: about when the record at that offset was appended.
+        Args:
+            clients: the clients.
+            at_ms: about when the record at that offset was appended.
+            end: the offset.
+            newest: of each client its newest process counts, not one that fell silent.
         """
         heard: Mapping[str, LastHeard] = {}
         for before_ms in _HEARD_MS:
@@ -119,6 +125,7 @@ class DecisionExplainer:
                 end,
                 self.tick_ms,
                 lease_ms=self.patience().lease_ms,
+                newest=newest,
             )
             if heard.keys() >= {*clients}:
                 break

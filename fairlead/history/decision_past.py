@@ -15,6 +15,7 @@ from fairlead.wire.decision_records import DecisionRecord
 __all__ = ["DecisionPast", "decision_past", "owners_before"]
 
 Owners = Mapping[MessageQueue, str | None]
+_Times = dict[MessageQueue, int]
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,7 @@ class DecisionPast:
         moves: the queues that it moved.
         began_ms: moved queue -> since when its next client could work.
         released_ms: moved queue -> when its former client released it.
+        heard_ms: moved queue -> the last heartbeat of its former client, which was taken for dead.
         queues_moved: how many queues it gave to a client that did not have them.
         fewest: the fewest moves that an even share by number needed.
         spread_before: how many queues the members that took part owned before it.
@@ -40,6 +42,7 @@ class DecisionPast:
     moves: tuple[Move, ...]
     began_ms: Mapping[MessageQueue, int]
     released_ms: Mapping[MessageQueue, int]
+    heard_ms: Mapping[MessageQueue, int]
     queues_moved: int
     fewest: int
     spread_before: QueueSpread
@@ -70,13 +73,14 @@ def decision_past(
     before = owners_before(fold.grants, offset, fold.owners)
     after = owners_before(fold.grants, offset + 1, fold.owners)
     owned = {queue: owner for queue, owner in after.items() if owner is not None}
-    began_ms, released_ms = _times(fold, moves)
+    began_ms, released_ms, heard_ms = _times(fold, moves)
     return DecisionPast(
         audit=audit,
         prelude=fold.grants.prelude_of(audit),
         moves=moves,
         began_ms=began_ms,
         released_ms=released_ms,
+        heard_ms=heard_ms,
         queues_moved=decision.queues_moved,
         fewest=min(decision.queues_moved, fewest_moves(before, owned)),
         spread_before=QueueSpread.of(before.values(), audit.members),
@@ -109,12 +113,14 @@ def owners_before(
     return owners
 
 
-def _times(
-    fold: RibbonFold, moves: Iterable[Move]
-) -> tuple[dict[MessageQueue, int], dict[MessageQueue, int]]:
-    """Return since when the next client of each moved queue could work, and when it was free."""
-    began: dict[MessageQueue, int] = {}
-    released: dict[MessageQueue, int] = {}
+def _times(fold: RibbonFold, moves: Iterable[Move]) -> tuple[_Times, _Times, _Times]:
+    """Return when the next client of each moved queue began, and the last signs of the former one.
+
+    Its last signs are its release, and the last heartbeat of one that was taken for dead.
+    """
+    began: _Times = {}
+    released: _Times = {}
+    heard: _Times = {}
     for move in moves:
         spans = {each.epoch: each for each in fold.row(move.queue).spans}
         after = None if move.after is None else spans.get(move.after.epoch)
@@ -123,7 +129,9 @@ def _times(
             began[move.queue] = after.begins_ms
         if before is not None and before.released_ms is not None:
             released[move.queue] = before.released_ms
-    return began, released
+        elif before is not None and before.silent_since_ms is not None:
+            heard[move.queue] = before.silent_since_ms
+    return began, released, heard
 
 
 def _copied(move: Move) -> Move:

@@ -13,7 +13,7 @@ from fairlead.wire.decision_records import DecisionRecord
 
 __all__ = ["DecisionProof", "HandoverStep", "ProvedDecision", "QueueSpread", "steps_of"]
 
-StepName = Literal["dropped", "released", "taken", "granted", "began"]
+StepName = Literal["heard", "dropped", "released", "taken", "granted", "began"]
 """``taken``: the engine took the queue from a client that did not release it."""
 
 
@@ -77,6 +77,7 @@ def steps_of(
     released: FoundRelease | None,
     began_ms: int | None,
     released_ms: int | None = None,
+    heard_ms: int | None = None,
 ) -> list[HandoverStep]:
     """Return the steps of a move, in the order in which they happened.
 
@@ -85,6 +86,7 @@ def steps_of(
         released: the release of the former grant.
         began_ms: since when the next client could work; None: it waits, or there is none.
         released_ms: when that release was appended, if only that is known.
+        heard_ms: the last heartbeat of a former client that was taken for dead.
     """
     before, after = move.before, move.after
     steps: list[HandoverStep] = []
@@ -96,6 +98,8 @@ def steps_of(
         steps.append(HandoverStep("released", released_ms))
     elif before is not None and before.ended is not None:
         steps.append(_decided("taken", before.ended))
+        if heard_ms is not None:
+            steps.append(HandoverStep("heard", heard_ms))
     offset = None if after is None or after.position is None else after.position.offset
     if released is not None and after is not None and after.gate and after.given is not None:
         # It waited for that release, and may have begun with it before a decision let it in.

@@ -68,7 +68,8 @@ def _steps(
     released = None if move.before is None else releases.get(name_of(move.before))
     seen_ms = past.released_ms.get(move.queue)
     if released is not None or seen_ms is None:
-        return steps_of(move, released, began_ms)
+        heard_ms = past.heard_ms.get(move.queue)
+        return steps_of(move, released, began_ms, heard_ms=heard_ms)
     return steps_of(move, None, began_ms, seen_ms)
 
 

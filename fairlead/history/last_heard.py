@@ -62,10 +62,12 @@ def last_heard(
     tick_ms: int,
     *,
     lease_ms: int = 0,
+    newest: bool = False,
 ) -> Mapping[str, LastHeard]:
     """Return the last heartbeat of each client before an offset; unheard clients are left out.
 
-    If a client id heartbeats again in another incarnation, the one that fell silent counts.
+    If a client id heartbeats again in another incarnation, the one that fell silent counts, unless
+    the newest is asked for.
 
     Args:
         rows: of the group's partition of heartbeats, in order.
@@ -74,6 +76,7 @@ def last_heard(
         end: the first offset that the decision had not read.
         tick_ms: the period of the engine's ticks.
         lease_ms: that of the group: longer silence counts as fallen silent.
+        newest: the incarnation that was heard last counts, whatever became of others.
     """
     clock = ShardClock(TICKS_PER_MOVE * tick_ms)
     heard: dict[tuple[str, str], tuple[RawRecord, int, int]] = {}
@@ -91,7 +94,7 @@ def last_heard(
     for (client_id, _), (row, lease, at_ms) in heard.items():
         place = (row.topic, row.partition, row.offset)
         beat_heard = LastHeard(place, row.append_ms, lease, clock.clock_ms - at_ms)
-        if client_id not in last or beat_heard.silent_ms > max(lease, lease_ms):
+        if newest or client_id not in last or beat_heard.silent_ms > max(lease, lease_ms):
             last[client_id] = beat_heard
     return last
 

@@ -176,7 +176,7 @@ class _StoryReader:
         if not owners:
             return {}
         patience = self.explainer.patience()
-        heard = self.explainer.last_heard(owners, now_ms, INT64_MAX)
+        heard = self.explainer.last_heard(owners, now_ms, INT64_MAX, newest=True)
         silences = {each: silent_owner(heard.get(each), patience, now_ms) for each in owners}
         return {each: silence for each, silence in silences.items() if silence is not None}
 

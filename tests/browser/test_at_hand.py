@@ -29,6 +29,34 @@ def test_a_pause_freezes_the_page(visit: Visiting, told: Told) -> None:
     expect(person.page.locator(members)).to_contain_text("job-late")
 
 
+def test_a_page_that_is_opened_in_a_pause_is_shown_once(visit: Visiting, told: Told) -> None:
+    """Whoever goes on while paused sees how things stand there, and then nothing that is new."""
+    person = visit()
+    person.open("groups")
+    arrived(person)
+    person.page.get_by_role("button", name="Pause").click()
+    person.page.get_by_role("link", name="job-0000", exact=True).first.click()
+    members = person.page.locator("table[aria-label=Members]")
+    expect(members).to_contain_text("job-0000-first")
+    expect(person.page.locator("header")).to_contain_text("paused")
+    other = visit()
+    other.open("groups", "job-0000")
+    told.change(lambda scene: scene.join("job-unseen", "job-0000", "few"))
+    expect(other.page.locator("table[aria-label=Members]")).to_contain_text("job-unseen")
+    expect(members).not_to_contain_text("job-unseen")
+
+
+def test_a_group_tells_what_is_wrong_and_what_helps(visit: Visiting) -> None:
+    """What is wrong stands first on the page of its group, in words, with the remedy."""
+    person = visit()
+    safety = person.page.request.get(f"{person.url}/api/v1/safety").json()
+    wrong = next(each for each in safety["violations"] if each["group"] != "*")
+    person.open("groups", wrong["group"])
+    listed = person.page.locator(".problem-list")
+    expect(listed).to_contain_text(wrong["remedy"])
+    expect(listed).to_contain_text(wrong["says"].split(" ")[0])
+
+
 def test_a_language_that_somebody_chose_stays(visit: Visiting) -> None:
     """The page changes at once, and is in that language when it is opened again."""
     person = visit()

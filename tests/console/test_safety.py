@@ -67,6 +67,21 @@ def _told(served: ServedView, path: str, token: str) -> dict[str, object]:
     return document
 
 
+def test_a_check_of_one_group_tells_the_same_of_it(served: ServedView) -> None:
+    """What is wrong with a group stands at its own path too, for whoever may observe it alone."""
+    told = _told(served, SAFETY, ALL[0])
+    headers = {"Authorization": f"Bearer {OF_ORDERS[0]}"}
+    answered = served.ask("GET", "/api/v1/groups/orders/check", headers=headers)
+    assert_answer("Verdict", answered.document)
+    assert isinstance(told["violations"], list)
+    of_orders = [each for each in told["violations"] if each["group"] == "orders"]
+    assert of_orders
+    found = [{"group": "orders", **each} for each in answered.document["problem_list"]]
+    assert [each["problem"] for each in found] == [each["problem"] for each in of_orders]
+    assert all(each["remedy"] for each in found)
+    assert served.ask("GET", "/api/v1/groups/payments/check", headers=headers).status == 403
+
+
 def test_what_is_wrong_is_what_the_list_says(served: ServedView) -> None:
     """The problems of each group in words are those of its line, and its verdict follows."""
     asked = served.ask("GET", "/api/v1/groups", headers={"Authorization": f"Bearer {ALL[0]}"})

@@ -47,6 +47,8 @@ def test_of_one_client_id_the_silent_incarnation_counts() -> None:
         for number, life in enumerate(["old", "old", *[None] * 13, "new", "new"])
     ]
     assert last_heard(rows, "orders", {"c1"}, 17, 1_000, lease_ms=10_000)["c1"].place[2] == 1
+    newest = last_heard(rows, "orders", {"c1"}, 17, 1_000, lease_ms=10_000, newest=True)
+    assert newest["c1"].place[2] == 16
     assert last_heard(rows[15:], "orders", {"c1"}, 17, 1_000, lease_ms=10_000)["c1"].place[2] == 16
 
 

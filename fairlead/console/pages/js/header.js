@@ -57,7 +57,8 @@ function useConnection() {
 // The state in one word, and what it means. Only a change of it is announced.
 function Connection() {
   const { app, known, behind, state, at, detail } = useConnection();
-  const says = app.t(`connection.${state}`, { at, n: format.number(known?.records_behind) });
+  const isUnread = behind && !known.records_behind;
+  const says = app.t(`connection.${isUnread ? "not_ready" : state}`, { at, n: format.number(known?.records_behind) });
   const title = [app.t(`connection.${state}_says`, { at }), behind ? known.reason : detail];
   return html`<span class="connection" role="status" data-kind=${state}
     title=${title.filter(Boolean).join(" ")}>

@@ -19,10 +19,12 @@ export function createLive({ api, settings, onUnknown }) {
   let source = null;
   let timer = null;
   let retries = 0;
+  let pausedMs = Date.now();
 
   const tell = (kind, detail = "") => {
-    const { kind: was, since_ms: since } = connection.get();
-    connection.set({ kind, since_ms: was === kind ? since : Date.now(), detail });
+    const { kind: before, since_ms: since } = connection.get();
+    const from = kind === "paused" ? pausedMs : before === kind ? since : Date.now();
+    connection.set({ kind, since_ms: from, detail });
   };
   const close = () => {
     clearTimeout(timer);
@@ -36,7 +38,8 @@ export function createLive({ api, settings, onUnknown }) {
   function open() {
     close();
     if (!followed) return tell("idle");
-    if (settings.get().paused) return tell("paused");
+    // A page that is opened meanwhile is told once how things stand.
+    if (settings.get().paused && followed.isTold) return tell("paused");
     if (document.hidden) return tell("hidden");
     if (!TRYING.has(connection.get().kind)) tell("connecting");
     return followed.everyMs ? ask(followed) : listen(followed);
@@ -50,6 +53,7 @@ export function createLive({ api, settings, onUnknown }) {
         if (source !== stream) return;
         heard();
         mine.handlers[name]?.(data ? JSON.parse(data) : {});
+        told(mine);
       });
     stream.onopen = () => {
       if (source === stream) heard();
@@ -73,10 +77,20 @@ export function createLive({ api, settings, onUnknown }) {
       if (asked.signal.aborted) return;
       heard();
       mine.handlers.snapshot?.(data);
+      if (told(mine)) return;
       again(Math.max(mine.everyMs, settings.get().interval_ms));
     } catch (problem) {
       if (!asked.signal.aborted) failed(mine, problem, again);
     }
+  }
+
+  // Return whether that was all: updates are paused.
+  function told(mine) {
+    mine.isTold = true;
+    if (!settings.get().paused) return false;
+    close();
+    tell("paused");
+    return true;
   }
 
   function heard() {
@@ -127,6 +141,7 @@ export function createLive({ api, settings, onUnknown }) {
   let was = settings.get();
   settings.subscribe((now) => {
     const changed = now.paused !== was.paused || now.interval_ms !== was.interval_ms;
+    if (now.paused && !was.paused) pausedMs = Date.now();
     was = now;
     if (changed) open();
   });

@@ -11,7 +11,7 @@ import { Client } from "../ribbon/legend.js";
 import { queueKey } from "../ribbon/model.js";
 import { Exact } from "./exact.js";
 
-const STEPS = ["dropped", "taken", "released", "granted", "began"];
+const STEPS = ["heard", "dropped", "taken", "released", "granted", "began"];
 const DRAWN_MAX = 128;
 
 const stepOf = (move, name) => move.steps?.find((each) => each.step === name) ?? null;
@@ -78,7 +78,7 @@ function columnsOf({ t, href }, group, { bounds, looks, told }) {
       key: "gap",
       label: t("steps.gap"),
       align: "end",
-      cell: (move) => html`<span class="num nowrap">${move.handover_ms === null ? "–" : `${number(move.handover_ms)} ms`}</span>`,
+      cell: (move) => html`<span class="num nowrap">${gapOf(move) === null ? "–" : length(gapOf(move))}</span>`,
     },
     {
       key: "offset",
@@ -93,6 +93,15 @@ function columnsOf({ t, href }, group, { bounds, looks, told }) {
       cell: (move) => html`<${Timeline} move=${move} bounds=${bounds} />`,
     }]),
   ];
+}
+
+// For how long nobody worked on the queue: from the last sign of the client before to the begin of
+// the next one.
+function gapOf(move) {
+  const from = stepOf(move, "released") ?? stepOf(move, "heard");
+  const to = stepOf(move, "began") ?? stepOf(move, "granted");
+  if (from === null || to === null) return move.handover_ms;
+  return Math.max(0, to.at_ms - from.at_ms);
 }
 
 const who = (t, client, looks) => client === null

@@ -1,8 +1,10 @@
 // The head of a group: what is wrong first, then how it stands, and what was decided last.
 
-import { html } from "../html.js";
+import { html, useEffect, useState } from "../html.js";
 import { useApp } from "../app.js";
+import { useNow } from "../clock.js";
 import { number, span as length } from "../format.js";
+import { worded } from "../groups/columns.js";
 import { Chip, PhaseChip } from "../parts/chip.js";
 import { Epoch, Inert } from "../parts/name.js";
 import { Figure } from "../parts/page.js";
@@ -10,10 +12,13 @@ import { Term } from "../parts/term.js";
 import { Span } from "../parts/time.js";
 import { Since } from "./since.js";
 
+const CHECK_MS = 10_000;
+
 /** What is wrong, each with its remedy, or that nothing is; and what was decided last. */
 export function Standing({ group, mark, at }) {
-  const { t } = useApp();
-  const { problems } = group;
+  const app = useApp();
+  const { t } = app;
+  const problems = useProblems(app, group, at);
   const kind = problems.length > 0 ? "bad" : busy(group) ? "busy" : "ok";
   return html`<section class="standing" data-kind=${kind} aria-labelledby="standing-head">
     <h2 id="standing-head" class="visually-hidden">${t("group.standing")}</h2>
@@ -22,11 +27,32 @@ export function Standing({ group, mark, at }) {
           <span>${sentence(t, group)}</span></p>`
       : html`<p class="standing-says"><${Chip} kind="bad">${t("group.problems", { n: problems.length })}<//></p>
           <ul class="problem-list">${problems.map((each) => html`<li key=${`${each.problem}\n${each.for}`}>
-            <strong><${Inert}>${each.says}<//></strong>
+            <strong><${Inert}>${each.says ?? worded(t, "finding", each.problem)}<//></strong>
             ${each.remedy && html`<span><span class="muted">${t("group.remedy")}${" "}</span><${Inert}>${each.remedy}<//></span>`}
           </li>`)}</ul>`}
     <${LastDecision} name=${group.group} mark=${mark} at=${at} />
   </section>`;
+}
+
+// What is wrong, in words and with what helps; of a moment of the past only the words are known.
+function useProblems(app, group, at) {
+  const words = group.problems;
+  const [told, setTold] = useState([]);
+  const now = useNow(app.clock, CHECK_MS);
+  const live = at === null && words.length > 0;
+  useEffect(() => {
+    if (!live) return undefined;
+    const stop = new AbortController();
+    app.api
+      .get(`api/v1/groups/${encodeURIComponent(group.group)}/check`, { signal: stop.signal })
+      .then((verdict) => setTold(verdict.problem_list))
+      .catch(() => stop.signal.aborted || setTold([]));
+    return () => stop.abort();
+  }, [app, group.group, words.join(" "), live, Math.floor(now / CHECK_MS)]);
+  if (words.length === 0) return [];
+  const known = live ? told.filter((each) => words.includes(each.problem)) : [];
+  const seen = new Set(known.map((each) => each.problem));
+  return [...known, ...words.filter((each) => !seen.has(each)).map((problem) => ({ problem, for: null }))];
 }
 
 const busy = (group) => group.queues_in_handover + group.queues_unassigned > 0;

@@ -19,7 +19,9 @@ export function Owners({ group, owners, looks }) {
 
 function Owner({ group, owner, looks }) {
   const { t, href } = useApp();
-  const { client_id: client, given_ms: given, ended_ms: ended, given_by: decision } = owner;
+  const { client_id: client, ended_ms: ended, given_by: decision } = owner;
+  // While it waited for the one before, that one still had the queue.
+  const given = owner.granted_ms ?? owner.given_ms;
   return html`<article class="owner">
     <h3 class="row"><${Client} look=${looks.get(client)}>${client}<//>
       <${Chip} kind=${owner.unsafe ? "bad" : (KINDS[owner.state] ?? "info")}>${t(`owner.${owner.state}`)}<//>

@@ -98,11 +98,15 @@ function Answer({ story, looks }) {
     return html`<p class="answer"><${Chip} kind=${story.state === "draining" ? "busy" : "bad"}>${t("queue.nobody")}<//>
       <${Inert}>${story.nobody_because ?? ""}<//></p>`;
   }
-  const newest = story.owners[0];
-  const cause = newest?.client_id === story.owner ? newest.given_by?.cause?.[0] : undefined;
+  // Since when and why belong to one grant: a client that starts again gets the queue anew.
+  const newest = story.owners[0]?.client_id === story.owner ? story.owners[0] : undefined;
+  const cause = newest?.given_by?.cause?.[0];
+  const since = newest?.granted_ms ?? newest?.given_ms ?? story.owner_since_ms;
+  const before = story.owner_since_ms !== null && since - story.owner_since_ms > 1_000;
   return html`<p class="answer"><${Client} look=${looks.get(story.owner)}>${story.owner}<//>
-    <span>${t(story.state === "gated" ? "queue.waits_since" : "queue.has_since")} <${Instant} ms=${story.owner_since_ms} />
-    ${cause && html`, ${t("queue.because")} <${Inert}>${cause.says}<//>`}.</span></p>`;
+    <span>${t(story.state === "gated" ? "queue.waits_since" : "queue.has_since")} <${Instant} ms=${since} />
+    ${cause && html`, ${t("queue.because")} <${Inert}>${cause.says}<//>`}.
+    ${before && html`${t("queue.same_since")} <${Instant} ms=${story.owner_since_ms} />.`}</span></p>`;
 }
 
 function Now({ story }) {
