@@ -32,7 +32,7 @@ PROBLEM_KINDS: Final[Mapping[int, tuple[str, ...]]] = {
         "token_in_url",
     ),
     401: ("bad_credentials", "no_credentials"),
-    403: ("forbidden", "foreign_page", "missing_right", "not_yours"),
+    403: ("csrf_missing", "forbidden", "foreign_page", "missing_right", "not_yours"),
     404: ("no_gateway", "unknown_group", "unknown_path", "unknown_session"),
     405: ("unknown_method",),
     409: ("lost",),

@@ -150,6 +150,7 @@ def test_a_given_port_that_is_taken_is_named(tmp_path: Path) -> None:
             EmbeddedKafka(tmp_path, port=port).start()
 
 
+@pytest.mark.slow
 def test_a_port_lost_between_look_and_bind_is_replaced(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -20,8 +20,8 @@ pytestmark = [pytest.mark.system, pytest.mark.broker, pytest.mark.spark]
     [
         client_faults.killed,
         client_faults.told_to_go,
-        client_faults.restarted_in_grace,
-        client_faults.frozen,
+        pytest.param(client_faults.restarted_in_grace, marks=pytest.mark.slow),
+        pytest.param(client_faults.frozen, marks=pytest.mark.slow),
         client_faults.cloned,
         # Drains and refusals are also told as stories, and wrong partitions are in every fuzz.
         pytest.param(log_faults.refused_heartbeats, marks=pytest.mark.slow),

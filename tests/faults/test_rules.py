@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.system, pytest.mark.broker, pytest.mark.spark]
     "fault",
     [
         rule_faults.eager,
-        rule_faults.forced,
+        pytest.param(rule_faults.forced, marks=pytest.mark.slow),
         # The explorer has it in every order of events.
         pytest.param(rule_faults.eager_but_ordered, marks=pytest.mark.slow),
         # Windows and resets are also told as stories, without an engine of their own.

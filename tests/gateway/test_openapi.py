@@ -35,7 +35,13 @@ if TYPE_CHECKING:
 
 CONTRACT = document()
 OPERATIONS = [
-    (mode, method, path)
+    pytest.param(
+        mode,
+        method,
+        path,
+        # It waits for news that never come; a test of streams reads them.
+        marks=[pytest.mark.slow] if mode.is_positive and path.endswith("}/events") else [],
+    )
     for path, methods in CONTRACT["paths"].items()
     for method, said in methods.items()
     for mode in GenerationMode

@@ -153,6 +153,7 @@ def test_queues_move_without_a_hole_or_a_repetition(world: World) -> None:
     assert world.system.broken() == []
 
 
+@pytest.mark.slow
 def test_a_frozen_client_loses_its_queues(world: World) -> None:
     """A client that stands still for longer than its lease gives nothing out when it goes on."""
     gateway = world.gateway()

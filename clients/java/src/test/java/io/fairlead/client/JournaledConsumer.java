@@ -219,5 +219,11 @@ public final class JournaledConsumer {
       Epoch epoch = epochs.remove(partition);
       write("stop", partition, "epoch", pair(epoch), "offset", next.get(partition));
     }
+
+    // The work has ended with the lease: nothing of the partition is processed from here on.
+    @Override
+    public void lost(TopicPartition partition) {
+      stopped(partition);
+    }
   }
 }
