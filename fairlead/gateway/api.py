@@ -34,7 +34,7 @@ from fairlead.gateway.requests import (
     subscriptions_of,
 )
 from fairlead.gateway.routes import route_of
-from fairlead.gateway.service import GatewayService
+from fairlead.gateway.service import NOT_READY, GatewayService
 from fairlead.gateway.session_log import incarnation_of_session
 from fairlead.http.problems import PROBLEM_TYPE, Problem
 from fairlead.wire.texts import GROUP
@@ -147,7 +147,7 @@ class GatewayApi:
         self._journal.replied(route, Asker(principal, session, group), reply)
         headers = _PROBLEM if isinstance(reply.body, Refusal) else _JSON
         if isinstance(reply.body, Refusal):
-            headers = [*headers, *_retry_after(reply.body)]
+            headers = [*headers, *_retry_after(reply.body), *_elsewhere(reply.body)]
         if body:
             # Else the server sends it in chunks, which costs both sides more.
             headers = [*headers, (b"content-length", b"%d" % len(body))]
@@ -309,6 +309,11 @@ async def _send_problem(send: Send, refusal: Refusal) -> None:
 
 def _retry_after(refusal: Refusal) -> list[tuple[bytes, bytes]]:
     return [(b"retry-after", b"%d" % refusal.retry_s)] if refusal.retry_s else []
+
+
+def _elsewhere(refusal: Refusal) -> list[tuple[bytes, bytes]]:
+    """End the connection of one that is not ready: a balancer may lead the next one elsewhere."""
+    return [(b"connection", b"close")] if refusal.kind == NOT_READY.kind else []
 
 
 def _result(body: Body) -> tuple[int, bytes]:

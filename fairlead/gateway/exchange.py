@@ -9,6 +9,10 @@ from fairlead_client.session.records import Assignment, Notice
 from fairlead.gateway.client_state import ClientState
 from fairlead.gateway.hosted_session import HostedSession
 from fairlead.gateway.poll_words import Poll
+from fairlead.gateway.session_log import Heard
+
+_LEASE_PARTS = 3
+"""Two polls that wait, one behind the other, take two parts of a lease; one part is left."""
 
 __all__ = ["Exchange", "KeptSession", "Newest", "PollRequest"]
 
@@ -120,6 +124,20 @@ class Exchange:
         """
         if self.was_read is not None:
             self.was_read = self.was_read._replace(releases=self.was_read.releases + 1)
+
+    def shorten_wait(self, heard: Heard | None) -> bool:
+        """Wait for news no longer than the client's lease allows; tell whether that is shorter.
+
+        Earlier polls may have had no answer, so that most of the lease is over. The client needs
+        this answer while there is still time to ask once more.
+        """
+        if heard is None or heard.renewed_ms is None or self.append_ms is None:
+            return False
+        used_ms = self.append_ms - heard.renewed_ms
+        until_ms = self.received_ms + self.state.lease_ms * 2 // _LEASE_PARTS - used_ms
+        is_shorter = until_ms < self.until_ms
+        self.until_ms = min(until_ms, self.until_ms)
+        return is_shorter
 
     @property
     def group(self) -> str:

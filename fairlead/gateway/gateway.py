@@ -316,6 +316,8 @@ class Gateway:
             self._reply(exchange, Left())
         else:
             self._feed(exchange, words, now_ms)
+            if exchange.shorten_wait(None if words is None else words.heard):
+                self._wake_at(exchange, exchange.until_ms)
             ended = exchange.hosted.lost
             if ended is not None:
                 self._reply(exchange, session_over(ended.reason, ended.message))

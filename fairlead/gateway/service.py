@@ -30,7 +30,7 @@ from fairlead.settings import KafkaSettings
 from fairlead.wire.raw import Partitions, RawRecord
 from fairlead.wire.topics import TopicNames
 
-__all__ = ["GatewayService"]
+__all__ = ["NOT_READY", "GatewayService"]
 
 _RELEASES_MS: Final = 600_000
 _FORGET_S: Final = 5.0

@@ -59,6 +59,9 @@ class Heard:
         issued: the sequence of the poll whose `state` the client had.
         at: the partition and offset.
         gateway: which gateway wrote it.
+        first_ms: when the first heartbeat of that poll was appended; two gateways may get one poll.
+        renewed_ms: when the first heartbeat of the poll was appended whose answer is the newest
+            that the client has; None: nobody knows.
         is_broken: a heartbeat before it came a lease or more after its predecessor: the session is
             over, whoever asks.
     """
@@ -68,7 +71,26 @@ class Heard:
     issued: int
     at: tuple[int, int]
     gateway: str
+    first_ms: int
+    renewed_ms: int | None
     is_broken: bool
+
+    def after(self, before: "Heard") -> "Heard":
+        """Return what both heartbeats say together."""
+        is_newest = self.sequence >= before.sequence
+        first_ms = self.first_ms if self.sequence > before.sequence else before.first_ms
+        renewed_ms = before.renewed_ms
+        if self.issued > before.issued:
+            renewed_ms = before.first_ms if self.issued == before.sequence else None
+        return replace(
+            self,
+            sequence=max(self.sequence, before.sequence),
+            issued=max(self.issued, before.issued),
+            gateway=self.gateway if is_newest else before.gateway,
+            first_ms=first_ms,
+            renewed_ms=renewed_ms,
+            is_broken=self.is_broken or before.is_broken,
+        )
 
 
 @dataclass(slots=True)
@@ -234,17 +256,15 @@ class SessionLog:
         since_ms = first_ms if before is None else before.append_ms
         broken = row.append_ms - since_ms >= spoken.lease_ms
         at = (row.partition, row.offset)
-        heard = Heard(row.append_ms, spoken.poll, spoken.state, at, spoken.gateway, broken)
-        if before is not None:
-            is_newest = heard.sequence >= before.sequence
-            heard = replace(
-                heard,
-                sequence=max(heard.sequence, before.sequence),
-                issued=max(heard.issued, before.issued),
-                gateway=heard.gateway if is_newest else before.gateway,
-                is_broken=heard.is_broken or before.is_broken,
-            )
-        words.heard = heard
+        # A join's heartbeat gives the lease by itself.
+        renewed_ms = row.append_ms if spoken.poll == 0 else None
+        heard = Heard(
+            *(row.append_ms, spoken.poll, spoken.state, at, spoken.gateway),
+            row.append_ms,
+            renewed_ms,
+            broken,
+        )
+        words.heard = heard if before is None else heard.after(before)
         return spoken.incarnation
 
     def _read_word(self, row: RawRecord) -> str | None:

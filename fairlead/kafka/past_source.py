@@ -7,10 +7,10 @@ a key, so a key that was written again later has lost what it said then: `lost` 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from typing import Final
 
+from fairlead.kafka.forwarding_source import ForwardingSource
 from fairlead.kafka.missing_record import COMPACTED_TOPICS, RecordPlace, WhyMissing
 from fairlead.kafka.topic_source import TopicSource
-from fairlead.wire.raw import Partitions, RawRecord
-from fairlead.wire.topics import TopicNames
+from fairlead.wire.raw import RawRecord
 
 __all__ = ["PastSource"]
 
@@ -20,7 +20,7 @@ _LOOKS_BACK_MS: Final = (60_000, 1_200_000, None)
 """Look so far before the moment for the newest record, in turn; None: from the first."""
 
 
-class PastSource:
+class PastSource(ForwardingSource):
     """What a source showed at a moment.
 
     Args:
@@ -32,7 +32,8 @@ class PastSource:
     """
 
     def __init__(self, source: TopicSource, at_ms: int) -> None:
-        self._source, self._at_ms = source, at_ms
+        super().__init__(source)
+        self._at_ms = at_ms
         self._instead: dict[str, Sequence[RawRecord]] = {}
         self.lost: dict[str, set[bytes]] = {}
 
@@ -40,33 +41,9 @@ class PastSource:
         """Show these rows in place of a topic's own."""
         self._instead[suffix] = rows
 
-    @property
-    def names(self) -> TopicNames:
-        """The names of the topics."""
-        return self._source.names
-
-    @property
-    def partitions(self) -> Partitions:
-        """Their partition counts."""
-        return self._source.partitions
-
-    @property
-    def place(self) -> str:
-        """The location of the topics."""
-        return self._source.place
-
-    @property
-    def tick_ms(self) -> int | None:
-        """The period of the engine's ticks; None: the one in conf/."""
-        return self._source.tick_ms
-
     def now_ms(self) -> int:
         """Return the moment."""
         return self._at_ms
-
-    def partitions_of(self, suffix: str) -> range:
-        """Return the partitions of a topic."""
-        return self._source.partitions_of(suffix)
 
     def rows(
         self, suffix: str, partitions: Sequence[int], since_ms: int | None = None
@@ -103,12 +80,6 @@ class PastSource:
                 later.add(key)
         self.lost.setdefault(suffix, set()).update(later - told)
 
-    def read(
-        self, suffix: str, partitions: Sequence[int], since_ms: int | None = None
-    ) -> list[RawRecord]:
-        """Return what `rows` yields."""
-        return list(self.rows(suffix, partitions, since_ms))
-
     def newest_ms(self, suffix: str, partition: int) -> int | None:
         """Return when the newest record of a partition had been appended; None: there was none."""
         for back_ms in _LOOKS_BACK_MS:
@@ -124,7 +95,7 @@ class PastSource:
         self, places: Collection[RecordPlace]
     ) -> Mapping[RecordPlace, RawRecord | WhyMissing]:
         """Return the record at each place; one that came later was not there yet."""
-        found = self._source.records_at(places)
+        found = super().records_at(places)
         return {place: self._then(each) for place, each in found.items()}
 
     def _then(self, found: RawRecord | WhyMissing) -> RawRecord | WhyMissing:

@@ -3,9 +3,9 @@
 A member's assignment stays as it is after the member has given up or started its queues
 (docs/protocol.md §3.12), so the assignment alone does not tell whether a drain is over. A drain is
 over when its release was read, when a decision has resolved it, when the member's digest says that
-the member holds exactly its assignment, or when a newer grant of the queue does not wait for it
-and was not made unsafely. A waiting grant is over in the same cases. A silent member loses nothing:
-its assignment stands until the engine takes its queues, because it may be working.
+the member holds exactly its assignment, or when a newer grant of the queue stands that does not
+wait for it and was not made unsafely. A waiting grant is over in the same cases. A silent member
+loses nothing: its assignment stands until the engine takes its queues, because it may be working.
 """
 
 from collections import Counter
@@ -78,11 +78,13 @@ def shares_of(queue: MessageQueue, entries: _Entries, ends: GrantEnds) -> list[S
         entries: its entries in the members' assignments, oldest grant first; at least one.
         ends: what proves that a grant is over.
     """
-    newest = entries[-1][1]
+    # A grant that was dropped no longer says whom it waited for, so it passes nobody by.
+    standing = [entry for _, entry in entries if entry.state != "draining"]
+    newest = standing[-1] if standing else None
     assigned = {(member, entry.epoch) for member, entry in entries}
     ended = {each for each in assigned if ends.is_over(queue, *each)}
-    awaited = {member for member, _ in newest.after}
-    granted = ends.decided.grant(queue, newest.epoch)
+    awaited = {member for member, _ in newest.after} if newest else set()
+    granted = ends.decided.grant(queue, newest.epoch) if newest else None
     unsafe = granted is not None and granted.unsafe
     shares = []
     for member, entry in entries:
@@ -90,7 +92,8 @@ def shares_of(queue: MessageQueue, entries: _Entries, ends: GrantEnds) -> list[S
             continue
         settled = member in ends.settled
         # A member with a grant to hold it stays an owner: two of them are an overlap.
-        passed_by = entry.epoch < newest.epoch and member not in awaited and not unsafe
+        is_older = newest is not None and entry.epoch < newest.epoch
+        passed_by = is_older and member not in awaited and not unsafe
         if passed_by and entry.state != "held":
             continue
         if entry.state == "draining":

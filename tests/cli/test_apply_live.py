@@ -1,7 +1,7 @@
 """`fairlead apply` and the real job: carried out as planned, or refused with what came between."""
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,12 +16,9 @@ from fairlead.wire.raw import raw_record
 from tests.answers.schema import assert_command
 from tests.kit.command import document_of
 from tests.kit.kafka_log import body_of
-from tests.kit.live_system import SharedEngine, shared_engine
+from tests.kit.live_system import SharedEngine
 
 if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    from fairlead.broker import EmbeddedKafka
     from fairlead.control.control_session import RuleOutcome
     from fairlead.control.rule_change import RuleChange
 
@@ -29,19 +26,6 @@ Capture = pytest.CaptureFixture[str]
 QUEUES = 4
 RULES = 2
 """Rules of the plan: the engine reads them in one batch or in two, and decides as often."""
-
-
-@pytest.fixture(scope="module")
-def engine(
-    spark_of_the_run: "SparkSession",
-    kafka: "EmbeddedKafka",
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[SharedEngine]:
-    """One run of the job for all tests of this module; each test has a group of its own."""
-    with shared_engine(
-        spark_of_the_run, kafka.bootstrap, tmp_path_factory.mktemp("job")
-    ) as running:
-        yield running
 
 
 class Group:

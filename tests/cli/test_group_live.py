@@ -3,7 +3,7 @@
 import signal
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -17,13 +17,11 @@ from tests.answers.schema import assert_command
 from tests.kit.awaiting import child_process
 from tests.kit.client import Client
 from tests.kit.kafka_log import SHARDS, body_of
-from tests.kit.live_system import SharedEngine, shared_engine
+from tests.kit.live_system import SharedEngine
 
 if TYPE_CHECKING:
     from kafka.consumer.fetcher import ConsumerRecord
-    from pyspark.sql import SparkSession
 
-    from fairlead.broker import EmbeddedKafka
 
 ROOT = Path(__file__).parents[2]
 
@@ -32,18 +30,6 @@ class OnlyHere(Sticky):
     """A strategy that the operator's conf/ has, and the engine's has not."""
 
     name = "ONLY_HERE"
-
-
-@pytest.fixture(scope="module")
-def engine(
-    spark_of_the_run: "SparkSession",
-    kafka: "EmbeddedKafka",
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[SharedEngine]:
-    """One run of the job for all tests of this module; each test has a group of its own."""
-    folder = tmp_path_factory.mktemp("job")
-    with shared_engine(spark_of_the_run, kafka.bootstrap, folder) as running:
-        yield running
 
 
 class Group:

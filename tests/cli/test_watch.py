@@ -24,8 +24,8 @@ from tests.kit.live_group import GROUP
 from tests.kit.memory_source import MemorySource
 from tests.kit.memory_topics import NAMES, PARTITIONS
 from tests.kit.moving_world import moving_life, recorded
-from tests.kit.observations import stubborn
-from tests.kit.world import World, world_of
+from tests.kit.observations import handing_over
+from tests.kit.world import World
 
 ROOT = Path(__file__).parents[2]
 SIZES = [(200, 50), (80, 24), (40, 12)]
@@ -47,18 +47,10 @@ def _screen(world: World, size: tuple[int, int], *, silent_ms: int = 0) -> list[
     return screen_lines(GROUP, found, feed, Moment(now_ms + silent_ms, now_ms), size)
 
 
-def _handing_over() -> World:
-    world = world_of("c1", "c2", queues=30)
-    stubborn(world, "c1")
-    world.join("c3")
-    world.pass_seconds(2)
-    return world
-
-
 @pytest.mark.parametrize("size", SIZES)
 def test_the_screen_fits(size: tuple[int, int]) -> None:
     """No line is wider and no screen higher than the terminal, and what is under way is on it."""
-    lines = _screen(_handing_over(), size)
+    lines = _screen(handing_over(30), size)
     assert len(lines) <= size[1]
     assert max(map(len, lines)) <= size[0]
     text = "\n".join(lines)
@@ -69,7 +61,7 @@ def test_the_screen_fits(size: tuple[int, int]) -> None:
 
 def test_a_large_screen_shows_queues_and_decisions() -> None:
     """Where there is room, there is each queue with its owner, and the newest decisions."""
-    world = _handing_over()
+    world = handing_over(30)
     text = "\n".join(_screen(world, (200, 60)))
     assert all(f"orders/main/{number} " in text for number in range(30))
     assert "client_joined c3" in text
@@ -78,7 +70,7 @@ def test_a_large_screen_shows_queues_and_decisions() -> None:
 
 def test_a_log_that_stands_still_is_said_to() -> None:
     """The screen says so when the log stands still, and when it has read nothing of a group."""
-    assert "6.0 s ago (nothing comes" in _screen(_handing_over(), (200, 50), silent_ms=6_000)[0]
+    assert "6.0 s ago (nothing comes" in _screen(handing_over(30), (200, 50), silent_ms=6_000)[0]
     lines = screen_lines(GROUP, None, [], Moment(0, 0), (80, 24))
     assert [line.strip() for line in lines] == [
         "orders  last record none yet",

@@ -2,7 +2,7 @@
 
 import contextlib
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import pytest
 from fairlead_proof.local.ownership import Ownership
@@ -23,12 +23,7 @@ from tests.access.access_files import made_token, principal_text
 from tests.answers.schema import assert_answer
 from tests.kit.http_caller import Asking
 from tests.kit.kafka_log import body_of
-from tests.kit.live_system import SharedEngine, shared_engine
-
-if TYPE_CHECKING:
-    from pyspark.sql import SparkSession
-
-    from fairlead.broker import EmbeddedKafka
+from tests.kit.live_system import SharedEngine
 
 QUEUES = 4
 ANN, BOB = made_token(), made_token()
@@ -36,18 +31,6 @@ ANN, BOB = made_token(), made_token()
 
 def _following() -> Following:
     return Following(caught_up=True, trouble="", topics={}, read=0, wanted=0)
-
-
-@pytest.fixture(scope="module")
-def engine(
-    spark_of_the_run: "SparkSession",
-    kafka: "EmbeddedKafka",
-    tmp_path_factory: pytest.TempPathFactory,
-) -> Iterator[SharedEngine]:
-    """One run of the job for all tests of this module; each test has a group of its own."""
-    folder = tmp_path_factory.mktemp("job")
-    with shared_engine(spark_of_the_run, kafka.bootstrap, folder) as running:
-        yield running
 
 
 @pytest.fixture(scope="module")

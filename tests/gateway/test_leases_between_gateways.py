@@ -71,3 +71,59 @@ def test_an_answer_without_brokers_makes_no_state_the_newest() -> None:
     world.delivers = True
     again = thin.refused(world.gateways[1], work(124), state=answer.state)
     assert again.reason == "state_replayed"
+
+
+def test_a_poll_after_one_without_an_answer_is_answered_in_time() -> None:
+    """However often gateways die while a poll waits, the next one renews the lease in time."""
+    world = World()
+    thin = working(world, gateways=2)
+    world.pass_time(3_000)
+    thin.ask(world.gateways[0], work(), wait_ms=3_000)
+    world.pass_time(2_700)
+    second = thin.ask(world.gateways[1], work(), wait_ms=3_000)
+    world.pass_time(900)
+    assert second not in world.answers
+    world.pass_time(100)
+    answer = world.answers[second]
+    assert isinstance(answer, PollAnswer)
+    assert answer.lease_ms == LEASE_MS
+
+
+def test_a_poll_that_comes_late_is_answered_at_once() -> None:
+    """Three polls have had no answer: the fourth one does not wait for news."""
+    world = World()
+    thin = working(world, gateways=2)
+    for number in range(3):
+        thin.ask(world.gateways[number % 2], work(), wait_ms=3_000)
+        world.pass_time(2_300)
+    last = thin.ask(world.gateways[1], work(), wait_ms=3_000)
+    assert isinstance(world.answers[last], PollAnswer)
+
+
+def test_a_poll_with_an_answer_before_it_waits_for_news() -> None:
+    """Two polls that wait, one behind the other, leave a third of the lease: neither hurries."""
+    world = World()
+    thin = working(world)
+    for _ in range(3):
+        request = thin.ask(world.gateways[0], work(), wait_ms=3_000)
+        world.pass_time(2_999)
+        assert request not in world.answers
+        world.pass_time(1)
+        answer = world.answers[request]
+        assert isinstance(answer, PollAnswer)
+        thin.state = answer.state
+
+
+def test_a_poll_at_two_gateways_counts_from_the_first() -> None:
+    """The client counts its lease from when it sent the poll, however often that was written."""
+    world = World()
+    thin = working(world, gateways=2)
+    thin.ask(world.gateways[0], work(), wait_ms=3_000)
+    world.pass_time(2_500)
+    thin.poll(world.gateways[1], work(), sequence=thin.sequence)
+    world.pass_time(2_000)
+    thin.ask(world.gateways[0], work(), wait_ms=3_000)
+    world.pass_time(2_000)
+    last = thin.ask(world.gateways[1], work(), wait_ms=3_000)
+    world.pass_time(170)
+    assert isinstance(world.answers[last], PollAnswer)

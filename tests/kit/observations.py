@@ -9,15 +9,17 @@ from fairlead.observed.reading import read_standing
 from fairlead.wire.topics import ALL_TOPICS
 from strategies.registry import STRATEGIES
 from tests.kit.client import Client
-from tests.kit.live_group import GROUP, TICK_MS, orders
+from tests.kit.live_group import GROUP, TICK_MS, orders, rule, set_rules
 from tests.kit.memory_source import MemorySource
 from tests.kit.memory_topics import START_MS
-from tests.kit.world import World
+from tests.kit.world import World, world_of
 
 __all__ = [
     "clients_of",
     "deafened",
+    "forced",
     "found_in",
+    "handing_over",
     "listed_in",
     "orders_of",
     "standing_of",
@@ -90,3 +92,22 @@ def started_again(world: World, client_id: str, start: int, address: str = "") -
     world.pass_seconds(1)
     client.leave()
     world.pass_seconds(1)
+
+
+def handing_over(queues: int = 6) -> World:
+    """Return a world in which a member has not released yet what others wait for."""
+    world = world_of("c1", "c2", queues=queues)
+    stubborn(world, "c1")
+    world.join("c3")
+    world.pass_seconds(2)
+    return world
+
+
+def forced() -> World:
+    """Return a world in which a member hangs, and the engine has granted its queues to others."""
+    world = world_of("c1", "c2", queues=6)
+    set_rules(world, rule("on_mute", "force"), rule("timing", {"drain_deadline_ms": 1_000}))
+    stubborn(world, "c1")
+    world.join("c3")
+    world.pass_seconds(30)
+    return world

@@ -7,26 +7,8 @@ import pytest
 
 from tests.kit.live_group import rule, set_rules
 from tests.kit.moving_world import moving_life
-from tests.kit.observations import standing_of, stubborn
+from tests.kit.observations import forced, handing_over, standing_of
 from tests.kit.world import World, world_of
-
-
-def _handing_over() -> World:
-    world = world_of("c1", "c2", queues=6)
-    stubborn(world, "c1")
-    world.join("c3")
-    world.pass_seconds(2)
-    return world
-
-
-def _forced() -> World:
-    """A member hangs, and the engine has granted its queues to others."""
-    world = world_of("c1", "c2", queues=6)
-    set_rules(world, rule("on_mute", "force"), rule("timing", {"drain_deadline_ms": 1_000}))
-    stubborn(world, "c1")
-    world.join("c3")
-    world.pass_seconds(30)
-    return world
 
 
 def _nobody_named() -> World:
@@ -50,7 +32,7 @@ def _empty() -> World:
     return world
 
 
-WORLDS = (_handing_over, _forced, _nobody_named, _joining, _empty, moving_life)
+WORLDS = (handing_over, forced, _nobody_named, _joining, _empty, moving_life)
 
 
 @pytest.mark.parametrize("make", WORLDS, ids=lambda make: make.__name__.strip("_"))
@@ -77,6 +59,6 @@ def test_converged_has_reasons(make: Callable[[], World]) -> None:
 
 def test_a_member_that_hangs_in_a_stable_group() -> None:
     """The engine is done, and a member is not: the phase says the one, the reason the other."""
-    said = standing_of(_forced()).to_json()
+    said = standing_of(forced()).to_json()
     assert (said["phase"], said["converged"]) == ("stable", False)
     assert any("not given up" in each or "c1" in each for each in said["unconverged_because"])

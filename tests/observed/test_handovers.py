@@ -14,13 +14,13 @@ from fairlead.observed.handovers import HandoverTally
 from fairlead.observed.observed_groups import ObservedGroups
 from fairlead.wire.raw import RawRecord
 from tests.kit.decision_bodies import START_MS, decision
-from tests.kit.live_group import GROUP, rule, set_rules
+from tests.kit.live_group import GROUP
 from tests.kit.memory_topics import NAMES, shard_of
 from tests.kit.moving_world import moving_life, timed_rows
-from tests.kit.observations import stubborn
+from tests.kit.observations import forced, handing_over
 from tests.kit.observed_world import empty_view, view_of
 from tests.kit.replays import live
-from tests.kit.world import World, world_of
+from tests.kit.world import World
 
 EXPIRED = {"kind": "client_expired", "client_id": "c1"}
 RELEASED = {"kind": "released", "client_id": "c1", "at": ["t.releases", 0, 1]}
@@ -28,25 +28,6 @@ MUTE = {"kind": "mute_member", "client_id": "c1"}
 PASSED = {"kind": "generation_passed"}
 INCARNATION = "90ab7d52-11c9-4c56-8a4a-3b1f3e0c9d03"
 FIRST = decision(1, [("granted", 0, "c1", (1, 1))])
-
-
-def _forced() -> World:
-    """A member hangs, and the engine has granted its queues to others."""
-    world = world_of("c1", "c2", queues=6)
-    set_rules(world, rule("on_mute", "force"), rule("timing", {"drain_deadline_ms": 1_000}))
-    stubborn(world, "c1")
-    world.join("c3")
-    world.pass_seconds(30)
-    return world
-
-
-def _handing_over() -> World:
-    """A member has not released yet what others wait for."""
-    world = world_of("c1", "c2", queues=6)
-    stubborn(world, "c1")
-    world.join("c3")
-    world.pass_seconds(2)
-    return world
 
 
 def _hour() -> World:
@@ -67,7 +48,7 @@ def _moves(view: ObservedGroups) -> list[Move]:
 
 
 @pytest.mark.parametrize(
-    "make", [moving_life, _forced, _handing_over, _hour], ids=lambda make: make.__name__.strip("_")
+    "make", [moving_life, forced, handing_over, _hour], ids=lambda make: make.__name__.strip("_")
 )
 def test_each_move_to_another_client_is_checked_once(make: Callable[[], World]) -> None:
     """As many handovers are checked as `fairlead moves` tells of queues that another client got."""
@@ -107,7 +88,7 @@ def test_a_life_is_safe_by_releases_and_leases() -> None:
 
 def test_who_is_passed_over_makes_it_unsafe() -> None:
     """What the engine forces is no safe handover, whatever became of it later."""
-    tally = view_of(_forced()).fold(GROUP).handovers.tally
+    tally = view_of(forced()).fold(GROUP).handovers.tally
     assert tally.unsafe > 0
 
 

@@ -120,6 +120,23 @@ def test_the_last_line_of_the_log_is_the_end(asked: signal.Signals, tmp_path: Pa
     assert (lines[-1]["event"], lines[-1]["url"]) == ("serving_stopped", begun["url"])
 
 
+def test_a_gateway_that_is_not_ready_keeps_no_connection(tmp_path: Path) -> None:
+    """Behind a balancer the next request can reach another gateway, before the lease is over."""
+    on = "FAIRLEAD__GATEWAY__ENABLED=true"
+    with serving(tmp_path, "127.0.0.1:1", "fairlead.", on) as served:
+        served.wait("/healthz", 200)
+        connection = http.client.HTTPConnection("127.0.0.1", served.port, timeout=WAIT_S)
+        with contextlib.closing(connection):
+            body = json.dumps({"client_id": "a", "topics": [{"topic": "orders"}]})
+            headers = {"content-type": "application/json"}
+            connection.request("POST", "/v1/groups/orders/members", body, headers)
+            stream = connection.sock
+            answer = connection.getresponse()
+            assert (answer.status, answer.headers["connection"]) == (503, "close")
+            assert json.loads(answer.read())["type"] == "urn:fairlead:not_ready"
+            assert stream.fileno() == -1 or stream.recv(1) == b""
+
+
 def test_a_port_that_is_taken_is_refused(tmp_path: Path) -> None:
     """Two on one port: the second ends with the code of the environment and names the setting."""
     with serving(tmp_path, "127.0.0.1:1", "fairlead.") as served:
