@@ -49,6 +49,7 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[EmbeddedKafka]
         yield started
 
 
+@pytest.mark.slow
 def test_what_was_acknowledged_survives_a_kill(cluster: EmbeddedKafka) -> None:
     """After SIGKILL and a restart the node serves its old records at its old address."""
     before = cluster.bootstrap

@@ -65,6 +65,7 @@ def test_three_nodes_see_each_other(cluster: EmbeddedKafka) -> None:
     assert cluster.bootstrap == ",".join(node.address for node in status.nodes)
 
 
+@pytest.mark.slow
 def test_what_two_have_survives_the_leader(cluster: EmbeddedKafka) -> None:
     """Kill the leader: another takes over with every acknowledged record, and writing goes on."""
     bootstrap = cluster.bootstrap

@@ -18,8 +18,8 @@ pytestmark = [pytest.mark.system, pytest.mark.broker, pytest.mark.spark]
 @pytest.mark.parametrize(
     "what",
     [
-        # Of one that dies alone the others must notice; tests of the streaming job kill the JVM.
-        "driver",
+        # The demo kills an engine too, and tests of the streaming job kill the JVM.
+        pytest.param("driver", marks=pytest.mark.slow),
         pytest.param("jvm", marks=pytest.mark.slow),
         pytest.param("all", marks=pytest.mark.slow),
     ],

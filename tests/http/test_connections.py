@@ -99,6 +99,7 @@ def many_files() -> Iterator[None]:
     resource.setrlimit(resource.RLIMIT_NOFILE, before)
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("many_files")
 def test_half_sent_requests_hold_no_scrape_up() -> None:
     """While 1,500 half-sent requests hang, scrapes go on, on a few threads, and few stay open."""

@@ -129,6 +129,7 @@ def all_read(messages: int) -> list[tuple[int, int]]:
     return [(queue, offset) for queue in range(QUEUES) for offset in range(messages)]
 
 
+@pytest.mark.slow
 def test_queues_move_without_a_hole_or_a_repetition(world: World) -> None:
     """Clients join and leave, and a gateway is killed: each message is read once, and in order."""
     first, second = world.gateway(), world.gateway()
