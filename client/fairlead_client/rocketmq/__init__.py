@@ -1,1 +1,1 @@
-"""For users of RocketMQ only: its exact selection of queues, and its form of routes."""
+"""RocketMQ: its exact selection of queues, its form of routes, and its messages."""

@@ -85,6 +85,10 @@ public final class Judge {
                 return Selection.sequence(asked);
             case "start_offset":
                 return StartOffset.compute(asked);
+            case "store_message":
+                return Messages.stored(asked);
+            case "read_message":
+                return Messages.read(asked);
             default:
                 throw new UnsupportedOperationException("kind " + asked.getString("kind"));
         }

@@ -1,0 +1,64 @@
+"""The compressed bodies of messages (CompressionType, CompressorFactory)."""
+
+import zlib
+from importlib import import_module
+from typing import Any, Final
+
+from fairlead_client.errors import FairleadClientError
+
+__all__ = ["COMPRESSED", "BodyError", "compressed", "decompressed"]
+
+COMPRESSED: Final = 0x1
+"""MessageSysFlag.COMPRESSED_FLAG."""
+_KIND: Final = 0x700
+"""MessageSysFlag.COMPRESSION_TYPE_COMPARATOR."""
+_LZ4, _ZSTD, _ZLIB, _OLD_ZLIB = 0x100, 0x200, 0x300, 0
+_NAMES: Final = {_LZ4: "lz4", _ZSTD: "zstd", _ZLIB: "zlib", _OLD_ZLIB: "zlib"}
+_MODULES: Final = {_LZ4: "lz4.frame", _ZSTD: "zstandard"}
+_LEVEL: Final = 5
+"""The producer's compressLevel."""
+
+
+class BodyError(FairleadClientError):
+    """The body of a stored message cannot be read; the message says what to do."""
+
+
+def compressed(body: bytes) -> bytes:
+    """Return a body compressed as every line of RocketMQ reads it; its flag is COMPRESSED."""
+    return zlib.compress(body, _LEVEL)
+
+
+def decompressed(body: bytes | memoryview, sys_flag: int) -> bytes:
+    """Return the body of a message with these flags.
+
+    Raises:
+        BodyError: the package for its compression is missing, or the bytes are broken.
+    """
+    if not sys_flag & COMPRESSED:
+        return bytes(body)
+    kind = sys_flag & _KIND
+    if kind not in _NAMES:
+        raise BodyError(
+            f"the body is compressed in the unknown way {kind >> 8}; update this client"
+        )
+    try:
+        if kind in (_ZLIB, _OLD_ZLIB):
+            return zlib.decompress(body)
+        return _by_package(kind, body)
+    except BodyError:
+        raise
+    except Exception as error:
+        raise BodyError(f"the {_NAMES[kind]} body is broken: {error}") from error
+
+
+def _by_package(kind: int, body: bytes | memoryview) -> bytes:
+    name = _NAMES[kind]
+    try:
+        package: Any = import_module(_MODULES[kind])
+    except ImportError:
+        remedy = f"pip install 'fairlead-client[{name}]'"
+        raise BodyError(f"the body is compressed by {name}; {remedy}") from None
+    if kind == _LZ4:
+        return bytes(package.decompress(bytes(body)))
+    # A frame need not say how long its content is, so it is read as a stream.
+    return bytes(package.ZstdDecompressor().decompressobj().decompress(bytes(body)))
