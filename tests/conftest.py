@@ -10,6 +10,7 @@ from hypothesis import HealthCheck, settings
 pytest_plugins = [
     "tests.fixtures.kafka",
     "tests.fixtures.log",
+    "tests.fixtures.rocketmq",
     "tests.fixtures.secure_kafka",
     "tests.fixtures.spark",
 ]

@@ -84,6 +84,9 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     "broker": CommandEntry(
         "fairlead.cli.operate.broker:app", "Start and stop an embedded Kafka for trials.", MORE
     ),
+    "rocketmq": CommandEntry(
+        "fairlead.cli.operate.rocketmq:app", "Start and stop an embedded RocketMQ for trials.", MORE
+    ),
     "demo": CommandEntry(
         f"{PROOF}.cli.demo:demo", "Run the engine on a real broker, break it, judge it.", MORE
     ),

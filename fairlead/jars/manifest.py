@@ -17,9 +17,16 @@ JarSetName = Literal[
     "rocketmq",
     "rocketmq-4.7",
     "rocketmq-5",
+    "rocketmq-server-4",
+    "rocketmq-server-5",
     "kafka-assignors",
 ]
 BROKER_SETS: Final[tuple[JarSetName, ...]] = ("broker", "broker-logging")
+ROCKETMQ_SERVER_SETS: Final[dict[str, JarSetName]] = {
+    "4.9.7": "rocketmq-server-4",
+    "5.3.3": "rocketmq-server-5",
+}
+"""The servers of each version; `fairlead rocketmq start` fetches them."""
 JAR_SET_NAMES: Final[tuple[JarSetName, ...]] = ("connector", *BROKER_SETS)
 """The sets that `fairlead setup` fetches; tests and benchmarks fetch the others themselves."""
 

@@ -34,6 +34,8 @@ _OBJECTS = {
     "record": "RecordedTopic",
     "broker start": "EmbeddedCluster",
     "broker status": "EmbeddedNode",
+    "rocketmq start": "EmbeddedRocketMQ",
+    "rocketmq status": "EmbeddedServer",
     "config show": "Setting",
     "config check": "SettingProblem",
     "config kafka": "KafkaOption",
