@@ -85,7 +85,9 @@ def test_servers_that_fail_come_back(tmp_path: Path, version: str) -> None:
         cluster.kill("broker-b")
         assert not cluster.is_running("broker-b")
         first = cluster.address("namesrv-1")
-        await_seen(lambda: brokers_seen_by(first) == frozenset({"broker-a"}))
+        await_seen(
+            lambda: brokers_seen_by(first) == frozenset({"broker-a"}), what="broker-b is gone"
+        )
         cluster.restart("broker-b")
         assert brokers_seen_by(first) == frozenset({"broker-a", "broker-b"})
         cluster.kill("namesrv-1")
