@@ -1,0 +1,170 @@
+"""What the name servers of a cluster say: its brokers, its topics, their routes."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Final
+
+from fairlead_client.errors import RouteError
+from fairlead_client.remoting.codes import RequestCode, ResponseCode
+from fairlead_client.remoting.command import Command
+from fairlead_client.remoting.connections import Connections
+from fairlead_client.remoting.remoting_error import RemotingError, RequestRefusedError
+from fairlead_client.rocketmq.route_reading import decode_topic_route
+from fairlead_client.routes.topic_route import TopicRoute
+
+from fairlead.errors import EnvironmentMissingError, UsageError
+from fairlead.rocketmq.answer_reading import body_of, table_of, texts_of
+from fairlead.rocketmq.asking import Question, ask_all
+
+__all__ = ["ClusterInfo", "NameServers", "addresses_of"]
+
+_PORT_MAX: Final = 65_535
+
+
+def addresses_of(namesrv: str) -> tuple[str, ...]:
+    """Return the addresses in a text such as "a:9876;b:9876"; a comma divides as well.
+
+    Raises:
+        UsageError: one of them has no port, or there is none.
+    """
+    addresses = tuple(each.strip() for each in namesrv.replace(",", ";").split(";") if each.strip())
+    for each in addresses or ("",):
+        host, _, port = each.rpartition(":")
+        if not host or not port.isdigit() or not 0 < int(port) <= _PORT_MAX:
+            raise UsageError(
+                f"--namesrv: {each!r} is no host:port.",
+                remedy="Give the name servers with their ports, such as 'a:9876;b:9876'.",
+            )
+    return addresses
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterInfo:
+    """The brokers of all clusters that the name servers know (ClusterInfo).
+
+    Attributes:
+        addresses: broker name -> broker id -> host:port; id 0 is the master.
+        clusters: cluster name -> broker names.
+    """
+
+    addresses: Mapping[str, Mapping[int, str]]
+    clusters: Mapping[str, tuple[str, ...]]
+
+    @property
+    def masters(self) -> Mapping[str, str]:
+        """Broker name -> address of the broker with the lowest id, which acts as the master."""
+        return {name: by_id[min(by_id)] for name, by_id in self.addresses.items() if by_id}
+
+    def named(self, cluster: str | None) -> "ClusterInfo":
+        """Return one cluster of these; None: all.
+
+        Raises:
+            UsageError: the name servers know no cluster of this name.
+        """
+        if cluster is None:
+            return self
+        if cluster not in self.clusters:
+            known = ", ".join(sorted(self.clusters)) or "none"
+            raise UsageError(
+                f"--cluster-name: the name servers know no cluster {cluster}.",
+                remedy=f"They know: {known}.",
+            )
+        names = self.clusters[cluster]
+        held = {name: by_id for name, by_id in self.addresses.items() if name in names}
+        return ClusterInfo(held, {cluster: names})
+
+
+class NameServers:
+    """The name servers of a cluster. They need not agree: each answer says whom was asked.
+
+    Args:
+        connections: to all servers; any thread may use them.
+        addresses: host:port each, in the order in which they are asked.
+        timeout_s: how long an answer may take, in seconds.
+    """
+
+    def __init__(
+        self, connections: Connections, addresses: tuple[str, ...], timeout_s: float = 3.0
+    ) -> None:
+        self.addresses = addresses
+        self._connections, self._timeout_s = connections, timeout_s
+
+    def cluster_info(self) -> ClusterInfo:
+        """Return the brokers that any name server knows (106).
+
+        Raises:
+            EnvironmentMissingError: no name server answers.
+        """
+        addresses: dict[str, dict[int, str]] = {}
+        clusters: dict[str, set[str]] = {}
+        for answer in self._answers(Command(RequestCode.GET_BROKER_CLUSTER_INFO)):
+            body = body_of(answer, "cluster info")
+            for name, broker in table_of(body, "brokerAddrTable").items():
+                for broker_id, address in table_of(broker, "brokerAddrs").items():
+                    addresses.setdefault(str(name), {}).setdefault(int(broker_id), str(address))
+            for cluster, names in table_of(body, "clusterAddrTable").items():
+                clusters.setdefault(str(cluster), set()).update(map(str, names))
+        return ClusterInfo(addresses, {name: tuple(sorted(of)) for name, of in clusters.items()})
+
+    def topics(self) -> tuple[str, ...]:
+        """Return the topics that any name server knows, sorted (206).
+
+        Raises:
+            EnvironmentMissingError: no name server answers.
+        """
+        found: set[str] = set()
+        for answer in self._answers(Command(RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER)):
+            found.update(texts_of(body_of(answer, "topics"), "topicList"))
+        return tuple(sorted(found))
+
+    def routes(self, topics: tuple[str, ...]) -> dict[str, dict[str, TopicRoute | None]]:
+        """Return topic -> name server -> its route of it (105); None: it knows no such topic.
+
+        A name server that does not answer is left out.
+
+        Raises:
+            RouteError: an answer does not have the form of a route.
+        """
+        questions = [
+            (topic, Question(address, _route_request(topic)))
+            for topic in topics
+            for address in self.addresses
+        ]
+        answers = ask_all(self._connections, [each for _, each in questions], self._timeout_s)
+        found: dict[str, dict[str, TopicRoute | None]] = {topic: {} for topic in topics}
+        for (topic, question), answer in zip(questions, answers, strict=True):
+            if isinstance(answer, Command):
+                found[topic][question.address] = _route(answer)
+            elif _knows_no_topic(answer):
+                found[topic][question.address] = None
+        return found
+
+    def _answers(self, command: Command) -> Iterator[Command]:
+        questions = [Question(address, command) for address in self.addresses]
+        answers = ask_all(self._connections, questions, self._timeout_s)
+        heard = [each for each in answers if isinstance(each, Command)]
+        if not heard:
+            says = "; ".join(str(each) for each in answers)
+            raise EnvironmentMissingError(
+                f"--namesrv: no name server answers ({says}).",
+                remedy="Check the addresses, and that this machine may connect to them.",
+            )
+        yield from heard
+
+
+def _route_request(topic: str) -> Command:
+    fields = {"topic": topic, "acceptStandardJsonOnly": "true"}
+    return Command(RequestCode.GET_ROUTEINFO_BY_TOPIC, fields)
+
+
+def _route(answer: Command) -> TopicRoute:
+    try:
+        return decode_topic_route(bytes(answer.body))
+    except RouteError as error:
+        raise EnvironmentMissingError(
+            f"route: {error}.", remedy="Check that the address is a name server of RocketMQ."
+        ) from error
+
+
+def _knows_no_topic(error: RemotingError) -> bool:
+    return isinstance(error, RequestRefusedError) and error.code == ResponseCode.TOPIC_NOT_EXIST
