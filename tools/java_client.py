@@ -13,7 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from os import pathsep
 from pathlib import Path
@@ -25,7 +25,7 @@ from fairlead.jars import ensure_jars, load_jar_set
 from fairlead.jars.lock import locked
 from fairlead.java import Java, find_java
 
-__all__ = ["JavaClient", "built_client"]
+__all__ = ["OPTIONS", "JavaClient", "built_client", "compile_sources", "run_tool"]
 
 ROOT: Final = Path(__file__).parents[1]
 SOURCES: Final = ROOT / "clients" / "java" / "src"
@@ -33,7 +33,7 @@ BUILD: Final = ROOT / "build" / "java-client"
 _JAR_SET: Final = "connector"
 """It has a Kafka client that still runs on Java 8."""
 _SECONDS_MAX: Final = 300
-_OPTIONS: Final = (
+OPTIONS: Final = (
     *("--release", "8", "-encoding", "UTF-8", "-g", "-Werror"),
     # Newer JDKs warn that 8 is old, and Kafka's classes name annotations that are not shipped.
     *("-Xlint:all,-options,-classfile", "-Xdoclint:all,-missing"),
@@ -120,26 +120,42 @@ def _build(java: Java, kafka: Sequence[Path], folder: Path) -> None:
         classes, result = work / "classes", work / "result"
         (classes / "META-INF").mkdir(parents=True)
         result.mkdir()
-        _compile(java, class_path, classes, _sources("main"))
+        compile_sources(java, class_path, classes, _sources("main"))
         shutil.copy(ROOT / "LICENSE", classes / "META-INF" / "LICENSE")
         (work / "manifest").write_text(_MANIFEST, encoding="utf-8")
         jar = result / f"fairlead-java-{__version__}.jar"
         packer = ("jdk.jartool/sun.tools.jar.Main", "--create", "--file", str(jar))
-        _run(java, (*packer, "--manifest", str(work / "manifest"), "-C", str(classes), "."))
+        run_tool(java, (*packer, "--manifest", str(work / "manifest"), "-C", str(classes), "."))
         class_path = pathsep.join((str(jar), class_path))
-        _compile(java, class_path, result / "tests", _sources("test"))
+        compile_sources(java, class_path, result / "tests", _sources("test"))
         for old in BUILD.iterdir():
             if old.is_dir() and old != work:
                 shutil.rmtree(old, ignore_errors=True)
         result.rename(folder)
 
 
-def _compile(java: Java, class_path: str, target: Path, sources: Iterator[Path]) -> None:
-    compiler = ("jdk.compiler/com.sun.tools.javac.Main", *_OPTIONS, "-d", str(target))
-    _run(java, (*compiler, "-cp", class_path, *map(str, sources)))
+def compile_sources(
+    java: Java,
+    class_path: str,
+    target: Path,
+    sources: Iterable[Path],
+    options: Sequence[str] = OPTIONS,
+) -> None:
+    """Compile sources for Java 8 into a folder.
+
+    Raises:
+        EnvironmentMissingError: they do not compile, or there is no compiler.
+    """
+    compiler = ("jdk.compiler/com.sun.tools.javac.Main", *options, "-d", str(target))
+    run_tool(java, (*compiler, "-cp", class_path, *map(str, sources)))
 
 
-def _run(java: Java, tool: Sequence[str]) -> None:
+def run_tool(java: Java, tool: Sequence[str]) -> None:
+    """Run a tool of the JDK, named by module and class.
+
+    Raises:
+        EnvironmentMissingError: it fails.
+    """
     done = subprocess.run(
         [str(java.executable), "-m", *tool],
         capture_output=True,

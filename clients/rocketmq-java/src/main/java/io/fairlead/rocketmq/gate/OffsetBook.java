@@ -1,0 +1,66 @@
+package io.fairlead.rocketmq.gate;
+
+import java.util.Collection;
+import java.util.HashSet;
+import java.util.Set;
+import java.util.TreeSet;
+
+/**
+ * How far the work on one queue is, in offsets. It is a book of its own because RocketMQ ignores the
+ * result of every message that was in hand when its process queue was dropped
+ * (ConsumeMessageConcurrentlyService.ConsumeRequest#run). The class is not safe for several threads.
+ */
+final class OffsetBook {
+  private final TreeSet<Long> unfinished = new TreeSet<>();
+  private final Set<Long> inHand = new HashSet<>();
+  private long end;
+
+  /** Begins at the granted offset: everything below it is somebody else's. */
+  OffsetBook(long start) {
+    end = start;
+  }
+
+  /** Notes a message that was fetched. The offsets of one queue come in order. */
+  void fetched(long offset) {
+    if (offset >= end) {
+      unfinished.add(offset);
+      end = offset + 1;
+    }
+  }
+
+  /** Takes these messages in hand, or none: each has to be fetched, unfinished and not in hand. */
+  boolean begin(Collection<Long> offsets) {
+    for (Long offset : offsets) {
+      if (!unfinished.contains(offset) || inHand.contains(offset)) {
+        return false;
+      }
+    }
+    inHand.addAll(offsets);
+    return true;
+  }
+
+  /** These messages are processed. */
+  void finish(Collection<Long> offsets) {
+    inHand.removeAll(offsets);
+    unfinished.removeAll(offsets);
+  }
+
+  /** These messages are not processed, and no longer in hand: they come again. */
+  void putBack(Collection<Long> offsets) {
+    inHand.removeAll(offsets);
+  }
+
+  /**
+   * RocketMQ needs nothing below this offset any more. It passes over what the tags leave out, and
+   * over what it has sent back by itself; what is in hand stays.
+   */
+  void passed(long offset) {
+    unfinished.headSet(offset).removeIf(each -> !inHand.contains(each));
+    end = Math.max(end, offset);
+  }
+
+  /** Returns the next offset to process: everything below it is finished. */
+  long position() {
+    return unfinished.isEmpty() ? end : unfinished.first();
+  }
+}

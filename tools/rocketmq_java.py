@@ -1,0 +1,118 @@
+"""Compiles the Java client for RocketMQ's consumers against one set of RocketMQ's jars.
+
+``python -m tools.rocketmq_java`` prints where its jar is. RocketMQ's client is on the class path of
+the compiler, never in the jar; `fairlead-java` is beside it (ADR 0225).
+"""
+
+import hashlib
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from dataclasses import dataclass
+from os import pathsep
+from pathlib import Path
+from typing import Final
+
+from fairlead import __version__
+from fairlead.errors import FairleadError
+from fairlead.jars import ensure_jars, load_jar_set
+from fairlead.jars.lock import locked
+from fairlead.jars.manifest import JarSetName
+from fairlead.java import find_java
+from tools.java_client import OPTIONS, ROOT, built_client, compile_sources, run_tool
+
+__all__ = ["SOURCES", "RocketMQJava", "built_rocketmq_java"]
+
+SOURCES: Final = ROOT / "clients" / "rocketmq-java" / "src"
+BUILD: Final = ROOT / "build" / "rocketmq-java"
+# RocketMQ deprecates much of what all its lines share, and names annotations it does not ship.
+_OPTIONS: Final = (*OPTIONS, "-Xlint:-deprecation")
+
+
+@dataclass(frozen=True, slots=True)
+class RocketMQJava:
+    """A built jar and the classes of its tests.
+
+    Attributes:
+        java: the command that runs it.
+        jar: the jar, as applications get it.
+        tests: the folder with the classes of its tests.
+        beside: what it needs at run time: `fairlead-java`, and RocketMQ's client.
+    """
+
+    java: Path
+    jar: Path
+    tests: Path
+    beside: tuple[str, ...]
+
+    def command(self, program: str, *arguments: str) -> list[str]:
+        """Return the command that runs a test program."""
+        class_path = pathsep.join((str(self.tests), str(self.jar), *self.beside))
+        return [
+            *(str(self.java), "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Xmx256m"),
+            *("-cp", class_path, f"io.fairlead.rocketmq.{program}", *arguments),
+        ]
+
+
+def built_rocketmq_java(
+    jars: JarSetName = "rocketmq", sources: Path = SOURCES, build: Path = BUILD
+) -> RocketMQJava:
+    """Return the jar for a set of RocketMQ's jars, and build it first if need be.
+
+    Args:
+        jars: the set with RocketMQ's client.
+        sources: the folder with the sources; a test may have changed a copy.
+        build: where builds are kept.
+
+    Raises:
+        EnvironmentMissingError: no JDK, no jars and no network, or sources that do not compile.
+    """
+    java = find_java()
+    client = built_client().jar
+    beside = (str(client), *map(str, sorted(ensure_jars(jars).glob("*.jar"))))
+    digest = hashlib.sha256(f"{java.banner}{client}{load_jar_set(jars).folder_name}".encode())
+    paths = {part: sorted((sources / part / "java").rglob("*.java")) for part in ("main", "test")}
+    for path in (Path(__file__), *paths["main"], *paths["test"]):
+        digest.update(path.name.encode() + path.read_bytes())
+    folder = build / f"{jars}-{digest.hexdigest()[:12]}"
+    jar = folder / f"fairlead-rocketmq-java-{__version__}.jar"
+    if not folder.is_dir():
+        build.mkdir(parents=True, exist_ok=True)
+        with locked(build / f".{jars}.lock", lambda: None):
+            if not folder.is_dir():
+                _build(paths, beside, folder, jar.name)
+    return RocketMQJava(java.executable, jar, folder / "tests", beside)
+
+
+def _build(
+    paths: dict[str, list[Path]], beside: Sequence[str], folder: Path, jar_name: str
+) -> None:
+    java, class_path = find_java(), pathsep.join(beside)
+    with tempfile.TemporaryDirectory(dir=folder.parent, prefix=".building-") as name:
+        classes, result = Path(name) / "classes", Path(name) / "result"
+        (classes / "META-INF").mkdir(parents=True)
+        result.mkdir()
+        compile_sources(java, class_path, classes, paths["main"], _OPTIONS)
+        shutil.copy(ROOT / "LICENSE", classes / "META-INF" / "LICENSE")
+        jar = result / jar_name
+        packer = ("jdk.jartool/sun.tools.jar.Main", "--create", "--file", str(jar))
+        run_tool(java, (*packer, "-C", str(classes), "."))
+        class_path = pathsep.join((str(jar), class_path))
+        compile_sources(java, class_path, result / "tests", paths["test"], _OPTIONS)
+        result.rename(folder)
+
+
+def main() -> int:
+    """Build, and say where the jar is."""
+    try:
+        built = built_rocketmq_java()
+    except FairleadError as error:
+        sys.stderr.write("error: " + "\n".join(error.lines()) + "\n")
+        return error.exit_code
+    sys.stdout.write(f"{built.jar.relative_to(ROOT)}\n")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
