@@ -23,8 +23,13 @@ SMALL: Final = 60
 """Queues of a group whose optimum is worked out."""
 
 
+# That STICKY is as even as can be, with the fewest moves, its laws show without Kafka's classes.
 @pytest.fixture(
-    scope="module", params=["fixed seed", pytest.param("fresh seed", marks=pytest.mark.slow)]
+    scope="module",
+    params=[
+        pytest.param("fixed seed", marks=pytest.mark.slow),
+        pytest.param("fresh seed", marks=pytest.mark.slow),
+    ],
 )
 def trial(
     request: pytest.FixtureRequest, kafka: dict[str, Contestant], kafka_folder: Path

@@ -97,6 +97,7 @@ def test_a_node_that_does_not_come_up_in_time_is_named(
     cluster.await_ready()
 
 
+@pytest.mark.slow
 def test_a_second_start_continues_what_is_there(tmp_path: Path) -> None:
     """A cluster stopped and started again in its folder has its topics, its identity, its port."""
     with EmbeddedKafka(tmp_path) as first:
@@ -177,6 +178,7 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
         EmbeddedKafka(tmp_path / "file" / "kafka").start()
 
 
+@pytest.mark.slow
 def test_a_format_that_was_interrupted_is_done_again(tmp_path: Path) -> None:
     """Data without the mark of a finished format is removed, not taken for whole."""
     half = tmp_path / "node-1" / "data"

@@ -82,7 +82,12 @@ def test_a_broker_outlives_the_command_that_started_it(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    "ending", [pytest.param(signal.SIGINT, marks=pytest.mark.slow), signal.SIGTERM, signal.SIGKILL]
+    "ending",
+    [
+        pytest.param(signal.SIGINT, marks=pytest.mark.slow),
+        pytest.param(signal.SIGTERM, marks=pytest.mark.slow),
+        signal.SIGKILL,
+    ],
 )
 def test_a_broker_in_the_foreground_ends_with_its_command(
     tmp_path: Path, ending: signal.Signals
@@ -106,6 +111,7 @@ def test_a_broker_in_the_foreground_ends_with_its_command(
     assert process.returncode == (-ending if ending is signal.SIGKILL else ExitCode.OK)
 
 
+@pytest.mark.slow
 def test_a_node_that_ends_by_itself_ends_the_command(tmp_path: Path) -> None:
     """In the foreground the loss of the broker is an error that names its log."""
     with child_process(

@@ -20,7 +20,8 @@ from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import load_settings
 from tests.kit.awaiting import await_seen
 
-pytestmark = pytest.mark.broker
+# The kit for outages, which the demo of three brokers shows at work.
+pytestmark = [pytest.mark.broker, pytest.mark.slow]
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +66,6 @@ def test_three_nodes_see_each_other(cluster: EmbeddedKafka) -> None:
     assert cluster.bootstrap == ",".join(node.address for node in status.nodes)
 
 
-@pytest.mark.slow
 def test_what_two_have_survives_the_leader(cluster: EmbeddedKafka) -> None:
     """Kill the leader: another takes over with every acknowledged record, and writing goes on."""
     bootstrap = cluster.bootstrap

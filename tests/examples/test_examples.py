@@ -173,6 +173,8 @@ def test_the_shell_client_is_safe_from_signals() -> None:
     assert re.findall(r"[$<>]\((?!\().*|`.*`", after) == []
 
 
+# Two leases have to end, each of them in full.
+@pytest.mark.slow
 def test_a_lost_lease_and_a_death(stage: Stage) -> None:
     """Who was frozen for longer than its lease says nothing, and joins anew; others take over."""
     groups = _groups()

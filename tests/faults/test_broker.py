@@ -18,7 +18,7 @@ pytestmark = [pytest.mark.system, pytest.mark.broker, pytest.mark.spark]
 @pytest.mark.parametrize(
     "fault",
     [
-        broker_faults.restarted,
+        pytest.param(broker_faults.restarted, marks=pytest.mark.slow),
         pytest.param(broker_faults.stood_still_briefly, marks=pytest.mark.slow),
         pytest.param(broker_faults.stood_still, marks=pytest.mark.slow),
     ],

@@ -144,6 +144,7 @@ def _workers(engine: EngineProcess) -> list[str]:
     return [words[0].decode() for words in commands if b"-m" in words]
 
 
+@pytest.mark.slow
 def test_every_group_under_its_strategy(
     settings: Settings, log: Log, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
