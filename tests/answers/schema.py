@@ -22,6 +22,7 @@ _OBJECTS = {
     "offsets reset": "Reset",
     "adopt": "Adoption",
     "release": "Handback",
+    "observe kafka": "NativeGroup",
     "explain": "Story",
     "moves": "Move",
     "rejects": "Rejected",

@@ -37,6 +37,12 @@ OWN_WORDS = {
     "SafetyRejects",
     "Activity",
     "GroupActivity",
+    "NativeGroup",
+    "NativeMember",
+    "NativeMoves",
+    "NativePlans",
+    "NativeQueue",
+    "NativeRebalance",
 }
 """Objects whose keys say what they mean there."""
 

@@ -15,7 +15,7 @@ from tests.kit.awaiting import LONGEST_SECONDS
 
 PANELS = {
     "Run": ["run", "serve", "bridge", "doctor"],
-    "Ask": ["group", "watch", "explain", "moves"],
+    "Ask": ["group", "observe", "watch", "explain", "moves"],
     "Change": ["plan", "apply", "offsets", "adopt", "release"],
     "Judge": ["verify", "replay"],
 }

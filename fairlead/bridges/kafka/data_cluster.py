@@ -99,7 +99,7 @@ class DataCluster:
             EnvironmentMissingError: the cluster does not answer.
         """
         try:
-            cluster = self._ask("cluster", lambda admin: admin.describe_cluster())
+            cluster = self.ask("cluster", lambda admin: admin.describe_cluster())
         except LookUpError as error:
             raise self.unanswered(f"{self._bootstrap} does not answer", error) from error
         return str(cluster["cluster_id"])
@@ -113,7 +113,7 @@ class DataCluster:
     def names(self) -> list[str] | None:
         """Return the names of all topics; None if that failed."""
         try:
-            topics = self._ask("names", lambda admin: admin.describe_topics())
+            topics = self.ask("names", lambda admin: admin.describe_topics())
         except LookUpError as error:
             log.warning("look_up_failed", error=str(error))
             return None
@@ -122,7 +122,7 @@ class DataCluster:
     def look_at(self, topics: Sequence[str]) -> TopicsLook:
         """Look at these topics, all in one request; a failed look-up leaves each unclear."""
         try:
-            cluster = self._ask("cluster", lambda admin: admin.describe_cluster())
+            cluster = self.ask("cluster", lambda admin: admin.describe_cluster())
             looks = self._describe(topics)
         except LookUpError as error:
             return TopicsLook([TopicUnclear(topic, str(error)) for topic in topics], {})
@@ -190,7 +190,7 @@ class DataCluster:
         wanted = {group: [TopicPartition(name, partition) for partition in partitions]}
         lack = lack_words(self._config, "Describe", groups=[group])
         try:
-            commits = self._ask("committed", lambda admin: admin.list_group_offsets(wanted), lack)
+            commits = self.ask("committed", lambda admin: admin.list_group_offsets(wanted), lack)
         except LookUpError as error:
             log.warning("look_up_failed", group=group, topic=topic, error=str(error))
             return {}
@@ -202,7 +202,7 @@ class DataCluster:
     def groups(self) -> list[str] | None:
         """Return the names of the cluster's consumer groups; None if that failed."""
         try:
-            listed = self._ask("groups", lambda admin: admin.list_groups())
+            listed = self.ask("groups", lambda admin: admin.list_groups())
         except LookUpError as error:
             log.warning("look_up_failed", error=str(error))
             return None
@@ -211,8 +211,8 @@ class DataCluster:
     def native_group(self, group: str) -> NativeGroup | None:
         """Return the members of one of Kafka's own consumer groups; None if that failed."""
         try:
-            listed = self._ask("groups", lambda admin: admin.list_groups())
-            described = self._ask(
+            listed = self.ask("groups", lambda admin: admin.list_groups())
+            described = self.ask(
                 "members",
                 lambda admin: admin.describe_groups([group]),
                 lack_words(self._config, "Describe", groups=[group]),
@@ -237,7 +237,7 @@ class DataCluster:
         }
         lack = lack_words(self._config, "Read", groups=[group])
         try:
-            answers = self._ask(
+            answers = self.ask(
                 "commit", lambda admin: admin.alter_group_offsets(group, wanted), lack
             )
         except LookUpError as error:
@@ -255,7 +255,7 @@ class DataCluster:
     def committed_topics(self, group: str) -> list[str] | None:
         """Return the topics in which a group has committed anything; None if that failed."""
         try:
-            commits = self._ask(
+            commits = self.ask(
                 "committed",
                 lambda admin: admin.list_group_offsets({group: None}),
                 lack_words(self._config, "Describe", groups=[group]),
@@ -286,7 +286,7 @@ class DataCluster:
                 refused[topic] = TopicUnclear(topic, str(error))
         described = []
         if names:
-            described = self._ask("topics", lambda admin: admin.describe_topics([*names.values()]))
+            described = self.ask("topics", lambda admin: admin.describe_topics([*names.values()]))
         named = [{**one, "name": named_topic(one["name"])} for one in described]
         denied = {
             one["name"]: TopicUnclear(one["name"], lack_words(self._config, "Describe", [name]))
@@ -305,13 +305,13 @@ class DataCluster:
 
     def _looked_up(self, wanted: Sequence[TopicPartition], spec: Any) -> dict[TopicPartition, int]:
         try:
-            return self._ask("offsets", lambda admin: _offsets(admin, wanted, spec))
+            return self.ask("offsets", lambda admin: _offsets(admin, wanted, spec))
         except LookUpError as error:
             topics = ", ".join(sorted({named_topic(place.topic) for place in wanted}))
             log.warning("look_up_failed", topic=topics, error=str(error))
             return {}
 
-    def _ask(
+    def ask(
         self, what: str, question: Callable[[KafkaAdminClient], _Result], lack: str = ""
     ) -> _Result:
         """Ask the cluster; ``lack`` is the error's text if the answer is "not allowed".

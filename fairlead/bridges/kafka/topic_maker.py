@@ -50,7 +50,7 @@ class TopicMaker(DataCluster):
             for topic, queues in topics.items()
         }
         try:
-            answer = self._ask(
+            answer = self.ask(
                 "create",
                 lambda admin: admin.create_topics(wanted, raise_errors=False),
                 lack_words(self._config, "Create", [*wanted]),
@@ -85,7 +85,7 @@ class TopicMaker(DataCluster):
             if not seen:
                 return {}
             wanted = [ConfigResource(ConfigResourceType.TOPIC, name, [_LIMIT]) for name in seen]
-            answer = self._ask(
+            answer = self.ask(
                 "limits", lambda admin: admin.describe_configs(wanted, config_filter="all")
             )
         except LookUpError as error:
@@ -114,7 +114,7 @@ class TopicMaker(DataCluster):
         self, topics: Sequence[str], wanted: Sequence[ConfigResource]
     ) -> dict[str, str | None]:
         try:
-            answer = self._ask(
+            answer = self.ask(
                 "limits", lambda admin: admin.alter_configs(wanted, raise_on_unknown=False)
             )
         except LookUpError as error:
@@ -136,7 +136,7 @@ class TopicMaker(DataCluster):
         Raises:
             LookUpError: the cluster did not answer.
         """
-        described = self._ask("limits", lambda admin: admin.describe_topics(names))
+        described = self.ask("limits", lambda admin: admin.describe_topics(names))
         lacks = lacking([(name, ("DescribeConfigs",)) for name in names], described)
         return [name for several in lacks.values() for name in several]
 
@@ -195,7 +195,7 @@ class TopicMaker(DataCluster):
             return {}
         names = {kafka_topic(topic): topic for topic in topics}
         try:
-            answer = self._ask(
+            answer = self.ask(
                 "delete",
                 lambda admin: admin.delete_topics([*names], raise_errors=False),
                 lack_words(self._config, "Delete", [*names]),
