@@ -9,12 +9,13 @@ from typing import Final
 import structlog
 from fairlead_client.session.topic_names import retried_group
 
+from fairlead.bridges.finding import Verdict
 from fairlead.bridges.kafka.answer import Answer, OffsetLookup, answer, asked_partitions
 from fairlead.bridges.kafka.control_topics import ControlTopics
 from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.bridges.kafka.request_book import RequestBook
 from fairlead.bridges.kafka.retry_topics import RetryTopics
-from fairlead.bridges.kafka.route_book import RouteBook, Verdict
+from fairlead.bridges.kafka.route_book import RouteBook
 from fairlead.bridges.kafka.route_publisher import Refreshed, RoutePublisher
 from fairlead.bridges.kafka.watch_list import WatchList
 from fairlead.core.outputs import Request

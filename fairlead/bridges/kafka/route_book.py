@@ -9,40 +9,17 @@ proves nothing.
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from enum import StrEnum
 
+from fairlead.bridges.finding import Finding, Verdict
 from fairlead.bridges.kafka.default_route import default_route
 from fairlead.bridges.kafka.snapshot import Racks, TopicAbsent, TopicLook, TopicSeen, TopicUnclear
 from fairlead.core.model import Route, RouteBroker
 from fairlead.core.records import RouteChanged
 from fairlead.wire.texts import DEFAULT_TOPIC
 
-__all__ = ["Finding", "RouteBook", "Verdict"]
+__all__ = ["RouteBook"]
 
 _READ_AND_WRITE = 6
-
-
-class Verdict(StrEnum):
-    """The meaning of a look, one word each; the words appear in the log."""
-
-    NEW = "new"
-    CHANGED = "changed"
-    UNCHANGED = "unchanged"
-    DELETED = "deleted"
-    ABSENT = "absent"
-    UNCONFIRMED = "unconfirmed"
-    OUTDATED = "outdated"
-    UNCLEAR = "unclear"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """The verdict on a look, the route that it proves (or None), and what to publish."""
-
-    topic: str
-    verdict: Verdict
-    route: Route | None = None
-    publish: RouteChanged | None = None
 
 
 @dataclass(frozen=True, slots=True)

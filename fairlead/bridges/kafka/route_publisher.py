@@ -6,9 +6,10 @@ from typing import Final, NamedTuple
 import structlog
 from fairlead_client.session.topic_names import retried_group
 
+from fairlead.bridges.finding import Finding, Verdict
 from fairlead.bridges.kafka.control_topics import ControlTopics
 from fairlead.bridges.kafka.data_cluster import DataCluster
-from fairlead.bridges.kafka.route_book import Finding, RouteBook, Verdict
+from fairlead.bridges.kafka.route_book import RouteBook
 from fairlead.bridges.kafka.snapshot import Racks, TopicLook, TopicSeen, TopicUnclear
 from fairlead.core.records import RouteChanged
 from fairlead.wire.encode_bridge import encode_route

@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from fairlead.bridges.kafka.route_book import RouteBook, Verdict
+from fairlead.bridges.finding import Verdict
+from fairlead.bridges.kafka.route_book import RouteBook
 from fairlead.bridges.kafka.snapshot import TopicAbsent, TopicLook, TopicSeen, TopicUnclear
 from fairlead.core.model import Route, RouteBroker
 from fairlead.core.records import RouteChanged

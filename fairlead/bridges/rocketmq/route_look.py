@@ -1,0 +1,110 @@
+"""One look at a topic: what all name servers say of it together.
+
+Brokers register with each name server by themselves, so one may lag or lack a broker. What any of
+them knows is there; only if all of them answer, and none knows it, something is not there.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from fairlead_client.routes.topic_route import BrokerData, QueueData, TopicRoute
+
+from fairlead.core.model import RouteBroker
+from fairlead.wire.texts import ADDRESS, BROKER_NAME, TOPIC
+
+__all__ = ["RouteLook", "TopicRefused", "look_at_routes"]
+
+_LITE_PREFIX = "%LMQ%"
+"""MixAll.LMQ_PREFIX: queues inside other topics' queues, which name servers do not list."""
+
+
+@dataclass(frozen=True, slots=True)
+class RouteLook:
+    """A topic's brokers in one cluster, by name.
+
+    Attributes:
+        topic: the topic.
+        brokers: empty: no name server that answered knows one.
+        order_conf: "broker:queues;…" of an ordered topic, or None.
+        complete: every name server answered, so what is missing here is missing there.
+    """
+
+    topic: str
+    brokers: tuple[RouteBroker, ...]
+    order_conf: str | None
+    complete: bool
+
+
+@dataclass(frozen=True, slots=True)
+class TopicRefused:
+    """A topic whose queues a bridge cannot serve; ``why`` is for the log."""
+
+    topic: str
+    why: str
+
+
+def look_at_routes(
+    topic: str, answers: Mapping[str, TopicRoute | None], servers: int, cluster: str
+) -> RouteLook | TopicRefused:
+    """Unite what name servers answer.
+
+    While name servers differ, the greater number of queues and all rights count: a reader of a
+    queue that just went finds it empty, but a queue that just came must not go unread. Addresses
+    of the name servers asked last count, as they would for a client that asks again.
+
+    Args:
+        topic: the topic.
+        answers: name server -> its route, or None if it knows no such topic. Silent ones are left
+            out.
+        servers: how many were asked.
+        cluster: only this cluster's brokers count.
+    """
+    routes = [route for _, route in sorted(answers.items()) if route is not None]
+    why = _refusal(topic, routes)
+    if why is not None:
+        return TopicRefused(topic, why)
+    brokers: dict[str, BrokerData] = {
+        broker.broker_name: broker
+        for route in routes
+        for broker in route.broker_datas
+        if broker.cluster == cluster and broker.addresses
+    }
+    shares: dict[str, list[QueueData]] = {}
+    for route in routes:
+        for share in route.queue_datas:
+            shares.setdefault(share.broker_name, []).append(share)
+    united = tuple(
+        _united(brokers[name], shares[name]) for name in sorted(brokers.keys() & shares.keys())
+    )
+    for broker in united:
+        if not BROKER_NAME.allows(broker.broker_name):
+            return TopicRefused(topic, f"the broker name {broker.broker_name!r}")
+        for address in broker.addresses.values():
+            if not ADDRESS.allows(address):
+                return TopicRefused(topic, f"the address {address!r} of {broker.broker_name}")
+    order_conf = next((route.order_topic_conf for route in routes if route.order_topic_conf), None)
+    return RouteLook(topic, united, order_conf, len(answers) == servers)
+
+
+def _refusal(topic: str, routes: Iterable[TopicRoute]) -> str | None:
+    if topic.startswith(_LITE_PREFIX):
+        return "a light queue (LMQ) is part of another topic's queue"
+    if not TOPIC.allows(topic):
+        return f"a topic has {TOPIC.words}"
+    if any(route.mappings for route in routes):
+        return "a static topic's queues move between brokers"
+    return None
+
+
+def _united(broker: BrokerData, shares: list[QueueData]) -> RouteBroker:
+    rights = 0
+    for share in shares:
+        rights |= share.perm
+    return RouteBroker(
+        broker_name=broker.broker_name,
+        perm=rights,
+        read_queue_nums=max(share.read_queue_nums for share in shares),
+        write_queue_nums=max(share.write_queue_nums for share in shares),
+        cluster=broker.cluster,
+        addresses={str(number): address for number, address in sorted(broker.addresses.items())},
+    )
