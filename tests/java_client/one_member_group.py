@@ -37,8 +37,11 @@ class OneMemberGroup:
         joins: how many joins were answered.
     """
 
-    def __init__(self, gateway: ScriptedGateway, topic: str, lease_ms: int = 9_000) -> None:
+    def __init__(
+        self, gateway: ScriptedGateway, topic: str, lease_ms: int = 9_000, broker: str = "main"
+    ) -> None:
         self._gateway, self._topic, self._lease_ms = gateway, topic, lease_ms
+        self._broker = broker
         self._wishes = _Wishes()
         self._news = threading.Condition()
         self._waiting: deque[Asked] = deque()
@@ -162,4 +165,4 @@ class OneMemberGroup:
         return bool(self._waiting) and bool(self._waiting[0].body["stopped"])
 
     def _name(self, partition: int) -> Work:
-        return {"queue": [self._topic, "main", partition], "epoch": self._held[partition]}
+        return {"queue": [self._topic, self._broker, partition], "epoch": self._held[partition]}

@@ -18,7 +18,7 @@ _CHECKS = "test/java/io/fairlead/rocketmq/GateChecks.java"
 RULES = re.findall(r"void (rule\w+)\(", (SOURCES / _CHECKS).read_text(encoding="utf-8"))
 MUTANTS = {
     "release before in-flight is 0": (
-        (Edit(_GATE, "return closed && inside == 0;", "return closed;"),),
+        (Edit(_GATE, "closed && inside == 0 && !hasGap()", "closed"),),
         "ruleAReleaseWaitsForWhoIsInside",
     ),
     "gate without its lock": (
@@ -31,6 +31,10 @@ MUTANTS = {
     "no own book": (
         (Edit(_GATE, "      book.finish(finished);", "      if (!closed) book.finish(finished);"),),
         "ruleWhatEndsAfterTheDropIsFinished",
+    ),
+    "gaps stay": (
+        (Edit(_GATE, "inside == 0 && !hasGap()", "inside == 0"),),
+        "ruleWhatAClosingGateLeftOutIsProcessedBeforeARelease",
     ),
     "drop without gate": (
         (Edit(_GATE, "      closed = true;\n", ""),),

@@ -161,6 +161,41 @@ final class GateChecks {
     same(100L, gate.position());
   }
 
+  void ruleWhatAClosingGateLeftOutIsProcessedBeforeARelease() {
+    gate.fetched(offsets(100, 101, 102, 103));
+    same(true, gate.enter(offsets(102)));
+    gate.close();
+    gate.leave(offsets(102), NONE);
+    same(false, gate.mayRelease());
+    same(100L, gate.enterGap());
+    same(101L, gate.enterGap());
+    same(true, gate.enterGap() == null);
+    gate.leave(offsets(100, 101), NONE);
+    gate.leave(NONE, NONE);
+    same(true, gate.mayRelease());
+    same(103L, gate.position());
+  }
+
+  void ruleAGapIsTriedOnce() {
+    gate.fetched(offsets(100, 101));
+    same(true, gate.enter(offsets(101)));
+    gate.leave(offsets(101), NONE);
+    gate.close();
+    same(100L, gate.enterGap());
+    gate.leave(NONE, offsets(100));
+    same(true, gate.mayRelease());
+    same(100L, gate.position());
+  }
+
+  void ruleALostQueueLeavesItsGaps() {
+    gate.fetched(offsets(100, 101));
+    same(true, gate.enter(offsets(101)));
+    gate.abandon();
+    gate.leave(offsets(101), NONE);
+    same(true, gate.enterGap() == null);
+    same(true, gate.mayRelease());
+  }
+
   private static List<Long> offsets(long... offsets) {
     List<Long> result = new ArrayList<>();
     Arrays.stream(offsets).forEach(result::add);

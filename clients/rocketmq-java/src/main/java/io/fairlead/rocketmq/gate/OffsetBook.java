@@ -12,7 +12,9 @@ import java.util.TreeSet;
  */
 final class OffsetBook {
   private final TreeSet<Long> unfinished = new TreeSet<>();
-  private final Set<Long> inHand = new HashSet<>();
+  private final TreeSet<Long> inHand = new TreeSet<>();
+  private final Set<Long> triedAgain = new HashSet<>();
+  private long topFinished = -1;
   private long end;
 
   /** Begins at the granted offset: everything below it is somebody else's. */
@@ -43,6 +45,33 @@ final class OffsetBook {
   void finish(Collection<Long> offsets) {
     inHand.removeAll(offsets);
     unfinished.removeAll(offsets);
+    for (Long offset : offsets) {
+      topFinished = Math.max(topFinished, offset);
+    }
+  }
+
+  /**
+   * Returns the first message that is neither finished nor in hand although a later one is; null if
+   * there is none. What lies above it would come again at the next owner. Each counts once.
+   */
+  Long gap() {
+    long top = inHand.isEmpty() ? topFinished : Math.max(topFinished, inHand.last());
+    for (Long offset : unfinished.headSet(top)) {
+      if (!inHand.contains(offset) && !triedAgain.contains(offset)) {
+        return offset;
+      }
+    }
+    return null;
+  }
+
+  /** Takes the first gap in hand. */
+  Long beginGap() {
+    Long offset = gap();
+    if (offset != null) {
+      triedAgain.add(offset);
+      inHand.add(offset);
+    }
+    return offset;
   }
 
   /** These messages are not processed, and no longer in hand: they come again. */

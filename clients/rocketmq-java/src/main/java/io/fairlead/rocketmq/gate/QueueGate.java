@@ -16,6 +16,7 @@ public final class QueueGate {
   private final Runnable drop;
   private final Runnable quiet;
   private boolean closed;
+  private boolean lost;
   private int inside;
 
   /**
@@ -84,6 +85,29 @@ public final class QueueGate {
     }
   }
 
+  /** Closes the gate because the queue is lost: what is not in hand stays for the next owner. */
+  public synchronized void abandon() {
+    lost = true;
+    close();
+  }
+
+  /**
+   * Returns whether a closed gate has left a message out although a later one has begun: threads of a
+   * pool come in any order. It is to be processed yet, or the later one would begin a second time.
+   */
+  public synchronized boolean hasGap() {
+    return closed && !lost && lease.getAsBoolean() && book.gap() != null;
+  }
+
+  /** Lets somebody begin the first such message, and returns its offset; null if there is none. */
+  public synchronized Long enterGap() {
+    if (!hasGap()) {
+      return null;
+    }
+    inside++;
+    return book.beginGap();
+  }
+
   /** Returns whether the gate is closed. */
   public synchronized boolean isClosed() {
     return closed;
@@ -91,7 +115,7 @@ public final class QueueGate {
 
   /** Returns whether the queue may have another owner: the gate is closed and nobody is inside. */
   public synchronized boolean mayRelease() {
-    return closed && inside == 0;
+    return closed && inside == 0 && !hasGap();
   }
 
   /** Returns how many calls of the listener are under way. */

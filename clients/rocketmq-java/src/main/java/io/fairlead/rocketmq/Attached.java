@@ -1,0 +1,160 @@
+package io.fairlead.rocketmq;
+
+import io.fairlead.client.GatewayMember;
+import io.fairlead.client.MemberSettings;
+import io.fairlead.client.session.Action;
+import io.fairlead.client.session.Subscription;
+import io.fairlead.client.session.WorkName;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.logging.Level;
+import java.util.logging.Logger;
+import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
+import org.apache.rocketmq.common.ServiceState;
+import org.apache.rocketmq.common.UtilAll;
+import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
+
+/** A consumer that is attached. One daemon thread does what the gateway says. */
+public final class Attached implements AutoCloseable {
+  private static final Logger LOG = Logger.getLogger("io.fairlead.rocketmq");
+  private static final long LOOK_MS = 50;
+  private static final long CLOSE_MS = 30_000;
+
+  private final DefaultMQPushConsumer consumer;
+  private final Options options;
+  private final RocketMQ rocketmq;
+  private final Counters counters;
+  private final Consumer<HeldQueue> drain;
+  private final BlockingQueue<Runnable> inbox = new LinkedBlockingQueue<>();
+  private final Thread control;
+  private final HeldQueues held;
+  private final GrantedOffsets offsets;
+  private volatile GatewayMember member;
+  private volatile boolean closing;
+
+  Attached(
+      DefaultMQPushConsumer consumer,
+      Options options,
+      RocketMQ rocketmq,
+      HeldQueues held,
+      GrantedOffsets offsets,
+      Counters counters,
+      Consumer<HeldQueue> drain) {
+    this.consumer = consumer;
+    this.options = options;
+    this.rocketmq = rocketmq;
+    this.held = held;
+    this.offsets = offsets;
+    this.counters = counters;
+    this.drain = drain;
+    control = new Thread(this::run, "fairlead-rocketmq-" + consumer.getConsumerGroup());
+    control.setDaemon(true);
+  }
+
+  void begin() {
+    control.start();
+  }
+
+  /** Returns how often each thing has happened. */
+  public Counters counters() {
+    return counters;
+  }
+
+  /** Returns why the last request to the gateway failed; null if it did not. */
+  public String lastFailure() {
+    GatewayMember asked = member;
+    return asked == null ? null : asked.lastFailure();
+  }
+
+  /** Stops all queues, leaves the group, and shuts the consumer down; at most 30 s. */
+  @Override
+  public void close() {
+    closing = true;
+    try {
+      control.join(CLOSE_MS);
+    } catch (InterruptedException interrupted) {
+      Thread.currentThread().interrupt();
+    }
+    consumer.shutdown();
+  }
+
+  private void run() {
+    try {
+      if (!started()) {
+        return;
+      }
+      boolean ordered = rocketmq.ordered();
+      QueueTurns turns = new QueueTurns(rocketmq, held, offsets, counters, ordered, inbox, drain);
+      member = new GatewayMember(settings(ordered), action -> inbox.add(() -> obey(turns, action)));
+      turns.begin(member);
+      member.start();
+      boolean leaving = false;
+      while (member.closed() == null) {
+        if (!leaving && (closing || rocketmq.state() != ServiceState.RUNNING)) {
+          leaving = true;
+          LOG.info("the consumer ends: its queues are given up");
+          member.leave();
+        }
+        Runnable next = inbox.poll(LOOK_MS, TimeUnit.MILLISECONDS);
+        while (next != null) {
+          next.run();
+          next = inbox.poll();
+        }
+        turns.take(rocketmq.state() == ServiceState.RUNNING);
+      }
+      LOG.info("closed: " + member.closed());
+    } catch (InterruptedException | RuntimeException error) {
+      LOG.log(Level.SEVERE, "the control thread ends; the lease will end", error);
+    } finally {
+      held.all().forEach(work -> work.gate.close());
+      if (member != null) {
+        member.halt();
+      }
+    }
+  }
+
+  /** Waits until {@code start()} has returned; false if the consumer ends before. */
+  private boolean started() throws InterruptedException {
+    ServiceState state = rocketmq.state();
+    while (state == ServiceState.CREATE_JUST && !closing) {
+      Thread.sleep(LOOK_MS);
+      state = rocketmq.state();
+    }
+    return state == ServiceState.RUNNING;
+  }
+
+  private MemberSettings settings(boolean ordered) {
+    MemberSettings.Builder builder = options.member;
+    builder.group(consumer.getConsumerGroup()).ordered(ordered);
+    builder.clientId(options.clientId != null ? options.clientId : rocketmq.clientId());
+    for (Subscription each : rocketmq.subscriptions()) {
+      builder.topic(each);
+    }
+    ConsumeFromWhere from = consumer.getConsumeFromWhere();
+    if (from == ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET) {
+      builder.consumeFrom("first_offset");
+    } else if (from == ConsumeFromWhere.CONSUME_FROM_TIMESTAMP) {
+      String time = consumer.getConsumeTimestamp();
+      builder.consumeFrom("timestamp");
+      builder.consumeTimestampMs(UtilAll.parseDate(time, UtilAll.YYYYMMDDHHMMSS).getTime());
+    }
+    return builder.build();
+  }
+
+  private void obey(QueueTurns turns, Action action) {
+    if (action instanceof Action.StartWork) {
+      Action.StartWork start = (Action.StartWork) action;
+      turns.start(start.name, start.offset);
+    } else if (action instanceof Action.StopWork) {
+      turns.stop(((Action.StopWork) action).name, false);
+    } else if (action instanceof Action.Abandon) {
+      turns.stop(((Action.Abandon) action).name, true);
+    } else if (action instanceof Action.StopAll) {
+      for (WorkName name : ((Action.StopAll) action).work) {
+        turns.stop(name, true);
+      }
+    }
+  }
+}

@@ -1,0 +1,153 @@
+package io.fairlead.rocketmq;
+
+import io.fairlead.client.SettingsException;
+import io.fairlead.client.session.Subscription;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import java.util.Map;
+import java.util.concurrent.ConcurrentMap;
+import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
+import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
+import org.apache.rocketmq.client.consumer.store.OffsetStore;
+import org.apache.rocketmq.client.consumer.store.RemoteBrokerOffsetStore;
+import org.apache.rocketmq.client.exception.MQBrokerException;
+import org.apache.rocketmq.client.exception.MQClientException;
+import org.apache.rocketmq.client.impl.consumer.DefaultMQPushConsumerImpl;
+import org.apache.rocketmq.client.impl.consumer.ProcessQueue;
+import org.apache.rocketmq.client.impl.consumer.PullRequest;
+import org.apache.rocketmq.client.impl.consumer.RebalanceImpl;
+import org.apache.rocketmq.common.ServiceState;
+import org.apache.rocketmq.common.message.MessageExt;
+import org.apache.rocketmq.common.message.MessageQueue;
+import org.apache.rocketmq.remoting.exception.RemotingException;
+
+/** What is asked of RocketMQ's client; all of it is the same from 4.7 to 5.5. */
+final class RocketMQ {
+  private final DefaultMQPushConsumer consumer;
+  private final DefaultMQPushConsumerImpl client;
+
+  RocketMQ(DefaultMQPushConsumer consumer) {
+    this.consumer = consumer;
+    client = consumer.getDefaultMQPushConsumerImpl();
+  }
+
+  /** Refuses what cannot be attached. */
+  void check() {
+    if (client.getServiceState() != ServiceState.CREATE_JUST) {
+      throw new SettingsException("consumer", "has been started", "attach it before start()");
+    }
+    // The types of these answers have other packages in 4 and in 5.
+    if ("BROADCASTING".equals(String.valueOf(asked(consumer, "getMessageModel")))) {
+      throw new SettingsException(
+          "messageModel", "is BROADCASTING: each client reads all queues", "do not attach it");
+    }
+    if (Boolean.FALSE.equals(asked(consumer, "isClientRebalance"))) {
+      throw new SettingsException(
+          "clientRebalance", "lets the broker decide, and may POP", "set it to true");
+    }
+    Object namespace = asked(consumer, "getNamespace");
+    if (namespace != null && !namespace.toString().isEmpty()) {
+      throw new SettingsException("namespace", "is not served", "use whole names of topics");
+    }
+  }
+
+  private static Object asked(Object of, String method) {
+    try {
+      return of.getClass().getMethod(method).invoke(of);
+    } catch (NoSuchMethodException missing) {
+      return null;
+    } catch (ReflectiveOperationException error) {
+      throw new IllegalStateException(method + ": " + error.getCause(), error);
+    }
+  }
+
+  /** Returns the state; while the consumer starts or ends it waits for that. */
+  ServiceState state() {
+    synchronized (client) {
+      return client.getServiceState();
+    }
+  }
+
+  String clientId() {
+    return client.getmQClientFactory().getClientId();
+  }
+
+  boolean ordered() {
+    return client.getMessageListenerInner() instanceof MessageListenerOrderly;
+  }
+
+  OffsetStore brokerOffsets() {
+    return new RemoteBrokerOffsetStore(client.getmQClientFactory(), consumer.getConsumerGroup());
+  }
+
+  /** Returns what the consumer reads, its topic of retries too. */
+  List<Subscription> subscriptions() {
+    List<Subscription> result = new ArrayList<>();
+    for (Map.Entry<String, ?> each : client.getSubscriptionInner().entrySet()) {
+      String tags = String.valueOf(asked(each.getValue(), "getSubString"));
+      boolean isTags = "TAG".equals(asked(each.getValue(), "getExpressionType"));
+      result.add(
+          !isTags || tags.equals("*")
+              ? new Subscription(each.getKey())
+              : new Subscription(each.getKey(), Arrays.asList(tags.trim().split("\\s*\\|\\|\\s*"))));
+    }
+    return result;
+  }
+
+  void sendBack(MessageExt message, int level, String broker)
+      throws RemotingException, MQBrokerException, InterruptedException, MQClientException {
+    client.sendMessageBack(message, level, broker);
+  }
+
+  /** Gives messages of the topic of retries their own topic back, as before each call. */
+  void resetRetry(List<MessageExt> messages) {
+    client.resetRetryAndNamespace(messages, consumer.getConsumerGroup());
+  }
+
+  private RebalanceImpl rebalance() {
+    return client.getRebalanceImpl();
+  }
+
+  ConcurrentMap<MessageQueue, ProcessQueue> table() {
+    return rebalance().getProcessQueueTable();
+  }
+
+  boolean lock(MessageQueue queue) {
+    return rebalance().lock(queue);
+  }
+
+  void unlock(MessageQueue queue) {
+    rebalance().unlock(queue, false);
+  }
+
+  /** Drops whatever feeds a queue. */
+  void drop(MessageQueue queue) {
+    ProcessQueue messages = table().get(queue);
+    if (messages != null) {
+      messages.setDropped(true);
+    }
+  }
+
+  /** Begins to fetch at once, and returns whether nothing else feeds the queue. */
+  boolean adopt(HeldQueue work, boolean locked) {
+    work.messages.setLocked(locked);
+    work.messages.setLastLockTimestamp(System.currentTimeMillis());
+    // Before the table has it: a rebalance of RocketMQ in between would drop it.
+    work.adopted = true;
+    ProcessQueue other = table().putIfAbsent(work.queue, work.messages);
+    if (other != null) {
+      work.adopted = false;
+      other.setDropped(true);
+      table().remove(work.queue, other);
+      return false;
+    }
+    PullRequest request = new PullRequest();
+    request.setConsumerGroup(consumer.getConsumerGroup());
+    request.setMessageQueue(work.queue);
+    request.setProcessQueue(work.messages);
+    request.setNextOffset(work.gate.position());
+    client.executePullRequestImmediately(request);
+    return true;
+  }
+}
