@@ -7,14 +7,20 @@ import subprocess
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import IO, Any
+from typing import IO, Any, Protocol
 
 from tests.kit.awaiting import SECONDS, child_process, ended
-from tools.java_client import JavaClient
 
 __all__ = ["Probe", "probe"]
 
 Line = list[Any]
+
+
+class Program(Protocol):
+    """What is built, and says how its test programs are run."""
+
+    def command(self, program: str, *arguments: str) -> list[str]:
+        """Return the command that runs a test program."""
 
 
 class Probe:
@@ -87,7 +93,7 @@ def _lines(pipe: IO[str] | None) -> Iterator[str]:
 
 
 @contextmanager
-def probe(client: JavaClient, program: str, **settings: Any) -> Iterator[Probe]:
+def probe(client: Program, program: str, **settings: Any) -> Iterator[Probe]:
     """Run a program of the client's tests until the block ends."""
     pipe = subprocess.PIPE
     command = client.command(program, json.dumps(settings))

