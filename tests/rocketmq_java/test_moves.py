@@ -20,14 +20,18 @@ QUEUES = 4
 GAP_MS_MAX = 2_000
 
 
+def _await_work(world: Moves) -> None:
+    enough = len(world.journal().calls) + 5
+    await_seen(lambda: len(world.journal().calls) > enough, what="work")
+
+
 def _move_about(world: Moves, turns: int) -> None:
     """Two members; each turn hands every queue to the other one, in the middle of its messages."""
     here, there = world.member("a"), world.member("b")
     here.group.give(*range(QUEUES))
     for _ in range(turns):
         for queue in range(QUEUES):
-            enough = len(world.journal().calls) + 5
-            await_seen(lambda: len(world.journal().calls) > enough, what="work")
+            _await_work(world)
             world.move(queue, here, there)
         here, there = there, here
 
