@@ -35,6 +35,7 @@ _OBJECTS = {
     "record": "RecordedTopic",
     "broker start": "EmbeddedCluster",
     "broker status": "EmbeddedNode",
+    "observe rocketmq": "LiveGroup",
     "rocketmq start": "EmbeddedRocketMQ",
     "rocketmq status": "EmbeddedServer",
     "config show": "Setting",

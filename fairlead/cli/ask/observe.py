@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Final, Protocol
 import typer
 
 from fairlead.cli.interruption import stop_on_signals
+from fairlead.cli.observe.rocketmq import rocketmq
 from fairlead.cli.options import ConfigOption, OutputOption, ProfileOption, settings_of
 from fairlead.cli.render.native import write_looks, write_rebalance
 from fairlead.cli.render.output import OutputFormat, write_line
@@ -34,6 +35,7 @@ PeriodOption = Annotated[
 ]
 
 app = typer.Typer(no_args_is_help=True, add_completion=False)
+app.command("rocketmq")(rocketmq)
 
 
 class LookedReader(Protocol):

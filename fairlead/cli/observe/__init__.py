@@ -1,0 +1,1 @@
+"""``fairlead observe rocketmq``: groups that Fairlead does not run."""
