@@ -138,6 +138,5 @@ def _properties(plan: ClusterPlan, server: ServerState, folder: Path) -> dict[st
         "diskMaxUsedSpaceRatio": "95",
         # Clients of a group hear of each change at once, and nobody hears of a leader's leave late.
         "notifyConsumerIdsChangedEnable": "true",
-        "timerWheelEnable": "false",
         "enableControllerMode": "false",
     }

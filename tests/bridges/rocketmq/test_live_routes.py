@@ -24,7 +24,6 @@ _DELETE_IN_BROKER, _DELETE_IN_NAME_SERVER = 215, 216
 
 def test_a_topic_appears_grows_and_vanishes(rocketmq_4: EmbeddedRocketMQ) -> None:
     """Growth keeps the life, and the topic made again under the name has another one."""
-    # A broker of 5.3.3 without timers, as the embedded one is, answers a deletion with an error.
     topic = f"orders-{uuid.uuid4().hex[:8]}"
     broker = rocketmq_4.address("broker-a")
     servers = addresses_of(rocketmq_4.namesrv)
