@@ -1,14 +1,12 @@
 """The record of a cluster in its data folder, so that another command can find and stop it."""
 
-import json
-import os
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
 
 from fairlead.broker.ports import LOOPBACK
 from fairlead.broker.processes import ProcessIdentity
-from fairlead.errors import EnvironmentMissingError
+from fairlead.broker.record_file import read_record, write_record
 
 _FILE: Final = "cluster.json"
 _VERSION: Final = 1
@@ -67,26 +65,14 @@ def read_state(data_dir: Path) -> ClusterState | None:
     Raises:
         EnvironmentMissingError: the file cannot be parsed.
     """
-    path = data_dir / _FILE
-    try:
-        document = json.loads(path.read_text(encoding="utf-8"))
-        return _cluster(document)
-    except FileNotFoundError:
-        return None
-    except (ValueError, KeyError, TypeError) as error:
-        raise EnvironmentMissingError(
-            f"broker: {path} cannot be read ({error}).",
-            remedy=f"Stop its brokers by hand if any run, and remove {data_dir}.",
-        ) from error
+    return read_record(data_dir / _FILE, _cluster, "broker", "brokers")
 
 
 def write_state(data_dir: Path, state: ClusterState) -> None:
     """Replace the data folder's record, in one step."""
-    staging = data_dir / f".{_FILE}.{os.getpid()}"
-    document = {"v": _VERSION, "cluster_id": state.cluster_id, "bootstrap": state.bootstrap}
-    document["nodes"] = [asdict(node) for node in state.nodes]
-    staging.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    staging.replace(data_dir / _FILE)
+    document: dict[str, Any] = {"v": _VERSION, "cluster_id": state.cluster_id}
+    document |= {"bootstrap": state.bootstrap, "nodes": [asdict(node) for node in state.nodes]}
+    write_record(data_dir / _FILE, document)
 
 
 def _cluster(document: dict[str, Any]) -> ClusterState:

@@ -1,15 +1,13 @@
 """The record of an embedded RocketMQ in its folder, for the command that stops it."""
 
-import json
-import os
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, Final
 
 from fairlead.broker.folder import default_data_dir
 from fairlead.broker.processes import ProcessIdentity
+from fairlead.broker.record_file import read_record, write_record
 from fairlead.embedded_rocketmq.cluster_plan import ClusterPlan, ServerState
-from fairlead.errors import EnvironmentMissingError
 
 __all__ = ["default_folder", "read_plan", "write_plan"]
 
@@ -28,24 +26,12 @@ def read_plan(folder: Path) -> ClusterPlan | None:
     Raises:
         EnvironmentMissingError: the file cannot be read.
     """
-    path = folder / _FILE
-    try:
-        return _plan(json.loads(path.read_text(encoding="utf-8")))
-    except FileNotFoundError:
-        return None
-    except (ValueError, KeyError, TypeError) as error:
-        raise EnvironmentMissingError(
-            f"rocketmq: {path} cannot be read ({error}).",
-            remedy=f"Stop its servers by hand if any run, and remove {folder}.",
-        ) from error
+    return read_record(folder / _FILE, _plan, "rocketmq", "servers")
 
 
 def write_plan(folder: Path, plan: ClusterPlan) -> None:
     """Replace the folder's record in one step."""
-    staging = folder / f".{_FILE}.{os.getpid()}"
-    document = {"v": _FORMAT, **asdict(plan)}
-    staging.write_text(json.dumps(document, indent=1) + "\n", encoding="utf-8")
-    staging.replace(folder / _FILE)
+    write_record(folder / _FILE, {"v": _FORMAT, **asdict(plan)})
 
 
 def _plan(document: dict[str, Any]) -> ClusterPlan:

@@ -11,10 +11,10 @@ from fairlead.gateway.hosted_session import HostedSession
 from fairlead.gateway.poll_words import Poll
 from fairlead.gateway.session_log import Heard
 
+__all__ = ["Exchange", "KeptSession", "Newest", "PollRequest"]
+
 _LEASE_PARTS = 3
 """Two polls that wait, one behind the other, take two parts of a lease; one part is left."""
-
-__all__ = ["Exchange", "KeptSession", "Newest", "PollRequest"]
 
 
 @dataclass(frozen=True, slots=True)

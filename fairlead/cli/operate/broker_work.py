@@ -1,7 +1,5 @@
 """Starts, stops and shows the embedded cluster of `fairlead broker`, and creates its topics."""
 
-import signal
-import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -18,6 +16,7 @@ from fairlead.broker import (
     read_status,
     stop_recorded,
 )
+from fairlead.cli.operate.embedded_cluster import run_cluster, state_of, stop_and_tell
 from fairlead.cli.render.output import OutputFormat, write_rows
 from fairlead.counts import counted
 from fairlead.errors import EnvironmentMissingError, RefusedError
@@ -26,12 +25,8 @@ from fairlead.kafka.connection import library_options
 from fairlead.kafka.topic_creation import BROKERS_CHOICE, create_topics
 from fairlead.kafka.topic_specification import topic_specs
 from fairlead.settings import Settings
-from fairlead.stop_signal import StopSignal, on_signals
 
 __all__ = ["show_cluster", "start_cluster", "stop_cluster", "use_existing"]
-
-_STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
-_LOOK_SECONDS = 0.5
 
 
 def start_cluster(
@@ -69,14 +64,7 @@ def start_cluster(
 def stop_cluster(data_dir: Path | None, timeout: float) -> None:
     """Stop the cluster of a folder and report how it ended."""
     folder = (data_dir or default_data_dir()).absolute()
-    begun = time.monotonic()
-    killed = stop_recorded(folder, timeout)
-    if killed is None:
-        _say(f"no cluster runs in {folder}")
-        return
-    for pid in killed:
-        _say(f"process {pid} did not stop within {timeout:.0f} s and was killed")
-    _say(f"stopped in {time.monotonic() - begun:.1f} s; its topics stay in {folder}")
+    stop_and_tell(folder, timeout, stop_recorded, _say)
 
 
 def show_cluster(data_dir: Path | None, output: OutputFormat) -> bool:
@@ -125,23 +113,20 @@ def _start_embedded(
     kafka: EmbeddedKafka, settings: Settings, output: OutputFormat, *, foreground: bool
 ) -> None:
     """Start the cluster and create its topics; in the foreground, stay until a signal."""
-    # The handlers come first: Ctrl-C during the start must not leave brokers behind.
-    with (
-        StopSignal() as stop,
-        on_signals(_STOP_SIGNALS if foreground else (), lambda _: stop.set()),
-    ):
-        begun = time.monotonic()
-        nodes = kafka.size
-        _say(f"starting {counted(nodes, 'node')} in {kafka.data_dir}")
-        kafka.start()
-        _say(f"in service after {time.monotonic() - begun:.1f} s")
-        try:
-            _finish_embedded(kafka.bootstrap, kafka.data_dir, settings, output)
-            if foreground:
-                _serve(kafka, stop)
-        finally:
-            if foreground:
-                kafka.stop()
+
+    def finish() -> None:
+        _finish_embedded(kafka.bootstrap, kafka.data_dir, settings, output)
+
+    def ended() -> EnvironmentMissingError | None:
+        node = next((node for node in kafka.nodes if not kafka.is_running(node)), None)
+        if node is None:
+            return None
+        return EnvironmentMissingError(
+            f"broker: node {node} ended by itself.", remedy=f"Read {kafka.log_file(node)}."
+        )
+
+    begins = f"starting {counted(kafka.size, 'node')} in {kafka.data_dir}"
+    run_cluster(kafka, begins, _say, finish, ended, foreground=foreground)
 
 
 def _finish_embedded(
@@ -182,37 +167,17 @@ def _show(bootstrap: str, settings: Settings, folder: Path | None, output: Outpu
     write_rows([row], ("bootstrap", "topic_prefix", "data_dir"), output)
 
 
-def _serve(kafka: EmbeddedKafka, stop: StopSignal) -> None:
-    """Wait for a signal, or for the end of a node.
-
-    Raises:
-        EnvironmentMissingError: a node ended.
-    """
-    _say("running; Ctrl-C stops it")
-    while not stop.wait(_LOOK_SECONDS):
-        ended = [node for node in kafka.nodes if not kafka.is_running(node)]
-        if ended:
-            raise EnvironmentMissingError(
-                f"broker: node {ended[0]} ended by itself.",
-                remedy=f"Read {kafka.log_file(ended[0])}.",
-            )
-    _say("stopping")
-
-
 def _status_rows(cluster: ClusterStatus) -> list[dict[str, object]]:
-    rows: list[dict[str, object]] = []
-    for node in cluster.nodes:
-        state = "in_service" if node.in_service else "not_ready" if node.running else "stopped"
-        rows.append(
-            {
-                "node": node.node_id,
-                "address": node.address,
-                "state": state,
-                "pid": node.pid if node.running else None,
-                "log": str(node.log_file),
-            }
-        )
-    return rows
+    return [
+        {
+            "node": node.node_id,
+            "address": node.address,
+            "state": state_of(running=node.running, in_service=node.in_service),
+            "pid": node.pid if node.running else None,
+            "log": str(node.log_file),
+        }
+        for node in cluster.nodes
+    ]
 
 
 def _say(text: str) -> None:

@@ -1,12 +1,11 @@
 """Starts, stops and shows the embedded cluster of `fairlead rocketmq`."""
 
-import signal
-import time
 from pathlib import Path
 
 import typer
 from rich.console import Console
 
+from fairlead.cli.operate.embedded_cluster import run_cluster, state_of, stop_and_tell
 from fairlead.cli.render.output import OutputFormat, write_rows
 from fairlead.counts import counted
 from fairlead.embedded_rocketmq import (
@@ -19,12 +18,8 @@ from fairlead.embedded_rocketmq import (
 )
 from fairlead.errors import EnvironmentMissingError, RefusedError
 from fairlead.jars.progress import ConsoleProgress
-from fairlead.stop_signal import StopSignal, on_signals
 
 __all__ = ["show_cluster", "start_cluster", "stop_cluster"]
-
-_STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
-_LOOK_SECONDS = 0.5
 
 
 def start_cluster(
@@ -67,14 +62,7 @@ def start_cluster(
 def stop_cluster(data_dir: Path | None, timeout: float) -> None:
     """Stop the cluster of a folder and report how it ended."""
     folder = (data_dir or default_folder()).absolute()
-    begun = time.monotonic()
-    killed = stop_servers(folder, timeout)
-    if killed is None:
-        _say(f"no cluster runs in {folder}")
-        return
-    for pid in killed:
-        _say(f"process {pid} did not stop within {timeout:.0f} s and was killed")
-    _say(f"stopped in {time.monotonic() - begun:.1f} s; its topics stay in {folder}")
+    stop_and_tell(folder, timeout, stop_servers, _say)
 
 
 def show_cluster(data_dir: Path | None, output: OutputFormat) -> bool:
@@ -84,11 +72,7 @@ def show_cluster(data_dir: Path | None, output: OutputFormat) -> bool:
         {
             "server": each.name,
             "address": each.address,
-            "state": "in_service"
-            if each.in_service
-            else "not_ready"
-            if each.running
-            else "stopped",
+            "state": state_of(running=each.running, in_service=each.in_service),
             "pid": each.pid if each.running else None,
             "log": str(each.log_file),
         }
@@ -120,22 +104,19 @@ def _require_same(
 def _start(
     cluster: EmbeddedRocketMQ, servers: int, output: OutputFormat, *, foreground: bool
 ) -> None:
-    # The handlers come first: Ctrl-C during the start must not leave servers behind.
-    with (
-        StopSignal() as stop,
-        on_signals(_STOP_SIGNALS if foreground else (), lambda _: stop.set()),
-    ):
-        begun = time.monotonic()
-        _say(f"starting {counted(servers, 'server')} in {cluster.folder}")
-        cluster.start()
-        _say(f"in service after {time.monotonic() - begun:.1f} s")
-        try:
-            _show(cluster.plan, cluster.folder, output)
-            if foreground:
-                _serve(cluster, stop)
-        finally:
-            if foreground:
-                cluster.stop()
+    def ended() -> EnvironmentMissingError | None:
+        name = next((each for each in cluster.servers if not cluster.is_running(each)), None)
+        if name is None:
+            return None
+        return EnvironmentMissingError(
+            f"rocketmq: {name} ended by itself.", remedy=f"Read {cluster.log_file(name)}."
+        )
+
+    def finish() -> None:
+        _show(cluster.plan, cluster.folder, output)
+
+    begins = f"starting {counted(servers, 'server')} in {cluster.folder}"
+    run_cluster(cluster, begins, _say, finish, ended, foreground=foreground)
 
 
 def _show(plan: ClusterPlan, folder: Path, output: OutputFormat) -> None:
@@ -146,23 +127,6 @@ def _show(plan: ClusterPlan, folder: Path, output: OutputFormat) -> None:
         "data_dir": str(folder),
     }
     write_rows([row], ("namesrv", "cluster_name", "version", "data_dir"), output)
-
-
-def _serve(cluster: EmbeddedRocketMQ, stop: StopSignal) -> None:
-    """Wait for a signal, or for the end of a server.
-
-    Raises:
-        EnvironmentMissingError: a server ended.
-    """
-    _say("running; Ctrl-C stops it")
-    while not stop.wait(_LOOK_SECONDS):
-        ended = [name for name in cluster.servers if not cluster.is_running(name)]
-        if ended:
-            raise EnvironmentMissingError(
-                f"rocketmq: {ended[0]} ended by itself.",
-                remedy=f"Read {cluster.log_file(ended[0])}.",
-            )
-    _say("stopping")
 
 
 def _say(text: str) -> None:
