@@ -1,0 +1,112 @@
+"""What a look asks, of a cluster that a test leads by hand."""
+
+import threading
+from dataclasses import dataclass, field
+
+from fairlead_client.remoting.codes import RequestCode, ResponseCode
+from fairlead_client.remoting.command import Command
+from fairlead_client.remoting.connection import ConnectionSettings
+from fairlead_client.remoting.connections import Connections
+
+from fairlead.observed_rocketmq.cluster_look import ClusterLook
+from fairlead.observed_rocketmq.seen_group import SeenGroup, SeenQueue
+from fairlead.rocketmq.name_servers import NameServers
+from tests.kit.remoting_server import response, serving
+from tests.observed_rocketmq.scenes import queue
+
+_KEY = '{"brokerName":"broker-a","queueId":%d,"topic":"orders"}'
+_CLIENTS = ("answers", "frozen", "silent", "unknown")
+
+
+@dataclass
+class _Cluster:
+    """A name server and a broker in one: four consumers, a queue that was never committed."""
+
+    address: str = ""
+    asked: list[int] = field(default_factory=list)
+    guard: threading.Lock = field(default_factory=threading.Lock)
+
+    def serve(self, asked: Command) -> list[Command]:
+        with self.guard:
+            self.asked.append(asked.code)
+        match asked.code:
+            case RequestCode.GET_BROKER_CLUSTER_INFO:
+                body = (
+                    f'{{"brokerAddrTable":{{"broker-a":{{"brokerAddrs":{{0:"{self.address}"}}}}}},'
+                    '"clusterAddrTable":{"main":["broker-a"]}}'
+                )
+            case RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG:
+                body = '{"subscriptionGroupTable":{"g":{},"CID_RMQ_SYS_TRANS":{}}}'
+            case RequestCode.GET_CONSUMER_CONNECTION_LIST:
+                listed = ",".join(
+                    f'{{"clientId":"{each}","clientAddr":"h:{number}"}}'
+                    for number, each in enumerate(_CLIENTS)
+                )
+                body = (
+                    f'{{"connectionSet":[{listed}],"messageModel":"CLUSTERING",'
+                    '"subscriptionTable":{"orders":{"topic":"orders","subString":"*"}}}'
+                )
+            case RequestCode.GET_ROUTEINFO_BY_TOPIC:
+                body = (
+                    '{"queueDatas":[{"brokerName":"broker-a","readQueueNums":2,"perm":4}],'
+                    '"brokerDatas":[]}'
+                )
+            case RequestCode.GET_CONSUME_STATS:
+                entry = '{"brokerOffset":9,"consumerOffset":0}'
+                body = f'{{"offsetTable":{{{_KEY % 0}:{entry},{_KEY % 1}:{entry}}}}}'
+            case RequestCode.GET_ALL_CONSUMER_OFFSET:
+                body = '{"offsetTable":{"orders@g":{1:0}}}'
+            case RequestCode.GET_CONSUMER_RUNNING_INFO:
+                return self._running_info(asked)
+            case _:
+                return [response(asked, code=ResponseCode.REQUEST_CODE_NOT_SUPPORTED)]
+        return [response(asked, body.encode())]
+
+    def _running_info(self, asked: Command) -> list[Command]:
+        match asked.fields["clientId"]:
+            case "answers":
+                table = f'{{"mqTable":{{{_KEY % 0}:{{"droped":true}},{_KEY % 1}:{{}}}}}}'
+                return [response(asked, table.encode())]
+            case "frozen":
+                return [response(asked, code=ResponseCode.CONSUME_MSG_TIMEOUT)]
+            case "silent":
+                return []
+        return [response(asked, code=ResponseCode.SYSTEM_ERROR, remark="not online")]
+
+
+def _seen(cluster: _Cluster) -> SeenGroup:
+    with serving(cluster.serve) as address, Connections(ConnectionSettings()) as connections:
+        cluster.address = address
+        look = ClusterLook(connections, NameServers(connections, (address,)), client_s=0.3)
+        info = look.info()
+        groups = look.groups(info)
+        assert groups == ("g",)
+        (seen,) = look.look(info, look.views(info, groups))
+    return seen
+
+
+def test_each_trap_is_seen_for_what_it_is() -> None:
+    """Dropped queues, offsets that were never committed, and three kinds of silence."""
+    seen = _seen(_Cluster())
+    assert seen.owners == {queue(0): (), queue(1): ("answers",)}
+    assert seen.queues == {queue(0): SeenQueue(9, None), queue(1): SeenQueue(9, 0)}
+    assert seen.lag == 9
+    silences = {each.client_id: each.silence for each in seen.members}
+    assert silences.pop("unknown").endswith("not online")
+    assert silences == {"answers": "", "frozen": "frozen", "silent": "frozen"}
+
+
+def test_a_look_sends_questions_alone() -> None:
+    """It sends no heartbeat, commits nothing, and asks each consumer once."""
+    cluster = _Cluster()
+    _seen(cluster)
+    assert set(cluster.asked) == {
+        RequestCode.GET_BROKER_CLUSTER_INFO,
+        RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG,
+        RequestCode.GET_CONSUMER_CONNECTION_LIST,
+        RequestCode.GET_ROUTEINFO_BY_TOPIC,
+        RequestCode.GET_CONSUME_STATS,
+        RequestCode.GET_ALL_CONSUMER_OFFSET,
+        RequestCode.GET_CONSUMER_RUNNING_INFO,
+    }
+    assert cluster.asked.count(RequestCode.GET_CONSUMER_RUNNING_INFO) == len(_CLIENTS)
