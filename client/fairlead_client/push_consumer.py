@@ -24,6 +24,7 @@ from fairlead_client.consume.pull.pull_member import PullMember
 from fairlead_client.consume.retry.redelivery import BY_DEFAULT, reconsume_limit
 from fairlead_client.consume.retry.send_back import KafkaFailedMessages
 from fairlead_client.errors import SettingsError
+from fairlead_client.rocketmq.sent_back import RocketMQFailedMessages
 from fairlead_client.session.events import LeaveRequested
 from fairlead_client.session.observer import Observer
 from fairlead_client.settings.client_settings import Settings, SettingsArguments
@@ -102,10 +103,10 @@ class PushConsumer(PullMember):
             observer=observer,
         )
         self._workers = Workers(consume_threads)
-        self._kept: KafkaFailedMessages | None = None
+        self._kept: KafkaFailedMessages | RocketMQFailedMessages | None = None
         if sends_back and chosen.retry_topic:
-            failed_messages = KafkaFailedMessages(chosen, self.client_id, max_reconsume_times)
-            self._kept = failed_messages
+            self._kept = _kept(chosen, self.client_id, max_reconsume_times)
+            failed_messages = self._kept
         common = ConsumeArguments(
             batch_max_size=consume_message_batch_max_size,
             workers=self._workers,
@@ -160,6 +161,14 @@ class PushConsumer(PullMember):
         self._workers.stop()
         if self._kept is not None:
             self._kept.close()
+
+
+def _kept(
+    settings: Settings, client_id: str, max_reconsume_times: int
+) -> KafkaFailedMessages | RocketMQFailedMessages:
+    if settings.reads_rocketmq:
+        return RocketMQFailedMessages(settings, max_reconsume_times)
+    return KafkaFailedMessages(settings, client_id, max_reconsume_times)
 
 
 def _check(name: str, value: int, least: int) -> None:

@@ -61,6 +61,11 @@ class Connections:
                 self._open[address] = made
             return made
 
+    def opened(self, address: str) -> Connection | None:
+        """Return the open connection to a server; None: there is none now."""
+        known = self._open.get(address)
+        return known if known is not None and known.is_open else None
+
     def call(self, address: str, command: Command, timeout_s: float | None = None) -> Command:
         """Send a request to a server, wait, and return the response of success.
 

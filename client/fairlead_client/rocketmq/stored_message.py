@@ -85,6 +85,7 @@ class StoredMessage:
 
     def _read(self, data: memoryview) -> None:
         self.sys_flag: int
+        self.reconsume_times: int
         magic: int
         (
             _, magic, crc, self.queue_id, self.flag, self.offset, self.commit_log_offset,

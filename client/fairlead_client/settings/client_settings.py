@@ -21,6 +21,11 @@ from fairlead_client.settings.gateway_settings import (
     check_only_direct,
 )
 from fairlead_client.settings.keywords import check_keywords, meant_start
+from fairlead_client.settings.rocketmq_settings import (
+    RocketMQSettings,
+    check_data_plane,
+    rocketmq_settings,
+)
 from fairlead_client.settings.setting_types import check_type, check_types
 
 TOPIC: Final = re.compile(r"[A-Za-z0-9_%|.\-]{1,249}")
@@ -47,9 +52,12 @@ BEFORE_START_MS: Final = 30 * 60_000
 class SettingsArguments(TypedDict, total=False):
     """The keyword arguments of every kind of client that become Settings."""
 
-    bootstrap: Required[str | Sequence[str]]
+    bootstrap: str | Sequence[str]
     group: Required[str]
     topics: Required[Sequence[str | Subscription]]
+    data_plane: str
+    namesrv: str | Sequence[str]
+    rocketmq: Mapping[str, Any]
     gateway: str | Sequence[str]
     token: str | None
     token_file: str | None
@@ -84,9 +92,11 @@ class Settings:
         SettingsError: a setting cannot work; the error names the first one and the remedy.
     """
 
-    bootstrap: str | Sequence[str]
     group: str
     topics: Sequence[str | Subscription]
+    bootstrap: str | Sequence[str] = ()
+    data_plane: str = "kafka"
+    namesrv: str | Sequence[str] = ()
     gateway: str | Sequence[str] = ()
     # No representation and no log shows it.
     token: str | None = field(default=None, repr=False)
@@ -112,6 +122,7 @@ class Settings:
     close_timeout_ms: int = 30_000
     # They may hold passwords, so no representation and no log shows them.
     kafka: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    rocketmq: Mapping[str, Any] = field(default_factory=dict, repr=False)
     fetch: Mapping[str, Any] = field(default_factory=dict)
     consume_type: str = "push"
     message_model: str = "clustering"
@@ -128,7 +139,10 @@ class Settings:
         Raises:
             SettingsError: a setting cannot work, or an argument is unknown or missing.
         """
-        check_keywords(client, given, SettingsArguments, FETCH_OPTIONS)
+        needs = (
+            () if given.get("data_plane") == "rocketmq" and given.get("gateway") else ("bootstrap",)
+        )
+        check_keywords(client, given, SettingsArguments, FETCH_OPTIONS, needs)
         check_only_direct(given)
         return cls(**given, **fixed)
 
@@ -141,6 +155,8 @@ class Settings:
         self._check_start()
         check_options("kafka", self.kafka, KAFKA_OPTIONS)
         check_options("fetch", self.fetch, FETCH_OPTIONS)
+        check_data_plane(self)
+        self._check_reads_rocketmq()
         check_gateway(self)
         if self.gateway and self.message_model == "broadcasting":
             problem = "a broadcasting member shares no queues, so it needs no gateway"
@@ -150,6 +166,20 @@ class Settings:
     def gateways(self) -> list[GatewayAddress]:
         """The gateways one by one; empty: the client reads Fairlead's topics itself."""
         return addresses_of(self.gateway)
+
+    @property
+    def reads_rocketmq(self) -> bool:
+        """Whether the messages are RocketMQ's."""
+        return self.data_plane == "rocketmq"
+
+    @property
+    def rocketmq_settings(self) -> RocketMQSettings:
+        """How to reach RocketMQ.
+
+        Raises:
+            SettingsError: a client of Kafka's queues asks.
+        """
+        return rocketmq_settings(self.namesrv, self.rocketmq)
 
     @property
     def bootstrap_servers(self) -> list[str]:
@@ -194,7 +224,14 @@ class Settings:
         return *wanted, Subscription(retried, sub_version=sub_version)
 
     def _check_names(self) -> None:
-        check_who(self.bootstrap, self.group, self.client_id, unique=", unique per process")
+        # With RocketMQ's queues behind a gateway nothing speaks with Kafka.
+        needed = self.bootstrap or not (self.reads_rocketmq and self.gateway)
+        check_who(
+            self.bootstrap if needed else "unused:1",
+            self.group,
+            self.client_id,
+            unique=", unique per process",
+        )
         if self.capacity < 1:
             raise SettingsError(
                 "capacity", f"{self.capacity} is not a valid weight", "give 1 or more"
@@ -242,6 +279,16 @@ class Settings:
                 "is on in a broadcasting group",
                 "leave it out: each member reads everything itself",
             )
+
+    def _check_reads_rocketmq(self) -> None:
+        if not self.reads_rocketmq:
+            return
+        if self.fetch:
+            problem = "has options of kafka-python, and this client reads RocketMQ"
+            raise SettingsError("fetch", problem, "leave it out; see the setting rocketmq")
+        if self.message_model == "broadcasting":
+            problem = "a broadcasting consumer reads Kafka only"
+            raise SettingsError("data_plane", problem, "leave it out, or use a PushConsumer")
 
     def _check_start(self) -> None:
         if self.consume_from != "timestamp" and self.consume_timestamp_ms is not None:

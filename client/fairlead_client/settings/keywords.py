@@ -37,9 +37,9 @@ _MEANT: Final[Mapping[str, tuple[str, ...]]] = {
     "groupinstanceid": ("client_id",),
     "enableautocommit": ("auto_commit", "explicit_done"),
     # RocketMQ
-    "namesrvaddr": ("bootstrap",),
-    "nameserver": ("bootstrap",),
-    "nameserveraddress": ("bootstrap",),
+    "namesrvaddr": ("namesrv", "bootstrap"),
+    "nameserver": ("namesrv", "bootstrap"),
+    "nameserveraddress": ("namesrv", "bootstrap"),
     "consumergroup": ("group",),
     "producergroup": ("group",),
     "groupname": ("group",),
@@ -143,7 +143,11 @@ def meant_start(word: object) -> str | None:
 
 
 def check_keywords(
-    client: type, given: Mapping[str, Any], settings: type, fetch: Collection[str] = ()
+    client: type,
+    given: Mapping[str, Any],
+    settings: type,
+    fetch: Collection[str] = (),
+    needs: Collection[str] = (),
 ) -> None:
     """Check that a client takes every keyword argument, and that none is missing.
 
@@ -152,6 +156,7 @@ def check_keywords(
         given: the arguments that are settings, by name.
         settings: the typed dictionary of the settings.
         fetch: options that belong into the setting `fetch`, if the client has it.
+        needs: settings that this client needs beside the required ones.
 
     Raises:
         SettingsError: an argument is unknown (the error suggests the right one) or missing.
@@ -167,7 +172,7 @@ def check_keywords(
         if name not in taken:
             problem = f"{client.__name__} has no such setting"
             raise SettingsError(name, problem, _remedy(name, value, known, fetch))
-    for name in sorted(settings.__required_keys__):  # type: ignore[attr-defined]
+    for name in sorted({*settings.__required_keys__, *needs}):  # type: ignore[attr-defined]
         if name not in given:
             raise SettingsError(name, f"{client.__name__} needs it", f"give {name}=…")
 

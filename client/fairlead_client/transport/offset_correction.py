@@ -47,7 +47,7 @@ def corrected_offsets(
     ends = consumer.end_offsets(partitions, timeout_ms=timeout_ms)
     return {
         partition: (
-            _within(offset, granted(partition), begins[partition], ends[partition]),
+            within(offset, granted(partition), begins[partition], ends[partition]),
             ends[partition],
         )
         for partition, offset in offsets.items()
@@ -62,7 +62,8 @@ def report_correction(
     observer.offset_corrected(queue, epoch, offset, corrected)
 
 
-def _within(offset: int, granted: Granted, begin: int, end: int) -> int:
+def within(offset: int, granted: Granted, begin: int, end: int) -> int:
+    """Return the offset to go on at, by the rule of `corrected_offsets`."""
     believed = granted.offset
     if offset > end and offset == granted.start and believed is not None and believed <= end:
         offset = believed

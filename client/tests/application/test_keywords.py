@@ -51,7 +51,7 @@ def _refused(kind: type, **given: Any) -> SettingsError:
         ("partition_assignment_strategy", [], "fairlead group set GROUP --strategy NAME"),
         ("security_protocol", "SSL", "give it in kafka={'security_protocol': …}"),
         ("max_poll_records", 5, "give it in fetch={'max_poll_records': …}"),
-        ("namesrv_addr", "b:1", "use bootstrap"),
+        ("namesrv_addr", "b:1", "use namesrv"),
         ("consumerGroup", "orders", "use group"),
         ("consumeFromWhere", "CONSUME_FROM_FIRST_OFFSET", 'consume_from="first_offset"'),
         ("group.id", "orders", "use group"),

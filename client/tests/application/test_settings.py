@@ -135,7 +135,7 @@ def test_the_keyword_arguments_are_the_settings() -> None:
     """The typed keyword arguments are the settings, but for what the kind of client says."""
     public = {field.name for field in fields(Settings)} - BY_KIND
     assert SettingsArguments.__annotations__.keys() == public
-    required = {"bootstrap", "group", "topics"}
+    required = {"group", "topics"}
     assert SettingsArguments.__required_keys__ == required
 
 

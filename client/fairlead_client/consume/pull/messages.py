@@ -5,6 +5,8 @@ from typing import overload
 
 from fairlead_client.message import Message, Record
 from fairlead_client.model import Epoch, Queue
+from fairlead_client.rocketmq.rocketmq_message import RocketMQMessage
+from fairlead_client.rocketmq.stored_message import StoredMessage
 
 
 class Messages(Sequence[Message]):
@@ -50,7 +52,7 @@ class Messages(Sequence[Message]):
 
 def message_of(queue: Queue, epoch: Epoch, record: Record) -> Message:
     """Return the message of a record, under an epoch of its queue."""
-    return Message(
+    parts = (
         queue,
         record.offset,
         record.key,
@@ -59,3 +61,6 @@ def message_of(queue: Queue, epoch: Epoch, record: Record) -> Message:
         record.timestamp,
         epoch,
     )
+    if isinstance(record, StoredMessage):
+        return RocketMQMessage(*parts, record)
+    return Message(*parts)

@@ -1,0 +1,69 @@
+"""A topic of a real RocketMQ: created on every broker, and written to queue by queue."""
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from fairlead_client.model import Queue
+from fairlead_client.produce.outgoing import OutgoingMessage
+from fairlead_client.produce.target import Target
+from fairlead_client.remoting.codes import RequestCode
+from fairlead_client.remoting.command import Command
+from fairlead_client.rocketmq.brokers import Brokers
+from fairlead_client.rocketmq.queue_offsets import QueueOffsets
+from fairlead_client.rocketmq.rocketmq_sender import RocketMQSender
+from fairlead_client.routes.topic_route import TopicRoute
+from fairlead_client.settings.rocketmq_settings import rocketmq_settings
+
+from tests.kit.awaiting import await_seen
+
+WAIT = 20.0
+
+
+class RocketMQTopic:
+    """A topic with so many queues on each broker."""
+
+    def __init__(self, cluster: Any, name: str, queues: int = 2) -> None:
+        self.name = name
+        self.namesrv: str = cluster.namesrv
+        self.brokers = Brokers(rocketmq_settings(cluster.namesrv, {}))
+        self._sender = RocketMQSender(self.brokers, "tests")
+        names = [server for server in cluster.servers if server.startswith("broker")]
+        self.queues = [Queue(name, broker, number) for broker in names for number in range(queues)]
+        fields = {
+            "topic": name,
+            "defaultTopic": "TBW102",
+            "readQueueNums": str(queues),
+            "writeQueueNums": str(queues),
+            "perm": "6",
+            "topicFilterType": "SINGLE_TAG",
+            "topicSysFlag": "0",
+            "order": "false",
+        }
+        for broker in names:
+            command = Command(RequestCode.UPDATE_AND_CREATE_TOPIC, fields)
+            self.brokers.call(cluster.address(broker), command, WAIT)
+        # A broker answers before the name server knows the topic.
+        await_seen(
+            lambda: self.brokers.route(name), lambda route: _is_whole(route, names), what=name
+        )
+
+    def send(self, queue: Queue, bodies: Iterable[bytes], **parts: Any) -> Sequence[int]:
+        """Write messages into a queue, in order; return their offsets."""
+        target = Target(queue, queue.broker_name)
+        sent = []
+        for body in bodies:
+            message = OutgoingMessage(self.name, body, **parts)
+            sent.append(self._sender.send(target, message, 3_000).result(WAIT).offset)
+        return sent
+
+    def offsets(self, group: str) -> QueueOffsets:
+        """Return the offsets of a group."""
+        return QueueOffsets(self.brokers, group)
+
+    def close(self) -> None:
+        """Close the connections."""
+        self.brokers.close()
+
+
+def _is_whole(route: TopicRoute | None, brokers: Sequence[str]) -> bool:
+    return route is not None and len(route.queue_datas) == len(brokers)
