@@ -6,6 +6,7 @@ from typing import Unpack
 from fairlead_client.consume.callbacks import Callbacks, OnAssigned, OnRevoked
 from fairlead_client.consume.member import Member
 from fairlead_client.model import Epoch, Queue
+from fairlead_client.rocketmq.data_plane import store_of
 from fairlead_client.session import events
 from fairlead_client.session.application import Application
 from fairlead_client.session.observer import Observer
@@ -48,7 +49,7 @@ class Client(Member):
         chosen = Settings.of(type(self), settings)
         check_function(type(self), "on_assigned", on_assigned, "f(queue, offset)")
         check_function(type(self), "on_revoked", on_revoked, "f(queue)")
-        super().__init__(chosen, offset_store=offset_store, observer=observer)
+        super().__init__(chosen, offset_store=store_of(chosen, offset_store), observer=observer)
         self._callbacks = Callbacks(on_assigned, on_revoked, self._observer)
 
     def processed(

@@ -40,6 +40,16 @@ class Message:
         return self.queue.queue_id
 
 
+class OwnMessage:
+    """A record whose data plane has its own kind of message."""
+
+    __slots__ = ()
+
+    def message(self, queue: Queue, epoch: Epoch) -> Message:
+        """Return the message, under an epoch of its queue."""
+        raise NotImplementedError
+
+
 class Record(Protocol):
     """A message as its source returns it, such as kafka-python's ConsumerRecord."""
 

@@ -18,6 +18,7 @@ from fairlead_client.consume.pull.pull_service import DirectPull
 from fairlead_client.errors import ClientClosedError, LifecycleError, SettingsError
 from fairlead_client.message import Message
 from fairlead_client.model import Queue
+from fairlead_client.rocketmq.data_plane import source_of, store_of
 from fairlead_client.session.observer import Observer
 from fairlead_client.settings.client_settings import Settings, SettingsArguments
 from fairlead_client.settings.keywords import by_keyword
@@ -61,14 +62,15 @@ class PullConsumer(PullMember):
         observer: Observer | None = None,
         **settings: Unpack[SettingsArguments],
     ) -> None:
+        chosen = Settings.of(type(self), settings, consume_type="pull")
         super().__init__(
-            Settings.of(type(self), settings, consume_type="pull"),
+            chosen,
             ahead=False,
             flow_limits=flow_limits,
-            message_source=message_source,
+            message_source=source_of(chosen, message_source, tag_header, self._granted),
             tag_header=tag_header,
             message_queue_changed=message_queue_changed,
-            offset_store=offset_store,
+            offset_store=store_of(chosen, offset_store),
             observer=observer,
         )
         self._auto_commit = auto_commit

@@ -24,6 +24,7 @@ from fairlead_client.consume.pull.pull_member import PullMember
 from fairlead_client.consume.retry.redelivery import BY_DEFAULT, reconsume_limit
 from fairlead_client.consume.retry.send_back import KafkaFailedMessages
 from fairlead_client.errors import SettingsError
+from fairlead_client.rocketmq.data_plane import source_of, store_of
 from fairlead_client.rocketmq.sent_back import RocketMQFailedMessages
 from fairlead_client.session.events import LeaveRequested
 from fairlead_client.session.observer import Observer
@@ -96,10 +97,10 @@ class PushConsumer(PullMember):
             chosen,
             ahead=True,
             flow_limits=flow_limits,
-            message_source=message_source,
+            message_source=source_of(chosen, message_source, tag_header, self._granted),
             tag_header=tag_header,
             message_queue_changed=message_queue_changed,
-            offset_store=offset_store,
+            offset_store=store_of(chosen, offset_store),
             observer=observer,
         )
         self._workers = Workers(consume_threads)

@@ -17,7 +17,6 @@ from fairlead_client.errors import (
     StartFailedError,
 )
 from fairlead_client.model import Epoch, Queue, Subscription
-from fairlead_client.rocketmq.queue_offsets import RocketMQOffsetStore
 from fairlead_client.session import events
 from fairlead_client.session.application import Application
 from fairlead_client.session.client_identity import ClientIdentity, new_client_identity
@@ -339,7 +338,7 @@ class Member:
         settings, identity = self._settings, self._identity
         store = self._store
         if store is None and settings.commit_offsets:
-            store = _own_store(settings, identity.client_id)
+            store = KafkaOffsetStore(settings, identity.client_id)
         if settings.gateways:
             return self._gateway_thread(store)
         session = Session(_session_settings(settings, identity, commits=store is not None))
@@ -361,12 +360,6 @@ class Member:
             store=store,
             observer=self._observer,
         )
-
-
-def _own_store(settings: Settings, client_id: str) -> OffsetStore:
-    if settings.reads_rocketmq:
-        return RocketMQOffsetStore(settings.rocketmq_settings, settings.group)
-    return KafkaOffsetStore(settings, client_id)
 
 
 def _session_settings(

@@ -9,11 +9,8 @@ from fairlead_client.remoting.codes import RequestCode, ResponseCode
 from fairlead_client.remoting.command import Command
 from fairlead_client.remoting.remoting_error import RequestRefusedError
 from fairlead_client.rocketmq.message_body import COMPRESSED
-from fairlead_client.rocketmq.stored_message import (
-    StoredMessage,
-    StoredMessageError,
-    stored_messages,
-)
+from fairlead_client.rocketmq.rocketmq_message import PulledMessage
+from fairlead_client.rocketmq.stored_message import StoredMessageError, stored_messages
 from fairlead_client.routes.topic_route import MASTER
 
 __all__ = ["Pulled", "pull_command", "pulled"]
@@ -42,7 +39,7 @@ class Pulled(NamedTuple):
     begin: int
     end: int
     broker_id: int = MASTER
-    messages: Sequence[StoredMessage] = ()
+    messages: Sequence[PulledMessage] = ()
 
 
 def pull_command(
@@ -82,7 +79,7 @@ def pulled(address: str, response: Command) -> Pulled:
     suggested = _number(fields, "suggestWhichBrokerId", MASTER)
     if status is not PullStatus.FOUND:
         return Pulled(status, after, begin, end, suggested)
-    messages = list(stored_messages(memoryview(response.body)))
+    messages = list(stored_messages(memoryview(response.body), PulledMessage))
     for message in messages:
         if message.is_batch:
             problem = f"{message} holds a whole batch, which this client does not unwrap"

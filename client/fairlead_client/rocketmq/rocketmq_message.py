@@ -3,11 +3,12 @@
 from dataclasses import dataclass
 from typing import Final
 
-from fairlead_client.message import Message
+from fairlead_client.message import Message, OwnMessage
+from fairlead_client.model import Epoch, Queue
 from fairlead_client.rocketmq.message_properties import TAGS
 from fairlead_client.rocketmq.stored_message import StoredMessage
 
-__all__ = ["RocketMQMessage"]
+__all__ = ["PulledMessage", "RocketMQMessage"]
 
 _REAL_TOPIC: Final = "RETRY_TOPIC"
 """PROPERTY_RETRY_TOPIC: where a message of a retry topic was first."""
@@ -42,3 +43,14 @@ class RocketMQMessage(Message):
     def real_topic(self) -> str:
         """The topic that it was sent to, even if it has come back by a retry topic."""
         return self.stored.properties.get(_REAL_TOPIC) or self.queue.topic
+
+
+class PulledMessage(StoredMessage, OwnMessage):
+    """A stored message that a consumer hands out as a RocketMQMessage."""
+
+    __slots__ = ()
+
+    def message(self, queue: Queue, epoch: Epoch) -> RocketMQMessage:
+        """Return the message, under an epoch of its queue."""
+        parts = (self.offset, self.key, self.value, self.headers, self.timestamp)
+        return RocketMQMessage(queue, *parts, epoch, self)

@@ -9,9 +9,9 @@ All numbers are big endian. In version 2 the topic's length has 2 bytes.
 
 import struct
 import zlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from ipaddress import ip_address
-from typing import Final
+from typing import Final, TypeVar
 
 from fairlead_client.errors import FairleadClientError
 from fairlead_client.rocketmq.message_body import decompressed
@@ -187,8 +187,11 @@ class StoredMessage:
         return self.sys_flag & _BATCH_WITHIN == _BATCH_WITHIN
 
 
-def stored_messages(data: memoryview) -> Iterator[StoredMessage]:
-    """Yield the messages of a pull's body, in order.
+_Kind = TypeVar("_Kind", bound=StoredMessage)
+
+
+def stored_messages(data: memoryview, kind: Callable[[memoryview], _Kind]) -> Iterator[_Kind]:
+    """Yield the messages of a pull's body, in order, as this kind of StoredMessage.
 
     Raises:
         StoredMessageError: the bytes are none, or a body is broken.
@@ -198,7 +201,7 @@ def stored_messages(data: memoryview) -> Iterator[StoredMessage]:
         size = int.from_bytes(data[at : at + 4])
         if size < _HEAD.size or at + size > len(data):
             raise StoredMessageError("a stored message is longer than what was sent")
-        yield StoredMessage(data[at : at + size])
+        yield kind(data[at : at + size])
         at += size
 
 

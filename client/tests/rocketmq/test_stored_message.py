@@ -36,7 +36,7 @@ def test_what_is_stored_is_read(
 ) -> None:
     """Every part of a message comes out as it was stored, in both versions."""
     data = stored(offset, body, topic=topic, properties=properties, host=host, magic=magic)
-    (message,) = stored_messages(memoryview(data))
+    (message,) = stored_messages(memoryview(data), StoredMessage)
     assert (message.offset, message.value, message.topic) == (offset, body, topic)
     assert message.properties == properties
     assert message.commit_log_offset == 1_000 * offset
@@ -51,7 +51,7 @@ def test_broken_bytes_are_refused(data: bytes, cut: int, flip: int) -> None:
     whole[flip % len(whole)] ^= 0xFF
     for broken in (bytes(whole), bytes(whole[: len(whole) - cut]), data):
         try:
-            for message in stored_messages(memoryview(broken)):
+            for message in stored_messages(memoryview(broken), StoredMessage):
                 _ = message.headers, message.message_id, message.born_host, message.topic
         except StoredMessageError:
             continue
@@ -61,13 +61,13 @@ def test_a_changed_body_is_noticed() -> None:
     """A body that is not what was stored is refused by its CRC."""
     data = stored(7, b"paid").replace(b"paid", b"void")
     with pytest.raises(StoredMessageError, match="offset 7 is not what was stored"):
-        list(stored_messages(memoryview(data)))
+        list(stored_messages(memoryview(data), StoredMessage))
 
 
 def test_several_messages_in_one_body() -> None:
     """The messages of a pull come out in their order."""
     data = b"".join(stored(number, b"%d" % number) for number in range(32))
-    assert [each.value for each in stored_messages(memoryview(data))] == [
+    assert [each.value for each in stored_messages(memoryview(data), StoredMessage)] == [
         b"%d" % number for number in range(32)
     ]
 

@@ -3,10 +3,8 @@
 from collections.abc import Iterator, Sequence
 from typing import overload
 
-from fairlead_client.message import Message, Record
+from fairlead_client.message import Message, OwnMessage, Record
 from fairlead_client.model import Epoch, Queue
-from fairlead_client.rocketmq.rocketmq_message import RocketMQMessage
-from fairlead_client.rocketmq.stored_message import StoredMessage
 
 
 class Messages(Sequence[Message]):
@@ -52,7 +50,9 @@ class Messages(Sequence[Message]):
 
 def message_of(queue: Queue, epoch: Epoch, record: Record) -> Message:
     """Return the message of a record, under an epoch of its queue."""
-    parts = (
+    if isinstance(record, OwnMessage):
+        return record.message(queue, epoch)
+    return Message(
         queue,
         record.offset,
         record.key,
@@ -61,6 +61,3 @@ def message_of(queue: Queue, epoch: Epoch, record: Record) -> Message:
         record.timestamp,
         epoch,
     )
-    if isinstance(record, StoredMessage):
-        return RocketMQMessage(*parts, record)
-    return Message(*parts)

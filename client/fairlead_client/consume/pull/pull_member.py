@@ -16,7 +16,6 @@ from fairlead_client.consume.pull.pull_service import PullService
 from fairlead_client.consume.pull.queue_changes import QueueChanges
 from fairlead_client.errors import RouteError, SettingsError
 from fairlead_client.model import Epoch, Queue, Subscription
-from fairlead_client.rocketmq.rocketmq_source import RocketMQSource
 from fairlead_client.routes.subscribe_info import subscribe_info
 from fairlead_client.routes.topic_route import TopicRoute
 from fairlead_client.session.application import Application
@@ -77,7 +76,8 @@ class PullMember(Member):
         self._unlocked: set[Queue] = set()
         self._pull_failure: Failure | None = None
         self._service = PullService(
-            message_source or self._source(tag_header),
+            message_source
+            or KafkaSource(settings, self.client_id, tag_header=tag_header, granted=self._granted),
             self._flow,
             still_mine=self._epoch_of,
             is_locked=self._is_locked,
@@ -96,12 +96,6 @@ class PullMember(Member):
             )
             self._routes = RouteReader(settings, self.client_id, self._route_read)
         self._queue_table = ProcessQueueTable(self._observer, self._begun, self._changed)
-
-    def _source(self, tag_header: str) -> MessageSource:
-        settings, granted = self._settings, self._granted
-        if settings.reads_rocketmq:
-            return RocketMQSource(settings, tag_header=tag_header, granted=granted)
-        return KafkaSource(settings, self.client_id, tag_header=tag_header, granted=granted)
 
     @property
     def _last_failure(self) -> Failure | None:
