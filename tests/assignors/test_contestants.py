@@ -33,6 +33,7 @@ def test_the_assignors_are_of_kafka_4() -> None:
     assert kafka_release().split(".")[0] == "4"
 
 
+@pytest.mark.slow  # the bench of the strategies runs them too
 def test_the_range_assignor_deals_each_topic_in_blocks(
     kafka: dict[str, Contestant], kafka_folder: Path
 ) -> None:
@@ -42,6 +43,7 @@ def test_the_range_assignor_deals_each_topic_in_blocks(
     assert answer.owners == ((0, 0, 0, 1, 1, 2, 2), (0, 1))
 
 
+@pytest.mark.slow  # the bench of the strategies runs them too
 @pytest.mark.parametrize("name", ["UNIFORM", "COOPERATIVE_STICKY"])
 @pytest.mark.parametrize("change", ["none", "join", "leave"])
 def test_a_sticky_assignor_keeps_a_settled_group(
@@ -62,6 +64,7 @@ def test_a_sticky_assignor_keeps_a_settled_group(
     assert answer.rounds == (2 if change == "join" and name == "COOPERATIVE_STICKY" else 1)
 
 
+@pytest.mark.slow  # the bench of the strategies runs them too
 def test_unequal_subscriptions_are_heard(kafka: dict[str, Contestant], kafka_folder: Path) -> None:
     """Everybody gives a topic to its subscribers alone, and takes from an owner who is none."""
     group = _group([2, 4], [[1, 1], [0, 0, 0, 0]], 2, [0], [0, 1])
@@ -71,6 +74,7 @@ def test_unequal_subscriptions_are_heard(kafka: dict[str, Contestant], kafka_fol
         assert contestant.name == "RANGE" or answer.owners[0] == (0, 0)
 
 
+@pytest.mark.slow  # the bench of the strategies runs them too
 def test_everybody_runs_as_long_as_told(kafka: dict[str, Contestant], kafka_folder: Path) -> None:
     """There are warm-up runs and counted ones, at least so many, with both times."""
     group = Point(20, 5, 4, "equal", "full").first()
@@ -87,6 +91,7 @@ def test_everybody_runs_as_long_as_told(kafka: dict[str, Contestant], kafka_fold
         assert (few.runs, few.warm_ups) == (7, 0)
 
 
+@pytest.mark.slow  # the bench of the strategies runs them too
 def test_a_run_beyond_the_limit_is_ended(kafka: dict[str, Contestant], kafka_folder: Path) -> None:
     """A single run that takes longer than the limit has no figure, and its process is gone."""
     slow = Point(1_000, 10, 100, "overlapping", "full").first()

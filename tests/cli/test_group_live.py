@@ -240,6 +240,7 @@ def test_a_queue_that_is_not_there(engine: SharedEngine) -> None:
     assert "nowhere/main/0: no route has this queue now; no route of nowhere is known" in text
 
 
+@pytest.mark.slow  # the console's tests write such rules too
 def test_all_groups_at_run_time(engine: SharedEngine) -> None:
     """A rule of all groups is answered by each group that it changes."""
     group = Group(engine, "one-of-all")

@@ -67,6 +67,7 @@ def _answers(settings: Settings) -> dict[str, list[Answer]]:
     return found
 
 
+@pytest.mark.slow  # tests/secure runs a whole system under the documented rights
 def test_from_no_right_to_those_that_are_documented(strict: EmbeddedKafka, tmp_path: Path) -> None:
     """What is not to be seen is not taken for missing or wrong, and each command mends its part."""
     own = {"kafka.bootstrap": strict.bootstrap, "engine.checkpoint": str(tmp_path / "state")}

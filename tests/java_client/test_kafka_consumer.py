@@ -164,6 +164,7 @@ def test_too_much_in_hand_pauses_a_partition(world: World) -> None:
     assert running.until("poll")[-1][1] == [[0, 2, "message"]]
 
 
+@pytest.mark.slow  # the frozen process below is over its lease too
 def test_over_the_lease_nothing_is_given_out(world: World) -> None:
     """When the lease is over no record comes, although Kafka has some; then it begins again."""
     group = world.lease(3_000)

@@ -147,7 +147,7 @@ def _drawn(line: str, seed: int) -> list[Case]:
         pytest.param("4.9 fresh", marks=pytest.mark.slow),
         "5 fixed",
         pytest.param("5 fresh", marks=pytest.mark.slow),
-        "4.3 fixed",
+        pytest.param("4.3 fixed", marks=pytest.mark.slow),
     ],
 )
 def trial(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Trial:

@@ -202,6 +202,7 @@ def test_the_mark_of_a_transaction_is_nothing_to_read(
         assert follower.following.topics["decisions"].behind == 0
 
 
+@pytest.mark.slow  # the engine's own test makes topics anew
 def test_topics_made_anew_are_read_from_their_first(
     kafka: EmbeddedKafka, settings: KafkaSettings, topics: TopicNames, producer: KafkaProducer
 ) -> None:

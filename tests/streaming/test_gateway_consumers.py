@@ -131,6 +131,7 @@ def taken(*workers: Worker) -> Counter[tuple[int, int]]:
     )
 
 
+@pytest.mark.slow  # the demo hands over between both kinds
 def test_handed_over_between_both_kinds(place: Place) -> None:
     """Queues go to and fro between a direct client and one of a gateway, each message once."""
     group = "both-kinds"

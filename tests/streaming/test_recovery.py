@@ -127,6 +127,7 @@ def test_one_died_with_the_checkpoint(spark: "SparkSession", settings: Settings,
     assert_decided_once(log)
 
 
+@pytest.mark.slow  # the sim and the explorer start drivers in every order
 def test_second_driver_on_a_checkpoint_of_its_own(
     spark: "SparkSession", settings: Settings, log: Log, tmp_path: Path
 ) -> None:
@@ -194,6 +195,7 @@ def test_commits_gone_and_state_kept(spark: "SparkSession", settings: Settings, 
         assert dict(client.held) == before
 
 
+@pytest.mark.slow  # the sim stops engines for long too
 def test_after_a_long_stop_nobody_living_expires(
     spark: "SparkSession", settings: Settings, log: Log
 ) -> None:

@@ -2,6 +2,7 @@
 
 import time
 
+import pytest
 from kafka import TopicPartition
 
 from fairlead.bridges.kafka.data_cluster import DataCluster
@@ -143,6 +144,7 @@ def test_one_refused_partition_costs_its_own_offsets(
     assert for_times == {DAY_MS: dict.fromkeys([0, 1, 3, 4], -1)}
 
 
+@pytest.mark.slow  # 750 partitions to make take their time
 def test_ends_of_many_topics(ledger: Ledger, bootstrap: str, topic: str) -> None:
     """More partitions than one request asks of: each topic has its own ends, bad ones none."""
     topics = [f"{topic}-{number}" for number in range(3)]
