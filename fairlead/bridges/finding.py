@@ -24,9 +24,13 @@ class Verdict(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """The verdict on a look, the route that it proves (or None), and what to publish."""
+    """The verdict on a look, the route that it proves (or None), and what to publish.
+
+    ``why`` says for the log why a look proves nothing.
+    """
 
     topic: str
     verdict: Verdict
     route: Route | None = None
     publish: RouteChanged | None = None
+    why: str = ""

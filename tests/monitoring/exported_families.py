@@ -7,7 +7,7 @@ from fairlead_client.metrics import ClientMetrics, Families
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.parser import text_string_to_metric_families
 
-from fairlead.bridges.kafka.figures import BridgeFigures, BridgeMetrics
+from fairlead.bridges.figures import BridgeFigures, BridgeMetrics
 from fairlead.kafka.topic_follower import FollowedTopic, Following
 from fairlead.serve.group_families import COUNTERS, GAUGES, HISTOGRAMS
 from fairlead.serve.serve_metrics import ServeMetrics

@@ -7,7 +7,7 @@ import pytest
 from fairlead_client.metrics import ClientMetrics, Families, ProducerFamilies, ProducerMetrics
 from prometheus_client import CollectorRegistry, generate_latest
 
-from fairlead.bridges.kafka.figures import BridgeFigures, BridgeMetrics
+from fairlead.bridges.figures import BridgeFigures, BridgeMetrics
 from fairlead.kafka.topic_follower import FollowedTopic, Following
 from fairlead.serve.group_metrics import GroupMetrics
 from fairlead.serve.serve_metrics import ServeMetrics

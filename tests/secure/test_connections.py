@@ -11,7 +11,7 @@ import pytest
 from fairlead_client import BrokerConnectionError, Consumer, StartFailedError
 from fairlead_client.transport.connection_fault import first_contact
 
-from fairlead.bridges.kafka.control_topics import ControlTopics
+from fairlead.bridges.control_topics import ControlTopics
 from fairlead.doctor import CheckContext, Status, examine_all
 from fairlead.errors import EnvironmentMissingError
 from fairlead.kafka.connection import library_options

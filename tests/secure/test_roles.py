@@ -29,7 +29,7 @@ from fairlead_client.transport.route_reader import RouteReader
 from fairlead_client.transport.session_thread import SessionThread
 from kafka.errors import KafkaTimeoutError
 
-from fairlead.bridges.kafka.control_topics import ControlTopics
+from fairlead.bridges.control_topics import ControlTopics
 from fairlead.doctor import Answer, CheckContext, Status
 from fairlead.doctor.permissions import permissions
 from fairlead.errors import EnvironmentMissingError

@@ -7,7 +7,7 @@ from fairlead_client.metrics import Families, ProducerFamilies
 from prometheus_client import CollectorRegistry
 from prometheus_client.core import Metric
 
-from fairlead.bridges.kafka.figures import BridgeFigures, BridgeMetrics
+from fairlead.bridges.figures import BridgeFigures, BridgeMetrics
 from fairlead.gateway.gateway_metrics import GatewayMetrics, StateMetrics
 from fairlead.kafka.topic_follower import Following
 from fairlead.serve.group_families import COUNTERS, GAUGES, HISTOGRAMS, family

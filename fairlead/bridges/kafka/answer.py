@@ -6,12 +6,13 @@ A queue gets an entry only if everything requested for it is known; other queues
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from fairlead.bridges.answer import Answer
 from fairlead.bridges.kafka.committed import Committed, read_committed
 from fairlead.core.model import MessageQueue, Route
 from fairlead.core.outputs import Request
 from fairlead.core.records import OffsetsKnown, QueueOffsets
 
-__all__ = ["Answer", "OffsetLookup", "answer", "asked_partitions"]
+__all__ = ["OffsetLookup", "answer", "asked_partitions"]
 
 _NO_SUCH_MESSAGE = -1
 
@@ -28,14 +29,6 @@ class OffsetLookup:
     latest: Mapping[int, int] = field(default_factory=dict)
     for_time: Mapping[int, int] = field(default_factory=dict)
     committed: Mapping[int, Committed] = field(default_factory=dict)
-
-
-@dataclass(frozen=True, slots=True)
-class Answer:
-    """The record to publish (None: nothing is known) and the queues without an answer."""
-
-    record: OffsetsKnown | None
-    left: tuple[MessageQueue, ...]
 
 
 def asked_partitions(request: Request, route: Route, cluster: str) -> list[int]:

@@ -1,68 +1,38 @@
-"""The Kafka bridge: one loop that answers requests at once and checks the topics regularly.
-
-ADR 0060 gives the reasons.
-"""
+"""The Kafka bridge: its settings, its clusters, and its run."""
 
 import contextlib
-import re
 import threading
-import time
-import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import Any
 
-import structlog
-
-from fairlead.bridges.kafka.control_topics import ControlTopics
+from fairlead.bridges.bridge_loop import BridgeLoop, LoopTimes
+from fairlead.bridges.control_topics import ControlTopics
+from fairlead.bridges.figures import BridgeFigures
 from fairlead.bridges.kafka.data_cluster import DataCluster
-from fairlead.bridges.kafka.figures import BridgeFigures
-from fairlead.bridges.kafka.request_answerer import RequestAnswerer
-from fairlead.bridges.kafka.request_book import RequestBook
+from fairlead.bridges.kafka.kafka_side import KafkaSide
 from fairlead.bridges.kafka.retry_removal import REMOVE_AFTER_MS
 from fairlead.bridges.kafka.retry_topics import RETRY_GROUPS_MAX, RetryTopics
 from fairlead.bridges.kafka.route_book import RouteBook
-from fairlead.bridges.kafka.route_publisher import RoutePublisher
-from fairlead.bridges.kafka.signs_of_life import SignsOfLife
 from fairlead.bridges.kafka.topic_maker import TopicMaker
-from fairlead.bridges.kafka.watch_list import WatchList
+from fairlead.bridges.watch_list import WatchList, checked_pattern, checked_topic
 from fairlead.errors import UsageError
-from fairlead.wire.texts import ADDRESS, BROKER_NAME, TOPIC
+from fairlead.wire.texts import ADDRESS, BROKER_NAME
 from fairlead.wire.topics import TopicNames
 
 __all__ = ["BridgeTimes", "KafkaBridge"]
 
-_STOP_LOOK_MS: Final = 200
-"""How long the loop waits for requests before it checks for a stop."""
-
-log = structlog.get_logger(__name__)
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BridgeTimes:
-    """The bridge's intervals, in milliseconds.
+class BridgeTimes(LoopTimes):
+    """The Kafka bridge's intervals, in milliseconds.
 
     Attributes:
-        poll_ms: between two looks at the watched topics; the bridge publishes a change within it.
-            A loss (a topic is gone, or another one has its name) takes one look more.
-        discovery_ms: between two looks at the names of all topics, if there is a pattern.
-        look_back_ms: how far back the bridge reads requests at start.
-        timeout_ms: how long an answer of either cluster may take.
-        give_up_ms: how long the bridge retries a request that nobody repeats.
-        forget_ms: how long it looks for a requested topic that does not exist.
         remove_after_ms: how long a forgotten group's retry topics stay closed before the empty ones
             are removed; 0: they stay.
-        sign_ms: between two signs of life; after three missing ones the bridge counts as dead.
     """
 
-    poll_ms: int = 2_000
-    discovery_ms: int = 10_000
-    look_back_ms: int = 60_000
-    timeout_ms: int = 5_000
-    give_up_ms: int = 30_000
-    forget_ms: int = 600_000
     remove_after_ms: int = REMOVE_AFTER_MS
-    sign_ms: int = 10_000
 
 
 class KafkaBridge:
@@ -117,8 +87,8 @@ class KafkaBridge:
         if topic_pattern is None and default_topic_queue_nums:
             topic_pattern = ".*"
         self._watched = WatchList(
-            named=[_checked_topic(topic) for topic in topics],
-            pattern=_checked_pattern(topic_pattern),
+            named=[checked_topic(topic) for topic in topics],
+            pattern=checked_pattern(topic_pattern),
             hidden_prefix=prefix,
             forget_ms=self._times.forget_ms,
         )
@@ -160,108 +130,24 @@ class KafkaBridge:
         ):
             cluster = self._cluster_name or self._data.cluster_id()
             published = RouteBook(cluster, self._address, confirm_ms=self._times.poll_ms // 2)
-            self._read_log(published)
-            log.info("bridge_started", cluster=cluster, routes=len(list(published.own_topics())))
-            routes = RoutePublisher(self._data, self._control, published, self._names)
-            requests = RequestBook(
-                pause_ms_max=self._times.poll_ms, give_up_ms=self._times.give_up_ms
+            side = KafkaSide(
+                cluster,
+                self._data,
+                published,
+                retries,
+                default_topic_queue_nums=self._default_topic_queue_nums,
             )
-            answerer = RequestAnswerer(
+            loop = BridgeLoop(
                 cluster=cluster,
-                names=self._names,
-                data=self._data,
+                side=side,
                 control=self._control,
-                routes=routes,
-                book=requests,
                 published=published,
                 watched=self._watched,
-                retries=retries,
+                names=self._names,
+                times=self._times,
+                figures=self.figures,
             )
-            signs = SignsOfLife(
-                cluster, str(uuid.uuid4()), self._control, self._names, self._times.sign_ms
-            )
-            self.ready.set()
-            try:
-                self._loop(stop, _Work(published, routes, requests, answerer, retries, signs))
-                signs.last()
-            finally:
-                self.ready.clear()
-                log.info("bridge_stopped", cluster=cluster)
-
-    def _read_log(self, published: RouteBook) -> None:
-        """Read the existing routes, then begin to read requests."""
-        for change in self._control.routes():
-            published.note(change)
-        self._control.follow_requests(self._times.look_back_ms)
-
-    def _loop(self, stop: threading.Event, work: "_Work") -> None:
-        next_look_ms = next_discovery_ms = _now_ms()
-        while not stop.is_set():
-            now_ms = _now_ms()
-            self.figures.turned()
-            work.signs.give(self.figures.verdict().state, now_ms=now_ms)
-            if now_ms >= next_discovery_ms:
-                next_discovery_ms = now_ms + self._times.discovery_ms
-                self._discover()
-            if now_ms >= next_look_ms:
-                next_look_ms = now_ms + self._times.poll_ms
-                topics = self._watched.topics(work.published.own_topics(), now_ms=now_ms)
-                failed = work.routes.watch(topics, now_ms=now_ms)
-                self.figures.looked(len(topics), failed=failed)
-                work.routes.publish_default(self._default_topic_queue_nums)
-            due_ms = work.requests.next_at_ms()
-            wake_ms = next_look_ms if due_ms is None else min(next_look_ms, due_ms)
-            wait_ms = max(0, min(wake_ms - _now_ms(), _STOP_LOOK_MS))
-            dropped, not_reached = work.requests.dropped, work.requests.not_reached
-            work.answerer.note(self._control.requests(wait_ms), now_ms=_now_ms())
-            if work.requests.dropped > dropped:
-                log.warning("requests_dropped", dropped=work.requests.dropped - dropped)
-            work.answerer.answer_due(now_ms=_now_ms())
-            if work.requests.not_reached > not_reached:
-                log.warning(
-                    "requests_not_reached", requests=work.requests.not_reached - not_reached
-                )
-            self.figures.answered = work.requests.answered_in_full
-            self.figures.waiting = work.requests.waiting
-            work.retries.work(now_ms=_now_ms())
-
-    def _discover(self) -> None:
-        if self._watched.wants_discovery:
-            names = self._data.names()
-            if names is not None:
-                self._watched.discover(names)
-
-
-@dataclass(frozen=True, slots=True)
-class _Work:
-    """The objects that the loop works with."""
-
-    published: RouteBook
-    routes: RoutePublisher
-    requests: RequestBook
-    answerer: RequestAnswerer
-    retries: RetryTopics
-    signs: SignsOfLife
-
-
-def _now_ms() -> int:
-    return time.monotonic_ns() // 1_000_000
-
-
-def _checked_topic(topic: str) -> str:
-    if not TOPIC.allows(topic):
-        raise UsageError(f"topics: {topic!r} cannot be watched.", remedy=f"Give {TOPIC.words}.")
-    return topic
-
-
-def _checked_pattern(pattern: str | None) -> re.Pattern[str] | None:
-    try:
-        return None if pattern is None else re.compile(pattern)
-    except re.error as error:
-        raise UsageError(
-            f"topic_pattern: {pattern!r} is not a regular expression ({error}).",
-            remedy="Use Python's syntax, such as orders-.*",
-        ) from None
+            loop.run(stop, self.ready)
 
 
 def _checked_cluster(name: str | None) -> str | None:

@@ -30,9 +30,9 @@ from kafka.errors import (
 from kafka.protocol.consumer import OffsetSpec
 from kafka.structs import OffsetAndMetadata
 
+from fairlead.bridges.connection import bridge_connection
 from fairlead.bridges.kafka.answer import OffsetLookup
 from fairlead.bridges.kafka.committed import Committed
-from fairlead.bridges.kafka.connection import bridge_connection
 from fairlead.bridges.kafka.native_group import NativeGroup, read_native_group
 from fairlead.bridges.kafka.snapshot import (
     Racks,

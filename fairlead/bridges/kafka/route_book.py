@@ -93,7 +93,7 @@ class RouteBook:
             requested: somebody lacks the route, so publish it even if unchanged.
         """
         if isinstance(look, TopicUnclear):
-            return Finding(look.topic, Verdict.UNCLEAR)
+            return Finding(look.topic, Verdict.UNCLEAR, why=look.why)
         if isinstance(look, TopicAbsent):
             return self._find_absent(look.topic, now_ms)
         published = self._published.get(look.topic)

@@ -152,7 +152,7 @@ def _serve(carrier: "KafkaBridge", settings: "Settings") -> None:
     import structlog
     from prometheus_client import CollectorRegistry
 
-    from fairlead.bridges.kafka.figures import BridgeMetrics
+    from fairlead.bridges.figures import BridgeMetrics
     from fairlead.http.endpoint import answering
     from fairlead.kafka.passed_over_metric import PassedOverMetric
 

@@ -14,17 +14,18 @@ import pytest
 import structlog
 from kafka import KafkaAdminClient
 
+from fairlead.bridges.control_topics import ControlTopics
 from fairlead.bridges.kafka.answer import OffsetLookup
 from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
-from fairlead.bridges.kafka.control_topics import ControlTopics
 from fairlead.bridges.kafka.data_cluster import DataCluster
-from fairlead.bridges.kafka.request_answerer import RequestAnswerer
-from fairlead.bridges.kafka.request_book import RequestBook
+from fairlead.bridges.kafka.kafka_side import KafkaSide
 from fairlead.bridges.kafka.retry_topics import RetryTopics
 from fairlead.bridges.kafka.route_book import RouteBook
-from fairlead.bridges.kafka.route_publisher import RoutePublisher
 from fairlead.bridges.kafka.topic_maker import TopicMaker
-from fairlead.bridges.kafka.watch_list import WatchList
+from fairlead.bridges.request_answerer import RequestAnswerer
+from fairlead.bridges.request_book import RequestBook
+from fairlead.bridges.route_publisher import RoutePublisher
+from fairlead.bridges.watch_list import WatchList
 from fairlead.core.outputs import Request
 from fairlead.core.records import RouteChanged
 from fairlead.errors import EnvironmentMissingError
@@ -170,18 +171,17 @@ def test_a_route_is_written_when_the_control_cluster_is_back(
 def make_answerer(data: DataCluster, control: ControlTopics, names: TopicNames) -> RequestAnswerer:
     """What answers requests in a bridge of cluster ``main``, to be driven by hand."""
     published = RouteBook("main", "localhost:9092", confirm_ms=100)
+    maker = TopicMaker("localhost:9092", timeout_ms=1_000, options={})
+    side = KafkaSide("main", data, published, RetryTopics(maker, retry_queue_nums=0))
     return RequestAnswerer(
         cluster="main",
         names=names,
-        data=data,
+        side=side,
         control=control,
-        routes=RoutePublisher(data, control, published, names),
+        routes=RoutePublisher(side, control, published, names),
         book=RequestBook(pause_ms_max=100, give_up_ms=10_000),
         published=published,
         watched=WatchList(named=[], pattern=None, hidden_prefix="", forget_ms=1_000),
-        retries=RetryTopics(
-            TopicMaker("localhost:9092", timeout_ms=1_000, options={}), retry_queue_nums=0
-        ),
     )
 
 

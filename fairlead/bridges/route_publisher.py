@@ -1,16 +1,14 @@
-"""Looks at topics, lets the book judge each look, and writes the resulting routes."""
+"""Has topics looked at, and writes the resulting routes."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from typing import Final, NamedTuple
 
 import structlog
 from fairlead_client.session.topic_names import retried_group
 
+from fairlead.bridges.cluster_side import ClusterSide, PublishedRoutes
+from fairlead.bridges.control_topics import ControlTopics
 from fairlead.bridges.finding import Finding, Verdict
-from fairlead.bridges.kafka.control_topics import ControlTopics
-from fairlead.bridges.kafka.data_cluster import DataCluster
-from fairlead.bridges.kafka.route_book import RouteBook
-from fairlead.bridges.kafka.snapshot import Racks, TopicLook, TopicSeen, TopicUnclear
 from fairlead.core.records import RouteChanged
 from fairlead.wire.encode_bridge import encode_route
 from fairlead.wire.topics import TopicNames
@@ -25,22 +23,25 @@ log = structlog.get_logger(__name__)
 
 
 class Refreshed(NamedTuple):
-    """A topic after a look: the finding, partition -> leader, and whether it is published."""
+    """A topic after a look: the finding, and whether it is published."""
 
     finding: Finding
-    leaders: Mapping[int, int]
     written: bool
 
 
 class RoutePublisher:
-    """Keeps the routes topic up to date with the data cluster."""
+    """Keeps the routes topic up to date with the cluster that has the messages."""
 
     def __init__(
-        self, data: DataCluster, control: ControlTopics, book: RouteBook, names: TopicNames
+        self,
+        side: ClusterSide,
+        control: ControlTopics,
+        published: PublishedRoutes,
+        names: TopicNames,
     ) -> None:
-        self._data = data
+        self._side = side
         self._control = control
-        self._book = book
+        self._published = published
         self._names = names
         self._told: dict[str, str] = {}
 
@@ -53,13 +54,8 @@ class RoutePublisher:
         watched = set(topics)
         self._told = {topic: line for topic, line in self._told.items() if topic in watched}
         refreshed = self.refresh(topics, now_ms=now_ms)
+        self.publish(self._side.more_routes())
         return any(each.finding.verdict is Verdict.UNCLEAR for each in refreshed.values())
-
-    def publish_default(self, queue_nums: int) -> None:
-        """Publish the default route with this many queues, or delete it (0), if it changes."""
-        change = self._book.find_default(queue_nums)
-        if change is not None:
-            self._write([change])
 
     def refresh(
         self, topics: Sequence[str], *, now_ms: int, requested: Collection[str] = ()
@@ -77,57 +73,35 @@ class RoutePublisher:
         """
         if not topics:
             return {}
-        looks, racks = self._data.look_at(topics)
-        findings = [self._find(look, racks, now_ms, requested) for look in looks]
-        written = self._publish(findings)
+        findings = self._side.find(topics, now_ms=now_ms, requested=requested)
+        for finding in findings:
+            self._log(finding)
+        written = self.publish([one.publish for one in findings if one.publish is not None])
         return {
-            finding.topic: Refreshed(
-                finding,
-                _leaders(look),
-                finding.publish is None or finding.topic in written,
-            )
-            for look, finding in zip(looks, findings, strict=True)
+            finding.topic: Refreshed(finding, finding.publish is None or finding.topic in written)
+            for finding in findings
         }
 
-    def _find(
-        self, look: TopicLook, racks: Racks, now_ms: int, requested: Collection[str]
-    ) -> Finding:
-        finding = self._book.find(look, racks, now_ms=now_ms, requested=look.topic in requested)
-        self._log(finding, look)
-        return finding
-
-    def _publish(self, findings: Sequence[Finding]) -> set[str]:
-        """Write the findings' routes; return the topics that were written."""
-        return self._write([one.publish for one in findings if one.publish is not None])
-
-    def _write(self, changes: Sequence[RouteChanged]) -> set[str]:
+    def publish(self, changes: Sequence[RouteChanged]) -> set[str]:
         """Write routes; return the topics that were written."""
         records = [encode_route(change, self._names) for change in changes]
         written = set()
         for change, is_written in zip(changes, self._control.write(records), strict=True):
             if is_written:
-                self._book.note(change)
+                self._published.note(change)
                 written.add(change.topic)
                 _log_published(change)
         return written
 
-    def _log(self, finding: Finding, look: TopicLook) -> None:
+    def _log(self, finding: Finding) -> None:
         """Log a verdict that prevents a route, once each time it begins."""
-        line = f"{finding.verdict} {look.why if isinstance(look, TopicUnclear) else ''}"
+        line = f"{finding.verdict} {finding.why}"
         is_usual = finding.verdict is Verdict.ABSENT and retried_group(finding.topic) is not None
         if finding.verdict not in _TELLING or is_usual:
             self._told.pop(finding.topic, None)
         elif self._told.get(finding.topic) != line:
             self._told[finding.topic] = line
             log.warning("nothing_published", topic=finding.topic, why=line.strip())
-
-
-def _leaders(look: TopicLook) -> dict[int, int]:
-    if not isinstance(look, TopicSeen):
-        return {}
-    return {
-        partition: leader for partition, leader in enumerate(look.leaders) if leader is not None
-    }
 
 
 def _log_published(change: RouteChanged) -> None:

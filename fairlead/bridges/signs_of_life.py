@@ -1,7 +1,7 @@
 """Writes the bridge's signs of life: one every few seconds, and one at an orderly end."""
 
-from fairlead.bridges.kafka.control_topics import ControlTopics
-from fairlead.bridges.kafka.figures import State
+from fairlead.bridges.control_topics import ControlTopics
+from fairlead.bridges.figures import State
 from fairlead.core.records import BridgeSign, BridgeState
 from fairlead.wire.encode_bridge import encode_sign
 from fairlead.wire.topics import TopicNames

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from fairlead.bridges.kafka.request_answerer import steps
+from fairlead.bridges.request_answerer import steps
 from fairlead.core.model import MessageQueue
 from fairlead.core.outputs import Request
 

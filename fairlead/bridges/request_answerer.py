@@ -9,17 +9,17 @@ from typing import Final
 import structlog
 from fairlead_client.session.topic_names import retried_group
 
+from fairlead.bridges.answer import Answer
+from fairlead.bridges.cluster_side import ClusterSide, PublishedRoutes
+from fairlead.bridges.control_topics import ControlTopics
 from fairlead.bridges.finding import Verdict
-from fairlead.bridges.kafka.answer import Answer, OffsetLookup, answer, asked_partitions
-from fairlead.bridges.kafka.control_topics import ControlTopics
-from fairlead.bridges.kafka.data_cluster import DataCluster
-from fairlead.bridges.kafka.request_book import RequestBook
-from fairlead.bridges.kafka.retry_topics import RetryTopics
-from fairlead.bridges.kafka.route_book import RouteBook
-from fairlead.bridges.kafka.route_publisher import Refreshed, RoutePublisher
-from fairlead.bridges.kafka.watch_list import WatchList
+from fairlead.bridges.request_book import RequestBook
+from fairlead.bridges.route_publisher import Refreshed, RoutePublisher
+from fairlead.bridges.watch_list import WatchList
+from fairlead.core.model import MessageQueue, Route
 from fairlead.core.outputs import Request
 from fairlead.core.records import TopicAbsent
+from fairlead.core.topics.routes import queue_count
 from fairlead.wire.encode_bridge import encode_absent, encode_offsets
 from fairlead.wire.topics import TopicNames
 
@@ -42,15 +42,14 @@ class RequestAnswerer:
     """Takes requests and answers those that are due.
 
     Args:
-        cluster: the cluster's name, the broker name of its queues.
+        cluster: the cluster's name in the answer that it lacks a topic.
         names: the names of Fairlead's topics.
-        data: the cluster that carries the messages.
+        side: the cluster that carries the messages.
         control: Fairlead's topics.
         routes: publishes routes.
         book: the requests that wait.
         published: the published routes and their owners.
         watched: the topics to watch.
-        retries: creates the retry topics that groups ask for.
     """
 
     def __init__(
@@ -58,23 +57,21 @@ class RequestAnswerer:
         *,
         cluster: str,
         names: TopicNames,
-        data: DataCluster,
+        side: ClusterSide,
         control: ControlTopics,
         routes: RoutePublisher,
         book: RequestBook,
-        published: RouteBook,
+        published: PublishedRoutes,
         watched: WatchList,
-        retries: RetryTopics,
     ) -> None:
         self._cluster = cluster
         self._names = names
-        self._data = data
+        self._side = side
         self._control = control
         self._routes = routes
         self._book = book
         self._published = published
         self._watched = watched
-        self._retries = retries
 
     def note(self, requests: Sequence[Request], *, now_ms: int) -> None:
         """Note requests, except those for other clusters' topics, which their bridges answer."""
@@ -82,14 +79,9 @@ class RequestAnswerer:
             topic = request.topic
             if self._published.is_foreign(topic) and not self._watched.is_configured(topic):
                 continue
-            if request.what == "forgotten":
-                self._retries.forgotten(request.group, now_ms=now_ms)
-                continue
-            self._watched.ask(topic, now_ms=now_ms)
-            self._retries.note(request.group, topic)
-            if request.what == "retry":
-                self._retries.want(request.group, topic)
-            self._book.add(request, now_ms=now_ms)
+            if self._side.takes(request, now_ms=now_ms):
+                self._watched.ask(topic, now_ms=now_ms)
+                self._book.add(request, now_ms=now_ms)
 
     def answer_due(self, *, now_ms: int) -> None:
         """Answer due requests, the newest first; put off those that cannot be answered.
@@ -106,14 +98,15 @@ class RequestAnswerer:
         }
         refreshed = self._routes.refresh(sorted(due), now_ms=now_ms, requested=lacking)
         for topic, asked in due.items():
-            for step in steps(asked, len(refreshed[topic].leaders)):
+            route = refreshed[topic].finding.route
+            for step in steps(asked, 0 if route is None else queue_count(route)):
                 self._answer_topic(step, refreshed[topic], now_ms)
                 if time.monotonic() > end_s:
                     return
 
     def _answer_topic(self, requests: list[Request], refreshed: Refreshed, now_ms: int) -> None:
         route = refreshed.finding.route
-        wanted: list[tuple[Request, list[int]]] = []
+        wanted: list[tuple[Request, list[MessageQueue]]] = []
         for request in requests:
             if (
                 refreshed.finding.verdict is Verdict.ABSENT
@@ -129,13 +122,13 @@ class RequestAnswerer:
                 self._book.put_off(request, now_ms=now_ms)
             elif request.what in _ROUTE:
                 self._book.answered(request)
-            elif partitions := asked_partitions(request, route, self._cluster):
-                wanted.append((request, partitions))
+            elif queues := self._side.asked_queues(request, route):
+                wanted.append((request, queues))
             else:
                 log.info("request_for_no_queue", group=request.group, topic=request.topic)
                 self._book.answered(request)
         if route is not None and wanted:
-            self._answer_offsets(wanted, refreshed, route.identity, now_ms)
+            self._answer_offsets(wanted, route, now_ms)
 
     def _tell_absent(self, request: Request) -> None:
         """Answer each request once with: the cluster does not have the topic."""
@@ -148,25 +141,16 @@ class RequestAnswerer:
             log.info("topic_absent", group=group, topic=topic)
 
     def _answer_offsets(
-        self,
-        wanted: list[tuple[Request, list[int]]],
-        refreshed: Refreshed,
-        identity: str,
-        now_ms: int,
+        self, wanted: list[tuple[Request, list[MessageQueue]]], route: Route, now_ms: int
     ) -> None:
-        topic = refreshed.finding.topic
-        lookups = self._look_up(topic, wanted, refreshed)
-        # Only now it is certain that all look-ups were of one identity of the topic.
-        if self._data.identity(topic) != identity:
+        given = self._side.answers(route, wanted)
+        if given is None:
             for request, _ in wanted:
                 self._book.put_off(request, now_ms=now_ms)
             return
-        answers = [
-            (request, answer(request, identity, self._cluster, partitions, lookup))
-            for (request, partitions), lookup in zip(wanted, lookups, strict=True)
-        ]
-        for (request, given), written in zip(answers, self._write(answers), strict=True):
-            self._settle(request, given, now_ms, written=written)
+        answers = [(request, one) for (request, _), one in zip(wanted, given, strict=True)]
+        for (request, one), written in zip(answers, self._write(answers), strict=True):
+            self._settle(request, one, now_ms, written=written)
 
     def _write(self, answers: list[tuple[Request, Answer]]) -> list[bool]:
         """Write all answers together; return for each whether it is completely written."""
@@ -176,34 +160,6 @@ class RequestAnswerer:
         ]
         acknowledged = iter(self._control.write([one for several in records for one in several]))
         return [all(list(islice(acknowledged, len(several)))) for several in records]
-
-    def _look_up(
-        self, topic: str, wanted: list[tuple[Request, list[int]]], refreshed: Refreshed
-    ) -> list[OffsetLookup]:
-        """Return one look-up per request; all share the bounds, each has its group's commits."""
-        asked = {partition for _, partitions in wanted for partition in partitions}
-        leaders = {
-            partition: leader
-            for partition, leader in refreshed.leaders.items()
-            if partition in asked
-        }
-        timestamps = sorted(
-            {
-                request.consume_timestamp_ms
-                for request, _ in wanted
-                if request.consume_timestamp_ms is not None
-            }
-        )
-        bounds, for_times = self._data.bounds(topic, leaders, timestamps)
-        return [
-            OffsetLookup(
-                bounds.earliest,
-                bounds.latest,
-                for_times.get(request.consume_timestamp_ms or 0, {}),
-                self._data.committed(request.group, topic, partitions),
-            )
-            for request, partitions in wanted
-        ]
 
     def _settle(self, request: Request, given: Answer, now_ms: int, *, written: bool) -> None:
         """Remove an answered request, or keep its unanswered part."""

@@ -10,8 +10,8 @@ import structlog
 from kafka import KafkaProducer, TopicPartition
 from kafka.errors import KafkaError, KafkaTimeoutError
 
-from fairlead.bridges.kafka.connection import bridge_connection
-from fairlead.bridges.kafka.figures import BridgeFigures
+from fairlead.bridges.connection import bridge_connection
+from fairlead.bridges.figures import BridgeFigures
 from fairlead.core.outputs import Request
 from fairlead.core.records import RouteChanged
 from fairlead.errors import EnvironmentMissingError

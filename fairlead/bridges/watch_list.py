@@ -9,9 +9,10 @@ import re
 from collections.abc import Iterable
 from typing import Final
 
+from fairlead.errors import UsageError
 from fairlead.wire.texts import TOPIC
 
-__all__ = ["ASKED_MAX", "WatchList"]
+__all__ = ["ASKED_MAX", "WatchList", "checked_pattern", "checked_topic"]
 
 ASKED_MAX: Final = 2_000
 """The most requested topics; one call every two seconds describes the whole list."""
@@ -83,3 +84,29 @@ class WatchList:
 
     def _is_hidden(self, name: str) -> bool:
         return bool(self._hidden_prefix) and name.startswith(self._hidden_prefix)
+
+
+def checked_topic(topic: str) -> str:
+    """Return the name of a topic to watch.
+
+    Raises:
+        UsageError: no topic has such a name.
+    """
+    if not TOPIC.allows(topic):
+        raise UsageError(f"topics: {topic!r} cannot be watched.", remedy=f"Give {TOPIC.words}.")
+    return topic
+
+
+def checked_pattern(pattern: str | None) -> re.Pattern[str] | None:
+    """Return the regular expression of the topics to watch.
+
+    Raises:
+        UsageError: it is none.
+    """
+    try:
+        return None if pattern is None else re.compile(pattern)
+    except re.error as error:
+        raise UsageError(
+            f"topic_pattern: {pattern!r} is not a regular expression ({error}).",
+            remedy="Use Python's syntax, such as orders-.*",
+        ) from None

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from fairlead.bridges.kafka.request_book import (
+from fairlead.bridges.request_book import (
     KEPT_MAX,
     QUEUES_ALL_MAX,
     QUEUES_MAX,

@@ -2,7 +2,7 @@
 
 import re
 
-from fairlead.bridges.kafka.watch_list import ASKED_MAX, WatchList
+from fairlead.bridges.watch_list import ASKED_MAX, WatchList
 
 FORGET_MS = 1_000
 

@@ -1,6 +1,6 @@
 """What a bridge says of itself: ready while looks are answered, and why not otherwise."""
 
-from fairlead.bridges.kafka.figures import BridgeFigures
+from fairlead.bridges.figures import BridgeFigures
 
 
 class World:
