@@ -1,10 +1,14 @@
 """Compiles the Java client for RocketMQ's consumers against one set of RocketMQ's jars.
 
-``python -m tools.rocketmq_java`` prints where its jar is. RocketMQ's client is on the class path of
-the compiler, never in the jar; `fairlead-java` is beside it (ADR 0225).
+``python -m tools.rocketmq_java`` prints where its jar is; with ``--command PROGRAM`` it prints the
+command that runs a test program, as a list in JSON. ``--jars`` names the set of RocketMQ's jars.
+RocketMQ's client is on the class path of the compiler, never in the jar; `fairlead-java` is beside
+it (ADR 0225).
 """
 
+import argparse
 import hashlib
+import json
 import shutil
 import sys
 import tempfile
@@ -22,10 +26,12 @@ from fairlead.jars.manifest import JarSetName
 from fairlead.java import find_java
 from tools.java_client import OPTIONS, ROOT, built_client, compile_sources, run_tool
 
-__all__ = ["SOURCES", "RocketMQJava", "built_rocketmq_java"]
+__all__ = ["CLIENT_SETS", "SOURCES", "RocketMQJava", "built_rocketmq_java"]
 
 SOURCES: Final = ROOT / "clients" / "rocketmq-java" / "src"
 BUILD: Final = ROOT / "build" / "rocketmq-java"
+CLIENT_SETS: Final[tuple[JarSetName, ...]] = ("rocketmq", "rocketmq-4.7", "rocketmq-5")
+"""RocketMQ's clients that it is compiled and tested against."""
 # RocketMQ deprecates much of what all its lines share, and names annotations it does not ship.
 _OPTIONS: Final = (*OPTIONS, "-Xlint:-deprecation")
 
@@ -109,13 +115,19 @@ def _build(
 
 
 def main() -> int:
-    """Build, and say where the jar is."""
+    """Build, and say where the jar is, or how a test program is run."""
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--command", metavar="PROGRAM")
+    parser.add_argument("--jars", choices=CLIENT_SETS, default=CLIENT_SETS[0])
+    arguments = parser.parse_args()
     try:
-        built = built_rocketmq_java()
+        built = built_rocketmq_java(arguments.jars)
     except FairleadError as error:
         sys.stderr.write("error: " + "\n".join(error.lines()) + "\n")
         return error.exit_code
-    sys.stdout.write(f"{built.jar.relative_to(ROOT)}\n")
+    program: str | None = arguments.command
+    said = str(built.jar.relative_to(ROOT))
+    sys.stdout.write((said if program is None else json.dumps(built.command(program))) + "\n")
     return 0
 
 

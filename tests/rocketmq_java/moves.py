@@ -11,13 +11,15 @@ from pathlib import Path
 from typing import Any, Final
 
 from tests.java_client.one_member_group import OneMemberGroup
-from tests.java_client.probe import Probe, probe
 from tests.java_client.scripted_gateway import scripted_gateway
+from tests.rocketmq_java.consumer import JavaConsumer, java_consumer
 from tools.rocketmq_java import RocketMQJava
 
 __all__ = ["BROKER", "Call", "Journal", "Member", "Moves", "moves"]
 
 BROKER: Final = "broker-a"
+CALLS: Final = frozenset({"held", "consumed", "failed"})
+"""The lines of a journal about calls of a listener."""
 Message = tuple[int, int]
 """Queue and offset."""
 
@@ -75,7 +77,7 @@ class Member:
     """A member: its process, and the gateway that a test leads."""
 
     name: str
-    process: Probe
+    process: JavaConsumer
     group: OneMemberGroup
 
 
@@ -84,7 +86,7 @@ class Moves:
 
     def __init__(self, java: RocketMQJava, namesrv: str, folder: Path, **settings: Any) -> None:
         self._java, self._namesrv, self._folder = java, namesrv, folder
-        self._settings = {"work_ms": 20, "fail_every": 0, "ordered": False, **settings}
+        self._settings = settings
         self.topic = f"orders-{uuid.uuid4().hex[:8]}"
         self._group = f"g-{self.topic}"
         self.stack = ExitStack()
@@ -101,13 +103,12 @@ class Moves:
         gateway = self.stack.enter_context(scripted_gateway())
         group = OneMemberGroup(gateway, self.topic, broker=BROKER)
         self.stack.callback(group.close)
-        settings = {**self._settings, "name": name, "group": self._group, "topic": self.topic}
+        settings = {**self._settings, "group": self._group, "topic": self.topic}
         place = {"namesrv": self._namesrv, "gateway": gateway.address}
-        journal = {"journal": str(self._folder / f"{name}.journal")}
         process = self.stack.enter_context(
-            probe(self._java, "ConsumerProbe", **settings, **place, **journal)
+            java_consumer(self._java, self._folder, name, **settings, **place)
         )
-        process.next("started")
+        process.join()
         return Member(name, process, group)
 
     def move(self, queue: int, source: Member, target: Member) -> int:
@@ -121,19 +122,20 @@ class Moves:
     def journal(self) -> Journal:
         """Return what the members have written until now, without topics of retries."""
         result = Journal()
-        for path in sorted(self._folder.glob("*.journal")):
+        for path in sorted(self._folder.glob("*.jsonl")):
             under_way: dict[Message, Call] = {}
-            for line in path.read_text(encoding="utf-8").splitlines():
-                kind, topic, queue, offset, at, _body = json.loads(line)
-                if topic != self.topic:
+            for text in path.read_text(encoding="utf-8").splitlines():
+                line = json.loads(text)
+                if line["kind"] not in CALLS or line["queue"][0] != self.topic:
                     continue
-                if kind == "begin":
-                    call = Call((queue, offset), path.stem, at)
-                    under_way[queue, offset] = call
+                message = line["queue"][2], line["offset"]
+                if line["kind"] == "held":
+                    call = Call(message, path.stem, line["t"])
+                    under_way[message] = call
                     result.calls.append(call)
                 else:
-                    call = under_way.pop((queue, offset))
-                    call.ended, call.failed = at, kind == "fail"
+                    call = under_way.pop(message)
+                    call.ended, call.failed = line["t"], line["kind"] == "failed"
         return result
 
 

@@ -86,7 +86,9 @@ public final class Attached implements AutoCloseable {
         return;
       }
       boolean ordered = rocketmq.ordered();
-      QueueTurns turns = new QueueTurns(rocketmq, held, offsets, counters, ordered, inbox, drain);
+      QueueTurns turns =
+          new QueueTurns(
+              rocketmq, held, offsets, counters, ordered, inbox, drain, options.observer);
       member = new GatewayMember(settings(ordered), action -> inbox.add(() -> obey(turns, action)));
       turns.begin(member);
       member.start();

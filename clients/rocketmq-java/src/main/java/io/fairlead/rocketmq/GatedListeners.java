@@ -96,7 +96,7 @@ final class GatedListeners {
         finished = 1 + Math.min(Math.max(context.getAckIndex(), -1), messages.size() - 1);
       }
       // RocketMQ would send nothing back if the queue is dropped from here on.
-      finished += sendBack(messages.subList(finished, messages.size()), context);
+      finished += sendBack(work, messages.subList(finished, messages.size()), context);
     } finally {
       work.leave(offsets.subList(0, finished), offsets.subList(finished, offsets.size()));
     }
@@ -108,18 +108,21 @@ final class GatedListeners {
   }
 
   /** Sends messages back in their order, and returns how many; the first failure ends it. */
-  private int sendBack(List<MessageExt> messages, ConsumeConcurrentlyContext context) {
+  private int sendBack(
+      HeldQueue work, List<MessageExt> messages, ConsumeConcurrentlyContext context) {
     int sent = 0;
     try {
       for (MessageExt message : messages) {
         int level = context.getDelayLevelWhenNextConsume();
-        rocketmq.sendBack(message, level, context.getMessageQueue().getBrokerName());
+        rocketmq.sendBack(message, level, work.queue.getBrokerName());
         counters.sentBack.incrementAndGet();
+        long offset = message.getQueueOffset();
+        work.observer.passed(work.queue, work.name.epoch, offset, offset + 1, "sent_back");
         sent++;
       }
     } catch (RemotingException | MQBrokerException | MQClientException | RuntimeException error) {
       counters.failedSendBacks.incrementAndGet();
-      LOG.log(Level.WARNING, "a message of " + context.getMessageQueue() + " stays here", error);
+      LOG.log(Level.WARNING, "a message of " + work.queue + " stays here", error);
     } catch (InterruptedException interrupted) {
       Thread.currentThread().interrupt();
     }

@@ -17,6 +17,7 @@ final class HeldQueue {
   final MessageQueue queue;
   final QueueGate gate;
   final ProcessQueue messages = new FetchedMessages();
+  final QueueObserver observer;
 
   /** What is fetched and not finished, for the messages that a closing gate has left out. */
   final ConcurrentMap<Long, MessageExt> unfinished = new ConcurrentHashMap<>();
@@ -34,13 +35,50 @@ final class HeldQueue {
   long nextTryMs;
   long committed = -1;
   long reported;
-  QueueGate former;
+  HeldQueue former;
+  private boolean told;
+  private long seen;
 
-  HeldQueue(WorkName name, long offset, BooleanSupplier lease, Runnable quiet) {
+  HeldQueue(
+      WorkName name, long offset, BooleanSupplier lease, Runnable quiet, QueueObserver observer) {
     this.name = name;
+    this.observer = observer;
     queue = new MessageQueue(name.queue.topic, name.queue.brokerName, name.queue.id);
     gate = new QueueGate(offset, lease, () -> messages.setDropped(true), quiet);
     reported = offset;
+    seen = offset;
+  }
+
+  /** The observer hears, once, that the work begins. */
+  void tellStarted() {
+    if (!told) {
+      told = true;
+      observer.started(queue, name.epoch, gate.position());
+    }
+  }
+
+  /** The observer hears that the work has ended, if it has heard that it began. */
+  void tellStopped() {
+    if (told) {
+      told = false;
+      observer.stopped(queue, name.epoch, gate.position());
+    }
+  }
+
+  /** The work goes on as another one of the same epoch, from an offset on. */
+  void goOn(HeldQueue as, long offset) {
+    as.told = told;
+    told = false;
+    if (offset > gate.position()) {
+      observer.passed(queue, name.epoch, gate.position(), offset, "moved");
+    }
+  }
+
+  private synchronized void skip(long offset) {
+    if (offset > seen) {
+      observer.passed(queue, name.epoch, seen, offset, "filtered");
+      seen = offset;
+    }
   }
 
   /** A call of the listener has ended. */
@@ -51,7 +89,9 @@ final class HeldQueue {
 
   /** RocketMQ needs nothing below this offset any more. */
   void passed(long offset) {
-    gate.passed(offset);
+    if (gate.passed(offset)) {
+      skip(offset);
+    }
     long position = gate.position();
     unfinished.keySet().removeIf(each -> each < position);
   }
@@ -69,7 +109,12 @@ final class HeldQueue {
     @Override
     public boolean putMessage(List<MessageExt> fetched) {
       for (MessageExt message : fetched) {
-        unfinished.put(message.getQueueOffset(), message);
+        long offset = message.getQueueOffset();
+        unfinished.put(offset, message);
+        synchronized (HeldQueue.this) {
+          skip(offset);
+          seen = Math.max(seen, offset + 1);
+        }
       }
       gate.fetched(offsets(fetched));
       return super.putMessage(fetched);

@@ -8,6 +8,7 @@ import javax.net.ssl.SSLContext;
 public final class Options {
   final MemberSettings.Builder member = MemberSettings.builder();
   String clientId;
+  QueueObserver observer = new QueueObserver() {};
 
   private Options() {}
 
@@ -25,6 +26,12 @@ public final class Options {
   /** Sets the client id; by default it is RocketMQ's. */
   public Options clientId(String id) {
     clientId = id;
+    return this;
+  }
+
+  /** Sets who hears what becomes of each queue. */
+  public Options observer(QueueObserver hears) {
+    observer = hears;
     return this;
   }
 

@@ -23,6 +23,7 @@ final class QueueTurns {
   private final boolean ordered;
   private final Queue<Runnable> inbox;
   private final Consumer<HeldQueue> drain;
+  private final QueueObserver observer;
   private GatewayMember member;
 
   QueueTurns(
@@ -32,7 +33,8 @@ final class QueueTurns {
       Counters counters,
       boolean ordered,
       Queue<Runnable> inbox,
-      Consumer<HeldQueue> drain) {
+      Consumer<HeldQueue> drain,
+      QueueObserver observer) {
     this.rocketmq = rocketmq;
     this.held = held;
     this.offsets = offsets;
@@ -40,6 +42,7 @@ final class QueueTurns {
     this.ordered = ordered;
     this.inbox = inbox;
     this.drain = drain;
+    this.observer = observer;
   }
 
   void begin(GatewayMember gateway) {
@@ -49,7 +52,7 @@ final class QueueTurns {
   void start(WorkName name, long offset) {
     HeldQueue work = held(name, offset);
     HeldQueue before = held.at(work.queue);
-    work.former = before == null ? null : before.gate;
+    work.former = before;
     if (before != null) {
       end(before);
     }
@@ -59,7 +62,7 @@ final class QueueTurns {
 
   private HeldQueue held(WorkName name, long offset) {
     return new HeldQueue(
-        name, offset, () -> isGranted(name), () -> inbox.add(() -> {}));
+        name, offset, () -> isGranted(name), () -> inbox.add(() -> {}), observer);
   }
 
   private boolean isGranted(WorkName name) {
@@ -115,9 +118,13 @@ final class QueueTurns {
 
   private void adopt(HeldQueue work) {
     long nowMs = System.nanoTime() / 1_000_000;
-    boolean isBusy = work.former != null && work.former.inside() > 0;
+    boolean isBusy = work.former != null && work.former.gate.inside() > 0;
     if (isBusy || nowMs < work.nextTryMs || work.gate.isClosed()) {
       return;
+    }
+    if (work.former != null) {
+      work.former.tellStopped();
+      work.former = null;
     }
     work.nextTryMs = nowMs + RETRY_MS;
     if (ordered && !rocketmq.lock(work.queue)) {
@@ -125,6 +132,7 @@ final class QueueTurns {
       LOG.info(work.name + " waits: a broker still keeps its lock for another client");
       return;
     }
+    work.tellStarted();
     if (rocketmq.adopt(work, ordered)) {
       counters.adopted.incrementAndGet();
       LOG.info("start " + work.name + " at " + work.gate.position());
@@ -151,6 +159,7 @@ final class QueueTurns {
     end(work);
     HeldQueue again = held(work.name, from);
     held.put(again);
+    work.goOn(again, from);
     LOG.warning(work.name + " goes on at " + from);
     adopt(again);
   }
@@ -171,6 +180,7 @@ final class QueueTurns {
     }
     counters.released.incrementAndGet();
     LOG.info("stop " + work.name + " at " + position);
+    work.tellStopped();
     member.stopped(work.name, work.lost ? null : (Long) position, null);
   }
 

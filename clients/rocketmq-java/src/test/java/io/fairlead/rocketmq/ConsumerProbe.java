@@ -1,40 +1,71 @@
 package io.fairlead.rocketmq;
 
 import io.fairlead.client.json.JsonReader;
-import io.fairlead.client.json.JsonWriter;
 import java.io.BufferedReader;
-import java.io.FileOutputStream;
-import java.io.IOException;
 import java.io.InputStreamReader;
-import java.io.OutputStream;
 import java.nio.charset.StandardCharsets;
-import java.util.ArrayList;
-import java.util.Arrays;
+import java.util.HashMap;
+import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 import java.util.concurrent.ConcurrentHashMap;
+import java.util.concurrent.CountDownLatch;
 import org.apache.rocketmq.client.consumer.DefaultMQPushConsumer;
 import org.apache.rocketmq.client.consumer.listener.ConsumeConcurrentlyStatus;
 import org.apache.rocketmq.client.consumer.listener.ConsumeOrderlyStatus;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerConcurrently;
 import org.apache.rocketmq.client.consumer.listener.MessageListenerOrderly;
-import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.consumer.ConsumeFromWhere;
+import org.apache.rocketmq.common.message.MessageExt;
 import org.apache.rocketmq.common.message.MessageQueue;
 
-/** An attached consumer that writes when each call of its listener begins and ends. */
+/**
+ * A push consumer that keeps a journal for the judge (docs/journals.md), attached or, without {@code
+ * --gateway}, under RocketMQ's own rebalance. It obeys lines on its standard input, as the consumers
+ * of {@code fairlead demo} do, and says on its standard output what it writes into the journal:
+ *
+ * <ul>
+ *   <li>{@code {"do":"join"}}: start the consumer;
+ *   <li>{@code {"do":"hold","queue_id":7}}: keep the next message of that queue (null: of any) in
+ *       hand; {@code {"do":"resume"}}: finish it;
+ *   <li>{@code {"do":"counters"}}: say what the attached consumer has counted;
+ *   <li>{@code {"do":"shutdown"}}: RocketMQ's {@code shutdown()} alone; the process stays;
+ *   <li>{@code {"do":"leave"}}, SIGTERM, or the end of the input: close, and end.
+ * </ul>
+ */
 public final class ConsumerProbe {
-  private static OutputStream journal;
-  private static long workMs;
-  private static long failEvery;
-  private static final Map<String, Boolean> FAILED = new ConcurrentHashMap<>();
+  private final Map<String, String> flags;
+  private final ProbeJournal journal;
+  private final CountDownLatch joined = new CountDownLatch(1);
+  private final CountDownLatch ended = new CountDownLatch(1);
+  private final Map<String, Boolean> failed = new ConcurrentHashMap<>();
+  private final long workMs;
+  private final long failEvery;
+  private DefaultMQPushConsumer consumer;
+  private Attached attached;
+  private boolean holds;
+  private Long heldQueue;
 
-  private ConsumerProbe() {}
+  private ConsumerProbe(Map<String, String> flags) throws Exception {
+    this.flags = flags;
+    workMs = number("work-ms", 20);
+    failEvery = number("fail-every", 0);
+    journal = new ProbeJournal(flags.get("journal"), flags.get("client-id"));
+  }
 
-  /** Runs until its input ends. */
+  /** Runs until it is told to leave. */
   public static void main(String[] arguments) {
     try {
-      run(arguments);
+      Map<String, String> flags = new HashMap<>();
+      for (int at = 0; at < arguments.length; at += 2) {
+        flags.put(arguments[at].substring(2), arguments[at + 1]);
+      }
+      if (flags.containsKey("settings")) {
+        // Whoever starts consumers of several kinds gives what is this one's own as JSON.
+        Map<?, ?> more = (Map<?, ?>) JsonReader.read(flags.get("settings"));
+        more.forEach((name, value) -> flags.put((String) name, String.valueOf(value)));
+      }
+      new ConsumerProbe(flags).run();
       System.exit(0);
     } catch (Exception | LinkageError error) {
       // RocketMQ's threads would keep the process alive.
@@ -43,94 +74,153 @@ public final class ConsumerProbe {
     }
   }
 
-  private static void run(String[] arguments) throws Exception {
-    Map<?, ?> settings = (Map<?, ?>) JsonReader.read(arguments[0]);
-    journal = new FileOutputStream((String) settings.get("journal"), true);
-    workMs = (Long) settings.get("work_ms");
-    failEvery = (Long) settings.get("fail_every");
-    DefaultMQPushConsumer consumer = new DefaultMQPushConsumer((String) settings.get("group"));
-    consumer.setNamesrvAddr((String) settings.get("namesrv"));
-    consumer.setInstanceName((String) settings.get("name"));
-    consumer.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
-    consumer.subscribe((String) settings.get("topic"), "*");
-    if ((Boolean) settings.get("ordered")) {
+  private void run() throws Exception {
+    Runtime.getRuntime().addShutdownHook(new Thread(this::leave));
+    Thread commands = new Thread(this::obey, "commands");
+    commands.setDaemon(true);
+    commands.start();
+    journal.event("ready");
+    joined.await();
+    consumer = consumer();
+    if (flags.containsKey("gateway")) {
+      Options options =
+          Options.gateway(flags.get("gateway"))
+              .clientId(flags.get("client-id"))
+              .observer(journal.observer());
+      attached = Fairlead.attach(consumer, options);
+    }
+    consumer.start();
+    journal.event("joined");
+    ended.await();
+  }
+
+  private DefaultMQPushConsumer consumer() throws Exception {
+    DefaultMQPushConsumer made = new DefaultMQPushConsumer(flags.get("group"));
+    made.setNamesrvAddr(flags.get("namesrv"));
+    made.setInstanceName(flags.get("client-id"));
+    made.setConsumeFromWhere(ConsumeFromWhere.CONSUME_FROM_FIRST_OFFSET);
+    made.setConsumeMessageBatchMaxSize((int) number("batch", 1));
+    int threads = (int) number("threads", 20);
+    made.setConsumeThreadMin(threads);
+    made.setConsumeThreadMax(threads);
+    made.subscribe(flags.get("topic"), flags.getOrDefault("tags", "*"));
+    if (Boolean.parseBoolean(flags.get("ordered"))) {
       MessageListenerOrderly listener =
           (messages, context) ->
-              handle(messages, context.getMessageQueue())
+              handle(messages, context.getMessageQueue()) == messages.size()
                   ? ConsumeOrderlyStatus.SUCCESS
                   : ConsumeOrderlyStatus.SUSPEND_CURRENT_QUEUE_A_MOMENT;
-      consumer.registerMessageListener(listener);
+      made.registerMessageListener(listener);
     } else {
       MessageListenerConcurrently listener =
           (messages, context) -> {
             context.setDelayLevelWhenNextConsume(1);
-            return handle(messages, context.getMessageQueue())
-                ? ConsumeConcurrentlyStatus.CONSUME_SUCCESS
-                : ConsumeConcurrentlyStatus.RECONSUME_LATER;
+            int done = handle(messages, context.getMessageQueue());
+            context.setAckIndex(done - 1);
+            return done == 0
+                ? ConsumeConcurrentlyStatus.RECONSUME_LATER
+                : ConsumeConcurrentlyStatus.CONSUME_SUCCESS;
           };
-      consumer.registerMessageListener(listener);
+      made.registerMessageListener(listener);
     }
-    Attached attached =
-        Fairlead.attach(consumer, Options.gateway((String) settings.get("gateway")));
-    consumer.start();
-    say(Arrays.<Object>asList("started"));
-    BufferedReader lines =
-        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
-    for (String line = lines.readLine(); line != null; line = lines.readLine()) {
-      if (line.equals("[\"shutdown\"]")) {
-        consumer.shutdown();
-      } else if (line.equals("[\"close\"]")) {
-        attached.close();
-        say(Arrays.<Object>asList("close"));
-      } else {
-        say(Arrays.<Object>asList("counters", attached.counters().all()));
-      }
-    }
+    return made;
   }
 
-  private static boolean handle(List<MessageExt> messages, MessageQueue queue) {
-    write("begin", messages, queue);
+  private long number(String flag, long otherwise) {
+    return flags.containsKey(flag) ? Long.parseLong(flags.get(flag)) : otherwise;
+  }
+
+  /** Processes messages, and returns how many did not fail: the first failure ends it. */
+  private int handle(List<MessageExt> messages, MessageQueue queue) {
+    journal.held(queue, messages);
     try {
+      synchronized (this) {
+        while (holds && (heldQueue == null || heldQueue == queue.getQueueId())) {
+          wait();
+        }
+      }
       Thread.sleep(workMs);
     } catch (InterruptedException interrupted) {
+      // RocketMQ's shutdown: this work is not done.
       Thread.currentThread().interrupt();
+      messages.forEach(message -> journal.failed(queue, message));
+      return 0;
     }
-    MessageExt first = messages.get(0);
-    boolean fails =
-        failEvery > 0
-            && first.getQueueOffset() % failEvery == 0
-            && first.getReconsumeTimes() == 0
-            && FAILED.put(first.getMsgId(), true) == null;
-    write(fails ? "fail" : "end", messages, queue);
-    return !fails;
-  }
-
-  private static void write(String kind, List<MessageExt> messages, MessageQueue queue) {
-    for (MessageExt message : messages) {
-      List<Object> line = new ArrayList<>();
-      line.addAll(Arrays.<Object>asList(kind, queue.getTopic(), (long) queue.getQueueId()));
-      line.add(message.getQueueOffset());
-      line.add(System.nanoTime());
-      line.add(new String(message.getBody(), StandardCharsets.UTF_8));
-      put(journal, line);
+    int done = 0;
+    while (done < messages.size() && !fails(messages.get(done))) {
+      journal.consumed(queue, messages.get(done));
+      done++;
     }
+    messages.subList(done, messages.size()).forEach(message -> journal.failed(queue, message));
+    return done;
   }
 
-  private static void say(List<Object> line) {
-    put(System.out, line);
+  private boolean fails(MessageExt message) {
+    return failEvery > 0
+        && message.getQueueOffset() % failEvery == failEvery - 1
+        && message.getReconsumeTimes() == 0
+        && failed.put(message.getMsgId(), true) == null;
   }
 
-  private static void put(OutputStream stream, List<Object> line) {
-    byte[] written = JsonWriter.write(line);
-    byte[] whole = Arrays.copyOf(written, written.length + 1);
-    whole[written.length] = '\n';
-    synchronized (stream) {
-      try {
-        stream.write(whole);
-        stream.flush();
-      } catch (IOException error) {
-        throw new IllegalStateException(error);
+  private void obey() {
+    BufferedReader lines =
+        new BufferedReader(new InputStreamReader(System.in, StandardCharsets.UTF_8));
+    try {
+      for (String line = lines.readLine(); line != null; line = lines.readLine()) {
+        Map<?, ?> command = (Map<?, ?>) JsonReader.read(line);
+        switch ((String) command.get("do")) {
+          case "join":
+            joined.countDown();
+            break;
+          case "hold":
+            hold((Long) command.get("queue_id"));
+            break;
+          case "resume":
+            letGo();
+            break;
+          case "counters":
+            journal.say(counters());
+            break;
+          case "shutdown":
+            consumer.shutdown();
+            journal.event("shutdown");
+            break;
+          default:
+            System.exit(0);
+        }
       }
+    } catch (Exception error) {
+      System.err.println("commands: " + error);
     }
+    // Whoever wrote the commands is gone.
+    System.exit(0);
+  }
+
+  private Map<String, Object> counters() {
+    Map<String, Object> line = new LinkedHashMap<>();
+    line.put("event", "counters");
+    line.putAll(attached.counters().all());
+    return line;
+  }
+
+  private void leave() {
+    letGo();
+    if (attached != null) {
+      attached.close();
+    } else if (consumer != null) {
+      consumer.shutdown();
+    }
+    journal.event("left");
+    ended.countDown();
+  }
+
+  private synchronized void hold(Long queue) {
+    holds = true;
+    heldQueue = queue;
+  }
+
+  private synchronized void letGo() {
+    holds = false;
+    notifyAll();
   }
 }

@@ -70,11 +70,15 @@ public final class QueueGate {
     }
   }
 
-  /** RocketMQ has no message below this offset any more; what a closed gate hears is too late. */
-  public synchronized void passed(long offset) {
+  /**
+   * RocketMQ has no message below this offset any more. Returns whether that counts: what a closed
+   * gate hears is too late.
+   */
+  public synchronized boolean passed(long offset) {
     if (!closed) {
       book.passed(offset);
     }
+    return !closed;
   }
 
   /** Closes the gate and drops the process queue. Whoever is inside goes on. */
