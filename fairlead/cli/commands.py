@@ -40,7 +40,7 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
         "fairlead.cli.group.app:app", "List, describe and check groups; set their rules.", ASK
     ),
     "observe": CommandEntry(
-        "fairlead.cli.ask.observe:app", "Look at groups that a cluster itself shares out.", ASK
+        "fairlead.cli.observe.app:app", "Look at groups that a cluster itself shares out.", ASK
     ),
     "watch": CommandEntry(
         "fairlead.cli.ask.watch:watch", "Follow a group: queues, handovers, decisions.", ASK

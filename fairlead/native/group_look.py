@@ -1,18 +1,25 @@
-"""How a native group stood at one look: members, queues, owners, lag. One noun for all data planes.
+"""How a native group stood at one look: members, queues, owners, lag; one for all data planes.
 
-A reader (`fairlead.native.kafka_groups`) makes looks; findings, plans and rebalance history are
-made from looks alone, so they know no protocol.
+Readers (`fairlead.native.kafka_groups`, `fairlead.native.rocketmq_groups`) make looks. Findings,
+forecasts and the rebalance history are made from looks alone, so they know no protocol (ADR 0216).
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import Any, Final, Literal
 
 from fairlead.core.model import MessageQueue
 from fairlead.core.ordering import queue_order
+from fairlead.core.topics.retry_topic import RETRY_TOPIC_PREFIX
 from fairlead.planning.imbalance import Skew, skew_of
 
-__all__ = ["GroupLook", "MemberLook", "QueueLook", "queue_looks"]
+__all__ = ["FROZEN", "GroupLook", "Kind", "MemberLook", "QueueLook", "queue_looks"]
+
+FROZEN: Final = "frozen"
+"""Why a member says nothing: it is connected, and does not answer in time."""
+
+Kind = Literal["kafka", "rocketmq"]
+"""The data plane that shares a group out."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,11 +28,19 @@ class MemberLook:
 
     Attributes:
         member_id: its id in the group.
-        client_id: what its program calls itself; several members may share one.
+        client_id: what its program calls itself. In Kafka several members may share one.
         host: where it connects from.
-        topics: its subscription; None: the data plane does not say.
-        owns: the queues that it works on, as the data plane says.
+        topics: its subscription; None: nobody says.
+        owns: the queues that it works on, as far as anybody says.
         instance_id: the id that outlives a restart (static membership), if it has one.
+        silence: why nobody says what it works on: `FROZEN`, or the data plane's words; "": it is
+            said.
+        connections: the brokers that know it -> its addresses there. Several at one broker are
+            processes with the same id. Empty: a single coordinator knows it.
+        filters: topic -> what it reads of it; None: nobody says.
+        assignor: by what it shares queues, if members choose that on their own.
+        language: of its client library; None: nobody says.
+        version: of its client library; None: nobody says.
     """
 
     member_id: str
@@ -34,11 +49,40 @@ class MemberLook:
     topics: tuple[str, ...] | None
     owns: tuple[MessageQueue, ...]
     instance_id: str | None = None
+    silence: str = ""
+    connections: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    filters: Mapping[str, str] | None = None
+    assignor: str | None = None
+    language: str | None = None
+    version: str | None = None
 
     @property
     def name(self) -> str:
-        """What a person knows it by: client id and host."""
+        """What a person knows it by: its client id, and its host where ids may be shared."""
+        if self.client_id == self.member_id:
+            return self.client_id
         return f"{self.client_id} at {self.host}"
+
+    @property
+    def processes(self) -> int:
+        """How many processes use this id."""
+        return max(map(len, self.connections.values()), default=1)
+
+    def to_json(self, lag: int | None) -> dict[str, Any]:
+        """Return JSON values; ``lag``: how many messages wait in its queues."""
+        return {
+            "member_id": self.member_id,
+            "client_id": self.client_id,
+            "instance_id": self.instance_id,
+            "host": self.host,
+            "topics": None if self.topics is None else list(self.topics),
+            "queue_list": [list(queue) for queue in self.owns],
+            "lag_messages": lag,
+            "silent_because": self.silence or None,
+            "seen_by": {name: list(each) for name, each in sorted(self.connections.items())},
+            "language": self.language,
+            "client_version": self.version,
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,6 +101,11 @@ class QueueLook:
             return None
         return max(self.end - self.committed, 0)
 
+    @property
+    def is_retry(self) -> bool:
+        """Whether it holds messages of the group that failed."""
+        return self.queue.topic.startswith(RETRY_TOPIC_PREFIX)
+
     def to_json(self) -> dict[str, Any]:
         """Return JSON values."""
         return {
@@ -74,38 +123,60 @@ class GroupLook:
 
     Attributes:
         group: its name.
-        plane: the data plane: kafka or rocketmq.
-        protocol: classic or consumer (KIP-848).
-        state: the data plane's own word.
-        shares: whether a rebalance is not under way and assignments count.
-        assignor: the name of the assignor; None: nobody said.
+        kind: its data plane.
+        protocol: how members get messages. Kafka: classic or consumer (KIP-848); RocketMQ:
+            clustering or broadcasting; None: nobody says, for nobody is there.
+        shares: whether each queue belongs to one member, so that two owners or none are wrong.
+        state: the data plane's own word; None: it has none.
+        settled: whether no rebalance is under way; None: the data plane does not say.
+        assignors: by what the members share the queues; several are a disagreement.
         generation: the number of the assignment; None: the data plane does not say it.
-        members: by member id.
+        members: the members, in the order in which the data plane deals queues to them.
         queues: of every subscribed or committed topic, in RocketMQ's order.
-        unread: why a part of the look is missing; None: it is whole.
+        topics: what the group subscribes to.
+        knows: broker -> the member ids that it knows; None: it does not say. Empty: a single
+            coordinator knows all.
+        unread: why parts of the look are missing, a phrase each; empty: it is whole.
     """
 
     group: str
-    plane: str
-    protocol: str
-    state: str
+    kind: Kind
+    protocol: str | None
     shares: bool
-    assignor: str | None
-    generation: int | None
-    members: tuple[MemberLook, ...]
-    queues: tuple[QueueLook, ...]
-    unread: str | None = None
-
-    @property
-    def topics(self) -> frozenset[str]:
-        """The topics that members subscribe to."""
-        return frozenset(topic for each in self.members for topic in each.topics or ())
+    state: str | None = None
+    settled: bool | None = None
+    assignors: tuple[str, ...] = ()
+    generation: int | None = None
+    members: tuple[MemberLook, ...] = ()
+    queues: tuple[QueueLook, ...] = ()
+    topics: frozenset[str] = frozenset()
+    knows: Mapping[str, frozenset[str] | None] = field(default_factory=dict)
+    unread: tuple[str, ...] = ()
 
     @property
     def subscribed(self) -> list[QueueLook]:
         """The queues that somebody should work on."""
-        topics = self.topics
-        return [each for each in self.queues if each.queue.topic in topics]
+        return [each for each in self.queues if each.queue.topic in self.topics]
+
+    @property
+    def unassigned(self) -> list[QueueLook]:
+        """The queues that nobody works on and somebody should.
+
+        Members of RocketMQ learn of a new retry topic up to 30 s later, and before a message has
+        failed nothing waits in it. The queues of a member that says nothing have an owner, perhaps.
+        """
+        if not self.is_told:
+            return []
+        return [
+            each for each in self.subscribed if not each.owners and (not each.is_retry or each.lag)
+        ]
+
+    @property
+    def is_told(self) -> bool:
+        """Whether it is known who works on what, and somebody should."""
+        members = self.members
+        told = self.shares and self.settled is not False and bool(members)
+        return told and not any(each.silence for each in members)
 
     @property
     def lag(self) -> int | None:
@@ -113,14 +184,22 @@ class GroupLook:
         known = [each.lag for each in self.queues if each.lag is not None]
         return sum(known) if known else None
 
+    def shares_held(self) -> dict[str, int]:
+        """Return how many queues each member has, without retry queues, by member id."""
+        return {
+            each.member_id: sum(not q.topic.startswith(RETRY_TOPIC_PREFIX) for q in each.owns)
+            for each in self.members
+        }
+
     @property
     def idle(self) -> list[MemberLook]:
-        """The members that own nothing."""
-        return [each for each in self.members if not each.owns]
+        """The members that have no queue."""
+        held = self.shares_held()
+        return [each for each in self.members if not each.silence and not held[each.member_id]]
 
     def by_queues(self) -> Skew:
         """Return the skew of the numbers of queues."""
-        return skew_of(len(each.owns) for each in self.members)
+        return skew_of(self.shares_held().values())
 
     def lags(self) -> dict[str, int]:
         """Return the lag of each member's queues, by member id."""
@@ -130,39 +209,36 @@ class GroupLook:
             for each in self.members
         }
 
-    def owners(self) -> dict[MessageQueue, str]:
-        """Return the first owner of each owned queue, by member id."""
-        return {each.queue: each.owners[0].member_id for each in self.queues if each.owners}
+    def owners(self) -> dict[MessageQueue, tuple[str, ...]]:
+        """Return the owners of each queue, by member id."""
+        return {each.queue: tuple(one.member_id for one in each.owners) for each in self.queues}
+
+    def summary(self) -> dict[str, Any]:
+        """Return JSON values without members and queues."""
+        return {
+            "group": self.group,
+            "native": self.kind,
+            "protocol": self.protocol,
+            "native_state": self.state,
+            "assignors": list(self.assignors),
+            "native_generation": self.generation,
+            "members": len(self.members),
+            "members_idle": len(self.idle) if self.is_told else 0,
+            "queues": len(self.queues),
+            "queues_unassigned": len(self.unassigned),
+            "queues_shared": sum(len(each.owners) > 1 for each in self.queues) * self.shares,
+            "lag_messages": self.lag,
+        }
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON values."""
         lags = self.lags()
         return {
-            "group": self.group,
-            "native": self.plane,
-            "protocol": self.protocol,
-            "native_state": self.state,
-            "assignor": self.assignor,
-            "native_generation": self.generation,
-            "members": len(self.members),
-            "members_idle": len(self.idle),
-            "queues": len(self.queues),
-            "queues_unassigned": sum(not each.owners for each in self.subscribed),
-            "queues_shared": sum(len(each.owners) > 1 for each in self.queues),
-            "lag_messages": self.lag,
+            **self.summary(),
             "skew_by_queues": self.by_queues().to_json(),
             "skew_by_lag": skew_of(lags.values()).to_json(),
-            "unread": self.unread,
             "member_list": [
-                {
-                    "member_id": each.member_id,
-                    "client_id": each.client_id,
-                    "instance_id": each.instance_id,
-                    "host": each.host,
-                    "topics": None if each.topics is None else list(each.topics),
-                    "queue_list": [list(queue) for queue in each.owns],
-                    "lag_messages": lags[each.member_id],
-                }
+                each.to_json(None if each.silence else lags[each.member_id])
                 for each in self.members
             ],
             "queue_list": [each.to_json() for each in self.queues],

@@ -4,7 +4,7 @@ Decides what one look costs: for each coordinator a few requests for all its gro
 one request for `640` ends, whatever the number of members.
 """
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from typing import Any, Final
 
@@ -18,7 +18,8 @@ from fairlead.bridges.kafka.data_cluster import DataCluster, LookUpError
 from fairlead.bridges.kafka.snapshot import TopicSeen
 from fairlead.core.model import MessageQueue
 from fairlead.errors import EnvironmentMissingError
-from fairlead.native.group_look import GroupLook, queue_looks
+from fairlead.native.cluster_look import ClusterLook
+from fairlead.native.group_look import GroupLook, Kind, queue_looks
 from fairlead.native.kafka_description import Described, classic_group, kip848_group
 from fairlead.native.kafka_messages.group_description import ConsumerGroupDescribeRequest
 
@@ -47,18 +48,14 @@ class KafkaGroups:
         broker_name: what its queues are called; None: the cluster's id.
     """
 
-    plane = "kafka"
+    kind: Kind = "kafka"
 
     def __init__(self, data: DataCluster, broker_name: str | None = None) -> None:
         self._data = data
         self._broker_name = broker_name
 
-    def look(self, wanted: str | None = None, *, most: int | None = None) -> list[GroupLook]:
-        """Look at all groups by name, or at one.
-
-        Args:
-            wanted: the one group; None: all.
-            most: the most groups to look at, the first by name; None: no limit.
+    def look(self, wanted: Callable[[str], bool]) -> ClusterLook:
+        """Look at the groups for whose names ``wanted`` is true.
 
         Raises:
             EnvironmentMissingError: the cluster does not answer.
@@ -75,12 +72,12 @@ class KafkaGroups:
             # Groups of Kafka Connect and of queues (KIP-932) share out no partitions of topics.
             if each["protocol_type"] in ("", "consumer")
             and each.get("group_type") in (None, "", "classic", _KIP848, "unknown")
-            and wanted in (None, each["group_id"])
+            and wanted(each["group_id"])
         }
-        names = sorted(kinds)[:most]
+        names = sorted(kinds)
         described = self._described(names, kinds)
         committed = self._committed(names)
-        return self._looks(names, kinds, described, committed)
+        return ClusterLook(self._looks(names, kinds, described, committed))
 
     def close(self) -> None:
         """Close the connections."""
@@ -92,7 +89,7 @@ class KafkaGroups:
         kinds: Mapping[str, str],
         described: Mapping[str, Described],
         committed: Mapping[str, _Offsets | None],
-    ) -> list[GroupLook]:
+    ) -> tuple[GroupLook, ...]:
         topics = {
             topic
             for each in described.values()
@@ -107,28 +104,32 @@ class KafkaGroups:
                 "unknown", None, None, (), "it is not described"
             )
             offsets = committed.get(name)
-            unread = group.unread or ("its commits are not told" if offsets is None else None)
-            subscribed = {topic for one in group.members for topic in one.topics or ()}
-            subscribed |= {queue.topic for queue in offsets or ()}
-            mine = [queue for topic in subscribed for queue in known.get(topic, ())]
+            unread = [] if group.unread is None else [group.unread]
+            if offsets is None:
+                unread.append("its commits are not told")
+            topics = {topic for one in group.members for topic in one.topics or ()}
+            read = topics | {queue.topic for queue in offsets or ()}
+            mine = [queue for topic in read for queue in known.get(topic, ())]
             there = set(mine)
             # A commit in a partition that is no more says nothing.
             kept = {each: at for each, at in (offsets or {}).items() if each in there}
             looks.append(
                 GroupLook(
-                    name,
-                    self.plane,
-                    "consumer" if kinds[name] == _KIP848 else "classic",
-                    group.state,
-                    group.state in _AT_REST,
-                    group.assignor,
-                    group.generation,
-                    group.members,
-                    queue_looks(group.members, mine, kept, ends),
-                    unread,
+                    group=name,
+                    kind=self.kind,
+                    protocol="consumer" if kinds[name] == _KIP848 else "classic",
+                    shares=True,
+                    state=group.state,
+                    settled=group.state in _AT_REST,
+                    assignors=(group.assignor,) if group.assignor else (),
+                    generation=group.generation,
+                    members=group.members,
+                    queues=queue_looks(group.members, mine, kept, ends),
+                    topics=frozenset(topics),
+                    unread=tuple(unread),
                 )
             )
-        return looks
+        return tuple(looks)
 
     def _described(self, names: Sequence[str], kinds: Mapping[str, str]) -> dict[str, Described]:
         assert self._broker_name is not None, "a look begins with the cluster's name"

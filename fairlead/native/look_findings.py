@@ -1,88 +1,89 @@
-"""What is wrong with a native group at one look, in the words that `fairlead group check` uses."""
+"""What is wrong with a native group at one look, in the words that `fairlead group check` uses.
 
+Wrong is what costs messages or repeats them while it lasts (ADR 0213).
+"""
+
+from collections import Counter
 from collections.abc import Iterator
-from typing import Final
 
 from fairlead.counts import counted, listed
 from fairlead.native.group_look import GroupLook
+from fairlead.native.member_findings import member_findings
+from fairlead.native.share_shape import computed_apart, shares_by
 from fairlead.observed.finding import Finding
-from fairlead.planning.imbalance import skew_of
 
 __all__ = ["look_findings"]
 
-_UNEVEN: Final = 1.5
-"""Largest share / mean from which on a group is uneven; and at least two queues apart."""
-_LAGGING: Final = 2.0
-"""Largest lag of a member / mean from which on one member holds the group up."""
-_LAG_MIN: Final = 1_000
-"""Less lag than this is no finding: it comes and goes with every poll."""
+_AGAIN = "look again after 20 s: if it stays"
 
 
-def look_findings(look: GroupLook) -> list[Finding]:
+def look_findings(look: GroupLook) -> tuple[Finding, ...]:
     """Return what is wrong, the worst first; a group in the middle of a rebalance has less."""
-    found = [*_unread(look), *_overlap(look)]
     if not look.members:
-        return [*found, *_offline(look)]
-    if look.shares:
-        found += [*_unassigned(look), *_uneven(look), *_idle(look)]
-    return [*found, *_lagging(look)]
+        return (*_unread(look), *_offline(look))
+    return (
+        *_unread(look),
+        *_overlap(look),
+        *member_findings(look),
+        *_unassigned(look),
+        *_against_the_strategy(look),
+    )
 
 
 def _unread(look: GroupLook) -> Iterator[Finding]:
-    if look.unread is not None:
-        text = f"a part of the group is unknown: {look.unread}"
-        yield Finding("unread", None, text, "give the caller the right to describe the group")
+    for each in look.unread:
+        text = f"a part of the group is unknown: {each}"
+        remedy = "see that the caller may describe the group, and that all brokers run"
+        yield Finding("unread", None, text, remedy)
 
 
 def _overlap(look: GroupLook) -> Iterator[Finding]:
+    if not look.shares:
+        return
+    together: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for each in look.queues:
         if len(each.owners) > 1:
-            owners = ", ".join(one.name for one in each.owners)
-            text = f"{owners} own it at once: its messages are read twice"
-            remedy = "check the assignor of the group's clients; restart one of these members"
-            yield Finding("overlap", str(each.queue), text, remedy)
+            place = f"{each.queue.broker_name}/{each.queue.queue_id}"
+            names = tuple(one.name for one in each.owners)
+            together.setdefault((each.queue.topic, names), []).append(place)
+    for (topic, owners), places in together.items():
+        text = (
+            f"{listed(owners)} work on {counted(len(places), 'queue')} of "
+            f"it at the same time, so messages are read twice: {listed(places)}"
+        )
+        remedy = f"{_AGAIN}, the members do not know of each other; restart one of them"
+        yield Finding("overlap", topic, text, remedy)
 
 
 def _unassigned(look: GroupLook) -> Iterator[Finding]:
-    for each in look.subscribed:
-        if not each.owners:
-            text = "a topic of the group, and no member reads it"
-            remedy = "restart a member: the next rebalance shares it out; check the assignor"
-            yield Finding("unassigned", str(each.queue), text, remedy)
+    nobodys: dict[str, list[str]] = {}
+    for each in look.unassigned:
+        place = f"{each.queue.broker_name}/{each.queue.queue_id}"
+        nobodys.setdefault(each.queue.topic, []).append(place)
+    for topic, places in sorted(nobodys.items()):
+        text = f"nobody works on {counted(len(places), 'queue')} of it: {listed(places)}"
+        remedy = f"{_AGAIN}, see what else is said of the group; restart a member"
+        yield Finding("unassigned", topic, text, remedy)
 
 
-def _uneven(look: GroupLook) -> Iterator[Finding]:
-    skew = look.by_queues()
-    if skew.spread >= 2 and (skew.ratio or 0) >= _UNEVEN:  # noqa: PLR2004 - one queue is a rest
-        text = f"one member has {skew.most:g} queues and another {skew.least:g}"
-        remedy = "an assignor that balances all topics together (sticky) shares them evenly"
-        yield Finding("uneven", None, text, remedy)
-
-
-def _idle(look: GroupLook) -> Iterator[Finding]:
-    idle = look.idle
-    if idle:
-        names = listed([each.name for each in idle])
-        text = (
-            f"{counted(len(idle), 'member')} of {len(look.members)} "
-            f"{'has' if len(idle) == 1 else 'have'} no queue: {names}"
-        )
-        yield Finding(
-            "idle_member", None, text, "give the topics more queues, or run fewer members"
-        )
-
-
-def _lagging(look: GroupLook) -> Iterator[Finding]:
-    lags = look.lags()
-    skew = skew_of(lags.values())
-    if len(lags) > 1 and skew.most >= _LAG_MIN and (skew.ratio or 0) >= _LAGGING:
-        slow = next(each for each in look.members if lags[each.member_id] == skew.most)
-        text = f"{skew.most:,.0f} of {sum(lags.values()):,} waiting messages wait for it"
-        remedy = "look into its log; queues of one slow member should move to others"
-        yield Finding("lagging_member", slow.name, text, remedy)
+def _against_the_strategy(look: GroupLook) -> Iterator[Finding]:
+    strategy = computed_apart(look)
+    if strategy is None or any(each.processes > 1 for each in look.members):
+        return
+    queues = [each for each in look.subscribed if not each.is_retry]
+    should = shares_by(strategy, look, [each.member_id for each in look.members], {})
+    elsewhere = Counter(
+        each.queue.topic
+        for each in queues
+        if each.owners and [one.member_id for one in each.owners] != [should.get(each.queue)]
+    )
+    for topic, number in sorted(elsewhere.items()):
+        text = f"{counted(number, 'queue')} of it not where {strategy.name} puts them"
+        remedy = f"{_AGAIN}, some members see other members or other queues"
+        yield Finding("not_as_strategy", topic, text, remedy)
 
 
 def _offline(look: GroupLook) -> Iterator[Finding]:
     if look.lag:
-        text = f"it has no members, and {look.lag:,} messages wait"
+        text = f"it has no members, and {counted(look.lag, 'message')} wait"
         yield Finding("offline", None, text, "start its clients; or delete the group if it is done")

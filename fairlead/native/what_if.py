@@ -1,57 +1,68 @@
 """What a join, a leave or a deploy of a native group would move: by its own shape, and by STICKY.
 
-The group's present owners are the first ones, so what its assignor left behind counts too.
+Each strategy begins with its own shares of the present members, so that only the change counts.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Final
 
-from fairlead.core.records import GroupRecord
+from fairlead.core.allocation import Strategy
+from fairlead.core.model import MessageQueue
 from fairlead.native.group_look import GroupLook
-from fairlead.native.round_robin import RoundRobin
-from fairlead.observed.forecast import forecast
-from fairlead.observed.planned_group import PlannedGroup
-from fairlead.planning.changes import Changes, Join, records_of
-from fairlead.planning.group_file import BadGroupError, read_group
-from strategies.registry import with_own
+from fairlead.native.share_shape import shape_of, shares_by
+from strategies.registry import STRATEGIES
 
-__all__ = ["Moves", "WhatIf", "shape_of", "what_if"]
+__all__ = ["MoveRange", "Moves", "WhatIf", "what_if"]
 
-_WORK_MAX: Final = 8_192
-"""Members times queues; a greater group is not planned. A deploy is two decisions for each member:
-32 members and 256 queues take 1.4 s.
+_WORK_MAX: Final = 16_384
+"""Members times queues; a greater group is not planned: each strategy is asked four times for each
+member, which takes a second at this size.
 """
 
-_NEW: Final = "~new"
-"""The end of a new member's id: it sorts behind the ids that are there."""
+_Shares = Mapping[MessageQueue, str]
 
-_SHAPES: Final[Mapping[tuple[str, str], str]] = {
-    ("kafka", "range"): "AVG",
-    ("kafka", "roundrobin"): RoundRobin.name,
-    ("kafka", "sticky"): "STICKY",
-    ("kafka", "cooperative-sticky"): "STICKY",
-    ("kafka", "uniform"): "STICKY",
-}
-"""Data plane and assignor -> the strategy with its shape.
 
-Kafka's range is RocketMQ's AVG: contiguous blocks of each topic over the sorted ids of its
-subscribers (RangeAssignor#assign). The sticky ones and the coordinator's uniform keep owners; their
-exact answers depend on what members remember, so STICKY stands for them.
-"""
+@dataclass(frozen=True, slots=True)
+class MoveRange:
+    """How many queues leave their owner in the best and in the worst case.
+
+    Under AVG it depends on where a member's id stands among the others.
+    """
+
+    fewest: int
+    most: int
+
+    def __str__(self) -> str:
+        """Return it as people read it."""
+        return str(self.most) if self.fewest == self.most else f"{self.fewest}-{self.most}"
+
+    def to_json(self) -> dict[str, Any]:
+        """Return JSON values."""
+        return {"moves_fewest": self.fewest, "moves_most": self.most}
 
 
 @dataclass(frozen=True, slots=True)
 class Moves:
-    """How many queues change hands: a member more, the last one less, each one restarted."""
+    """How many queues leave their owner.
 
-    join: int
-    leave: int
-    deploy: int
+    Attributes:
+        join: when one member more comes.
+        leave: when one leaves.
+        deploy: when each member leaves and comes back under a new id, one after another.
+    """
+
+    join: MoveRange
+    leave: MoveRange
+    deploy: MoveRange
 
     def to_json(self) -> dict[str, Any]:
         """Return JSON values."""
-        return {"join": self.join, "leave": self.leave, "deploy": self.deploy}
+        return {
+            "join": self.join.to_json(),
+            "leave": self.leave.to_json(),
+            "deploy": self.deploy.to_json(),
+        }
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,79 +82,39 @@ class WhatIf:
         }
 
 
-def shape_of(look: GroupLook) -> str | None:
-    """Return the name of the strategy with the shape of the group's assignor; None: unknown."""
-    if look.plane == "rocketmq":
-        return look.assignor
-    return _SHAPES.get((look.plane, look.assignor or ""))
-
-
 def what_if(look: GroupLook) -> WhatIf | None:
-    """Return what changes would move; None: the group has no members, or too many."""
-    if not look.members or not look.shares or not look.subscribed:
+    """Return what changes would move; None: nobody shares queues, or too many do."""
+    if not look.shares or look.settled is False or not look.members or not look.subscribed:
         return None
     if len(look.members) * len(look.queues) > _WORK_MAX:
         return None
     shape = shape_of(look)
-    try:
-        own = None if shape is None else _moves(_planned(look, shape))
-        return WhatIf(shape, own, _moves(_planned(look, "STICKY")))
-    except BadGroupError:
-        # What a stranger's cluster says need not be a group that the engine could hold.
-        return None
+    own = None if shape is None else _moves(look, shape)
+    return WhatIf(None if shape is None else shape.name, own, _moves(look, STRATEGIES["STICKY"]))
 
 
-def _planned(look: GroupLook, strategy: str) -> PlannedGroup:
-    topics: dict[str, dict[str, int]] = {}
-    for each in look.queues:
-        brokers = topics.setdefault(each.queue.topic, {})
-        held = brokers.get(each.queue.broker_name, 0)
-        brokers[each.queue.broker_name] = max(held, each.queue.queue_id + 1)
-    known = look.topics
-    owned: dict[str, list[list[Any]]] = {each.member_id: [] for each in look.members}
-    for queue, owner in look.owners().items():
-        if queue.topic in known:
-            owned[owner].append(list(queue))
-    document = {
-        "group": look.group,
-        "strategy": strategy,
-        "members": [
-            {
-                "client_id": each.member_id,
-                "topics": [topic for topic in each.topics or () if topic in topics],
-            }
-            for each in look.members
-        ],
-        "topics": topics,
-        "owned": owned,
-    }
-    return read_group(document, with_own({RoundRobin.name: RoundRobin()}))
+def _moves(look: GroupLook, strategy: Strategy) -> Moves:
+    ids = [each.member_id for each in look.members]
+    held = {queue: owners[0] for queue, owners in look.owners().items() if owners}
+    now = shares_by(strategy, look, ids, held)
 
+    def moved(after: list[str], before: _Shares) -> tuple[int, _Shares]:
+        shares = shares_by(strategy, look, after, before)
+        return sum(shares.get(queue) != owner for queue, owner in before.items()), shares
 
-def _moves(planned: PlannedGroup) -> Moves:
-    names = sorted(planned.members)
-    joined = _moved(planned, Changes(joins=(_joining(planned, names[0]),)))[0]
-    left = _moved(planned, Changes(leaves=(names[-1],)))[0]
-    deployed, now = 0, planned
-    for name in names:
-        joining = _joining(planned, name)
-        if len(names) > 1:
-            moved, now = _moved(now, Changes(leaves=(name,)))
-            deployed += moved
-            moved, now = _moved(now, Changes(joins=(joining,)))
-        else:
-            moved, now = _moved(now, Changes(joins=(joining,), leaves=(name,)))
-        deployed += moved
-    return Moves(joined, left, deployed)
-
-
-def _joining(planned: PlannedGroup, like: str) -> Join:
-    return Join(f"{like}{_NEW}", tuple(sorted(planned.members[like].topics)))
-
-
-def _moved(planned: PlannedGroup, changes: Changes) -> tuple[int, PlannedGroup]:
-    """Return how many queues lose their holders, and the group after it."""
-    records: tuple[GroupRecord, ...] = records_of(planned, changes)
-    outcome = forecast(planned, records)
-    after = outcome.planned
-    return len(outcome.moved(planned)), replace(planned, state=after.owned(after.owners).state)
+    # A new id before all others, and one behind each.
+    joins = [moved([*ids, new], now)[0] for new in (f" {ids[0]}", *(f"{each} " for each in ids))]
+    leaves = [moved([each for each in ids if each != gone], now)[0] for gone in ids]
+    total, present = 0, ids
+    shares: _Shares = now
+    for member_id in ids:
+        others = [each for each in present if each != member_id]
+        for after in (others, [*others, f"{member_id} "]):
+            number, shares = moved(after, shares)
+            total += number
+        present = [*others, f"{member_id} "]
+    return Moves(
+        MoveRange(min(joins), max(joins)),
+        MoveRange(min(leaves), max(leaves)),
+        MoveRange(total, total),
+    )

@@ -1,6 +1,6 @@
 """What the name servers of a cluster say: its brokers, its topics, their routes."""
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Final
 
@@ -45,10 +45,12 @@ class ClusterInfo:
     Attributes:
         addresses: broker name -> broker id -> host:port; id 0 is the master.
         clusters: cluster name -> broker names.
+        unheard: a phrase for each name server that did not answer; what others say counts.
     """
 
     addresses: Mapping[str, Mapping[int, str]]
     clusters: Mapping[str, tuple[str, ...]]
+    unheard: tuple[str, ...] = ()
 
     @property
     def masters(self) -> Mapping[str, str]:
@@ -71,7 +73,7 @@ class ClusterInfo:
             )
         names = self.clusters[cluster]
         held = {name: by_id for name, by_id in self.addresses.items() if name in names}
-        return ClusterInfo(held, {cluster: names})
+        return ClusterInfo(held, {cluster: names}, self.unheard)
 
 
 class NameServers:
@@ -97,14 +99,16 @@ class NameServers:
         """
         addresses: dict[str, dict[int, str]] = {}
         clusters: dict[str, set[str]] = {}
-        for answer in self._answers(Command(RequestCode.GET_BROKER_CLUSTER_INFO)):
+        heard, unheard = self._answers(Command(RequestCode.GET_BROKER_CLUSTER_INFO))
+        for answer in heard:
             body = body_of(answer, "cluster info")
             for name, broker in table_of(body, "brokerAddrTable").items():
                 for broker_id, address in table_of(broker, "brokerAddrs").items():
                     addresses.setdefault(str(name), {}).setdefault(int(broker_id), str(address))
             for cluster, names in table_of(body, "clusterAddrTable").items():
                 clusters.setdefault(str(cluster), set()).update(map(str, names))
-        return ClusterInfo(addresses, {name: tuple(sorted(of)) for name, of in clusters.items()})
+        named = {name: tuple(sorted(of)) for name, of in clusters.items()}
+        return ClusterInfo(addresses, named, unheard)
 
     def topics(self) -> tuple[str, ...]:
         """Return the topics that any name server knows, sorted (206).
@@ -113,7 +117,8 @@ class NameServers:
             EnvironmentMissingError: no name server answers.
         """
         found: set[str] = set()
-        for answer in self._answers(Command(RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER)):
+        heard, _ = self._answers(Command(RequestCode.GET_ALL_TOPIC_LIST_FROM_NAMESERVER))
+        for answer in heard:
             found.update(texts_of(body_of(answer, "topics"), "topicList"))
         return tuple(sorted(found))
 
@@ -139,17 +144,18 @@ class NameServers:
                 found[topic][question.address] = None
         return found
 
-    def _answers(self, command: Command) -> Iterator[Command]:
+    def _answers(self, command: Command) -> tuple[list[Command], tuple[str, ...]]:
         questions = [Question(address, command) for address in self.addresses]
         answers = ask_all(self._connections, questions, self._timeout_s)
         heard = [each for each in answers if isinstance(each, Command)]
+        unheard = tuple(str(each) for each in answers if not isinstance(each, Command))
         if not heard:
-            says = "; ".join(str(each) for each in answers)
+            says = "; ".join(unheard)
             raise EnvironmentMissingError(
                 f"--namesrv: no name server answers ({says}).",
                 remedy="Check the addresses, and that this machine may connect to them.",
             )
-        yield from heard
+        return heard, unheard
 
 
 def _route_request(topic: str) -> Command:

@@ -35,7 +35,7 @@ _OBJECTS = {
     "record": "RecordedTopic",
     "broker start": "EmbeddedCluster",
     "broker status": "EmbeddedNode",
-    "observe rocketmq": "LiveGroup",
+    "observe rocketmq": "NativeGroup",
     "rocketmq start": "EmbeddedRocketMQ",
     "rocketmq status": "EmbeddedServer",
     "config show": "Setting",

@@ -15,6 +15,7 @@ from fairlead.cli.main import main
 from fairlead.errors import EnvironmentMissingError
 from fairlead.native.group_look import GroupLook
 from fairlead.native.kafka_groups import KafkaGroups
+from fairlead.native.rebalances import Rebalance
 from tests.answers.schema import assert_answer
 from tests.kit.awaiting import await_seen
 from tests.kit.kafka_topics import fill, make_topic
@@ -63,7 +64,7 @@ def _settled(groups: KafkaGroups, group: str, members: int, lag: int | None = No
 
     def seen() -> list[GroupLook]:
         try:
-            return groups.look(group)
+            return [*groups.look(lambda name: name == group).groups]
         except EnvironmentMissingError:
             return []  # the coordinator is still loading what it remembers
 
@@ -71,7 +72,7 @@ def _settled(groups: KafkaGroups, group: str, members: int, lag: int | None = No
         seen,
         lambda seen: (
             bool(seen)
-            and seen[0].shares
+            and seen[0].settled
             and len(seen[0].members) == members
             and bool(seen[0].queues)
             and all(each.owners and (lag is None or each.lag == lag) for each in seen[0].queues)
@@ -95,13 +96,13 @@ def test_a_classic_group_is_seen_whole_and_left_as_it_is(
         contextlib.closing(KafkaAdminClient(bootstrap_servers=bootstrap)) as admin,
     ):
         look = _settled(groups, group, 2, lag=0)
-        assert (look.protocol, look.state, look.assignor) == ("classic", "Stable", "range")
+        assert (look.protocol, look.state, look.assignors) == ("classic", "Stable", ("range",))
         assert sorted(each.client_id for each in look.members) == ["one", "two"]
         assert [len(each.owns) for each in look.members] == [2, 2]
         assert [(each.committed, each.end) for each in look.queues] == [(2, 2)] * 4
         before = _as_told(admin, group)
         for _ in range(10):
-            groups.look()
+            groups.look(lambda _: True)
         assert _as_told(admin, group) == before
 
 
@@ -121,21 +122,21 @@ def test_a_group_of_kip_848_has_its_epoch(bootstrap: str, groups: KafkaGroups) -
     def beat() -> list[GroupLook]:
         first.heartbeat()
         second.heartbeat()
-        return groups.look(group)
+        return [*groups.look(lambda name: name == group).groups]
 
     try:
         look = await_seen(
             beat,
-            lambda seen: seen[0].shares and [len(one.owns) for one in seen[0].members] == [2, 2],
+            lambda seen: seen[0].settled and [len(one.owns) for one in seen[0].members] == [2, 2],
             what="two members with two queues each",
         )[0]
-        assert (look.protocol, look.assignor) == ("consumer", "uniform")
+        assert (look.protocol, look.assignors) == ("consumer", ("uniform",))
         assert look.generation is not None
         assert look.generation >= 2
         assert {each.member_id for each in look.members} == {first.member_id, second.member_id}
         assert all(each.topics == (topic,) for each in look.members)
         epoch = first.heartbeat()
-        groups.look()
+        groups.look(lambda _: True)
         assert first.heartbeat() == epoch
     finally:
         first.close()
@@ -145,7 +146,7 @@ def test_a_group_of_kip_848_has_its_epoch(bootstrap: str, groups: KafkaGroups) -
 def test_the_command_shows_a_group_and_ends_by_what_it_found(
     bootstrap: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """JSON with plans; exit code 1 for an idle member, 2 for a group that is not there."""
+    """JSON with plans; an idle member is a note; exit code 2 for a group that is not there."""
     topic = group = f"idle-{uuid.uuid4().hex[:6]}"
     make_topic(bootstrap, topic)
     fill(bootstrap, topic, 0, [1_000])
@@ -154,12 +155,12 @@ def test_the_command_shows_a_group_and_ends_by_what_it_found(
         reader = KafkaGroups(DataCluster(bootstrap, timeout_ms=5_000, options={}), "main")
         with contextlib.closing(reader):
             _settled(reader, group, 2)
-        document = _ended(capsys, [*asked, "-o", "json"], 1)
+        document = _ended(capsys, [*asked, "-o", "json"], 0)
         (found,) = json.loads(document)
         assert_answer("NativeGroup", found)
-        assert [each["problem"] for each in found["problem_list"]] == ["idle_member"]
+        assert [each["problem"] for each in found["note_list"]] == ["idle_member"]
         assert found["what_if"]["shape"] == "AVG"
-        table = _ended(capsys, asked, 1)
+        table = _ended(capsys, asked, 0)
         assert "idle_member" in table
         assert "one at 127.0.0.1" in table
     _ended(capsys, [*asked[:-1], f"{group}-not"], 2)
@@ -176,7 +177,8 @@ def _ended(capsys: pytest.CaptureFixture[str], words: list[str], code: int) -> s
 
 def test_watching_tells_who_came_and_what_moved(bootstrap: str, groups: KafkaGroups) -> None:
     """A second consumer takes half of the queues."""
-    from fairlead.cli.ask.observe import rebalance_rows
+    from fairlead.cli.observe.look_options import LookOptions
+    from fairlead.cli.observe.looks import rebalances_seen
 
     topic = group = f"watched-{uuid.uuid4().hex[:6]}"
     make_topic(bootstrap, topic, partitions=4)
@@ -186,17 +188,17 @@ def test_watching_tells_who_came_and_what_moved(bootstrap: str, groups: KafkaGro
     with _consuming(bootstrap, topic, group, "one"):
         _settled(groups, group, 1)
         stop = threading.Event()
-        rows: list[dict[str, Any]] = []
+        rows: list[Rebalance] = []
 
         def watch() -> None:
-            rows.extend(rebalance_rows(groups, group, 200, stop))
+            rows.extend(rebalances_seen(groups, LookOptions(group=group, interval=0.2), stop))
 
         watching = threading.Thread(target=watch)
         watching.start()
         try:
             with _consuming(bootstrap, topic, group, "two"):
                 await_seen(
-                    lambda: [each for each in rows if each["came"] and each["queues_moved"]],
+                    lambda: [each for each in rows if each.joined and each.moved],
                     bool,
                     what="the rebalance of the second consumer",
                     seconds=30,
@@ -204,5 +206,5 @@ def test_watching_tells_who_came_and_what_moved(bootstrap: str, groups: KafkaGro
         finally:
             stop.set()
             watching.join()
-    assert_answer("NativeRebalance", rows[0])
-    assert any(each["came"] == ["two at 127.0.0.1"] and each["queues_moved"] == 2 for each in rows)
+    assert_answer("NativeRebalance", rows[0].to_json())
+    assert any(each.joined == ("two at 127.0.0.1",) and each.moved == 2 for each in rows)

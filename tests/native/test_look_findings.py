@@ -1,54 +1,159 @@
-"""What is wrong with a native group, from one look."""
+"""What is wrong with a native group, and what is only unusual, from one look."""
 
+from dataclasses import replace
+
+import pytest
+
+from fairlead.core.model import MessageQueue
 from fairlead.native.group_look import GroupLook
 from fairlead.native.look_findings import look_findings
-from tests.native.looks import look
+from fairlead.native.look_notes import look_notes
+from fairlead.native.observation import observed
+from tests.answers.schema import assert_answer
+from tests.native.looks import frozen, look, rocketmq_look, rocketmq_member, with_queue
+
+_CIRCLE = "AllocateMessageQueueAveragelyByCircle"
 
 
 def _problems(seen: GroupLook) -> list[str]:
     return [each.problem for each in look_findings(seen)]
 
 
-def test_an_even_group_has_no_problem() -> None:
-    """Equal shares and little lag are fine."""
-    assert _problems(look({"a": range(4), "b": range(4, 8)}, lag={0: 900})) == []
+def _notes(seen: GroupLook) -> list[str]:
+    return [each.problem for each in look_notes(seen)]
 
 
-def test_a_queue_with_two_owners_is_told_with_both() -> None:
-    """Both owners stand in the sentence."""
-    found = look_findings(look({"a": range(5), "b": range(4, 8)}))
-    assert [(each.problem, each.subject) for each in found] == [("overlap", "orders/main/4")]
-    assert "app-a at 10.0.0.1" in found[0].text
-    assert "app-b at 10.0.0.1" in found[0].text
+@pytest.mark.parametrize(
+    "seen, problems",
+    [
+        (look({"a": range(4), "b": range(4, 8)}, lag={0: 900}), []),
+        (look({"a": range(4), "b": range(4, 7)}), ["unassigned"]),
+        # During a rebalance a coordinator tells no assignments.
+        (look({"a": range(4), "b": range(4, 7)}, settled=False), []),
+        # A group that has read everything may rest.
+        (look({}), []),
+        (look({}, lag={0: 5}), ["offline"]),
+        (look({"a": range(8)}, unread=("its commits are not told",)), ["unread"]),
+    ],
+)
+def test_problems_of_a_group_of_kafka(seen: GroupLook, problems: list[str]) -> None:
+    """Each problem is found where it is, and nowhere else; the answer has its form."""
+    assert _problems(seen) == problems
+    shown = observed(seen, planned=True)
+    assert_answer("NativeGroup", shown.to_json())
+    assert shown.verdict == ("problems" if problems else "safe" if seen.members else "nobody")
 
 
-def test_a_queue_without_owner_is_told_unless_a_rebalance_is_under_way() -> None:
-    """During a rebalance a coordinator tells no assignments."""
-    owned = {"a": range(4), "b": range(4, 7)}
-    assert _problems(look(owned)) == ["unassigned"]
-    assert _problems(look(owned, shares=False, state="PreparingRebalance")) == []
+@pytest.mark.parametrize(
+    "members, problems",
+    [
+        ([rocketmq_member("a", [0, 1]), rocketmq_member("b", [2, 3])], []),
+        (
+            [rocketmq_member("a", [0, 1, 2]), rocketmq_member("b", [2, 3])],
+            ["overlap", "not_as_strategy"],
+        ),
+        ([rocketmq_member("a", [0, 1]), rocketmq_member("b", [2])], ["unassigned"]),
+        ([rocketmq_member("a", [0, 2]), rocketmq_member("b", [1, 3])], ["not_as_strategy"]),
+        (
+            [
+                rocketmq_member("a", [0, 2], assignor=_CIRCLE),
+                rocketmq_member("b", [1, 3], assignor=_CIRCLE),
+            ],
+            [],
+        ),
+        (
+            [rocketmq_member("a", [0, 1], assignor=_CIRCLE), rocketmq_member("b", [2, 3])],
+            ["disagreement"],
+        ),
+        (
+            [
+                rocketmq_member("a", [0, 2], assignor="Own"),
+                rocketmq_member("b", [1, 3], assignor="Own"),
+            ],
+            [],
+        ),
+        (
+            [rocketmq_member("a", [0, 1], connections={"main": ("h:1", "i:1")})],
+            ["duplicate_client_id", "unassigned"],
+        ),
+        # What the silent one works on is not known, so nobody says that it has no owner.
+        ([rocketmq_member("a", [0, 1]), frozen("b")], ["frozen"]),
+        (
+            [
+                rocketmq_member("a", [0, 1], filters={"orders": "red"}),
+                rocketmq_member("b", [2, 3]),
+            ],
+            ["disagreement"],
+        ),
+        (
+            [
+                rocketmq_member("a", [0, 1]),
+                rocketmq_member("b", [2, 3], filters={"orders": "*", "bills": "*"}),
+            ],
+            ["disagreement"],
+        ),
+        ([], ["offline"]),
+    ],
+)
+def test_problems_of_a_group_of_rocketmq(members: list[object], problems: list[str]) -> None:
+    """The same words; and what can only go wrong where each member computes its own share."""
+    seen = rocketmq_look(*members)  # type: ignore[arg-type] # pytest's table has no types
+    assert _problems(seen) == problems
+    assert_answer("NativeGroup", observed(seen, planned=True).to_json())
 
 
-def test_an_idle_member_and_uneven_shares_are_told() -> None:
-    """More members than queues leave some without."""
-    assert _problems(look({"a": [0], "b": [1], "c": []}, 2)) == ["idle_member"]
-    assert _problems(look({"a": range(6), "b": range(6, 8)})) == ["uneven"]
+def test_broadcasting_members_share_nothing() -> None:
+    """Each reads every queue, and no queue has too many owners."""
+    both = [rocketmq_member("a", [0, 1]), rocketmq_member("b", [0, 1])]
+    seen = rocketmq_look(*both, protocol="broadcasting")
+    assert (_problems(seen), _notes(seen)) == ([], [])
+    assert seen.summary()["queues_shared"] == 0
+
+
+def test_queues_with_two_owners_are_told_with_both() -> None:
+    """Both owners and the queue stand in the sentence."""
+    (found,) = look_findings(look({"a": range(5), "b": range(4, 8)}))
+    assert (found.problem, found.subject) == ("overlap", "orders")
+    assert found.text.startswith("app-a at 10.0.0.1, app-b at 10.0.0.1 work on 1 queue of it")
+    assert found.text.endswith(": main/4")
+
+
+def test_a_broker_that_does_not_know_a_member() -> None:
+    """A broker with queues of the group must know all; one without any need not."""
+    seen = rocketmq_look(rocketmq_member("a", [0, 1]), rocketmq_member("b", [2, 3]))
+    all_of_them = frozenset("ab")
+    for knows, problems in (
+        ({"main": frozenset("a"), "other": all_of_them}, ["views_differ"]),
+        ({"main": frozenset(), "other": all_of_them}, ["views_differ"]),
+        ({"main": all_of_them, "other": frozenset()}, []),
+        ({"main": all_of_them, "other": None}, []),
+    ):
+        assert _problems(replace(seen, knows=knows)) == problems
+
+
+def test_a_young_retry_topic_may_have_no_owner() -> None:
+    """Its queue counts when messages wait in it."""
+    seen = rocketmq_look(rocketmq_member("a", [0, 1]), rocketmq_member("b", [2, 3]))
+    retry = MessageQueue("%RETRY%g", "main", 0)
+    assert _problems(with_queue(seen, retry, committed=None, end=0)) == []
+    assert _problems(with_queue(seen, retry, committed=1, end=3)) == ["unassigned"]
+
+
+def test_idle_members_and_skew_are_notes() -> None:
+    """They may be meant, and change no verdict."""
+    for seen, notes in (
+        (look({"a": [0], "b": [1], "c": []}, 2), ["idle_member"]),
+        (look({"a": range(6), "b": range(6, 8)}), ["uneven"]),
+        (look({"a": range(4), "b": range(4, 8)}, lag={5: 5_000}), ["lagging_member"]),
+        (rocketmq_look(rocketmq_member("a", [0]), rocketmq_member("b", []), number=1),
+         ["idle_member"]),
+        (rocketmq_look(rocketmq_member("a", [0]), rocketmq_member("b", [], silence="too old")),
+         ["untold"]),
+    ):  # fmt: skip
+        assert (_notes(seen), observed(seen).verdict) == (notes, "safe")
 
 
 def test_a_member_with_nearly_all_the_lag_is_named() -> None:
     """Its queues wait, the others do not."""
-    found = look_findings(look({"a": range(4), "b": range(4, 8)}, lag={5: 5_000}))
-    assert [(each.problem, each.subject) for each in found] == [
-        ("lagging_member", "app-b at 10.0.0.1")
-    ]
-
-
-def test_a_group_without_members_is_offline_if_messages_wait() -> None:
-    """A group that has read everything may rest."""
-    assert _problems(look({}, lag={0: 5})) == ["offline"]
-    assert _problems(look({})) == []
-
-
-def test_what_could_not_be_read_is_a_problem() -> None:
-    """A look with a gap is not good news."""
-    assert _problems(look({"a": range(8)}, unread="its commits are not told")) == ["unread"]
+    (found,) = look_notes(look({"a": range(4), "b": range(4, 8)}, lag={5: 5_000}))
+    assert found.subject == "app-b at 10.0.0.1"

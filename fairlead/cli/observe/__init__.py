@@ -1,1 +1,1 @@
-"""``fairlead observe rocketmq``: groups that Fairlead does not run."""
+"""``fairlead observe``: groups that a data plane shares out by itself, seen from outside."""

@@ -1,24 +1,21 @@
-"""``fairlead observe rocketmq``: who works on which queue, and what is wrong."""
+"""``fairlead observe rocketmq``: the groups that RocketMQ's consumers share out themselves."""
 
 from typing import Annotated
 
 import typer
 
-from fairlead.cli.options import OutputOption
-from fairlead.cli.render.output import OutputFormat
-from fairlead.errors import UsageError
+from fairlead.cli.observe.look_options import LookOptions
+from fairlead.cli.option_sets import takes_sets
 
 __all__ = ["rocketmq"]
 
 
+@takes_sets
 def rocketmq(
     *,
     namesrv: Annotated[
         str, typer.Option("--namesrv", help="The name servers as host:port[;host:port].")
     ],
-    group: Annotated[
-        str | None, typer.Option("--group", help="One group.", show_default="all groups")
-    ] = None,
     cluster_name: Annotated[
         str | None,
         typer.Option("--cluster-name", help="One cluster of brokers.", show_default="all brokers"),
@@ -27,44 +24,35 @@ def rocketmq(
         float,
         typer.Option(
             "--client-timeout",
+            metavar="SECONDS",
             min=0.1,
             max=30,
-            help="Seconds after which a consumer that does not answer counts as frozen.",
+            help="A consumer that takes longer to answer counts as frozen.",
         ),
     ] = 2.0,
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Look again and again; write each rebalance.")
-    ] = False,
-    interval: Annotated[
-        float,
-        typer.Option("--interval", min=2, max=3600, help="Seconds between looks of --watch."),
-    ] = 5.0,
-    seconds: Annotated[
-        float | None,
-        typer.Option(
-            "--for",
-            metavar="SECONDS",
-            min=0,
-            help="End --watch after this many seconds.",
-            show_default=False,
-        ),
-    ] = None,
-    output: OutputOption = OutputFormat.TABLE,
+    options: LookOptions,
 ) -> None:
-    """Show who works on which queue in RocketMQ's groups, what is wrong, what changes would move.
+    """Look at RocketMQ's own consumer groups, on servers of 4.x and 5.x.
 
-    Exit code 1 if something is wrong. The command joins no group and changes nothing.
-    docs/observe-rocketmq.md explains each problem.
+    Shows members, owners, lag and what is wrong; of one group also what a join, a leave and a
+    deploy would move. The command asks by RocketMQ's admin requests alone: it joins no group and
+    commits nothing. Exit code 1 if something is wrong. docs/observe.md explains each problem.
     """
-    from fairlead.cli.observe.rocketmq_work import LookOptions, look_once, watch_groups
+    from fairlead_client.remoting.connection import ConnectionSettings
+    from fairlead_client.remoting.connections import Connections
 
-    options = LookOptions(namesrv, group, cluster_name, client_timeout)
-    if not watch:
-        look_once(options, output)
-        return
-    if output is OutputFormat.JSON:
-        raise UsageError(
-            "--output: --watch writes one rebalance after the other, and no single JSON document.",
-            remedy="Give -o jsonl: one JSON object on each line.",
+    from fairlead.cli.observe.looks import show
+    from fairlead.native.rocketmq_groups import RocketmqGroups
+    from fairlead.rocketmq.name_servers import NameServers, addresses_of
+
+    options.require_whole()
+    addresses = addresses_of(namesrv)
+    with Connections(ConnectionSettings()) as connections:
+        groups = RocketmqGroups(
+            connections,
+            NameServers(connections, addresses),
+            cluster=cluster_name,
+            client_s=client_timeout,
+            sparing=options.watch,
         )
-    watch_groups(options, interval, seconds, output)
+        show(groups, options)

@@ -1,8 +1,10 @@
 """Native groups as tables for people, and as JSON for programs."""
 
-import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
+
+import typer
 
 from fairlead.cli.render.output import (
     OutputFormat,
@@ -14,22 +16,25 @@ from fairlead.cli.render.output import (
 
 if TYPE_CHECKING:
     from fairlead.native.observation import ObservedLook
+    from fairlead.native.rebalances import Rebalance
+    from fairlead.native.what_if import WhatIf
 
 __all__ = ["write_looks", "write_rebalance"]
 
 _GROUPS: Final = (
-    *("group", "protocol", "state", "assignor", "generation", "members", "idle"),
-    *("queues", "no owner", "lag", "join", "leave", "deploy"),
+    *("group", "verdict", "protocol", "state", "assignor", "generation", "members", "idle"),
+    *("queues", "no owner", "lag"),
 )
-_FEWER: Final = ("group", "protocol", "state", "members", "queues", "lag")
-_MEMBERS: Final = ("member", "host", "queues", "lag", "owns")
-_PROBLEMS: Final = ("group", "problem", "for", "says", "remedy")
+_FEWER: Final = ("group", "verdict", "members", "queues", "no owner", "lag")
+_MEMBERS: Final = ("member", "host", "version", "queues", "lag", "state", "owns")
+_QUEUES: Final = ("queue", "owner", "committed", "end", "lag")
+_FINDINGS: Final = ("group", "problem", "for", "says", "remedy")
 
 
 def write_looks(
     found: "Sequence[ObservedLook]", output: OutputFormat, *, whole: bool = False
 ) -> None:
-    """Write groups; ``whole``: a table of the members and the queues too."""
+    """Write groups; ``whole``: tables of the members, the queues and the moves too."""
     if output is not OutputFormat.TABLE:
         write_rows([each.to_json() for each in found], (), output)
         return
@@ -37,60 +42,62 @@ def write_looks(
         write_line("the cluster has no group")
         return
     write_fitting([_group_row(each) for each in found], _GROUPS, output, fewer=_FEWER)
-    planned = any(each.moves is not None for each in found)
-    if planned:
-        write_line(
-            "join, leave, deploy: the queues that would move, by the group's assignor → STICKY"
-        )
     for each in found if whole else ():
-        if each.look.members:
-            write_fitting(list(_member_rows(each)), _MEMBERS, output, prose=("owns",))
-        if each.look.queues:
-            write_fitting(
-                list(_queue_rows(each)), ("queue", "owner", "committed", "end", "lag"), output
-            )
-    rows = [
-        {"group": each.look.group, **finding.to_json()}
-        for each in found
-        for finding in each.findings
-    ]
+        _write_whole(each, output)
+    rows = [{"group": each.look.group, **one.to_json()} for each in found for one in each.problems]
     if rows:
-        write_fitting(rows, _PROBLEMS, output, prose=("says", "remedy"))
+        typer.echo()
+        write_fitting(rows, _FINDINGS, output, prose=("says", "remedy"))
+    for each in found:
+        for one in each.notes:
+            about = f", {one.subject}" if one.subject else ""
+            write_line(f"{each.look.group}{about}: {one.text} ({one.problem})")
+
+
+def _write_whole(each: "ObservedLook", output: OutputFormat) -> None:
+    if each.look.members:
+        typer.echo()
+        write_fitting(list(_member_rows(each)), _MEMBERS, output, prose=("owns",))
+    if each.look.queues:
+        typer.echo()
+        write_fitting(list(_queue_rows(each)), _QUEUES, output)
+    if each.moves is not None:
+        typer.echo()
+        own = each.moves.shape or "its own"
+        columns = ("moves of a", "STICKY") if own == "STICKY" else ("moves of a", own, "STICKY")
+        write_fitting(list(_move_rows(each.moves, own)), columns, output)
 
 
 def _group_row(each: "ObservedLook") -> dict[str, Any]:
-    document = each.look.to_json()
-    moves = each.moves
-
-    def moved(name: str) -> str | None:
-        if moves is None:
-            return None
-        own = "?" if moves.own is None else moves.own.to_json()[name]
-        return f"{own} → {moves.sticky.to_json()[name]}"
-
+    document = each.look.summary()
     return {
         **document,
+        "verdict": each.verdict,
         "state": document["native_state"],
+        "assignor": ", ".join(document["assignors"]) or None,
         "generation": document["native_generation"],
         "idle": document["members_idle"],
         "no owner": document["queues_unassigned"],
         "lag": document["lag_messages"],
-        **{name: moved(name) for name in ("join", "leave", "deploy")},
     }
 
 
 def _member_rows(each: "ObservedLook") -> Iterable[dict[str, Any]]:
-    for one in each.look.to_json()["member_list"]:
+    lags = each.look.lags()
+    for one in each.look.members:
         topics: dict[str, list[str]] = {}
-        for topic, _, number in one["queue_list"]:
-            topics.setdefault(topic, []).append(str(number))
+        for queue in one.owns:
+            topics.setdefault(f"{queue.topic}/{queue.broker_name}", []).append(str(queue.queue_id))
+        owns = "; ".join(f"{place} {','.join(held)}" for place, held in topics.items())
         yield {
-            "member": one["member_id"],
-            "host": one["host"],
-            "queues": len(one["queue_list"]),
-            "lag": one["lag_messages"],
-            "owns": "; ".join(f"{topic} {','.join(held)}" for topic, held in topics.items())
-            or None,
+            "member": one.member_id,
+            # RocketMQ's ids begin with the host.
+            "host": None if one.member_id.startswith(one.host) else one.host,
+            "version": one.version,
+            "queues": None if one.silence else len(one.owns),
+            "lag": None if one.silence else lags[one.member_id],
+            "state": one.silence or None,
+            "owns": owns or None,
         }
 
 
@@ -105,25 +112,16 @@ def _queue_rows(each: "ObservedLook") -> Iterable[dict[str, Any]]:
         }
 
 
-def write_rebalance(row: Mapping[str, Any], output: OutputFormat) -> None:
+def _move_rows(moves: "WhatIf", own: str) -> Iterable[dict[str, Any]]:
+    for change in ("join", "leave", "deploy"):
+        row = {"moves of a": change, "STICKY": str(getattr(moves.sticky, change))}
+        yield row if moves.own is None else {own: str(getattr(moves.own, change)), **row}
+
+
+def write_rebalance(each: "Rebalance", output: OutputFormat) -> None:
     """Write one rebalance: a line, or a document in a line."""
     if output is not OutputFormat.TABLE:
-        write_document(row, OutputFormat.JSONL)
+        write_document(each.to_json(), output)
         return
-    write_line(f"{_clock(row['seen_ms'])} {row['group']}: {_told(row)}")
-
-
-def _told(row: Mapping[str, Any]) -> str:
-    parts = []
-    if row["native_generation"] is not None:
-        parts.append(f"generation {row['native_generation_before']} → {row['native_generation']}")
-    parts += [f"{name} came" for name in row["came"]]
-    parts += [f"{name} went" for name in row["went"]]
-    parts.append(f"{row['queues_moved']} queues moved, {row['queues_begun']} begun")
-    if row["flaps"]:
-        parts.append(f"FLAPPING: {row['flaps']} rebalances in 5 min")
-    return "; ".join(parts)
-
-
-def _clock(at_ms: int) -> str:
-    return time.strftime("%H:%M:%S", time.localtime(at_ms / 1_000))
+    at = datetime.fromtimestamp(each.begun_ms / 1_000, UTC)
+    write_line(f"{at:%Y-%m-%dT%H:%M:%SZ}  {each.group}  {each.says}")

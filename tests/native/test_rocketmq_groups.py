@@ -8,11 +8,11 @@ from fairlead_client.remoting.command import Command
 from fairlead_client.remoting.connection import ConnectionSettings
 from fairlead_client.remoting.connections import Connections
 
-from fairlead.observed_rocketmq.cluster_look import ClusterLook
-from fairlead.observed_rocketmq.seen_group import SeenGroup, SeenQueue
+from fairlead.core.model import MessageQueue
+from fairlead.native.group_look import GroupLook
+from fairlead.native.rocketmq_groups import RocketmqGroups
 from fairlead.rocketmq.name_servers import NameServers
 from tests.kit.remoting_server import response, serving
-from tests.observed_rocketmq.scenes import queue
 
 _KEY = '{"brokerName":"broker-a","queueId":%d,"topic":"orders"}'
 _CLIENTS = ("answers", "frozen", "silent", "unknown")
@@ -74,26 +74,42 @@ class _Cluster:
         return [response(asked, code=ResponseCode.SYSTEM_ERROR, remark="not online")]
 
 
-def _seen(cluster: _Cluster) -> SeenGroup:
+def _seen(cluster: _Cluster, looks: int = 1, *, sparing: bool = False) -> GroupLook:
     with serving(cluster.serve) as address, Connections(ConnectionSettings()) as connections:
         cluster.address = address
-        look = ClusterLook(connections, NameServers(connections, (address,)), client_s=0.3)
-        info = look.info()
-        groups = look.groups(info)
-        assert groups == ("g",)
-        (seen,) = look.look(info, look.views(info, groups))
+        groups = RocketmqGroups(
+            connections, NameServers(connections, (address,)), client_s=0.3, sparing=sparing
+        )
+        for _ in range(looks):
+            (seen,) = groups.look(lambda name: name == "g").groups
     return seen
+
+
+def _queue(number: int) -> MessageQueue:
+    return MessageQueue("orders", "broker-a", number)
 
 
 def test_each_trap_is_seen_for_what_it_is() -> None:
     """Dropped queues, offsets that were never committed, and three kinds of silence."""
     seen = _seen(_Cluster())
-    assert seen.owners == {queue(0): (), queue(1): ("answers",)}
-    assert seen.queues == {queue(0): SeenQueue(9, None), queue(1): SeenQueue(9, 0)}
-    assert seen.lag == 9
+    assert seen.owners() == {_queue(0): (), _queue(1): ("answers",)}
+    assert [(each.queue, each.end, each.committed) for each in seen.queues] == [
+        (_queue(0), 9, None),
+        (_queue(1), 9, 0),
+    ]
+    assert (seen.lag, seen.protocol, seen.kind) == (9, "clustering", "rocketmq")
     silences = {each.client_id: each.silence for each in seen.members}
     assert silences.pop("unknown").endswith("not online")
     assert silences == {"answers": "", "frozen": "frozen", "silent": "frozen"}
+
+
+def test_looks_that_follow_each_other_spare_the_members() -> None:
+    """After two equal answers a member is left alone for half a minute."""
+    cluster = _Cluster()
+    seen = _seen(cluster, 5, sparing=True)
+    assert cluster.asked.count(RequestCode.GET_CONSUMER_RUNNING_INFO) == 2 * len(_CLIENTS)
+    assert cluster.asked.count(RequestCode.GET_CONSUME_STATS) == 5
+    assert seen.owners()[_queue(1)] == ("answers",)
 
 
 def test_a_look_sends_questions_alone() -> None:

@@ -19,7 +19,7 @@ from fairlead.rocketmq.group_connections import connections_request, connections
 from fairlead.rocketmq.group_offsets import committed_offsets, offset_table_request
 from tests.answers.schema import assert_command
 from tests.kit.awaiting import await_seen
-from tests.observed_rocketmq.java_consumers import java_consumers
+from tests.native.java_consumers import java_consumers
 
 pytestmark = [pytest.mark.broker, pytest.mark.slow]
 
@@ -55,23 +55,25 @@ def _topic(connections: Connections, brokers: list[str]) -> None:
         connections.call(broker, Command(RequestCode.UPDATE_AND_CREATE_TOPIC, fields))
 
 
-def _offsets(connections: Connections, brokers: list[str]) -> list[dict[int, int]]:
-    answers = [connections.call(broker, offset_table_request()) for broker in brokers]
-    return [dict(committed_offsets(each).get((_TOPIC, _GROUP), {})) for each in answers]
+def _committed(connections: Connections, broker: str) -> dict[tuple[str, str], dict[int, int]]:
+    answer = connections.call(broker, offset_table_request())
+    return {
+        place: dict(each) for place, each in committed_offsets(answer).items() if place[1] == _GROUP
+    }
 
 
 def _traces(connections: Connections, brokers: list[str]) -> list[Any]:
-    """Return what each broker keeps: members, offsets of all groups, groups."""
+    """Return what each broker keeps: members, offsets, groups."""
     kept: list[Any] = []
     for broker in brokers:
         members = connections_seen(connections.call(broker, connections_request(_GROUP)))
         assert members is not None
         kept += [
             members.connections,
-            committed_offsets(connections.call(broker, offset_table_request())).keys(),
+            _committed(connections, broker),
             groups_of(connections.call(broker, groups_request())),
         ]
-    return [*kept, _offsets(connections, brokers)]
+    return kept
 
 
 def test_a_look_shows_owners_and_leaves_no_trace(
@@ -89,15 +91,19 @@ def test_a_look_shows_owners_and_leaves_no_trace(
 
         def shared() -> list[dict[str, Any]]:
             _, groups, _ = _look(rocketmq.namesrv)
-            owned = [each for each in groups[0]["queues_seen"] if each["queue"][0] == _TOPIC]
-            alone = [each for each in owned if len(each["worked_on_by"]) == 1]
+            owned = [each for each in groups[0]["queue_list"] if each["queue"][0] == _TOPIC]
+            alone = [each for each in owned if len(each["owner_ids"]) == 1]
             return groups if len(alone) == 2 * _QUEUES else []
 
         await_seen(shared, what="each queue has one owner", pause=0.5)
         # RocketMQ's clients commit for the first time after 10 s; what comes later is not theirs.
         await_seen(
-            lambda: _offsets(connections, brokers),
-            lambda seen: all(len(each) == _QUEUES for each in seen),
+            lambda: [_committed(connections, broker) for broker in brokers],
+            lambda seen: all(
+                len(each.get((_TOPIC, _GROUP), {})) == _QUEUES
+                and (f"%RETRY%{_GROUP}", _GROUP) in each
+                for each in seen
+            ),
             what="the consumers have committed",
             pause=0.5,
         )
@@ -105,16 +111,16 @@ def test_a_look_shows_owners_and_leaves_no_trace(
         for _ in range(3):
             group = shared()[0]
         assert _traces(connections, brokers) == before
-        assert group["shared_by"] == ["AllocateMessageQueueAveragely"]
-        assert [each["client_id"].partition("@")[2] for each in group["clients_seen"]] == [
+        assert group["assignors"] == ["AllocateMessageQueueAveragely"]
+        assert [each["client_id"].partition("@")[2] for each in group["member_list"]] == [
             "one",
             "two",
         ]
-        assert {each["client_version"] for each in group["clients_seen"]} == {"V4_9_8"}
-        assert all(len(each["seen_by"]) == 2 for each in group["clients_seen"])
+        assert {each["client_version"] for each in group["member_list"]} == {"V4_9_8"}
+        assert all(len(each["seen_by"]) == 2 for each in group["member_list"])
         owners = {
-            tuple(each["queue"][1:]): each["worked_on_by"][0].partition("@")[2]
-            for each in group["queues_seen"]
+            tuple(each["queue"][1:]): each["owner_ids"][0].partition("@")[2]
+            for each in group["queue_list"]
             if each["queue"][0] == _TOPIC
         }
         assert owners == {
@@ -124,4 +130,4 @@ def test_a_look_shows_owners_and_leaves_no_trace(
         }
         code, _, says = _look(rocketmq.namesrv, "--group", "nobodys")
         assert code == ExitCode.USAGE
-        assert "no broker knows the group nobodys" in says
+        assert "the cluster has no group 'nobodys'" in says

@@ -1,0 +1,161 @@
+"""The queues that groups of RocketMQ read, with their ends and the groups' offsets."""
+
+from collections.abc import Iterable, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass, field
+
+from fairlead_client.remoting.command import Command
+from fairlead_client.remoting.connections import Connections
+from fairlead_client.routes.topic_route import PERM_READ, TopicRoute
+
+from fairlead.core.model import MessageQueue
+from fairlead.rocketmq.asking import Question, ask_all
+from fairlead.rocketmq.broker_groups import topics_of, topics_request
+from fairlead.rocketmq.group_offsets import (
+    QueueProgress,
+    committed_offsets,
+    consume_stats,
+    consume_stats_request,
+    offset_table_request,
+)
+from fairlead.rocketmq.name_servers import NameServers
+
+__all__ = ["QueuesSeen", "queues_seen"]
+
+_Places = tuple[str, MessageQueue]
+"""A group and a queue."""
+
+
+@dataclass(slots=True)
+class QueuesSeen:
+    """The queues of one group.
+
+    Attributes:
+        queues: those that routes have.
+        ends: where each ends, as far as brokers say.
+        committed: the group's offsets; a queue that the group has never committed is missing.
+    """
+
+    queues: list[MessageQueue]
+    ends: dict[MessageQueue, int] = field(default_factory=dict)
+    committed: dict[MessageQueue, int] = field(default_factory=dict)
+
+
+def queues_seen(
+    connections: Connections,
+    name_servers: NameServers,
+    masters: Mapping[str, str],
+    subscribed: Mapping[str, AbstractSet[str]],
+    *,
+    brokers: AbstractSet[str],
+    answer_s: float,
+) -> dict[str, QueuesSeen]:
+    """Return the queues of groups, by group.
+
+    Args:
+        connections: to the servers.
+        name_servers: they know the routes.
+        masters: broker name -> address, of the brokers that are asked.
+        subscribed: what each group subscribes to. Of a group without topics, what it has read.
+        brokers: whose queues count, even if nobody asks them.
+        answer_s: how long a broker may take, in seconds.
+    """
+    topics = _topics(connections, masters, subscribed, answer_s)
+    names = tuple(sorted({topic for each in topics.values() for topic in each}))
+    routes = name_servers.routes(names)
+    found = {group: QueuesSeen(_queues(each, routes, brokers)) for group, each in topics.items()}
+    told = _told(connections, masters, found, answer_s)
+    kept = _kept(connections, masters, told, answer_s)
+    for (group, queue), each in told.items():
+        seen = found[group]
+        seen.ends[queue] = each.end
+        committed = each.committed or kept.get(queue.broker_name, {}).get(
+            (queue.topic, group), {}
+        ).get(queue.queue_id)
+        if committed is not None:
+            seen.committed[queue] = committed
+    return found
+
+
+def _topics(
+    connections: Connections,
+    masters: Mapping[str, str],
+    subscribed: Mapping[str, AbstractSet[str]],
+    answer_s: float,
+) -> dict[str, set[str]]:
+    found = {group: {*topics} for group, topics in subscribed.items()}
+    absent = [group for group, topics in found.items() if not topics]
+    places = [(group, address) for group in absent for address in masters.values()]
+    questions = [Question(address, topics_request(group)) for group, address in places]
+    answers = ask_all(connections, questions, answer_s)
+    for (group, _), answer in zip(places, answers, strict=True):
+        if isinstance(answer, Command):
+            found[group].update(topics_of(answer))
+    return found
+
+
+def _queues(
+    topics: Iterable[str],
+    routes: Mapping[str, Mapping[str, TopicRoute | None]],
+    brokers: AbstractSet[str],
+) -> list[MessageQueue]:
+    """Return the readable queues of routes (MQClientInstance#topicRouteData2TopicSubscribeInfo)."""
+    found = {
+        MessageQueue(topic, data.broker_name, number)
+        for topic in topics
+        for route in routes[topic].values()
+        if route is not None
+        for data in route.queue_datas
+        if data.perm & PERM_READ and data.broker_name in brokers
+        for number in range(data.read_queue_nums)
+    }
+    return list(found)
+
+
+def _told(
+    connections: Connections,
+    masters: Mapping[str, str],
+    found: Mapping[str, QueuesSeen],
+    answer_s: float,
+) -> dict[_Places, QueueProgress]:
+    """Return what brokers say of each queue (208)."""
+    places = list(
+        dict.fromkeys(
+            (group, queue.topic, queue.broker_name)
+            for group, seen in found.items()
+            for queue in seen.queues
+            if queue.broker_name in masters
+        )
+    )
+    questions = [
+        Question(masters[broker], consume_stats_request(group, topic))
+        for group, topic, broker in places
+    ]
+    return {
+        (group, queue): each
+        for (group, _, _), answer in zip(
+            places, ask_all(connections, questions, answer_s), strict=True
+        )
+        if isinstance(answer, Command)
+        for queue, each in consume_stats(answer).items()
+    }
+
+
+def _kept(
+    connections: Connections,
+    masters: Mapping[str, str],
+    told: Mapping[_Places, QueueProgress],
+    answer_s: float,
+) -> dict[str, Mapping[tuple[str, str], Mapping[int, int]]]:
+    """Return broker -> its table of offsets (43), of brokers that count something as 0.
+
+    A broker says 0 of a queue that the group has never committed, too.
+    """
+    brokers = sorted({queue.broker_name for (_, queue), at in told.items() if not at.committed})
+    questions = [Question(masters[each], offset_table_request()) for each in brokers]
+    answers = ask_all(connections, questions, answer_s)
+    return {
+        broker: committed_offsets(answer)
+        for broker, answer in zip(brokers, answers, strict=True)
+        if isinstance(answer, Command)
+    }
