@@ -17,15 +17,25 @@ from fairlead_client.errors import (
 )
 from fairlead_client.produce.broker_health import BrokerHealth, BrokerState
 from fairlead_client.produce.kafka_sender import KafkaSender
-from fairlead_client.produce.outgoing import OutgoingMessage, SendResult, check_message
+from fairlead_client.produce.outgoing import (
+    MessageError,
+    OutgoingMessage,
+    SendResult,
+    check_message,
+)
 from fairlead_client.produce.producer_settings import ProducerArguments, ProducerSettings
 from fairlead_client.produce.publish_table import PublishTable
 from fairlead_client.produce.queue_choice import QueueSelector
+from fairlead_client.produce.routes import KafkaRoutes, Routes
 from fairlead_client.produce.running_producer import ProducerParts, RunningProducer
 from fairlead_client.produce.selector import FairSelector, Selector
 from fairlead_client.produce.send_attempts import Mode
 from fairlead_client.produce.sender import Sender
+from fairlead_client.rocketmq.brokers import Brokers
+from fairlead_client.rocketmq.message_check import check_for_rocketmq
+from fairlead_client.rocketmq.name_server_routes import NameServerRoutes
 from fairlead_client.rocketmq.rocketmq_selector import Line, RocketMQSelector
+from fairlead_client.rocketmq.rocketmq_sender import RocketMQSender
 from fairlead_client.session.client_identity import new_client_identity
 from fairlead_client.session.observer import ProducerObserver
 from fairlead_client.settings.keywords import by_keyword, check_function
@@ -40,7 +50,7 @@ class Producer:
 
     Args:
         make_sender: `f(settings, client_id)` returns the Sender of another data plane; None:
-            Kafka.
+            that of `data_plane`.
         observer: receives events; see metrics.ProducerMetrics.
         **settings: see ProducerSettings and the README.
 
@@ -62,12 +72,15 @@ class Producer:
         self.client_id = new_client_identity(self._settings.client_id).client_id
         observer = observer or ProducerObserver()
         self._selector = _selector(self._settings)
+        table = PublishTable(_random_start, self._settings.zone, observer.route_unreadable)
+        make_own, routes = self._data_plane(table)
         self._parts = ProducerParts(
             self._settings,
             self.client_id,
-            PublishTable(_random_start, self._settings.zone, observer.route_unreadable),
+            table,
             self._selector,
-            make_sender or _kafka_sender,
+            make_sender or make_own,
+            routes,
             observer,
         )
         self._running: RunningProducer | None = None
@@ -129,7 +142,7 @@ class Producer:
 
         Raises:
             MessageError: the message is not valid; nothing was tried.
-            NoRouteError: no bridge knows its topic.
+            NoRouteError: no bridge, or no name server of RocketMQ, knows its topic.
             RouteError: its topic's route is unreadable.
             NoQueueError: its topic has no queue to write to.
             SendFailedError: no attempt succeeded; the error names every broker tried.
@@ -187,7 +200,26 @@ class Producer:
                 raise ClientClosedError("this producer is closed; create a new one")
             raise LifecycleError("this producer is not started; call start() or use `with`")
         check_message(message, self._settings.max_message_bytes)
+        if self._settings.is_rocketmq:
+            check_for_rocketmq(message)
+        elif message.delay_level is not None:
+            problem = "is RocketMQ's, and Kafka holds no message back"
+            raise MessageError("delay_level", problem, "leave it out")
         return running
+
+    def _data_plane(self, table: PublishTable) -> tuple[MakeSender, Routes]:
+        """Return what makes the sender, and where the routes come from."""
+        settings, selector = self._settings, self._selector
+
+        def refreshed() -> None:
+            selector.forget_except(table.brokers())
+
+        if not settings.is_rocketmq:
+            return _kafka_sender, KafkaRoutes(settings, self.client_id, table, refreshed)
+        brokers = Brokers(settings.rocketmq_settings, table.set_route)
+        creates = settings.create_topics
+        routes = NameServerRoutes(brokers, table, refreshed, creates=creates)
+        return lambda *_: RocketMQSender(brokers, settings.group, creates=creates), routes
 
     def _check_process(self) -> None:
         if os.getpid() != self._pid:

@@ -7,7 +7,6 @@ from functools import partial
 from threading import Thread
 from typing import Final, Protocol
 
-from fairlead_client.errors import NotAllowedError
 from fairlead_client.produce.publish_table import Published, PublishTable
 from fairlead_client.produce.send_attempts import SendAttempts
 from fairlead_client.produce.send_error import NoRouteError, SendingError
@@ -20,12 +19,12 @@ LOOK_UPS_MAX: Final = 4
 """How many look-ups for asynchronous messages run at a time; further messages wait."""
 THREAD_NAME: Final = "fairlead-producer-look-up"
 _TURN: Final = "it waited for the look-ups of other topics"
-_ROUTE: Final = "no bridge answered the request for its route"
+_ROUTE: Final = "nobody answered the request for its route"
 _DATA_PLANE: Final = "the data plane does not know it, or does not answer"
 
 
-MissingRight = Callable[[], NotAllowedError | None]
-"""Returns the error of a missing right; None: no right is missing."""
+NoRoute = Callable[[str, int], NoRouteError]
+"""`f(topic, waited_ms)` returns the error of a topic without a route."""
 
 
 class RouteFinder(Protocol):
@@ -38,16 +37,16 @@ class RouteFinder(Protocol):
 class _LookUp:
     """One message's look-up, and its present step."""
 
-    __slots__ = ("attempts", "begun_ms", "ended", "lack", "sending", "step", "topic")
+    __slots__ = ("attempts", "begun_ms", "ended", "no_route", "sending", "step", "topic")
 
     def __init__(
-        self, sending: Sending, topic: str, attempts: SendAttempts, now: int, lack: MissingRight
+        self, sending: Sending, topic: str, attempts: SendAttempts, now: int, no_route: NoRoute
     ) -> None:
         self.sending = sending
         self.topic = topic
         self.attempts = attempts
         self.begun_ms = now
-        self.lack = lack
+        self.no_route = no_route
         self.step = _TURN
         self.ended = False
 
@@ -64,7 +63,7 @@ class _LookUp:
             return
         if self.step is _ROUTE:
             waited_ms = now_ms() - self.begun_ms
-            self.sending.give_up(NoRouteError(self.topic, waited_ms, self.lack()))
+            self.sending.give_up(self.no_route(self.topic, waited_ms))
         else:
             self.fail(self.step, out_of_time=True)
 
@@ -81,7 +80,7 @@ class LookUps:
         sender: knows, or finds out, what a sending needs beside the route.
         timer: ends each message when its time is over.
         creates: whether to create a topic that has only the default route.
-        lack: returns the missing right without which no bridge can be asked.
+        no_route: returns the error of a topic without a route.
     """
 
     def __init__(
@@ -92,14 +91,14 @@ class LookUps:
         timer: Timer,
         *,
         creates: bool,
-        lack: MissingRight = lambda: None,
+        no_route: NoRoute = NoRouteError,
     ) -> None:
         self._table = table
         self._finder = finder
         self._sender = sender
         self._timer = timer
         self._creates = creates
-        self._lack = lack
+        self._no_route = no_route
         self._pool = ThreadPoolExecutor(LOOK_UPS_MAX, THREAD_NAME)
 
     def knows(self, topic: str) -> bool:
@@ -123,7 +122,7 @@ class LookUps:
                 thread, and waits for no other look-up.
         """
         now = now_ms()
-        look_up = _LookUp(sending, topic, attempts, now, self._lack)
+        look_up = _LookUp(sending, topic, attempts, now, self._no_route)
         self._timer.at(now + attempts.left_ms(now), look_up.time_out)
         run = partial(self._run, look_up)
         if waited_for:

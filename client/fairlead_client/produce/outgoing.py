@@ -1,6 +1,7 @@
 """A message to send, its result, and the checks before an attempt."""
 
 from dataclasses import dataclass
+from enum import Enum, unique
 from typing import NamedTuple
 
 from fairlead_client.errors import FieldError
@@ -25,6 +26,8 @@ class OutgoingMessage:
         tag: the tag by which consumers may filter, sent as the header `TAGS`.
         headers: further headers.
         timestamp_ms: when it was created, in ms since 1970; None: now.
+        delay_level: RocketMQ's delay level, after which consumers get it: 1 for 1 s, 3 for 10 s, as
+            its brokers say; None: at once. Kafka has none.
     """
 
     topic: str
@@ -33,6 +36,7 @@ class OutgoingMessage:
     tag: str | None = None
     headers: tuple[tuple[str, bytes], ...] = ()
     timestamp_ms: int | None = None
+    delay_level: int | None = None
 
     @property
     def all_headers(self) -> list[tuple[str, bytes]]:
@@ -41,12 +45,33 @@ class OutgoingMessage:
         return [*self.headers, *tag]
 
 
+@unique
+class SendStatus(Enum):
+    """How safely a broker has stored a message, in RocketMQ's words; Kafka's are all SEND_OK.
+
+    The others: the broker has it, and consumers get it, but it was not on the disk in time, not
+    at a slave in time, or there was no slave. The producer does not send it again, as RocketMQ's
+    own does not by default (retryAnotherBrokerWhenNotStoreOK).
+    """
+
+    SEND_OK = "SEND_OK"
+    FLUSH_DISK_TIMEOUT = "FLUSH_DISK_TIMEOUT"
+    FLUSH_SLAVE_TIMEOUT = "FLUSH_SLAVE_TIMEOUT"
+    SLAVE_NOT_AVAILABLE = "SLAVE_NOT_AVAILABLE"
+
+
 class SendResult(NamedTuple):
-    """Where a message was stored: its queue, its offset, and the broker."""
+    """Where a message was stored: its queue, its offset, the broker; its id; how safely.
+
+    Only messages on RocketMQ have an id. The offset of a delayed message is not that in its queue,
+    which it reaches when its time has come.
+    """
 
     queue: Queue
     offset: int
     broker: str
+    message_id: str | None = None
+    status: SendStatus = SendStatus.SEND_OK
 
 
 def check_message(message: OutgoingMessage, bytes_max: int) -> None:

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Final, Literal, Required, Self, TypedDict, get_args
+from typing import Any, Final, Literal, Self, TypedDict, get_args
 
 from fairlead_client.errors import SettingsError
 from fairlead_client.produce.latency_table import TABLE_4, TABLE_5, LatencyTable
@@ -13,6 +13,11 @@ from fairlead_client.settings.common_settings import (
     servers_of,
 )
 from fairlead_client.settings.keywords import check_keywords
+from fairlead_client.settings.rocketmq_settings import (
+    RocketMQSettings,
+    check_data_plane,
+    rocketmq_settings,
+)
 from fairlead_client.settings.setting_types import check_types
 
 DEFAULT_GROUP: Final = "DEFAULT_PRODUCER"
@@ -26,7 +31,10 @@ ANSWER_MS: Final = 10_000
 class ProducerArguments(TypedDict, total=False):
     """The keyword arguments of `Producer` that become ProducerSettings."""
 
-    bootstrap: Required[str | Sequence[str]]
+    bootstrap: str | Sequence[str]
+    data_plane: str
+    namesrv: str | Sequence[str]
+    rocketmq: Mapping[str, Any]
     group: str
     prefix: str
     client_id: str | None
@@ -51,7 +59,9 @@ class ProducerSettings:
         SettingsError: a setting cannot work; the error names the first one and the remedy.
     """
 
-    bootstrap: str | Sequence[str]
+    bootstrap: str | Sequence[str] = ()
+    data_plane: str = "kafka"
+    namesrv: str | Sequence[str] = ()
     group: str = DEFAULT_GROUP
     prefix: str = "fairlead."
     client_id: str | None = None
@@ -67,6 +77,7 @@ class ProducerSettings:
     start_timeout_ms: int = 30_000
     # They may hold passwords, so no representation and no log shows them.
     kafka: Mapping[str, Any] = field(default_factory=dict, repr=False)
+    rocketmq: Mapping[str, Any] = field(default_factory=dict, repr=False)
 
     @classmethod
     def of(cls, producer: type, given: ProducerArguments) -> Self:
@@ -75,13 +86,18 @@ class ProducerSettings:
         Raises:
             SettingsError: a setting cannot work, or an argument is unknown or missing.
         """
-        check_keywords(producer, given, ProducerArguments)
+        needs = () if given.get("data_plane") == "rocketmq" else ("bootstrap",)
+        check_keywords(producer, given, ProducerArguments, needs=needs)
         return cls(**given)
 
     def __post_init__(self) -> None:
         """Check what can be checked without a connection."""
         check_types(self)
-        check_who(self.bootstrap, self.group, self.client_id)
+        check_data_plane(self)
+        if self.is_rocketmq:
+            self._check_without_kafka()
+        bootstrap = "unused:1" if self.is_rocketmq else self.bootstrap
+        check_who(bootstrap, self.group, self.client_id)
         if self.retries < 0:
             raise SettingsError(
                 "retries", f"{self.retries} is not a valid number", "give 0 or more"
@@ -102,6 +118,31 @@ class ProducerSettings:
                 f"give one of {', '.join(get_args(Selection))}",
             )
         check_options("kafka", self.kafka, KAFKA_OPTIONS)
+
+    def _check_without_kafka(self) -> None:
+        for name in ("bootstrap", "kafka", "zone"):
+            if getattr(self, name):
+                problem = "is for Kafka, and this producer sends to RocketMQ alone"
+                raise SettingsError(name, problem, "leave it out")
+
+    @property
+    def is_rocketmq(self) -> bool:
+        """Whether the messages go to RocketMQ."""
+        return self.data_plane == "rocketmq"
+
+    @property
+    def rocketmq_settings(self) -> RocketMQSettings:
+        """How to reach RocketMQ.
+
+        Raises:
+            SettingsError: a producer for Kafka asks.
+        """
+        return rocketmq_settings(self.namesrv, self.rocketmq)
+
+    @property
+    def where(self) -> str:
+        """The servers that it connects to, for an error."""
+        return str(self.namesrv if self.is_rocketmq else self.bootstrap)
 
     @property
     def bootstrap_servers(self) -> list[str]:

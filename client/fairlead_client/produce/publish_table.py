@@ -145,6 +145,11 @@ class PublishTable:
         with self._changed:
             return sorted(topic for topic in self._wanted if topic not in self._routes)
 
+    def sent_to(self) -> list[str]:
+        """Return the topics that somebody has sent to or wants to, sorted."""
+        with self._changed:
+            return sorted(self._wanted | self._published.keys())
+
     def brokers(self) -> frozenset[str]:
         """Return the brokers of all topics that somebody has sent to."""
         published = list(self._published.values())

@@ -81,8 +81,12 @@ class RouteRefresher(Thread):
             topic, min(left_ms, BRIDGE_MS) if self._table.has_default else left_ms
         ) or self._table.find_default(topic)
         if published is None:
-            raise NoRouteError(topic, now_ms() - begun_ms, self._lack())
+            raise self.no_route(topic, now_ms() - begun_ms)
         return published
+
+    def no_route(self, topic: str, waited_ms: int) -> NoRouteError:
+        """Return the error of a topic without a route, with the missing right as its cause."""
+        return NoRouteError(topic, waited_ms, self._lack())
 
     def ask(self, topic: str, tries: int = _TRIES) -> None:
         """Ask the bridges for a topic's route, in the background; log an error."""

@@ -12,7 +12,7 @@ from fairlead_client.produce.outgoing import OutgoingMessage, SendResult
 from fairlead_client.produce.producer_settings import ProducerSettings
 from fairlead_client.produce.publish_table import PublishTable
 from fairlead_client.produce.queue_choice import QueueSelector
-from fairlead_client.produce.route_refresher import RouteRefresher
+from fairlead_client.produce.routes import Routes
 from fairlead_client.produce.selector import Selector
 from fairlead_client.produce.send_attempts import Mode, SendAttempts
 from fairlead_client.produce.sender import Sender
@@ -20,8 +20,6 @@ from fairlead_client.produce.sending import SendContext, Sending
 from fairlead_client.session.clock import now_ms
 from fairlead_client.session.observer import ProducerObserver
 from fairlead_client.session.timer import Timer
-from fairlead_client.transport.requester import Requester
-from fairlead_client.transport.route_reader import RouteReader
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,6 +31,7 @@ class ProducerParts:
     table: PublishTable
     selector: Selector
     make_sender: Callable[[ProducerSettings, str], Sender]
+    routes: Routes
     observer: ProducerObserver
 
 
@@ -50,46 +49,37 @@ class RunningProducer:
         self._under_way: set[Sending] = set()
         self._changed = Condition()
         self._timer = Timer("fairlead-producer-timer")
-        self._reader = RouteReader(settings, parts.client_id, parts.table.set_route, "producers")
-        self._requester = Requester(settings, parts.client_id, settings.group, "producers")
-        self._refresher = RouteRefresher(
-            parts.table,
-            self._reader.read_to_end,
-            self._requester.ask,
-            lambda: parts.selector.forget_except(parts.table.brokers()),
-            lambda: self._requester.lack,
-        )
-        self._reader.start()
+        self._routes = parts.routes
+        self._routes.start()
         try:
             self._sender = parts.make_sender(settings, parts.client_id)
         except Exception as error:
-            self._stop_routes()
-            raise StartFailedError(f"no connection to {settings.bootstrap}: {error}") from error
-        if not self._reader.ready.wait(settings.start_timeout_ms / 1_000):
-            self._stop_routes()
+            self._routes.stop()
+            raise StartFailedError(f"no connection to {settings.where}: {error}") from error
+        try:
+            self._routes.await_ready(settings.start_timeout_ms)
+        except StartFailedError:
+            self._routes.stop()
             self._sender.close(0)
-            raise StartFailedError(
-                f"the routes were not read within {settings.start_timeout_ms} ms: "
-                f"{self._reader.last_error}"
-            )
+            raise
         self._look_ups = LookUps(
             parts.table,
-            self._refresher,
+            self._routes,
             self._sender,
             self._timer,
             creates=settings.create_topics,
-            lack=lambda: self._requester.lack,
+            no_route=self._routes.no_route,
         )
         self._context = SendContext(
             parts.table,
             parts.selector,
             self._sender,
             self._timer,
-            self._refresher.ask,
+            self._routes.ask,
             parts.observer,
+            self._routes.no_route,
         )
         self._timer.start()
-        self._refresher.start()
 
     def begin(
         self,
@@ -138,7 +128,7 @@ class RunningProducer:
             sending.give_up(ClientClosedError("the producer was closed before an answer came"))
         self._timer.stop()
         self._look_ups.stop()
-        self._stop_routes()
+        self._routes.stop()
         self._sender.close(max(0, ends_ms - now_ms()))
 
     def _ended(self, sending: Sending, _result: Future[SendResult]) -> None:
@@ -146,8 +136,3 @@ class RunningProducer:
             self._under_way.discard(sending)
             if not self._under_way:
                 self._changed.notify_all()
-
-    def _stop_routes(self) -> None:
-        self._refresher.stop()
-        self._reader.stop()
-        self._requester.close()

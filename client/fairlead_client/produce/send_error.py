@@ -54,17 +54,20 @@ class SendingError(FairleadClientError):
 
 
 class NoRouteError(FairleadClientError):
-    """A topic has no route: it does not exist, or no bridge watches its cluster.
+    """A topic has no route: it does not exist, or nobody who is asked watches its cluster.
 
     If a missing right prevents asking the bridges, that error is the cause (`__cause__`).
     """
 
-    def __init__(self, topic: str, waited_ms: int, lack: NotAllowedError | None = None) -> None:
-        remedy = (
-            "create it, start a bridge for its cluster, or check that the brokers answer"
-            if lack is None
-            else f"cannot ask the bridges: {lack}"
-        )
+    def __init__(
+        self,
+        topic: str,
+        waited_ms: int,
+        lack: NotAllowedError | None = None,
+        remedy: str = "create it, start a bridge for its cluster, or check that the brokers answer",
+    ) -> None:
+        if lack is not None:
+            remedy = f"cannot ask the bridges: {lack}"
         super().__init__(f"topic {topic!r} has no route after {waited_ms} ms; {remedy}")
         self.topic = topic
         self.__cause__ = lack

@@ -3,15 +3,17 @@
 from concurrent.futures import Future
 from typing import NamedTuple, Protocol
 
-from fairlead_client.produce.outgoing import OutgoingMessage
+from fairlead_client.produce.outgoing import OutgoingMessage, SendStatus
 from fairlead_client.produce.target import Target
 
 
 class Accepted(NamedTuple):
-    """A stored message: its offset in its queue, and the broker that stored it."""
+    """A stored message: its offset in its queue, the broker that stored it, its id, how safely."""
 
     offset: int
     broker: str
+    message_id: str | None = None
+    status: SendStatus = SendStatus.SEND_OK
 
 
 class Sender(Protocol):

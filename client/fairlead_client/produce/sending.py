@@ -35,6 +35,7 @@ class SendContext:
         timer: calls functions later.
         ask_route: asks for a topic's route again, without waiting.
         observer: receives events.
+        no_route: returns the error of a topic without a route.
     """
 
     table: PublishTable
@@ -43,6 +44,7 @@ class SendContext:
     timer: Timer
     ask_route: Callable[[str], None]
     observer: ProducerObserver
+    no_route: Callable[[str, int], NoRouteError] = NoRouteError
 
 
 class Sending:
@@ -105,7 +107,7 @@ class Sending:
         topic = self._message.topic
         published = self._context.table.find(topic)
         if published is None:
-            raise NoRouteError(topic, 0)
+            raise self._context.no_route(topic, 0)
         turns = published.turns
         if self._choice is None:
             return self._context.selector.select(turns, self._attempts.tried, now)
@@ -150,7 +152,7 @@ class Sending:
         self._notify(observer.attempt_succeeded, accepted.broker, latency_ms)
         self._notify(observer.avoided, accepted.broker, avoided_ms)
         with suppress(InvalidStateError):
-            self.result.set_result(SendResult(target.queue, accepted.offset, accepted.broker))
+            self.result.set_result(SendResult(target.queue, *accepted))
             self._notify(observer.acknowledged, self._attempts.number + 1)
 
     def _notify(self, method: Callable[..., None], *arguments: object) -> None:

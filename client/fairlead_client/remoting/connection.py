@@ -5,7 +5,7 @@ import itertools
 import socket
 import ssl
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Hashable
 from concurrent.futures import Future
 from concurrent.futures import TimeoutError as FutureTimeoutError
 from dataclasses import dataclass, replace
@@ -15,6 +15,7 @@ from fairlead_client.remoting.acl_signature import Credentials
 from fairlead_client.remoting.codes import ResponseCode
 from fairlead_client.remoting.command import Command
 from fairlead_client.remoting.frame import FrameError, FrameReader, frame_of
+from fairlead_client.remoting.outbox import Outbox, PlainStream, Stream
 from fairlead_client.remoting.remoting_error import (
     NoConnectionError,
     NoResponseError,
@@ -71,7 +72,8 @@ class Connection:
         self.address = address
         self._settings, self._on_request = settings, on_request
         self._socket = _connected(address, settings)
-        self._sending, self._guard = threading.Lock(), threading.Lock()
+        self._outbox = Outbox(self._socket, self._broken, f"remoting {address} writes")
+        self._guard = threading.Lock()
         self._opaques = itertools.count(1)
         self._waiting: dict[int, Future[Command]] = {}
         self._ended: RemotingError | None = None
@@ -126,7 +128,8 @@ class Connection:
         Raises:
             NoConnectionError: the connection has ended.
         """
-        self._write(replace(command, opaque=self._next_opaque(), flag=2))
+        opaque = self._next_opaque()
+        self._write(opaque, replace(command, opaque=opaque, flag=2))
 
     def close(self) -> None:
         """End the connection; requests under way fail."""
@@ -140,28 +143,30 @@ class Connection:
             if self._ended is not None:
                 raise self._ended
             self._waiting[opaque] = future
-        self._write(replace(command, opaque=opaque, flag=0))
+        self._write(opaque, replace(command, opaque=opaque, flag=0))
         return opaque, future
 
     def _next_opaque(self) -> int:
         return next(self._opaques) % _OPAQUE_MAX
 
-    def _write(self, command: Command) -> None:
+    def _write(self, number: Hashable, command: Command) -> None:
         credentials = self._settings.credentials
         signed = command if credentials is None else credentials.signed(command)
         try:
-            with self._sending:
-                for part in frame_of(signed):
-                    self._socket.sendall(part)
+            self._outbox.put(number, frame_of(signed))
         except OSError as error:
-            # A part of a frame may be on its way, so nothing else can follow it.
-            self._end(NoConnectionError(self.address, f"the connection ended: {error}"))
+            self._broken(error)
             assert self._ended is not None
             raise self._ended from None
+
+    def _broken(self, error: OSError) -> None:
+        # A part of a frame may be on its way, so nothing else can follow it.
+        self._end(NoConnectionError(self.address, f"the connection ended: {error}"))
 
     def _forget(self, opaque: int) -> None:
         with self._guard:
             self._waiting.pop(opaque, None)
+        self._outbox.take_back(opaque)
 
     def _run(self) -> None:
         reader = FrameReader()
@@ -191,7 +196,7 @@ class Connection:
             says = f"request code {command.code} is not served here"
             answer = command.answered(ResponseCode.REQUEST_CODE_NOT_SUPPORTED, says)
         with contextlib.suppress(RemotingError):
-            self._write(answer)
+            self._write(object(), answer)
 
     def _end(self, problem: RemotingError) -> None:
         with self._guard:
@@ -207,7 +212,7 @@ class Connection:
                 future.set_exception(problem)
 
 
-def _connected(address: str, settings: ConnectionSettings) -> socket.socket | TlsStream:
+def _connected(address: str, settings: ConnectionSettings) -> Stream:
     host, _, port = address.rpartition(":")
     try:
         plain = socket.create_connection((host.strip("[]"), int(port)), settings.connect_s)
@@ -216,10 +221,12 @@ def _connected(address: str, settings: ConnectionSettings) -> socket.socket | Tl
     try:
         plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         plain.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        stream: socket.socket | TlsStream = plain
-        if settings.tls is not None:
-            stream = TlsStream(plain, settings.tls, host.strip("[]"))
-        stream.settimeout(None)
+        stream: Stream = (
+            PlainStream(plain)
+            if settings.tls is None
+            else TlsStream(plain, settings.tls, host.strip("[]"))
+        )
+        plain.settimeout(None)
     except (OSError, ValueError) as error:
         plain.close()
         raise NoConnectionError(address, f"it accepts no connection: {error}") from None

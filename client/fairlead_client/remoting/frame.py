@@ -6,10 +6,11 @@ Both kinds are read. Requests are written with a header in JSON, which every ser
 answers in the kind of the request (RemotingCommand#encode, #decode; RocketMQSerializable).
 """
 
-import json
 import struct
 from collections.abc import Iterator
 from typing import Any, Final
+
+import orjson
 
 from fairlead_client.remoting.command import LANGUAGE_OTHER, Command
 
@@ -54,7 +55,7 @@ def _json_header(command: Command) -> bytes:
         document["remark"] = command.remark
     if command.fields:
         document["extFields"] = dict(command.fields)
-    return json.dumps(document, separators=(",", ":")).encode()
+    return orjson.dumps(document)
 
 
 def _binary_header(command: Command) -> bytes:
@@ -133,7 +134,7 @@ def command_of(frame: memoryview) -> Command:
 
 
 def _of_json(header: memoryview, body: memoryview) -> Command:
-    document = json.loads(str(header, "utf-8"))
+    document = orjson.loads(header)
     fields = (document.get("extFields") or {}) if type(document) is dict else None
     if type(fields) is not dict:
         raise ValueError
@@ -158,7 +159,7 @@ def _number(value: Any) -> int:
 
 
 def _text(value: Any) -> str:
-    return value if isinstance(value, str) else json.dumps(value)
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
 def _of_binary(header: memoryview, body: memoryview) -> Command:

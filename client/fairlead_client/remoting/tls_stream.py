@@ -8,7 +8,10 @@ import contextlib
 import socket
 import ssl
 import threading
+from collections.abc import Sequence
 from typing import Final
+
+from fairlead_client.remoting.outbox import send_some
 
 __all__ = ["TlsStream"]
 
@@ -30,15 +33,16 @@ class TlsStream:
     def __init__(self, plain: socket.socket, context: ssl.SSLContext, host: str) -> None:
         self._plain = plain
         self._turn = threading.Lock()
+        self._kept = b""
         self._inward, self._outward = ssl.MemoryBIO(), ssl.MemoryBIO()
         self._secure = context.wrap_bio(self._inward, self._outward, server_hostname=host)
         while True:
             try:
                 self._secure.do_handshake()
-                self._flush()
+                plain.sendall(self._outward.read())
                 return
             except ssl.SSLWantReadError:
-                self._flush()
+                plain.sendall(self._outward.read())
                 data = plain.recv(_CHUNK)
                 if not data:
                     raise ConnectionResetError("the server has hung up in the handshake") from None
@@ -64,19 +68,30 @@ class TlsStream:
             with self._turn:
                 self._inward.write(data)
 
-    def sendall(self, data: bytes | memoryview) -> None:
-        """Send all of it.
+    def write(self, parts: Sequence[bytes | memoryview]) -> None:
+        """Keep these bytes after those that are kept, and send what the socket takes now.
 
         Raises:
             OSError: the connection is broken.
         """
         with self._turn:
-            self._secure.write(data)
+            for part in parts:
+                self._secure.write(part)
             self._flush()
 
-    def settimeout(self, seconds: float | None) -> None:
-        """Limit the time of each step."""
-        self._plain.settimeout(seconds)
+    def drained(self) -> bool:
+        """Send what the socket takes now; return whether nothing is kept.
+
+        Raises:
+            OSError: the connection is broken.
+        """
+        with self._turn:
+            self._flush()
+            return not self._kept
+
+    def fileno(self) -> int:
+        """Return the socket's number."""
+        return self._plain.fileno()
 
     def shutdown(self, how: int) -> None:
         """Wake whoever reads."""
@@ -88,5 +103,5 @@ class TlsStream:
             self._plain.close()
 
     def _flush(self) -> None:
-        if data := self._outward.read():
-            self._plain.sendall(data)
+        # What the reading thread has to say leaves after what is kept; none of both waits.
+        self._kept = send_some(self._plain, self._kept + self._outward.read())

@@ -1,16 +1,23 @@
 """The brokers of a RocketMQ cluster: their addresses from the name servers, and connections."""
 
 import itertools
+from collections.abc import Callable
 from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import suppress
+from functools import partial
 from threading import Lock
 from typing import Final
 
 from fairlead_client.errors import FairleadClientError, RouteError
 from fairlead_client.remoting.codes import RequestCode, ResponseCode
 from fairlead_client.remoting.command import Command
+from fairlead_client.remoting.connection import Connection
 from fairlead_client.remoting.connections import Connections
-from fairlead_client.remoting.remoting_error import RemotingError, RequestRefusedError
+from fairlead_client.remoting.remoting_error import (
+    NoConnectionError,
+    RemotingError,
+    RequestRefusedError,
+)
 from fairlead_client.rocketmq.route_reading import decode_topic_route
 from fairlead_client.routes.topic_route import MASTER, TopicRoute
 from fairlead_client.session.clock import now_ms
@@ -24,7 +31,8 @@ REFRESH_MS: Final = 1_000
 """The least time between two look-ups of one topic's route because of failures."""
 STALE_MS: Final = 30_000
 """How long a route counts (pollNameServerInterval)."""
-_THREADS: Final = 4
+_THREADS: Final = 8
+"""The most addresses that a client connects to at once."""
 
 
 class NoBrokerError(FairleadClientError):
@@ -40,10 +48,16 @@ class Brokers:
 
     Args:
         settings: how to reach the cluster.
+        on_route: called with each route that a name server sends.
     """
 
-    def __init__(self, settings: RocketMQSettings) -> None:
+    def __init__(
+        self,
+        settings: RocketMQSettings,
+        on_route: Callable[[str, TopicRoute], None] = lambda _topic, _route: None,
+    ) -> None:
         self.settings = settings
+        self._on_route = on_route
         self._connections = Connections(settings.connection)
         self._pool = ThreadPoolExecutor(_THREADS, "fairlead-rocketmq")
         self._lock = Lock()
@@ -51,6 +65,7 @@ class Brokers:
         self._addresses: dict[str, dict[int, str]] = {}
         self._failed_ms: dict[str, int] = {}
         self._looked_up_ms: dict[str, int] = {}
+        self._unsent: dict[str, list[tuple[Command, Future[Command]]]] = {}
 
     def route(self, topic: str) -> TopicRoute | None:
         """Return a topic's route (105), and note its brokers; None: the topic does not exist.
@@ -75,6 +90,7 @@ class Brokers:
                 self._first = at
                 route = decode_topic_route(bytes(body))
                 self._note(topic, route)
+                self._on_route(topic, route)
                 return route
         if absent:
             return None
@@ -147,8 +163,14 @@ class Brokers:
             with suppress(RemotingError):
                 return connection.send(command)
         answered: Future[Command] = Future()
+        with self._lock:
+            waiting = self._unsent.get(address)
+            if waiting is not None:
+                waiting.append((command, answered))
+                return answered
+            self._unsent[address] = [(command, answered)]
         with suppress(RuntimeError):  # after `close`
-            self._pool.submit(self._connect_and_send, address, command, answered)
+            self._pool.submit(self._connect_and_send, address)
         return answered
 
     def in_background(self, topic: str) -> None:
@@ -160,17 +182,27 @@ class Brokers:
         self._pool.shutdown(wait=False, cancel_futures=True)
         self._connections.close()
 
-    def _connect_and_send(
-        self, address: str, command: Command, answered: "Future[Command]"
-    ) -> None:
-        if answered.cancelled():
-            return
+    def _connect_and_send(self, address: str) -> None:
+        """Connect, and send what has come meanwhile; one thread does so for each address."""
+        connection: Connection | None = None
+        problem: RemotingError | None = None
         try:
-            sent = self._connections.to(address).send(command)
+            connection = self._connections.to(address)
         except RemotingError as error:
-            _settle(answered, error)
-            return
-        sent.add_done_callback(lambda ended: _settle(answered, ended))
+            problem = error
+        with self._lock:
+            unsent = self._unsent.pop(address)
+        for command, answered in unsent:
+            if answered.cancelled():
+                continue
+            try:
+                if connection is None:
+                    raise problem or NoConnectionError(address, "no connection")
+                sent = connection.send(command)
+            except RemotingError as error:
+                _settle(answered, error)
+            else:
+                sent.add_done_callback(partial(_settle, answered))
 
     def _known(self, broker_name: str, topic: str) -> dict[int, str]:
         known = self._addresses.get(broker_name)

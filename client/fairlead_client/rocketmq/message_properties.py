@@ -3,12 +3,14 @@
 from collections.abc import Iterable, Mapping
 from typing import Final
 
-from fairlead_client.errors import FieldError
+from fairlead_client.produce.outgoing import MessageError
 
 __all__ = [
+    "DELAY",
     "KEYS",
     "TAGS",
     "UNIQUE_KEY",
+    "WAIT",
     "PropertyError",
     "properties_bytes",
     "read_properties",
@@ -19,13 +21,18 @@ TAGS: Final = "TAGS"
 UNIQUE_KEY: Final = "UNIQ_KEY"
 """The id that the producer gives a message (PROPERTY_UNIQ_CLIENT_MESSAGE_ID_KEYIDX)."""
 
+WAIT: Final = "WAIT"
+"""Whether the broker answers only after it has stored the message (waitStoreMsgOK)."""
+DELAY: Final = "DELAY"
+"""The delay level."""
+
 _NAME_END: Final = "\x01"
 _PAIR_END: Final = "\x02"
 _BYTES_MAX: Final = 32_767
 """The length is a signed short (MessageExtEncoder)."""
 
 
-class PropertyError(FieldError):
+class PropertyError(MessageError):
     """A message cannot carry a property; `field` is its name."""
 
 

@@ -6,7 +6,7 @@ from functools import partial
 from typing import Final
 
 from fairlead_client.errors import FairleadClientError
-from fairlead_client.produce.outgoing import OutgoingMessage
+from fairlead_client.produce.outgoing import MessageError, OutgoingMessage, SendStatus
 from fairlead_client.produce.publish_table import DEFAULT_TOPIC
 from fairlead_client.produce.send_error import Fault, SendingError
 from fairlead_client.produce.sender import Accepted
@@ -16,28 +16,24 @@ from fairlead_client.remoting.command import Command
 from fairlead_client.remoting.remoting_error import RemotingError
 from fairlead_client.rocketmq.brokers import Brokers, NoBrokerError
 from fairlead_client.rocketmq.message_body import COMPRESSED, compressed
+from fairlead_client.rocketmq.message_check import properties_of
 from fairlead_client.rocketmq.message_id import MessageIds
-from fairlead_client.rocketmq.message_properties import (
-    KEYS,
-    UNIQUE_KEY,
-    PropertyError,
-    properties_bytes,
-)
+from fairlead_client.rocketmq.message_properties import UNIQUE_KEY, WAIT, properties_bytes
 from fairlead_client.routes.default_route import DEFAULT_TOPIC_QUEUE_NUMS
 from fairlead_client.session.clock import wall_ms
 
-__all__ = ["RocketMQSender", "fault_of", "send_command"]
+__all__ = ["RocketMQSender", "fault_of"]
 
+NO_TOPIC: Final = "%NONE%"
+"""A default topic that no broker has, so that none creates a missing topic."""
 COMPRESS_OVER_BYTES: Final = 4_096
 """The producer's compressMsgBodyOverHowmuch."""
-_STORED: Final = frozenset(
-    {
-        ResponseCode.SUCCESS,
-        ResponseCode.FLUSH_DISK_TIMEOUT,
-        ResponseCode.FLUSH_SLAVE_TIMEOUT,
-        ResponseCode.SLAVE_NOT_AVAILABLE,
-    }
-)
+_STORED: Final = {
+    ResponseCode.SUCCESS: SendStatus.SEND_OK,
+    ResponseCode.FLUSH_DISK_TIMEOUT: SendStatus.FLUSH_DISK_TIMEOUT,
+    ResponseCode.FLUSH_SLAVE_TIMEOUT: SendStatus.FLUSH_SLAVE_TIMEOUT,
+    ResponseCode.SLAVE_NOT_AVAILABLE: SendStatus.SLAVE_NOT_AVAILABLE,
+}
 """The broker has the message; RocketMQ's producer sends it nowhere else either."""
 _BUSY: Final = frozenset(
     {
@@ -59,11 +55,13 @@ class RocketMQSender:
     Args:
         brokers: the cluster; the sender closes it.
         group: the producer group.
+        creates: whether a broker without the topic may create it, as TBW102 says.
     """
 
-    def __init__(self, brokers: Brokers, group: str) -> None:
+    def __init__(self, brokers: Brokers, group: str, *, creates: bool = False) -> None:
         self._brokers = brokers
         self._group = group
+        self._default_topic = DEFAULT_TOPIC if creates else NO_TOPIC
         self._ids = MessageIds()
 
     def knows(self, topic: str) -> bool:
@@ -80,9 +78,9 @@ class RocketMQSender:
         ended: Future[Accepted] = Future()
         broker = target.queue.broker_name
         try:
-            command = send_command(self._group, target, message, self._ids)
+            message_id, command = self._command(target, message)
             address = self._brokers.master(broker, message.topic)
-        except (PropertyError, UnicodeDecodeError) as error:
+        except MessageError as error:
             _fail(ended, SendingError(Fault.REFUSED, str(error), broker))
             return ended
         except NoBrokerError as error:
@@ -92,32 +90,72 @@ class RocketMQSender:
             _fail(ended, SendingError(Fault.UNREACHABLE, str(error), broker))
             return ended
         sent = self._brokers.send(address, command)
-        ended.add_done_callback(partial(_take_back, sent))
-        sent.add_done_callback(partial(self._ended, ended, broker, address, message.topic))
+        ended.add_done_callback(partial(self._take_back, sent, address, message.topic))
+        sent.add_done_callback(partial(self._ended, ended, target, message_id, address))
         return ended
 
     def _ended(
         self,
         ended: Future[Accepted],
-        broker: str,
+        target: Target,
+        message_id: str,
         address: str,
-        topic: str,
         sent: "Future[Command]",
     ) -> None:
+        broker = target.queue.broker_name
         if sent.cancelled():
             return
         error = sent.exception()
         if error is not None:
-            self._brokers.failed(address, topic)
+            self._brokers.failed(address, target.queue.topic)
             _fail(ended, SendingError(Fault.UNREACHABLE, str(error), broker))
             return
         response = sent.result()
+        self._brokers.worked(address)
         if response.code in _STORED:
+            offset = int(response.fields["queueOffset"])
+            accepted = Accepted(offset, broker, message_id, _STORED[ResponseCode(response.code)])
             with suppress(InvalidStateError):  # the producer gave the attempt up
-                ended.set_result(Accepted(int(response.fields["queueOffset"]), broker))
+                ended.set_result(accepted)
             return
         said = (response.remark or "").strip()
         _fail(ended, SendingError(fault_of(response.code), f"{response.code}: {said}", broker))
+
+    def _take_back(
+        self, sent: "Future[Command]", address: str, topic: str, ended: Future[Accepted]
+    ) -> None:
+        if ended.cancelled() and sent.cancel():
+            # Silence may mean that another machine is the master now.
+            self._brokers.failed(address, topic)
+
+    def _command(self, target: Target, message: OutgoingMessage) -> tuple[str, Command]:
+        """Return the message's id and the request (310; SendMessageRequestHeaderV2's letters).
+
+        Raises:
+            MessageError: RocketMQ's properties cannot hold a header, the key or the tag.
+        """
+        born_ms = wall_ms() if message.timestamp_ms is None else message.timestamp_ms
+        message_id = self._ids.next(born_ms)
+        properties = {UNIQUE_KEY: message_id, WAIT: "true", **properties_of(message)}
+        body, flag = message.value, 0
+        if len(body) > COMPRESS_OVER_BYTES:
+            body, flag = compressed(body), COMPRESSED
+        fields = {
+            "a": self._group,
+            "b": message.topic,
+            "c": self._default_topic,
+            "d": str(DEFAULT_TOPIC_QUEUE_NUMS),
+            "e": str(target.queue.queue_id),
+            "f": str(flag),
+            "g": str(born_ms),
+            "h": "0",
+            "i": properties_bytes(properties).decode(),
+            "j": "0",
+            "k": "false",
+            "m": "false",
+            "n": target.queue.broker_name,
+        }
+        return message_id, Command(RequestCode.SEND_MESSAGE_V2, fields, body)
 
     def close(self, timeout_ms: int) -> None:
         """Close the connections; what is under way has ended, or is given up."""
@@ -125,49 +163,11 @@ class RocketMQSender:
         self._brokers.close()
 
 
-def send_command(group: str, target: Target, message: OutgoingMessage, ids: MessageIds) -> Command:
-    """Return the request to store a message (310; SendMessageRequestHeaderV2's letters).
-
-    Raises:
-        PropertyError: RocketMQ's properties cannot hold a header, the key or the tag.
-        UnicodeDecodeError: a header or the key is no UTF-8, as RocketMQ's properties are.
-    """
-    born_ms = wall_ms() if message.timestamp_ms is None else message.timestamp_ms
-    properties = {name: value.decode() for name, value in message.all_headers}
-    if message.key is not None:
-        properties[KEYS] = message.key.decode()
-    properties = {UNIQUE_KEY: ids.next(born_ms), "WAIT": "true", **properties}
-    body, flag = message.value, 0
-    if len(body) > COMPRESS_OVER_BYTES:
-        body, flag = compressed(body), COMPRESSED
-    fields = {
-        "a": group,
-        "b": message.topic,
-        "c": DEFAULT_TOPIC,
-        "d": str(DEFAULT_TOPIC_QUEUE_NUMS),
-        "e": str(target.queue.queue_id),
-        "f": str(flag),
-        "g": str(born_ms),
-        "h": "0",
-        "i": properties_bytes(properties).decode(),
-        "j": "0",
-        "k": "false",
-        "m": "false",
-        "n": target.queue.broker_name,
-    }
-    return Command(RequestCode.SEND_MESSAGE_V2, fields, body)
-
-
 def fault_of(code: int) -> Fault:
     """Return the kind of failure that a broker's answer is."""
     if code == ResponseCode.TOPIC_NOT_EXIST:
         return Fault.NOT_LEADER
     return Fault.BUSY if code in _BUSY else Fault.REFUSED
-
-
-def _take_back(sent: "Future[Command]", ended: Future[Accepted]) -> None:
-    if ended.cancelled():
-        sent.cancel()
 
 
 def _fail(ended: Future[Accepted], error: SendingError | RemotingError) -> None:

@@ -68,7 +68,7 @@ def check_data_plane(settings: Any) -> None:
     if settings.data_plane == "kafka":
         for name in ("namesrv", "rocketmq"):
             if getattr(settings, name):
-                problem = 'is for data_plane="rocketmq", and this client reads Kafka'
+                problem = 'is for data_plane="rocketmq", and this client works with Kafka'
                 raise SettingsError(name, problem, 'leave it out, or give data_plane="rocketmq"')
         return
     rocketmq_settings(settings.namesrv, settings.rocketmq)
