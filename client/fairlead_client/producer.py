@@ -17,12 +17,7 @@ from fairlead_client.errors import (
 )
 from fairlead_client.produce.broker_health import BrokerHealth, BrokerState
 from fairlead_client.produce.kafka_sender import KafkaSender
-from fairlead_client.produce.outgoing import (
-    MessageError,
-    OutgoingMessage,
-    SendResult,
-    check_message,
-)
+from fairlead_client.produce.outgoing import OutgoingMessage, SendResult, check_message
 from fairlead_client.produce.producer_settings import ProducerArguments, ProducerSettings
 from fairlead_client.produce.publish_table import PublishTable
 from fairlead_client.produce.queue_choice import QueueSelector
@@ -199,12 +194,10 @@ class Producer:
             if self._started:
                 raise ClientClosedError("this producer is closed; create a new one")
             raise LifecycleError("this producer is not started; call start() or use `with`")
-        check_message(message, self._settings.max_message_bytes)
-        if self._settings.is_rocketmq:
+        settings = self._settings
+        check_message(message, settings.max_message_bytes, delays=settings.is_rocketmq)
+        if settings.is_rocketmq:
             check_for_rocketmq(message)
-        elif message.delay_level is not None:
-            problem = "is RocketMQ's, and Kafka holds no message back"
-            raise MessageError("delay_level", problem, "leave it out")
         return running
 
     def _data_plane(self, table: PublishTable) -> tuple[MakeSender, Routes]:

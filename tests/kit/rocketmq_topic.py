@@ -3,14 +3,16 @@
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from fairlead_client.model import Queue
+from fairlead_client.model import Queue, Subscription
 from fairlead_client.produce.outgoing import OutgoingMessage
 from fairlead_client.produce.target import Target
 from fairlead_client.remoting.codes import RequestCode
 from fairlead_client.remoting.command import Command
 from fairlead_client.rocketmq.brokers import Brokers
+from fairlead_client.rocketmq.pull_request import pull_command, pulled
 from fairlead_client.rocketmq.queue_offsets import QueueOffsets
 from fairlead_client.rocketmq.rocketmq_sender import RocketMQSender
+from fairlead_client.rocketmq.stored_message import StoredMessage
 from fairlead_client.routes.topic_route import TopicRoute
 from fairlead_client.settings.rocketmq_settings import rocketmq_settings
 
@@ -55,6 +57,13 @@ class RocketMQTopic:
             message = OutgoingMessage(self.name, body, **parts)
             sent.append(self._sender.send(target, message, 3_000).result(WAIT).offset)
         return sent
+
+    def stored(self, queue: Queue, offset: int) -> Sequence[StoredMessage]:
+        """Return messages of a queue from this offset on, as the broker stores them; or none."""
+        subscription = Subscription(self.name)
+        command = pull_command("tests", queue, offset, subscription, most=32, suspend_ms=100)
+        address = self.brokers.master(queue.broker_name, self.name)
+        return pulled(address, self.brokers.send(address, command).result(WAIT)).messages
 
     def offsets(self, group: str) -> QueueOffsets:
         """Return the offsets of a group."""

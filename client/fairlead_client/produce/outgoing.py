@@ -74,16 +74,17 @@ class SendResult(NamedTuple):
     status: SendStatus = SendStatus.SEND_OK
 
 
-def check_message(message: OutgoingMessage, bytes_max: int) -> None:
+def check_message(message: OutgoingMessage, bytes_max: int, *, delays: bool = False) -> None:
     """Check that a message is valid (Validators#checkMessage).
 
     Args:
         message: the message.
         bytes_max: the longest value (maxMessageSize).
+        delays: whether the data plane can hold a message back.
 
     Raises:
         MessageError: it is no message, its topic is impossible or reserved for the brokers, or its
-            value is missing, empty or too long.
+            value is missing, empty or too long, or it shall be held back where nobody can.
     """
     given: object = message
     if not isinstance(given, OutgoingMessage):
@@ -111,3 +112,6 @@ def check_message(message: OutgoingMessage, bytes_max: int) -> None:
             f"{len(message.value)} bytes are more than {bytes_max}",
             "send less, or raise max_message_bytes here and on the brokers",
         )
+    if message.delay_level is not None and not delays:
+        problem = "is RocketMQ's, and Kafka holds no message back"
+        raise MessageError("delay_level", problem, "leave it out")
