@@ -14,7 +14,7 @@ __all__ = ["rule_head", "rules_json", "unusual_rules_json"]
 
 _ORDER: Final = (
     *("pause", "strategy", "slots", "mode", "on_mute", "react", "start_policy", "retry_topics"),
-    *("timing", "weighing", "quota", "designated"),
+    *("take_over", "timing", "weighing", "quota", "designated"),
 )
 _NOT_BUILT_IN: Final = ("pause", "designated")
 _OF_VALUES: Final = ("timing", "weighing", "quota")
@@ -126,6 +126,7 @@ def _built_in(rules: GroupRules, name: str) -> RuleSet:
         "react": rules.react,
         "start_policy": rules.start_policy,
         "retry_topics": rules.retry_topics,
+        "take_over": rules.take_over,
         "timing": {each: _time(getattr(rules, each)) for each in TIMES},
         "weighing": {
             "by": weighing.by,

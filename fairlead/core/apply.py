@@ -54,6 +54,7 @@ from fairlead.core.rules.group_rules import put_rule, rules_of
 from fairlead.core.rules.quota import QUOTA
 from fairlead.core.rules.rule_cause import cause_of_rule
 from fairlead.core.rules.rule_error import RuleError
+from fairlead.core.standby_records import Former, MembersLook
 from fairlead.core.state import RESET, Grant, QueueState, Spoken
 from fairlead.core.targets.queue_measures import measure, weigh_when_due
 from fairlead.core.topics.partitions_added import note_growth
@@ -72,6 +73,8 @@ KINDS = {
     RouteChanged: "route",
     OffsetsKnown: "offsets",
     TopicAbsent: "absent",
+    Former: "former",
+    MembersLook: "members",
 }
 """Record class -> its kind on the wire; counters use these words."""
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 
 __all__ = [
     "NOTHING",
+    "DataPlane",
     "Epoch",
     "MemberKey",
     "MemberProfile",
@@ -90,9 +91,19 @@ class Subscription:
     sub_version: int = 0
 
 
+class DataPlane(NamedTuple):
+    """Where a member reads (``kafka``, ``rocketmq``), and its id there."""
+
+    kind: str
+    member: str
+
+
 @dataclass(frozen=True, slots=True)
 class MemberProfile:
-    """What a member says of itself in each heartbeat, besides subscriptions (ConsumerData)."""
+    """What a member says of itself in each heartbeat, besides subscriptions (ConsumerData).
+
+    ``follows``: the strategy by which it can share queues without the engine; None: it cannot.
+    """
 
     consume_type: str = "push"
     message_model: str = "clustering"
@@ -105,6 +116,8 @@ class MemberProfile:
     zone: str | None = None
     capacity: int = 1
     lease_ms: int = 10_000
+    data_plane: DataPlane | None = None
+    follows: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

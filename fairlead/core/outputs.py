@@ -69,6 +69,8 @@ class Add:
     why: str
     after: tuple[After, ...]
     identity: str | None = None
+    former: bool = False
+    """Its member held the queue already when the engine took the group over: it goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,6 +126,8 @@ class Assignment:
     at_ms: int
     parts: int = 1
     parts_before: int = 0
+    standby: Literal["follow", "freeze"] | None = None
+    """What a member does that stands by: it has no grants. None: it has those of ``assigned``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,6 +196,10 @@ class GroupSummary:
     pending: int
     unsafe: int = 0
     """Queues that may have two owners, as nobody waits for one of them."""
+    footing: str | None = None
+    """Who shares the queues out, a word of the protocol; None: the engine always did."""
+    exclusive: bool = True
+    """False: the engine cannot tell that no queue has two owners: others share them out too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,11 +252,12 @@ class Decision:
     cut: Cut
 
 
-What = Literal["route", "offsets", "retry", "forgotten"]
+What = Literal["route", "offsets", "retry", "forgotten", "members"]
 """The kinds of requests to bridges.
 
 ``retry``: the route of the group's own retry topic, which the bridge creates if it is missing.
-``forgotten``: the group is gone, and its retry topic has no reader.
+``forgotten``: the group is gone, and its retry topic has no reader. ``members``: whom the data
+plane lists as the group's members; the bridge goes on telling that.
 """
 
 

@@ -18,6 +18,7 @@ from fairlead.core.model import (
     Source,
     Subscription,
 )
+from fairlead.core.standby_records import Former, MembersLook, StandbyState
 
 __all__ = [
     "ALL_GROUPS",
@@ -56,7 +57,8 @@ CONF_AUTHOR = "conf"
 class Heartbeat:
     """A member is alive, and says who it is, what it wants and (as a digest) what it holds.
 
-    ``decide``: it asks for a decision now, whatever the rule ``react`` says.
+    ``decide``: it asks for a decision now, whatever the rule ``react`` says. ``standby``: what a
+    member does that can follow another strategy; None: it cannot.
     """
 
     group: str
@@ -70,6 +72,7 @@ class Heartbeat:
     applied: Epoch | None
     digest: int
     decide: bool = False
+    standby: StandbyState | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,6 +312,8 @@ GroupRecord = (
     | RouteChanged
     | OffsetsKnown
     | TopicAbsent
+    | Former
+    | MembersLook
 )
 Record = GroupRecord | Tick | Generation | BridgeSign
 

@@ -22,6 +22,7 @@ from fairlead.core.records import (
     RuleSet,
     TopicAbsent,
 )
+from fairlead.core.standby_records import Former, MembersLook
 from fairlead.engine.parsed_row import ParsedRow
 
 __all__ = ["HELD_ROWS_MAX", "Held", "hold"]
@@ -32,10 +33,12 @@ HELD_ROWS_MAX = 2_000
 _REPEATED_FIRST = (
     Progress,
     Heartbeat,
+    MembersLook,
     TopicAbsent,
     OffsetsKnown,
     RouteChanged,
     Leave,
+    Former,
     Claims,
     Release,
     Reset,
@@ -77,8 +80,9 @@ def _subject(record: GroupRecord) -> Hashable:
             return (type(record), record.member, isinstance(record, Heartbeat) and record.decide)
         case Progress():
             return (Progress, record.member, tuple(entry[:2] for entry in _grants(record)))
-        case Claims():
-            return (Claims, record.member, record.generation, record.part, record.parts)
+        case Claims() | Former():
+            of = record.generation if isinstance(record, Claims) else record.epoch
+            return (type(record), record.member, of, record.part, record.parts)
         case Release():
             never = record.position is None
             return (Release, record.member, record.queue, record.epoch, never)
@@ -88,8 +92,14 @@ def _subject(record: GroupRecord) -> Hashable:
             return (Reset, record.queue)
         case RouteChanged():
             return (RouteChanged, record.topic)
-        case TopicAbsent() | OffsetsKnown():
-            return (type(record), record.topic, _of_topic(record))
+        case TopicAbsent() | OffsetsKnown() | MembersLook():
+            return (type(record), _told(record))
+
+
+def _told(record: TopicAbsent | OffsetsKnown | MembersLook) -> Hashable:
+    if isinstance(record, MembersLook):
+        return record.cluster
+    return record.topic, _of_topic(record)
 
 
 def _of_topic(record: TopicAbsent | OffsetsKnown) -> Hashable:

@@ -25,6 +25,7 @@ from fairlead.core.records import (
     TopicAbsent,
 )
 from fairlead.core.rules.quota import QUOTA_BOUNDS, QUOTA_BYTES
+from fairlead.core.standby_records import MembersLook
 from fairlead.engine.admission import Admission, SurplusRow, ruled_groups
 from fairlead.engine.clock import TICKS_PER_MOVE, ShardClock
 from fairlead.engine.context import ShardContext
@@ -365,7 +366,9 @@ def _refuse(
 
 
 def _lay_out(batch: Batch, line: ParsedRow, record: GroupRecord, context: ShardContext) -> None:
-    if isinstance(record, OffsetsKnown | TopicAbsent) and not _is_own(record.group, context):
+    if isinstance(record, OffsetsKnown | TopicAbsent | MembersLook) and not _is_own(
+        record.group, context
+    ):
         return
     # Every shard reads routes; one of them speaks for all.
     if not isinstance(record, RouteChanged) or context.shard == 0:

@@ -47,6 +47,7 @@ RuleName = Literal[
     "react",
     "start_policy",
     "retry_topics",
+    "take_over",
 ]
 _Rule = Annotated[RuleName, Field(description="The rule.")]
 Flag = Annotated[bool, Field(strict=True)]

@@ -132,6 +132,14 @@ StartPolicy = Annotated[
         "computePullFromWhere; docs/groups.md explains both."
     ),
 ]
+TakeOver = Annotated[
+    Literal["all_attached", "never"],
+    Field(
+        description="When a group whose members follow RocketMQ's own rebalance becomes the "
+        "engine's: as soon as all members that its brokers list are attached, or not at all. Under "
+        "never a group that is the engine's already goes back."
+    ),
+]
 RetryTopics = Annotated[
     Literal["on_failure", "on_subscription"],
     Field(
@@ -239,6 +247,7 @@ class GroupRules(BaseModel):
     react: React
     start_policy: StartPolicy
     retry_topics: RetryTopics
+    take_over: TakeOver
     weighing: WeighingRule
     quota: QuotaRule
 
@@ -267,6 +276,7 @@ class GroupOverrides(BaseModel):
     react: React | None = None
     start_policy: StartPolicy | None = None
     retry_topics: RetryTopics | None = None
+    take_over: TakeOver | None = None
     # The core itself checks the value, when rules are published.
     designated: (
         Annotated[

@@ -50,6 +50,7 @@ def add_body(add: Add) -> dict[str, Any]:
         "why": add.why,
         "after": [_after_body(entry) for entry in add.after],
         **_identity_body(add.identity),
+        **({"former": True} if add.former else {}),
     }
 
 
@@ -135,15 +136,19 @@ def failure_body(failure: Failure) -> dict[str, Any]:
 
 
 def summary_body(summary: GroupSummary) -> dict[str, Any]:
-    """Return the state of a group; ``unsafe`` only if anything is."""
-    unsafe = {"unsafe": summary.unsafe} if summary.unsafe else {}
+    """Return the state of a group; ``unsafe`` and what follows only if there is something."""
+    told: dict[str, Any] = {
+        "unsafe": summary.unsafe or None,
+        "footing": summary.footing,
+        "exclusive": None if summary.exclusive else False,
+    }
     return {
         "phase": summary.phase,
         "queues": summary.queues,
         "unassigned": summary.unassigned,
         "in_handover": summary.in_handover,
         "pending": summary.pending,
-        **unsafe,
+        **{name: value for name, value in told.items() if value is not None},
     }
 
 

@@ -66,6 +66,7 @@ _WHAT: Mapping[str, What] = {
     "offsets": "offsets",
     "retry": "retry",
     "forgotten": "forgotten",
+    "members": "members",
 }
 _GENERATION = frozenset(("v", "kind", "driver", "started_ms", "version"))
 _GENERATION_OPTIONAL = ("settings", "seals")

@@ -271,6 +271,7 @@ _VALUES: dict[str, Callable[[Fields], tuple[str, ...]]] = {
     "react": _words(*WORDS["react"]),
     "start_policy": _words(*WORDS["start_policy"]),
     "retry_topics": _words(*WORDS["retry_topics"]),
+    "take_over": _words(*WORDS["take_over"]),
 }
 """Rule -> the reader that checks its value and returns its subject."""
 

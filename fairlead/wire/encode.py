@@ -133,6 +133,7 @@ def _assignment_part(assignment: Assignment, part: int) -> bytes:
             ],
             "cause": [cause_body(cause) for cause in causes],
             "at_ms": assignment.at_ms,
+            **({} if assignment.standby is None else {"standby": assignment.standby}),
         },
     )
 

@@ -1,4 +1,4 @@
-"""Encodes the records of bridges: routes, offsets, absent topics and signs of life."""
+"""Encodes the records of bridges: routes, offsets, absent topics, members and signs of life."""
 
 from collections.abc import Sequence
 
@@ -12,12 +12,13 @@ from fairlead.core.records import (
     RouteChanged,
     TopicAbsent,
 )
+from fairlead.core.standby_records import MembersLook
 from fairlead.wire.bodies import broker_body, queue_offsets_body
 from fairlead.wire.encode import OversizeError, record_bytes
 from fairlead.wire.raw import OutgoingRecord
 from fairlead.wire.topics import TopicNames
 
-__all__ = ["encode_absent", "encode_offsets", "encode_route", "encode_sign"]
+__all__ = ["encode_absent", "encode_members", "encode_offsets", "encode_route", "encode_sign"]
 
 
 def encode_route(changed: RouteChanged, names: TopicNames) -> OutgoingRecord:
@@ -74,6 +75,31 @@ def encode_absent(absent: TopicAbsent, names: TopicNames) -> OutgoingRecord:
         {"group": absent.group, "topic": absent.topic, "cluster": absent.cluster},
     )
     return OutgoingRecord(names.name("offsets"), 0, _key(absent), value)
+
+
+def encode_members(look: MembersLook, names: TopicNames) -> OutgoingRecord:
+    """Return a look at a group's members; it replaces the one before of that cluster and group.
+
+    Raises:
+        OversizeError: the group has too many members for one record.
+    """
+    value = record_bytes(
+        "members",
+        {
+            "group": look.group,
+            "cluster": look.cluster,
+            "bridge": look.bridge,
+            "look": look.look,
+            "complete": look.complete,
+            "brokers": [
+                {"broker_name": broker_name, "members": [*members]}
+                for broker_name, members in look.brokers
+            ],
+            "at_ms": look.at_ms,
+        },
+    )
+    key = orjson.dumps([look.cluster, "members", look.group])
+    return OutgoingRecord(names.name("offsets"), 0, key, value)
 
 
 def encode_sign(sign: BridgeSign, names: TopicNames) -> OutgoingRecord:

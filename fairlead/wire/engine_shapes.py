@@ -87,6 +87,8 @@ _MOVE: Final = _named(
     position=_null_or(_PAIR),
     why=_null_or(_TEXT),
 )
+_STATE: Final = {"phase": str, "footing": str, "exclusive": bool}
+"""The fields of a decision's ``state`` that are no numbers."""
 _DECISION: Final[Mapping[str, _Check]] = {
     **dict.fromkeys(("kind", "group", "strategy"), _TEXT),
     **dict.fromkeys(("at_ms", "clock_ms", "part", "parts"), _NUMBER),
@@ -97,7 +99,7 @@ _DECISION: Final[Mapping[str, _Check]] = {
     "failures": _each(_named(topic=_TEXT, message=_TEXT)),
     "state": lambda value: (
         type(value) is dict
-        and all(type(each) is (str if name == "phase" else int) for name, each in value.items())
+        and all(type(each) is _STATE.get(name, int) for name, each in value.items())
     ),
     "cut": _named(
         generation=_NUMBER,

@@ -23,6 +23,7 @@ from fairlead.core.records import (
     Tick,
     TopicAbsent,
 )
+from fairlead.core.standby_records import Former, MembersLook
 from fairlead.wire.bridge_records import (
     read_absent,
     read_generation,
@@ -46,14 +47,17 @@ from fairlead.wire.member_records import (
 from fairlead.wire.placement import (
     check_bridge_key,
     check_key,
+    check_members_key,
     check_no_key,
     check_partition,
     key_mismatch,
+    read_members_key,
     read_offsets_key,
     read_text_key,
 )
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.reasons import Reason
+from fairlead.wire.standby_records import read_former, read_members
 from fairlead.wire.texts import ROUTED_TOPIC
 
 __all__ = ["KINDS", "NULLS", "Reader"]
@@ -62,7 +66,7 @@ Reader = Callable[[Fields, RawRecord, WireLimits], Any]
 
 
 def _of_group(
-    read: Callable[[Fields], Heartbeat | Leave | Progress | Claims | Release],
+    read: Callable[[Fields], Heartbeat | Leave | Progress | Claims | Former | Release],
 ) -> Reader:
     """Return a reader that also requires the group's key and partition."""
 
@@ -112,6 +116,12 @@ def _absent(fields: Fields, raw: RawRecord, _limits: WireLimits) -> TopicAbsent:
     return absent
 
 
+def _members(fields: Fields, raw: RawRecord, _limits: WireLimits) -> MembersLook:
+    look = read_members(fields)
+    check_members_key(raw.key, look.cluster, look.group)
+    return look
+
+
 def _sign(fields: Fields, raw: RawRecord, _limits: WireLimits) -> BridgeSign:
     sign = read_sign(fields)
     check_bridge_key(raw.key, sign.cluster)
@@ -144,7 +154,11 @@ def _null_route(raw: RawRecord, _limits: WireLimits) -> RouteChanged:
     return RouteChanged(read_text_key(raw.key, ROUTED_TOPIC, "of the topic's name"), None)
 
 
-def _null_offsets(raw: RawRecord, _limits: WireLimits) -> OffsetsKnown:
+def _null_offsets(raw: RawRecord, _limits: WireLimits) -> OffsetsKnown | MembersLook:
+    named = read_members_key(raw.key)
+    if named is not None:
+        cluster, group = named
+        return MembersLook(group, cluster, "", 0, complete=False, brokers=(), at_ms=0)
     topic, group = read_offsets_key(raw.key)
     return OffsetsKnown(group, topic, "", ())
 
@@ -155,12 +169,13 @@ KINDS: Mapping[str, Mapping[str, Reader]] = {
         "leave": _of_group(read_leave),
         "progress": _of_group(read_progress),
         "claims": _of_group(read_claims),
+        "former": _of_group(read_former),
         "tick": _tick,
     },
     "releases": {"release": _of_group(read_release)},
     "control": {"rule": _of_control(read_rule), "reset": _of_control(read_reset)},
     "routes": {"route": _route},
-    "offsets": {"offsets": _offsets, "absent": _absent, "bridge": _sign},
+    "offsets": {"offsets": _offsets, "absent": _absent, "bridge": _sign, "members": _members},
     "generations": {"generation": _generation},
     "requests": {"request": _request},
 }

@@ -4,6 +4,7 @@ Each reader returns the value of one record, or raises WireError. None looks at 
 """
 
 from fairlead.core.model import (
+    DataPlane,
     Epoch,
     MemberProfile,
     MessageQueue,
@@ -22,6 +23,7 @@ from fairlead.core.records import (
 )
 from fairlead.wire.fields import Fields
 from fairlead.wire.limits import PARTS_MAX
+from fairlead.wire.standby_records import DATA_PLANE, STANDBY, read_data_plane, read_standby
 from fairlead.wire.texts import (
     ADDRESS,
     DIGEST,
@@ -71,6 +73,7 @@ _IDENTITY = ("identity",)
 _PROGRESS_OPTIONAL = (*_IDENTITY, "idle_ms")
 _LAST_STARTED = "last_started"
 _DECIDE = "decide"
+_HEARTBEAT_OPTIONAL = (_DECIDE, DATA_PLANE, STANDBY)
 _TICK = frozenset(("v", "kind", "generation"))
 _FIRST_TICK = frozenset(("control_end", "input_lost", "secret"))
 
@@ -83,7 +86,9 @@ _CLAIM_STATES = ("running", "final")
 
 def read_heartbeat(fields: Fields) -> Heartbeat:
     """Read a heartbeat."""
-    fields.known(_HEARTBEAT, (_DECIDE,))
+    fields.known(_HEARTBEAT, _HEARTBEAT_OPTIONAL)
+    data_plane = read_data_plane(fields)
+    follows, standby = read_standby(fields, data_plane)
     process = fields.object("process", _PROCESS)
     applied = fields.get("applied", "the epoch of the newest assignment read, or null")
     return Heartbeat(
@@ -93,15 +98,16 @@ def read_heartbeat(fields: Fields) -> Heartbeat:
         incarnations=process.integer("incarnations", 1),
         sequence=fields.integer("sequence"),
         generation=fields.integer("generation"),
-        profile=_profile(fields),
+        profile=_profile(fields, data_plane, follows),
         subscriptions=_subscriptions(fields),
         applied=None if applied is None else fields.epoch("applied"),
         digest=int(fields.text("digest", DIGEST), 16),
         decide=_DECIDE in fields.body and fields.boolean(_DECIDE),
+        standby=standby,
     )
 
 
-def _profile(fields: Fields) -> MemberProfile:
+def _profile(fields: Fields, data_plane: DataPlane | None, follows: str | None) -> MemberProfile:
     consume_from = fields.word("consume_from", _CONSUME_FROM)
     timestamp_ms = fields.optional_time_ms("consume_timestamp_ms")
     if consume_from == "timestamp" and timestamp_ms is None:
@@ -122,6 +128,8 @@ def _profile(fields: Fields) -> MemberProfile:
         zone=fields.optional_text("zone", LABEL),
         capacity=fields.integer("capacity", 1, CAPACITY_MAX),
         lease_ms=fields.integer("lease_ms", LEASE_MS_MIN, LEASE_MS_MAX),
+        data_plane=data_plane,
+        follows=follows,
     )
 
 

@@ -10,16 +10,18 @@ from fairlead.wire.limits import KEY_BYTES_MAX, PARTS_MAX
 from fairlead.wire.partition import partition_of_group
 from fairlead.wire.raw import RawRecord
 from fairlead.wire.reasons import Reason
-from fairlead.wire.texts import GROUP, TOPIC, TextRule
+from fairlead.wire.texts import BROKER_NAME, GROUP, TOPIC, TextRule
 
 __all__ = [
     "check_bridge_key",
     "check_key",
+    "check_members_key",
     "check_no_key",
     "check_partition",
     "key_mismatch",
     "null_key",
     "read_array_key",
+    "read_members_key",
     "read_offsets_key",
     "read_text_key",
 ]
@@ -101,6 +103,25 @@ def check_bridge_key(key: bytes | None, cluster: str) -> None:
     """Check the key of a bridge's sign of life."""
     if read_array_key(key, _BRIDGE_KEY) != [cluster]:
         raise key_mismatch(_BRIDGE_KEY)
+
+
+_MEMBERS_KEY = '["cluster","members","group"], without white space'
+
+
+def check_members_key(key: bytes | None, cluster: str, group: str) -> None:
+    """Check the key of a bridge's look at a group's members."""
+    if read_array_key(key, _MEMBERS_KEY) != [cluster, "members", group]:
+        raise key_mismatch(_MEMBERS_KEY)
+
+
+def read_members_key(key: bytes | None) -> tuple[str, str] | None:
+    """Return cluster and group from the key of a look at members; None: it is no such key."""
+    match read_array_key(key, _OFFSETS_KEY):
+        case [str(cluster), "members", str(group)] if BROKER_NAME.allows(cluster) and GROUP.allows(
+            group
+        ):
+            return cluster, group
+    return None
 
 
 def null_key(words: str) -> WireError:

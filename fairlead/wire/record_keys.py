@@ -27,8 +27,9 @@ def _first_of_array(key: bytes | None) -> str:
     return _entry_of_array(key, 0)
 
 
-def _second_of_array(key: bytes | None) -> str:
-    return _entry_of_array(key, 1)
+def _group_of_offsets(key: bytes | None) -> str:
+    """Return the last text of ``[topic, group]``, with or without a part, or of a look's key."""
+    return _entry_of_array(key, 2) or _entry_of_array(key, 1)
 
 
 def _entry_of_array(key: bytes | None, index: int) -> str:
@@ -46,5 +47,5 @@ _GROUP_OF: Final[Mapping[str, Callable[[bytes | None], str]]] = {
     "decisions": _text,
     "control": _first_of_array,
     "assignments": _first_of_array,
-    "offsets": _second_of_array,
+    "offsets": _group_of_offsets,
 }

@@ -207,6 +207,7 @@ def test_each_rule_is_shown_with_its_origin_until_unset(command: Command, log: L
         ("react", "default", None, "on_change"),
         ("start_policy", "default", None, "fairlead"),
         ("retry_topics", "default", None, "on_failure"),
+        ("take_over", "default", None, "all_attached"),
         ("timing", "rule", "alice", "lease_ms=20000"),
         ("timing", "setting", "conf", "trigger_ms=9000"),
         (

@@ -19,6 +19,7 @@ TOPIC_OF = {
     "leave": "heartbeats",
     "progress": "heartbeats",
     "claims": "heartbeats",
+    "former": "heartbeats",
     "tick": "heartbeats",
     "release": "releases",
     "rule": "control",
@@ -27,6 +28,7 @@ TOPIC_OF = {
     "offsets": "offsets",
     "absent": "offsets",
     "bridge": "offsets",
+    "members": "offsets",
     "generation": "generations",
 }
 """Kind -> the topic that the engine reads it from."""
@@ -56,8 +58,9 @@ def key_of(body: dict[str, Any]) -> bytes | None:
         return orjson.dumps([body["group"], "reset", *body["queue"]])
     if kind in ("offsets", "absent"):
         return orjson.dumps([body["topic"], body["group"]])
-    if kind == "bridge":
-        return orjson.dumps([body["cluster"]])
+    if kind in ("bridge", "members"):
+        of_group = ["members", body["group"]] if kind == "members" else []
+        return orjson.dumps([body["cluster"], *of_group])
     name = {"route": "topic", "generation": "driver"}.get(str(kind), "group")
     text = body.get(name)
     return text.encode("utf-8", "replace") if isinstance(text, str) else b"orders"

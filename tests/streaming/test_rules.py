@@ -148,7 +148,7 @@ def test_built_in_rules_are_not_published() -> None:
     wanted = wanted_rules(_settings())
     assert {rule for _, rule in wanted} == {
         *("strategy", "timing", "slots", "mode", "on_mute", "react", "start_policy", "weighing"),
-        *("quota", "retry_topics"),
+        *("quota", "retry_topics", "take_over"),
     }
     whole = ("slots", "mode", "on_mute", "react", "start_policy")
     built_in = {("*", rule) for rule in whole}

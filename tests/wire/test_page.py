@@ -20,6 +20,7 @@ from fairlead.core.records import (
     Tick,
     TopicAbsent,
 )
+from fairlead.core.standby_records import Former, MembersLook
 from fairlead.wire.decode import decode
 from fairlead.wire.reasons import ENGINE_REASONS, REASON_MEANINGS, Reason
 from tests.kit.protocol_page import examples, schemas, table, validator
@@ -31,6 +32,7 @@ TYPES = {
     "leave": Leave,
     "progress": Progress,
     "claims": Claims,
+    "former": Former,
     "tick": Tick,
     "release": Release,
     "rule": RuleSet,
@@ -39,6 +41,7 @@ TYPES = {
     "offsets": OffsetsKnown,
     "absent": TopicAbsent,
     "bridge": BridgeSign,
+    "members": MembersLook,
     "generation": Generation,
 }
 

@@ -61,6 +61,7 @@ class RuleOptions:
     react: flags.ReactFlag = None
     start_policy: flags.StartPolicyFlag = None
     retry_topics: flags.RetryTopicsFlag = None
+    take_over: flags.TakeOverFlag = None
     weigh_by: flags.WeighByFlag = None
     weigh_over_ms: flags.WeighOverFlag = None
     weigh_change_percent: flags.WeighChangeFlag = None
@@ -94,6 +95,7 @@ class GoneRules:
     react: flags.ReactGone = False
     start_policy: flags.StartPolicyGone = False
     retry_topics: flags.RetryTopicsGone = False
+    take_over: flags.TakeOverGone = False
     weighing: flags.WeighingGone = False
     quota: flags.QuotaGone = False
     designated: flags.DesignatedGone = False

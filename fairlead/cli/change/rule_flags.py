@@ -116,6 +116,14 @@ RetryTopicsFlag = Annotated[
         autocompletion=complete_word("on_failure", "on_subscription"),
     ),
 ]
+TakeOverFlag = Annotated[
+    str | None,
+    typer.Option(
+        "--take-over",
+        help="When it goes over from RocketMQ's own rebalance: all_attached or never.",
+        autocompletion=complete_word("all_attached", "never"),
+    ),
+]
 WeighByFlag = Annotated[
     str | None,
     typer.Option(
@@ -185,6 +193,9 @@ ReactGone = Annotated[bool, typer.Option("--react", help="When to react to chang
 StartPolicyGone = Annotated[bool, typer.Option("--start-policy", help="Where queues start.")]
 RetryTopicsGone = Annotated[
     bool, typer.Option("--retry-topics", help="When to create its retry topic.")
+]
+TakeOverGone = Annotated[
+    bool, typer.Option("--take-over", help="When it goes over from RocketMQ's own rebalance.")
 ]
 WeighingGone = Annotated[bool, typer.Option("--weighing", help="What queues weigh.")]
 QuotaGone = Annotated[bool, typer.Option("--quota", help="Its limits.")]

@@ -76,6 +76,8 @@ class GroupRules:
     """``rocketmq``: a queue starts where RocketMQ's computePullFromWhere says."""
     retry_topics: str = "on_failure"
     """``on_subscription``: bridges create it for a subscription, not for the first message."""
+    take_over: str = "all_attached"
+    """``never``: a group whose members stand by stays shared out by the data plane."""
     pause: bool = False
     """No queue moves."""
     designated: Designation | None = None
@@ -209,6 +211,7 @@ WORDS = {
     "react": ("on_change", "on_tick"),
     "start_policy": ("fairlead", "rocketmq"),
     "retry_topics": ("on_failure", "on_subscription"),
+    "take_over": ("all_attached", "never"),
 }
 """The rules that are one word -> the words; the first one is built in."""
 
