@@ -4,6 +4,7 @@ from dataclasses import fields, replace
 
 from fairlead_client.session.memory import Memory, QueueMemory
 from fairlead_client.thin.thin_session import ThinSession
+from fairlead_client.thin.thin_standing import Held, ThinStanding
 from fairlead_proof.explorer import group_image, memory_image
 from fairlead_proof.explorer.frozen import frozen
 from fairlead_proof.explorer.state_space import CLIENTS, ENGINE, StateSpace
@@ -100,7 +101,12 @@ def test_a_copy_of_an_exchange_goes_its_own_way() -> None:
 
 def test_fields_of_a_thin_session() -> None:
     """Everything that a thin session has is part of its image, or a time, or always the same."""
-    imaged = {"state", "_works", "_stopped", "_said", "_closing", "_token", "_under_way"}
+    imaged = {"state", "_held", "_stopped", "_said", "_closing", "_token", "_under_way"}
     times = {"lease_until_ms", "_poll_ms", "_sent_ms", "_due_ms", "_sequence", "joins"}
-    same = {"_session", "_subscriptions", "_subscribed", "_decide", "_done"}
+    same = {"_session", "_subscriptions", "_subscribed", "_decide", "_done", "stands_by"}
     assert names(ThinSession) == imaged | times | same
+    # A start that waited for a stop shortens one poll.
+    standing = {"now", "freeze", "is_loose", "works"} | {"stands_by", "_has_skipped"}
+    assert names(ThinStanding) == standing
+    # Where a queue ends is only told.
+    assert names(Held) == {"epoch", "position", "granted", "stopping"} | {"end"}

@@ -33,8 +33,6 @@ def test_it_joins_as_the_contract_says(gateway: ScriptedGateway, member: Member)
         "capacity": 2,
         "zone": "east",
         "ordered": True,
-        "data_plane": "kafka",
-        "standby": False,
         "language": "java",
     }
 

@@ -89,9 +89,10 @@ class RandomGateway:
             return ["joined", number, {**joined, "lease_ms": lease_ms}]
         if self.chance.random() < 0.1:
             return ["left"]
-        return ["answered", number, self._words(number, lease_ms)]
+        return ["answered", number, self.draw_answer(number, lease_ms)]
 
-    def _words(self, number: int, lease_ms: int) -> dict[str, Any]:
+    def draw_answer(self, number: int, lease_ms: int) -> dict[str, Any]:
+        """Draw the answer to a poll."""
         chance = self.chance
         held = dict(sorted(self._works.items()))
         start, stop = [], []

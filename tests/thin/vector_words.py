@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final, assert_never
 
 from fairlead_client.model import Epoch, Queue, Subscription
+from fairlead_client.session.states import Standing
 from fairlead_client.thin import thin_session as words
 from fairlead_client.thin.thin_words import (
     Joined,
@@ -55,18 +56,38 @@ def handle(session: words.ThinSession, event: Sequence[Any], now_ms: int) -> lis
         case ["leave"]:
             done = session.leave(now_ms)
         case _:
-            raise AssertionError(event)
+            done = _handle_standing(session, event, now_ms)
     return done
 
 
+def _handle_standing(
+    session: words.ThinSession, event: Sequence[Any], now_ms: int
+) -> list[words.Action]:
+    match event:
+        case ["frozen", epoch, held]:
+            queues = {queue_of(queue): offset for queue, offset in held}
+            return session.frozen(Epoch(*epoch), queues, now_ms)
+        case ["unfollowed"]:
+            return session.unfollowed(now_ms)
+        case _:
+            raise AssertionError(event)
+
+
 def _answer(values: Mapping[str, Any]) -> PollAnswer:
+    freeze = values.get("freeze")
     return PollAnswer(
         values["state"],
         values["lease_ms"],
-        tuple(Start(queue_of(queue), Epoch(*epoch), at) for queue, epoch, at in values["start"]),
+        tuple(_start(*row) for row in values["start"]),
         tuple(Stop(queue_of(queue), Epoch(*epoch), left) for queue, epoch, left in values["stop"]),
         tuple((queue_of(queue), Epoch(*epoch)) for queue, epoch in values["working"]),
+        standing=Standing(values.get("standby", Standing.OWN)),
+        freeze=None if freeze is None else Epoch(*freeze),
     )
+
+
+def _start(queue: int, epoch: Row, offset: int, *former: bool) -> Start:
+    return Start(queue_of(queue), Epoch(*epoch), offset, former=any(former))
 
 
 def action_row(action: words.Action) -> Row:
@@ -78,23 +99,43 @@ def action_row(action: words.Action) -> Row:
             return ["send_poll", _poll(poll)]
         case words.SendLeave(poll):
             return ["send_leave", _poll(poll)]
-        case words.StartWork(queue, epoch, offset):
-            return ["start_work", queue.queue_id, list(epoch), offset]
-        case words.StopWork(queue, epoch):
-            return ["stop_work", queue.queue_id, list(epoch)]
-        case words.Abandon(queue, epoch):
-            return ["abandon", queue.queue_id, list(epoch)]
         case words.StopAll(reason, work):
             return ["stop_all", reason, [[queue.queue_id, list(epoch)] for queue, epoch in work]]
         case words.Close(reason):
             return ["close", reason]
+        case _:
+            return _work_row(action)
+
+
+def _work_row(
+    action: words.StartWork
+    | words.StopWork
+    | words.Abandon
+    | words.Follow
+    | words.Freeze
+    | words.StopFollowing,
+) -> Row:
+    match action:
+        case words.StartWork(queue, epoch, offset, former=former):
+            row = ["start_work", queue.queue_id, list(epoch), offset]
+            return [*row, True] if former else row
+        case words.StopWork(queue, epoch):
+            return ["stop_work", queue.queue_id, list(epoch)]
+        case words.Abandon(queue, epoch):
+            return ["abandon", queue.queue_id, list(epoch)]
+        case words.Follow():
+            return ["follow"]
+        case words.Freeze(epoch):
+            return ["freeze", list(epoch)]
+        case words.StopFollowing():
+            return ["stop_following"]
         case never:
             assert_never(never)
 
 
 def _poll(poll: Poll) -> dict[str, Any]:
-    topics = poll.subscriptions
-    return {
+    topics, frozen = poll.subscriptions, poll.frozen
+    said: dict[str, Any] = {
         "session": poll.session,
         "state": poll.state,
         "sequence": poll.sequence,
@@ -104,6 +145,12 @@ def _poll(poll: Poll) -> dict[str, Any]:
         "topics": None if topics is None else [each.topic for each in topics],
         "leaving": poll.leaving,
     }
+    if poll.standing is not None:
+        said["standby"] = poll.standing.value
+    if frozen is not None:
+        held = [[queue.queue_id, offset] for queue, offset in frozen.queues]
+        said["frozen"] = [list(frozen.epoch), held]
+    return said
 
 
 def _work(work: Work | Stopped) -> Row:

@@ -12,24 +12,27 @@ from typing import Any, Final
 from fairlead_client.thin import thin_session as words
 
 from tests.thin.random_gateway import RandomGateway
+from tests.thin.random_standby import RandomStandby
 from tests.thin.vector_words import QUEUES, Row, action_row, handle, queue_of
 
 __all__ = ["FILE", "Shown", "replayed", "vectors"]
 
 FILE: Final = Path(__file__).parents[2] / "clients" / "vectors" / "thin_session.json"
 DRAWN: Final = 6_000
+DRAWN_STANDBY: Final = 2_500
 STEPS: Final = 16
 
 Shown = tuple[str, str, str, str, tuple[str, ...]]
-"""State before, event, whether it was about the newest request, state after, kinds of actions."""
+"""State before, event, whether it was about the newest request, state after, kinds of actions. Of
+one that stands by, a state ends with its standing."""
 
 
-def vectors() -> tuple[list[list[Row]], set[Shown]]:
+def vectors(*, stands_by: bool = False) -> tuple[list[list[Row]], set[Shown]]:
     """Return the vectors, each a list of steps, and all that they show."""
     kept: list[list[Row]] = []
     seen: set[Shown] = set()
-    for seed in range(DRAWN):
-        steps, shown = _drawn(seed)
+    for seed in range(DRAWN_STANDBY if stands_by else DRAWN):
+        steps, shown = _drawn(seed, stands_by=stands_by)
         new = [number for number, each in enumerate(shown) if each not in seen]
         if new:
             kept.append(steps[: new[-1] + 1])
@@ -37,28 +40,33 @@ def vectors() -> tuple[list[list[Row]], set[Shown]]:
     return kept, seen
 
 
-def replayed(steps: list[Row]) -> list[Row]:
+def replayed(steps: list[Row], *, stands_by: bool = False) -> list[Row]:
     """Return the steps with what a session does today at each of their events."""
-    session = words.ThinSession()
+    session = words.ThinSession(stands_by)
     return [_step(session, at, event)[0] for at, event, *_ in steps]
 
 
-def _drawn(seed: int) -> tuple[list[Row], list[Shown]]:
-    session, world = words.ThinSession(), RandomGateway(Random(seed))
+def _drawn(seed: int, *, stands_by: bool) -> tuple[list[Row], list[Shown]]:
+    session = words.ThinSession(stands_by)
+    world = (RandomStandby if stands_by else RandomGateway)(Random(seed))
     steps: list[Row] = []
     shown: list[Shown] = []
     event: Row = ["passed"]
     while len(steps) < STEPS and session.state is not words.ThinState.CLOSED:
         newest = world.requests[-1] if world.requests else 0
         asked = _about(event, newest)
-        before = session.state
+        before = _state(session)
         step, actions = _step(session, world.now_ms, event)
         world.see(actions)
         steps.append(step)
         kinds = tuple(dict.fromkeys(_kind(action) for action in actions))
-        shown.append((before, event[0], asked, session.state, kinds))
+        shown.append((before, event[0], asked, _state(session), kinds))
         event = world.next_event(session.next_deadline_ms())
     return steps, shown
+
+
+def _state(session: words.ThinSession) -> str:
+    return f"{session.state}{f' {session.standing}' * session.stands_by}"
 
 
 def _kind(action: words.Action) -> str:
@@ -68,7 +76,8 @@ def _kind(action: words.Action) -> str:
         return name
     poll = action.poll
     more = (min(len(poll.working), 2), min(len(poll.stopped), 2), poll.subscriptions is not None)
-    return f"{name} {more[0]} {more[1]}{' topics' * more[2]}"
+    said = f"{name} {more[0]} {more[1]}{' topics' * more[2]}"
+    return said if poll.frozen is None else f"{said} frozen {min(len(poll.frozen.queues), 2)}"
 
 
 def _about(event: Row, newest: int) -> str:
@@ -90,26 +99,36 @@ def _step(session: words.ThinSession, now_ms: int, event: Row) -> tuple[Row, lis
         session.next_deadline_ms(),
         [[number, list(epoch)] for number, epoch in enumerate(works) if epoch is not None],
     ]
+    if session.stands_by:
+        row += [session.standing.value, session.follows(now_ms)]
     return row, actions
 
 
-def written(kept: list[list[Row]]) -> str:
+def written(kept: list[list[Row]], standby: list[list[Row]]) -> str:
     """Return the file: one line for each step, so that a change shows where it is."""
-    lines = ",\n".join(
+    head: dict[str, Any] = {
+        "about": "Steps of the thin session; clients/README.md explains them.",
+        "step": [
+            *("at", "event", "actions", "state", "lease_until", "next_deadline", "works"),
+            *("standing", "follows"),
+        ],
+    }
+    lists = f',\n"vectors":[\n{_lines(kept)}\n],\n"standby_vectors":[\n{_lines(standby)}\n]}}\n'
+    return json.dumps(head)[:-1] + lists
+
+
+def _lines(kept: list[list[Row]]) -> str:
+    return ",\n".join(
         "[\n" + ",\n".join(json.dumps(step, separators=(",", ":")) for step in steps) + "\n]"
         for steps in kept
     )
-    head: dict[str, Any] = {
-        "about": "Steps of the thin session; clients/README.md explains them.",
-        "step": ["at", "event", "actions", "state", "lease_until", "next_deadline", "works"],
-    }
-    return json.dumps(head)[:-1] + ',\n"vectors":[\n' + lines + "\n]}\n"
 
 
 def main() -> None:
     """Write the file."""
     kept, _ = vectors()
-    FILE.write_text(written(kept), encoding="utf-8")
+    standby, _ = vectors(stands_by=True)
+    FILE.write_text(written(kept, standby), encoding="utf-8")
 
 
 if __name__ == "__main__":

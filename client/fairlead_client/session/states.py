@@ -37,6 +37,19 @@ class QueueState(StrEnum):
     """Dropped; waits for the application to stop."""
 
 
+class Standing(StrEnum):
+    """Who decides what a client holds; one that cannot stand by is always at `own`."""
+
+    WAIT = "wait"
+    """Nobody yet: it holds nothing until the first assignment of its incarnation."""
+    FOLLOW = "follow"
+    """The data plane's former strategy, which the application follows."""
+    FREEZE = "freeze"
+    """Nobody: the application keeps what it holds and takes nothing."""
+    OWN = "own"
+    """The engine."""
+
+
 class Signal(StrEnum):
     """What can happen to one queue; session events cause these signals."""
 

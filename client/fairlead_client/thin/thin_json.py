@@ -7,6 +7,7 @@ import orjson
 
 from fairlead_client.errors import MalformedRecordError
 from fairlead_client.model import Epoch, Queue, Subscription
+from fairlead_client.session.states import Standing
 from fairlead_client.thin.thin_words import (
     Joined,
     NoticeWords,
@@ -42,6 +43,11 @@ def poll_body(poll: Poll, wait_ms: int) -> bytes:
         body["leaving"] = True
     if poll.decide:
         body["decide"] = True
+    if poll.standing is not None:
+        body["standby"] = poll.standing
+    if poll.frozen is not None:
+        held = [{"queue": queue, "position": offset} for queue, offset in poll.frozen.queues]
+        body["frozen"] = {"epoch": poll.frozen.epoch, "queues": held}
     return orjson.dumps(body, default=tuple)
 
 
@@ -92,6 +98,7 @@ def polled_of(data: bytes) -> PollAnswer:
     try:
         body = orjson.loads(data)
         waiting = body.get("waiting")
+        standing = Standing(body.get("standby", Standing.OWN))
         return PollAnswer(
             str(body["state"]),
             int(body["lease_ms"]),
@@ -103,6 +110,8 @@ def polled_of(data: bytes) -> PollAnswer:
                 NoticeWords(str(entry["code"]), str(entry["message"]))
                 for entry in body.get("notices", ())
             ),
+            standing,
+            _epoch(body["freeze"]) if standing is Standing.FREEZE else None,
         )
     except (KeyError, TypeError, ValueError) as error:
         raise MalformedRecordError("poll", f"the answer is none: {error!r}") from error
@@ -116,13 +125,18 @@ def _start(entry: Mapping[str, Any]) -> Start:
         int(entry.get("reset", 0)),
         entry.get("identity"),
         entry.get("granted"),
+        entry.get("former") is True,
     )
 
 
 def _name(entry: Mapping[str, Any]) -> tuple[Queue, Epoch]:
     topic, broker_name, queue_id = entry["queue"]
-    generation, number = entry["epoch"]
-    return Queue(str(topic), str(broker_name), int(queue_id)), Epoch(int(generation), int(number))
+    return Queue(str(topic), str(broker_name), int(queue_id)), _epoch(entry["epoch"])
+
+
+def _epoch(pair: Sequence[Any]) -> Epoch:
+    generation, number = pair
+    return Epoch(int(generation), int(number))
 
 
 def problem_of(data: bytes) -> dict[str, str]:

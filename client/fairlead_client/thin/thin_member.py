@@ -300,6 +300,8 @@ class ThinMember:
                 self._application.abandon_work(queue, epoch)
             case act.StopAll(reason, work):
                 self._stop_all(reason, work, now_ms)
+            case act.Follow() | act.Freeze() | act.StopFollowing():
+                raise AssertionError("only who joins with standby hears this")
             case act.Close():
                 pass
 

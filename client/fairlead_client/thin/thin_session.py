@@ -8,24 +8,48 @@ It keeps the four rules of the gateway's clients:
    lease ends, stop everything at once and say nothing of it.
 3. Say the position of every work with every poll. Start each queue exactly at its offset.
 4. Echo `state`, raise `sequence` with every poll, and use only the answer to the newest poll.
+
+One that stands by follows its data plane's strategy until an answer says otherwise: see
+`thin_standing`.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import Final
 
 from fairlead_client.model import Epoch, Queue, Subscription
-from fairlead_client.thin.thin_words import Joined, Poll, PollAnswer, Start, Stopped, Work
+from fairlead_client.session.states import Standing
+from fairlead_client.thin.thin_actions import (
+    Abandon,
+    Action,
+    Close,
+    Follow,
+    Freeze,
+    SendJoin,
+    SendLeave,
+    SendPoll,
+    StartWork,
+    StopAll,
+    StopFollowing,
+    StopWork,
+)
+from fairlead_client.thin.thin_standing import ThinStanding
+from fairlead_client.thin.thin_words import Joined, Poll, PollAnswer, Stopped
 
 __all__ = [
     "NEVER_MS",
     "Abandon",
+    "Action",
     "Close",
+    "Follow",
+    "Freeze",
     "SendJoin",
     "SendLeave",
     "SendPoll",
     "StartWork",
     "StopAll",
+    "StopFollowing",
     "StopWork",
     "ThinSession",
     "ThinState",
@@ -54,88 +78,17 @@ class ThinState(StrEnum):
     """Nothing."""
 
 
-@dataclass(frozen=True, slots=True)
-class SendJoin:
-    """Send a join; answer with `joined`, `failed` or `lost`."""
-
-    number: int
-
-
-@dataclass(frozen=True, slots=True)
-class SendPoll:
-    """Give the poll under way up, and send this one; answer with `answered`, `failed`, `lost`."""
-
-    poll: Poll
-
-
-@dataclass(frozen=True, slots=True)
-class SendLeave:
-    """Give the poll under way up, and end the session; answer with `left` or `failed`."""
-
-    poll: Poll
-
-
-@dataclass(frozen=True, slots=True)
-class StartWork:
-    """Read the queue from this offset on; `start` has more about it."""
-
-    queue: Queue
-    epoch: Epoch
-    offset: int
-    start: Start | None = field(default=None, compare=False)
-
-
-@dataclass(frozen=True, slots=True)
-class StopWork:
-    """Finish what is in hand and stop; answer with `stopped`."""
-
-    queue: Queue
-    epoch: Epoch
-
-
-@dataclass(frozen=True, slots=True)
-class Abandon:
-    """Stop this work at once: the deadline is over. No answer is wanted."""
-
-    queue: Queue
-    epoch: Epoch
-
-
-@dataclass(frozen=True, slots=True)
-class StopAll:
-    """Stop all work at once: the lease is over; answer each work with `stopped`."""
-
-    reason: str
-    work: tuple[tuple[Queue, Epoch], ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Close:
-    """The session is closed; `reason` says who closed it."""
-
-    reason: str
-
-
-Action = SendJoin | SendPoll | SendLeave | StartWork | StopWork | Abandon | StopAll | Close
-
-
-@dataclass(slots=True)
-class _Held:
-    epoch: Epoch
-    position: int
-    end: int | None = None
-    stopping: bool = False
-
-
 @dataclass(slots=True)
 class ThinSession:
     """One thin client's session, over all of its joins.
 
     Attributes:
+        stands_by: whether the client can follow its data plane's strategy.
         state: what it waits for.
         lease_until_ms: until when the client may work.
     """
 
+    stands_by: bool = False
     state: ThinState = ThinState.JOINING
     lease_until_ms: int = 0
     _session: str = ""
@@ -149,7 +102,7 @@ class ThinSession:
     _sent_ms: int = 0
     _under_way: bool = False
     _due_ms: int = 0
-    _works: dict[Queue, _Held] = field(default_factory=dict)
+    _held: ThinStanding = field(default_factory=ThinStanding)
     _stopped: dict[tuple[Queue, Epoch], Stopped] = field(default_factory=dict)
     _said: frozenset[tuple[Queue, Epoch]] = frozenset()
     _subscriptions: tuple[Subscription, ...] | None = None
@@ -158,11 +111,25 @@ class ThinSession:
     _closing: str = ""
     _done: list[Action] = field(default_factory=list)
 
+    def __post_init__(self) -> None:
+        self._held.stands_by = self.stands_by
+        self._held.begin()
+
     @property
     def owned(self) -> dict[Queue, Epoch]:
-        """The works that count while the lease holds."""
-        held = self._works.items() if self.state in _LEASED else ()
+        """The works that count while the lease holds; what is followed is none of them."""
+        held = self._held.works.items() if self.state in _LEASED else ()
         return {queue: work.epoch for queue, work in held}
+
+    @property
+    def standing(self) -> Standing:
+        """Who decides what the client holds."""
+        return self._held.now
+
+    def follows(self, now_ms: int) -> bool:
+        """Tell whether the client may work now on what it holds by following."""
+        leased = self.state in _LEASED and now_ms < self.lease_until_ms
+        return leased and self._held.is_followed
 
     def works(self, queue: Queue, now_ms: int) -> Epoch | None:
         """Return the epoch under which the client may work on the queue now; None: it may not."""
@@ -248,10 +215,9 @@ class ThinSession:
     ) -> list[Action]:
         """All messages of the queue below `offset` are processed."""
         self._check_lease(now_ms)
-        held = self._works.get(queue)
+        held = self._held.works.get(queue)
         if held is not None and held.epoch == epoch:
-            held.position = offset
-            held.end = end if end is not None else held.end
+            held.report(offset, end)
         return self._end_step(now_ms)
 
     def stopped(
@@ -259,14 +225,32 @@ class ThinSession:
     ) -> list[Action]:
         """The application has stopped this work; None: the last progress holds."""
         self._check_lease(now_ms)
-        held = self._works.get(queue)
+        held = self._held.works.get(queue)
         if held is not None and held.epoch == epoch and held.stopping:
-            if offset is not None:
-                held.position = offset
-            held.end = end if end is not None else held.end
-            del self._works[queue]
+            held.report(offset, end)
+            said = self._held.remove(queue)
             if self.state in _LEASED:
-                self._say_stopped(queue, held, now_ms)
+                self._say_stopped(said)
+                self._hurry(now_ms)
+        return self._end_step(now_ms)
+
+    def frozen(self, epoch: Epoch, held: Mapping[Queue, int | None], now_ms: int) -> list[Action]:
+        """The application answers the freeze of this epoch: it holds these queues, and takes none.
+
+        Each has its next offset; None: the application does not know it.
+        """
+        self._check_lease(now_ms)
+        if self.state is ThinState.POLLING and self._held.frozen(epoch, held.items()):
+            self._hurry(now_ms)
+        return self._end_step(now_ms)
+
+    def unfollowed(self, now_ms: int) -> list[Action]:
+        """Nothing runs any more that the application held without a grant."""
+        self._check_lease(now_ms)
+        asked = self.state is not ThinState.POLLING or self.standing is Standing.OWN
+        if self._held.is_loose and asked:
+            self._held.is_loose = False
+            self._hurry(now_ms)
         return self._end_step(now_ms)
 
     def subscribe(self, subscriptions: tuple[Subscription, ...], now_ms: int) -> list[Action]:
@@ -289,39 +273,29 @@ class ThinSession:
         self._closing = self._closing or "left"
         if self.state is ThinState.POLLING:
             self.state = ThinState.LEAVING
-            for queue, held in self._works.items():
-                self._stop(queue, held)
+            self._done += self._held.stop_all()
             self._hurry(now_ms)
         return self._end_step(now_ms)
 
     # The rules.
     def _obey(self, answer: PollAnswer) -> None:
+        held = self._held
+        self._done += held.hear(answer, leaves=self.state is not ThinState.POLLING)
         for stop in answer.stop:
-            held = self._works.get(stop.queue)
-            if held is not None and held.epoch == stop.epoch and stop.deadline_ms > 0:
-                self._stop(stop.queue, held)
+            asked = held.works.get(stop.queue)
+            if asked is not None and asked.granted == stop.epoch and stop.deadline_ms > 0:
+                self._done += asked.stop(stop.queue)
         named = set(answer.working)
-        for queue, held in list(self._works.items()):
-            if (queue, held.epoch) not in named:
-                del self._works[queue]
-                self._done.append(Abandon(queue, held.epoch))
-                stopped = Stopped(queue, held.epoch, held.position, held.end)
-                self._stopped[queue, held.epoch] = stopped
-        if self.state is not ThinState.POLLING:
-            return
-        for start in answer.start:
-            if start.queue not in self._works:
-                self._works[start.queue] = _Held(start.epoch, start.offset)
-                self._done.append(StartWork(start.queue, start.epoch, start.offset, start))
+        for queue, epoch, work in held.granted():
+            if (queue, epoch) not in named:
+                self._done.append(Abandon(queue, work.epoch))
+                self._say_stopped(held.remove(queue))
+        if self.state is ThinState.POLLING:
+            self._done += held.start(answer.start)
 
-    def _stop(self, queue: Queue, held: _Held) -> None:
-        if not held.stopping:
-            held.stopping = True
-            self._done.append(StopWork(queue, held.epoch))
-
-    def _say_stopped(self, queue: Queue, held: _Held, now_ms: int) -> None:
-        self._stopped[queue, held.epoch] = Stopped(queue, held.epoch, held.position, held.end)
-        self._hurry(now_ms)
+    def _say_stopped(self, stopped: Stopped | None) -> None:
+        if stopped is not None:
+            self._stopped[stopped.queue, stopped.epoch] = stopped
 
     def _hurry(self, now_ms: int) -> None:
         """Poll now: whoever waits for these words does not wait for the poll under way."""
@@ -337,14 +311,16 @@ class ThinSession:
         self.state = ThinState.FENCED
         self._under_way = False
         self._stopped.clear()
+        works = self._held.works
         self._done.append(
-            StopAll(reason, tuple((queue, held.epoch) for queue, held in self._works.items()))
+            StopAll(reason, tuple((queue, held.epoch) for queue, held in works.items()))
         )
-        for held in self._works.values():
+        for held in works.values():
             held.stopping = True
+        self._held.begin()
 
     def _end_step(self, now_ms: int) -> list[Action]:
-        if self.state is ThinState.FENCED and not self._works:
+        if self.state is ThinState.FENCED and self._held.is_idle:
             if self._closing:
                 self.state = ThinState.CLOSED
                 self._done.append(Close(self._closing))
@@ -352,7 +328,7 @@ class ThinSession:
                 self.state = ThinState.JOINING
                 self._subscribed = None
                 self._due_ms = now_ms
-        if self.state is ThinState.LEAVING and not self._works:
+        if self.state is ThinState.LEAVING and self._held.is_idle:
             self.state = ThinState.ENDING
             self._under_way = False
             self._due_ms = now_ms
@@ -381,15 +357,14 @@ class ThinSession:
             self._session,
             self._token,
             self._sequence,
-            self._poll_ms,
-            tuple(
-                Work(queue, held.epoch, held.position, held.end)
-                for queue, held in self._works.items()
-            ),
+            0 if self._held.starts_wait else self._poll_ms,
+            self._held.said_works(),
             tuple(self._stopped.values()),
             None if self._subscriptions == self._subscribed else self._subscriptions,
             leaving=self.state is not ThinState.POLLING,
             decide=self._decide,
+            standing=self._held.reached if self.stands_by else None,
+            frozen=self._held.answer,
         )
         ending = self.state is ThinState.ENDING
         self._done.append(SendLeave(poll) if ending else SendPoll(poll))

@@ -3,8 +3,10 @@
 from dataclasses import dataclass
 
 from fairlead_client.model import Epoch, Queue, Subscription
+from fairlead_client.session.states import Standing
 
 __all__ = [
+    "Frozen",
     "Joined",
     "Left",
     "NoticeWords",
@@ -40,6 +42,17 @@ class Stopped:
 
 
 @dataclass(frozen=True, slots=True)
+class Frozen:
+    """The answer to a freeze: all queues that the client holds, each with the next offset to read.
+
+    An offset of None is not known.
+    """
+
+    epoch: Epoch
+    queues: tuple[tuple[Queue, int | None], ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Start:
     """The client may read the queue from `offset` on.
 
@@ -52,6 +65,7 @@ class Start:
         identity: the identity of the topic to which the offset belongs; None: not known.
         granted: where the engine itself would begin: `offset` may lie behind the queue's end, if
             the former holder said so. None: not known.
+        former: whether the client holds the queue frozen and goes on in place, wherever it is.
     """
 
     queue: Queue
@@ -61,6 +75,7 @@ class Start:
     reset: int = 0
     identity: str | None = None
     granted: int | None = None
+    former: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,7 +116,10 @@ class NoticeWords:
 
 @dataclass(frozen=True, slots=True)
 class PollAnswer:
-    """The answer to a poll. The client stops what `working` does not name at once."""
+    """The answer to a poll. The client stops what `working` does not name at once.
+
+    `standing` says who decides what the client holds; `freeze` names the freeze that it answers.
+    """
 
     state: str
     lease_ms: int
@@ -110,6 +128,8 @@ class PollAnswer:
     working: tuple[tuple[Queue, Epoch], ...] = ()
     waiting: WaitingWords | None = None
     notices: tuple[NoticeWords, ...] = ()
+    standing: Standing = Standing.OWN
+    freeze: Epoch | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +139,11 @@ class Left:
 
 @dataclass(frozen=True, slots=True)
 class Poll:
-    """A poll, as the client sends it. With `decide` it wants the engine to decide at once."""
+    """A poll, as the client sends it. With `decide` it wants the engine to decide at once.
+
+    `standing` is where one is that stands by; None: the client cannot. `frozen` answers the freeze
+    that the newest answer told; None: there is none, or no answer yet.
+    """
 
     session: str
     state: str
@@ -130,6 +154,8 @@ class Poll:
     subscriptions: tuple[Subscription, ...] | None = None
     leaving: bool = False
     decide: bool = False
+    standing: Standing | None = None
+    frozen: Frozen | None = None
 
 
 @dataclass(frozen=True, slots=True)

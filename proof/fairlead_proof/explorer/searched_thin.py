@@ -30,7 +30,8 @@ class SearchedThin(ThinSession):
         """What it works on, from which offset on, and whether it is to stop."""
         return tuple(
             (queue, each.epoch, each.position, each.stopping)
-            for queue, each in sorted(self._works.items())
+            for queue, each in sorted(self._held.works.items())
+            if each.position is not None
         )
 
     def copied(self) -> "SearchedThin":
@@ -41,7 +42,8 @@ class SearchedThin(ThinSession):
 
     def detach(self) -> None:
         """Share nothing with the session that this is a copy of."""
-        self._works = {queue: copy(held) for queue, held in self._works.items()}
+        held = self._held = copy(self._held)
+        held.works = {queue: copy(work) for queue, work in held.works.items()}
         self._stopped, self._done = dict(self._stopped), []
 
     def settle(self) -> None:
@@ -54,4 +56,7 @@ class SearchedThin(ThinSession):
         """Return it as a hashable value, after it is settled."""
         stopped = tuple(sorted(self._stopped.values(), key=repr))
         said = tuple(sorted(self._said))
-        return (self.state, self.held, stopped, said, self._closing, self._token, self._under_way)
+        granted = tuple(work.granted for _, work in sorted(self._held.works.items()))
+        standing = (self._held.now, self._held.freeze, self._held.is_loose, granted)
+        words = (self.state, self.held, stopped, said, self._closing, self._token, self._under_way)
+        return (*words, standing)

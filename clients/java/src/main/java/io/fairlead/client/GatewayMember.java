@@ -7,6 +7,7 @@ import io.fairlead.client.session.Action;
 import io.fairlead.client.session.Epoch;
 import io.fairlead.client.session.Poll;
 import io.fairlead.client.session.QueueName;
+import io.fairlead.client.session.Standing;
 import io.fairlead.client.session.Subscription;
 import io.fairlead.client.session.ThinSession;
 import io.fairlead.client.session.ThinState;
@@ -16,6 +17,7 @@ import java.util.ArrayList;
 import java.util.Collection;
 import java.util.Deque;
 import java.util.List;
+import java.util.Map;
 import java.util.Random;
 import java.util.concurrent.ExecutorService;
 import java.util.concurrent.SynchronousQueue;
@@ -36,7 +38,7 @@ public final class GatewayMember {
   private static final int OPEN_MAX = 3;
 
   private final Object lock = new Object();
-  private final ThinSession session = new ThinSession();
+  private final ThinSession session;
   private final RunningClock clock = new RunningClock();
   private final HttpGateway gateway;
   private final WorkListener listener;
@@ -58,6 +60,7 @@ public final class GatewayMember {
   /** Makes a member; it does nothing before {@link #start}. */
   public GatewayMember(MemberSettings settings, WorkListener listener) {
     this.listener = listener;
+    session = new ThinSession(settings.follows() != null);
     gateway = new HttpGateway(settings);
     pauses = new Pauses(gateway.addresses(), new Random());
     topics = settings.topics();
@@ -87,6 +90,20 @@ public final class GatewayMember {
   public Epoch works(QueueName queue) {
     synchronized (lock) {
       return session.works(queue, clock.nowMs());
+    }
+  }
+
+  /** Returns who decides what the member holds. */
+  public Standing standing() {
+    synchronized (lock) {
+      return session.standing();
+    }
+  }
+
+  /** Returns whether the application may work now on what it holds by following. */
+  public boolean follows() {
+    synchronized (lock) {
+      return session.follows(clock.nowMs());
     }
   }
 
@@ -129,6 +146,23 @@ public final class GatewayMember {
   public void stopped(WorkName name, Long offset, Long end) {
     synchronized (lock) {
       act(session.stopped(name, offset, end, clock.nowMs()));
+    }
+  }
+
+  /**
+   * The application answers {@link Action.Freeze}: it holds these queues, and takes none. Each has
+   * its next offset; null if the application does not know it.
+   */
+  public void frozen(Epoch epoch, Map<QueueName, Long> held) {
+    synchronized (lock) {
+      act(session.frozen(epoch, held, clock.nowMs()));
+    }
+  }
+
+  /** Nothing runs any more that the application held without a grant. */
+  public void unfollowed() {
+    synchronized (lock) {
+      act(session.unfollowed(clock.nowMs()));
     }
   }
 

@@ -37,6 +37,7 @@ public final class MemberSettings {
   final int capacity;
   final String zone;
   final boolean ordered;
+  final DataPlane plane;
   final Path tokenFile;
   final SSLContext ssl;
   final int connectTimeoutMs;
@@ -51,6 +52,7 @@ public final class MemberSettings {
     capacity = from.capacity;
     zone = from.zone;
     ordered = from.ordered;
+    plane = new DataPlane(from.dataPlane, from.planeMember, from.follows);
     tokenFile = from.tokenFile;
     ssl = from.ssl;
     connectTimeoutMs = from.connectTimeoutMs;
@@ -105,6 +107,21 @@ public final class MemberSettings {
   /** Returns whether the client wants its messages in order. */
   public boolean ordered() {
     return ordered;
+  }
+
+  /** Returns where the client reads, "kafka" or "rocketmq"; null if nobody said. */
+  public String dataPlane() {
+    return plane.kind;
+  }
+
+  /** Returns the id under which the data plane lists the client; null if nobody said. */
+  public String planeMember() {
+    return plane.member;
+  }
+
+  /** Returns the strategy that the client can follow; null if it cannot stand by. */
+  public String follows() {
+    return plane.follows;
   }
 
   /** Returns the file with the bearer token; null if there is none. */
@@ -232,6 +249,9 @@ public final class MemberSettings {
     private int capacity = 1;
     private String zone;
     private boolean ordered;
+    private String dataPlane;
+    private String planeMember;
+    private String follows;
     private Path tokenFile;
     private boolean tokenOverHttp;
     private SSLContext ssl;
@@ -298,6 +318,21 @@ public final class MemberSettings {
     /** Sets whether the client wants its messages in order. */
     public Builder ordered(boolean wanted) {
       ordered = wanted;
+      return this;
+    }
+
+    /**
+     * Says where the client reads, "kafka" or "rocketmq", and under which id its cluster lists it.
+     */
+    public Builder dataPlane(String kind, String member) {
+      dataPlane = kind;
+      planeMember = member;
+      return this;
+    }
+
+    /** Lets the client stand by: it can follow this strategy, such as "AVG", of its data plane. */
+    public Builder standby(String strategy) {
+      follows = strategy;
       return this;
     }
 

@@ -9,7 +9,8 @@ import io.fairlead.client.session.Action;
 public interface WorkListener {
   /**
    * Start, stop or abandon work: {@link Action.StartWork}, {@link Action.StopWork}, {@link
-   * Action.Abandon}, {@link Action.StopAll} or {@link Action.Close}.
+   * Action.Abandon}, {@link Action.StopAll} or {@link Action.Close}. One that stands by also hears
+   * {@link Action.Follow}, {@link Action.Freeze} and {@link Action.StopFollowing}.
    */
   void onAction(Action action);
 }

@@ -8,6 +8,7 @@ import io.fairlead.client.session.Joined;
 import io.fairlead.client.session.Poll;
 import io.fairlead.client.session.PollAnswer;
 import io.fairlead.client.session.QueueName;
+import io.fairlead.client.session.Standing;
 import io.fairlead.client.session.Subscription;
 import io.fairlead.client.session.ThinSession;
 import io.fairlead.client.session.Work;
@@ -33,21 +34,32 @@ public final class VectorRunner {
     Map<?, ?> document = (Map<?, ?>) JsonReader.read(Files.readAllBytes(Paths.get(arguments[0])));
     int vectors = 0;
     int steps = 0;
-    for (Object vector : (List<?>) document.get("vectors")) {
-      ThinSession session = new ThinSession();
-      for (Object each : (List<?>) vector) {
-        List<?> step = (List<?>) each;
-        String wanted = text(step);
-        String found = text(replayed(session, step));
-        if (!wanted.equals(found)) {
-          System.out.println("vector " + vectors + "\nwanted " + wanted + "\nfound  " + found);
-          System.exit(1);
+    for (String kind : Arrays.asList("vectors", "standby_vectors")) {
+      for (Object vector : (List<?>) document.get(kind)) {
+        ThinSession session = new ThinSession(kind.equals("standby_vectors"));
+        for (Object each : (List<?>) vector) {
+          compare(vectors, session, (List<?>) each, kind.equals("standby_vectors"));
+          steps++;
         }
-        steps++;
+        vectors++;
       }
-      vectors++;
     }
     System.out.println(vectors + " vectors, " + steps + " steps");
+  }
+
+  private static void compare(
+      int vector, ThinSession session, List<?> step, boolean standsBy) {
+    List<Object> done = new ArrayList<>(replayed(session, step));
+    if (standsBy) {
+      done.add(session.standing().name().toLowerCase(Locale.ROOT));
+      done.add(session.follows((Long) step.get(0)));
+    }
+    String wanted = text(step);
+    String found = text(done);
+    if (!wanted.equals(found)) {
+      System.out.println("vector " + vector + "\nwanted " + wanted + "\nfound  " + found);
+      System.exit(1);
+    }
   }
 
   private static String text(Object value) {
@@ -100,6 +112,14 @@ public final class VectorRunner {
         return session.subscribe(topics, nowMs);
       case "leave":
         return session.leave(nowMs);
+      case "frozen":
+        Map<QueueName, Long> held = new LinkedHashMap<>();
+        for (Object each : (List<?>) event.get(2)) {
+          held.put(queue((Long) ((List<?>) each).get(0)), (Long) ((List<?>) each).get(1));
+        }
+        return session.frozen(epoch((List<?>) event.get(1)), held, nowMs);
+      case "unfollowed":
+        return session.unfollowed(nowMs);
       default:
         throw new IllegalArgumentException(event.toString());
     }
@@ -116,7 +136,9 @@ public final class VectorRunner {
   private static PollAnswer answer(Map<?, ?> values) {
     List<PollAnswer.Start> start = new ArrayList<>();
     for (Object each : (List<?>) values.get("start")) {
-      start.add(new PollAnswer.Start(name((List<?>) each, 0), (Long) ((List<?>) each).get(2)));
+      List<?> row = (List<?>) each;
+      boolean former = row.size() > 3 && (Boolean) row.get(3);
+      start.add(new PollAnswer.Start(name(row, 0), (Long) row.get(2), former));
     }
     List<PollAnswer.Stop> stop = new ArrayList<>();
     for (Object each : (List<?>) values.get("stop")) {
@@ -127,7 +149,18 @@ public final class VectorRunner {
       working.add(name((List<?>) each, 0));
     }
     long leaseMs = (Long) values.get("lease_ms");
-    return new PollAnswer((String) values.get("state"), leaseMs, start, stop, working);
+    String told = (String) values.get("standby");
+    Standing standing =
+        told == null ? Standing.OWN : Standing.valueOf(told.toUpperCase(Locale.ROOT));
+    List<?> freeze = (List<?>) values.get("freeze");
+    return new PollAnswer(
+        (String) values.get("state"),
+        leaseMs,
+        start,
+        stop,
+        working,
+        standing,
+        freeze == null ? null : epoch(freeze));
   }
 
   private static List<Object> row(Action action) {
@@ -139,7 +172,9 @@ public final class VectorRunner {
       return Arrays.asList("send_leave", poll(((Action.SendLeave) action).poll));
     } else if (action instanceof Action.StartWork) {
       Action.StartWork start = (Action.StartWork) action;
-      return with("start_work", start.name, start.offset);
+      return start.former
+          ? with("start_work", start.name, start.offset, true)
+          : with("start_work", start.name, start.offset);
     } else if (action instanceof Action.StopWork) {
       return with("stop_work", ((Action.StopWork) action).name);
     } else if (action instanceof Action.Abandon) {
@@ -150,6 +185,12 @@ public final class VectorRunner {
         works.add(Arrays.asList((long) name.queue.id, pair(name.epoch)));
       }
       return Arrays.asList("stop_all", ((Action.StopAll) action).reason, works);
+    } else if (action instanceof Action.Follow) {
+      return Arrays.<Object>asList("follow");
+    } else if (action instanceof Action.Freeze) {
+      return Arrays.<Object>asList("freeze", pair(((Action.Freeze) action).epoch));
+    } else if (action instanceof Action.StopFollowing) {
+      return Arrays.<Object>asList("stop_following");
     }
     return Arrays.<Object>asList("close", ((Action.Close) action).reason);
   }
@@ -177,6 +218,16 @@ public final class VectorRunner {
     }
     body.put("topics", topics);
     body.put("leaving", poll.leaving);
+    if (poll.standing != null) {
+      body.put("standby", poll.standing.name().toLowerCase(Locale.ROOT));
+    }
+    if (poll.frozen != null) {
+      List<Object> queues = new ArrayList<>();
+      for (Map.Entry<QueueName, Long> each : poll.frozen.queues.entrySet()) {
+        queues.add(Arrays.<Object>asList((long) each.getKey().id, each.getValue()));
+      }
+      body.put("frozen", Arrays.<Object>asList(pair(poll.frozen.epoch), queues));
+    }
     return body;
   }
 
@@ -193,9 +244,11 @@ public final class VectorRunner {
   }
 
   private static WorkName name(List<?> row, int at) {
-    List<?> epoch = (List<?>) row.get(at + 1);
-    return new WorkName(
-        queue((Long) row.get(at)), new Epoch((Long) epoch.get(0), (Long) epoch.get(1)));
+    return new WorkName(queue((Long) row.get(at)), epoch((List<?>) row.get(at + 1)));
+  }
+
+  private static Epoch epoch(List<?> pair) {
+    return new Epoch((Long) pair.get(0), (Long) pair.get(1));
   }
 
   private static QueueName queue(Long number) {

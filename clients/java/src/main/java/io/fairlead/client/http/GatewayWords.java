@@ -5,10 +5,12 @@ import io.fairlead.client.json.JsonException;
 import io.fairlead.client.json.JsonReader;
 import io.fairlead.client.json.JsonWriter;
 import io.fairlead.client.session.Epoch;
+import io.fairlead.client.session.Frozen;
 import io.fairlead.client.session.Joined;
 import io.fairlead.client.session.Poll;
 import io.fairlead.client.session.PollAnswer;
 import io.fairlead.client.session.QueueName;
+import io.fairlead.client.session.Standing;
 import io.fairlead.client.session.Subscription;
 import io.fairlead.client.session.Work;
 import io.fairlead.client.session.WorkName;
@@ -18,6 +20,7 @@ import java.util.Collection;
 import java.util.Collections;
 import java.util.LinkedHashMap;
 import java.util.List;
+import java.util.Locale;
 import java.util.Map;
 
 /** The bodies of requests and answers. Fields of an answer that it does not know are left alone. */
@@ -44,8 +47,15 @@ final class GatewayWords {
       body.put("zone", settings.zone());
     }
     body.put("ordered", settings.ordered());
-    body.put("data_plane", "kafka");
-    body.put("standby", false);
+    if (settings.dataPlane() != null) {
+      Map<String, Object> plane = new LinkedHashMap<>();
+      plane.put("kind", settings.dataPlane());
+      plane.put("member", settings.planeMember());
+      body.put("data_plane", plane);
+    }
+    if (settings.follows() != null) {
+      body.put("standby", Collections.singletonMap("follows", settings.follows()));
+    }
     body.put("language", "java");
     return JsonWriter.write(body);
   }
@@ -68,6 +78,12 @@ final class GatewayWords {
     if (poll.leaving) {
       body.put("leaving", true);
     }
+    if (poll.standing != null) {
+      body.put("standby", poll.standing.name().toLowerCase(Locale.ROOT));
+    }
+    if (poll.frozen != null) {
+      body.put("frozen", frozen(poll.frozen));
+    }
     return JsonWriter.write(body);
   }
 
@@ -87,7 +103,7 @@ final class GatewayWords {
     List<Object> result = new ArrayList<>();
     for (Work work : works) {
       Map<String, Object> body = new LinkedHashMap<>();
-      body.put("queue", Arrays.asList(work.queue.topic, work.queue.brokerName, work.queue.id));
+      body.put("queue", queue(work.queue));
       body.put("epoch", Arrays.asList(work.epoch.generation, work.epoch.number));
       body.put("position", work.position);
       if (work.end != null) {
@@ -96,6 +112,24 @@ final class GatewayWords {
       result.add(body);
     }
     return result;
+  }
+
+  private static Map<String, Object> frozen(Frozen frozen) {
+    List<Object> queues = new ArrayList<>();
+    for (Map.Entry<QueueName, Long> each : frozen.queues.entrySet()) {
+      Map<String, Object> item = new LinkedHashMap<>();
+      item.put("queue", queue(each.getKey()));
+      item.put("position", each.getValue());
+      queues.add(item);
+    }
+    Map<String, Object> body = new LinkedHashMap<>();
+    body.put("epoch", Arrays.asList(frozen.epoch.generation, frozen.epoch.number));
+    body.put("queues", queues);
+    return body;
+  }
+
+  private static List<Object> queue(QueueName queue) {
+    return Arrays.<Object>asList(queue.topic, queue.brokerName, queue.id);
   }
 
   private static List<Object> topics(Collection<Subscription> topics) {
@@ -124,7 +158,7 @@ final class GatewayWords {
     for (Object each : list(body, "start")) {
       Map<?, ?> item = object(each, "start");
       long offset = number(item, "offset", 0, Long.MAX_VALUE);
-      start.add(new PollAnswer.Start(name(item), offset));
+      start.add(new PollAnswer.Start(name(item), offset, Boolean.TRUE.equals(item.get("former"))));
     }
     List<PollAnswer.Stop> stop = new ArrayList<>();
     for (Object each : list(body, "stop")) {
@@ -136,7 +170,22 @@ final class GatewayWords {
       working.add(name(object(each, "working")));
     }
     long leaseMs = number(body, "lease_ms", 0, MS_MAX);
-    return new PollAnswer(text(body, "state"), leaseMs, start, stop, working);
+    Standing standing = standing(body);
+    Epoch freeze = standing == Standing.FREEZE ? epoch(body, "freeze") : null;
+    return new PollAnswer(text(body, "state"), leaseMs, start, stop, working, standing, freeze);
+  }
+
+  private static Standing standing(Map<?, ?> body) throws JsonException {
+    if (!body.containsKey("standby")) {
+      return Standing.OWN;
+    }
+    String word = text(body, "standby");
+    for (Standing each : Standing.values()) {
+      if (each.name().equals(word.toUpperCase(Locale.ROOT))) {
+        return each;
+      }
+    }
+    throw new JsonException("standby is a word that this client does not know: " + word);
   }
 
   /** Returns the members of a problem (RFC 9457); none if the body is something else. */
@@ -151,22 +200,25 @@ final class GatewayWords {
 
   private static WorkName name(Map<?, ?> item) throws JsonException {
     List<?> queue = list(item, "queue");
-    List<?> epoch = list(item, "epoch");
     if (queue.size() != 3
         || !(queue.get(0) instanceof String)
         || !(queue.get(1) instanceof String)
         || !isNumber(queue.get(2), 0, Integer.MAX_VALUE)) {
       throw new JsonException("queue is not [topic, broker name, number]");
     }
+    int id = ((Long) queue.get(2)).intValue();
+    return new WorkName(
+        new QueueName((String) queue.get(0), (String) queue.get(1), id), epoch(item, "epoch"));
+  }
+
+  private static Epoch epoch(Map<?, ?> item, String name) throws JsonException {
+    List<?> epoch = list(item, name);
     if (epoch.size() != 2
         || !isNumber(epoch.get(0), 0, Long.MAX_VALUE)
         || !isNumber(epoch.get(1), 0, Long.MAX_VALUE)) {
-      throw new JsonException("epoch is not [generation, number]");
+      throw new JsonException(name + " is not [generation, number]");
     }
-    int id = ((Long) queue.get(2)).intValue();
-    return new WorkName(
-        new QueueName((String) queue.get(0), (String) queue.get(1), id),
-        new Epoch((Long) epoch.get(0), (Long) epoch.get(1)));
+    return new Epoch((Long) epoch.get(0), (Long) epoch.get(1));
   }
 
   private static Map<?, ?> object(Object value, String what) throws JsonException {

@@ -51,18 +51,65 @@ public abstract class Action {
     /** The first offset to read. */
     public final long offset;
 
-    StartWork(WorkName name, long offset) {
+    /**
+     * Whether the application holds the queue frozen: it goes on in place under this name, and
+     * neither stops nor starts; the offset does not count.
+     */
+    public final boolean former;
+
+    StartWork(WorkName name, long offset, boolean former) {
       this.name = name;
       this.offset = offset;
+      this.former = former;
     }
 
     @Override
     public String toString() {
-      return "start " + name + " at " + offset;
+      return former ? "go on with " + name : "start " + name + " at " + offset;
     }
   }
 
-  /** Finish what is in hand and stop; answer with {@code stopped}. */
+  /** Follow the data plane's former strategy from now on, and keep what is held until then. */
+  public static final class Follow extends Action {
+    Follow() {}
+
+    @Override
+    public String toString() {
+      return "follow";
+    }
+  }
+
+  /** Keep exactly what is held, take nothing, follow nothing; answer with {@code frozen}. */
+  public static final class Freeze extends Action {
+    /** Names the freeze, and then each queue that the answer names. */
+    public final Epoch epoch;
+
+    Freeze(Epoch epoch) {
+      this.epoch = epoch;
+    }
+
+    @Override
+    public String toString() {
+      return "freeze " + epoch;
+    }
+  }
+
+  /**
+   * Stop all that is held without a grant; answer with {@code unfollowed} when nothing of it runs.
+   */
+  public static final class StopFollowing extends Action {
+    StopFollowing() {}
+
+    @Override
+    public String toString() {
+      return "stop following";
+    }
+  }
+
+  /**
+   * Finish what is in hand and stop; answer with {@code stopped}. The epoch of a freeze names a
+   * queue that the application holds since then without a grant.
+   */
   public static final class StopWork extends Action {
     /** The work. */
     public final WorkName name;
@@ -92,7 +139,10 @@ public abstract class Action {
     }
   }
 
-  /** Stop all work at once: the lease is over. Answer each work with {@code stopped}. */
+  /**
+   * Stop all work at once: the lease is over. Answer each work with {@code stopped}. What the
+   * application holds by following stops as well; then it answers with {@code unfollowed}.
+   */
   public static final class StopAll extends Action {
     /** Why the session is over. */
     public final String reason;

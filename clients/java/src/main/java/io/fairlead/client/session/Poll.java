@@ -29,6 +29,12 @@ public final class Poll {
   /** Whether the client starts nothing more, whatever an answer tells it. */
   public final boolean leaving;
 
+  /** Where the client is; null if it cannot stand by. */
+  public final Standing standing;
+
+  /** The answer to the newest freeze; null if there is none. */
+  public final Frozen frozen;
+
   Poll(
       String session,
       String state,
@@ -37,7 +43,9 @@ public final class Poll {
       List<Work> working,
       List<Work> stopped,
       List<Subscription> topics,
-      boolean leaving) {
+      boolean leaving,
+      Standing standing,
+      Frozen frozen) {
     this.session = session;
     this.state = state;
     this.sequence = sequence;
@@ -46,5 +54,7 @@ public final class Poll {
     this.stopped = Collections.unmodifiableList(stopped);
     this.topics = topics;
     this.leaving = leaving;
+    this.standing = standing;
+    this.frozen = frozen;
   }
 }

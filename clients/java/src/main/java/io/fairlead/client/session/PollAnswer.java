@@ -25,18 +25,41 @@ public final class PollAnswer {
   /** What the gateway holds the client to be working on. */
   public final Set<WorkName> working;
 
-  /** Makes an answer. */
+  /** Who decides what the client holds. */
+  public final Standing standing;
+
+  /** Names the freeze that the client has to answer; null without one. */
+  public final Epoch freeze;
+
+  /** Makes an answer to a client that cannot stand by. */
   public PollAnswer(
       String state,
       long leaseMs,
       Collection<Start> start,
       Collection<Stop> stop,
       Collection<WorkName> working) {
+    this(state, leaseMs, start, stop, working, Standing.OWN, null);
+  }
+
+  /** Makes an answer; only one to a client that freezes names a freeze. */
+  public PollAnswer(
+      String state,
+      long leaseMs,
+      Collection<Start> start,
+      Collection<Stop> stop,
+      Collection<WorkName> working,
+      Standing standing,
+      Epoch freeze) {
     this.state = Objects.requireNonNull(state, "state");
     this.leaseMs = leaseMs;
     this.start = Collections.unmodifiableList(new ArrayList<>(start));
     this.stop = Collections.unmodifiableList(new ArrayList<>(stop));
     this.working = Collections.unmodifiableSet(new HashSet<>(working));
+    this.standing = Objects.requireNonNull(standing, "standing");
+    this.freeze = freeze;
+    if ((standing == Standing.FREEZE) != (freeze != null)) {
+      throw new IllegalArgumentException("freeze belongs to Standing.FREEZE, and only there");
+    }
   }
 
   /** The client may read the queue from this offset on. */
@@ -47,10 +70,19 @@ public final class PollAnswer {
     /** The first offset to read. */
     public final long offset;
 
-    /** Makes a start. */
+    /** Whether the client holds the queue frozen and goes on in place, wherever it is. */
+    public final boolean former;
+
+    /** Makes a start at an offset. */
     public Start(WorkName name, long offset) {
+      this(name, offset, false);
+    }
+
+    /** Makes a start. */
+    public Start(WorkName name, long offset, boolean former) {
       this.name = Objects.requireNonNull(name, "name");
       this.offset = offset;
+      this.former = former;
     }
   }
 

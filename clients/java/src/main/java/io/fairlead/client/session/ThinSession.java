@@ -23,6 +23,8 @@ import java.util.Set;
  *       poll.
  * </ol>
  *
+ * <p>One that stands by follows its data plane's strategy until an answer says otherwise.
+ *
  * <p>All times are milliseconds of one clock that never goes back. The class is not safe for
  * several threads.
  */
@@ -51,7 +53,7 @@ public final class ThinSession {
   private long sentMs;
   private boolean underWay;
   private long dueMs;
-  private final Map<QueueName, Held> works = new LinkedHashMap<>();
+  private final Holdings held;
   private final Map<WorkName, Work> stopped = new LinkedHashMap<>();
   private Set<WorkName> said = new HashSet<>();
   private List<Subscription> subscriptions;
@@ -59,25 +61,18 @@ public final class ThinSession {
   private String closing = "";
   private List<Action> done = new ArrayList<>();
 
-  private static final class Held {
-    final Epoch epoch;
-    long position;
-    Long end;
-    boolean stopping;
+  /** Makes a session of a client that cannot stand by. */
+  public ThinSession() {
+    this(false);
+  }
 
-    Held(Epoch epoch, long position) {
-      this.epoch = epoch;
-      this.position = position;
-    }
-
-    Work as(QueueName queue) {
-      return new Work(queue, epoch, position, end);
-    }
-
-    void report(Long offset, Long newEnd) {
-      position = offset != null ? offset : position;
-      end = newEnd != null ? newEnd : end;
-    }
+  /**
+   * Makes a session.
+   *
+   * @param standsBy whether the client can follow its data plane's strategy
+   */
+  public ThinSession(boolean standsBy) {
+    held = new Holdings(standsBy);
   }
 
   /** Returns what the session waits for. */
@@ -97,8 +92,18 @@ public final class ThinSession {
 
   /** Returns the epoch under which the client may work on the queue now; null if it may not. */
   public Epoch works(QueueName queue, long nowMs) {
-    Held held = works.get(queue);
-    return held != null && isLeased() && nowMs < leaseUntilMs ? held.epoch : null;
+    Holdings.Held work = held.works.get(queue);
+    return work != null && isLeased() && nowMs < leaseUntilMs ? work.epoch() : null;
+  }
+
+  /** Returns who decides what the client holds. */
+  public Standing standing() {
+    return held.now();
+  }
+
+  /** Returns whether the client may work now on what it holds by following. */
+  public boolean follows(long nowMs) {
+    return isLeased() && nowMs < leaseUntilMs && held.isFollowed();
   }
 
   /** Returns the latest time for the next {@link #passed}. */
@@ -191,9 +196,9 @@ public final class ThinSession {
   /** All messages of the queue below {@code offset} are processed; {@code end} may be null. */
   public List<Action> progressed(WorkName name, long offset, Long end, long nowMs) {
     checkLease(nowMs);
-    Held held = works.get(name.queue);
-    if (held != null && held.epoch.equals(name.epoch)) {
-      held.report(offset, end);
+    Holdings.Held work = held.works.get(name.queue);
+    if (work != null && work.epoch().equals(name.epoch)) {
+      work.report(offset, end);
     }
     return endStep(nowMs);
   }
@@ -201,14 +206,37 @@ public final class ThinSession {
   /** The application has stopped this work; with a null offset the last progress holds. */
   public List<Action> stopped(WorkName name, Long offset, Long end, long nowMs) {
     checkLease(nowMs);
-    Held held = works.get(name.queue);
-    if (held != null && held.epoch.equals(name.epoch) && held.stopping) {
-      held.report(offset, end);
-      works.remove(name.queue);
+    Holdings.Held work = held.works.get(name.queue);
+    if (work != null && work.epoch().equals(name.epoch) && work.isStopping()) {
+      work.report(offset, end);
+      held.works.remove(name.queue);
       if (isLeased()) {
-        stopped.put(name, held.as(name.queue));
+        sayStopped(name.queue, work);
         hurry(nowMs);
       }
+    }
+    return endStep(nowMs);
+  }
+
+  /**
+   * The application answers the freeze of this epoch: it holds these queues, and takes none. Each
+   * has its next offset; null if the application does not know it.
+   */
+  public List<Action> frozen(Epoch epoch, Map<QueueName, Long> queues, long nowMs) {
+    checkLease(nowMs);
+    if (state == ThinState.POLLING && held.frozen(epoch, queues)) {
+      hurry(nowMs);
+    }
+    return endStep(nowMs);
+  }
+
+  /** Nothing runs any more that the application held without a grant. */
+  public List<Action> unfollowed(long nowMs) {
+    checkLease(nowMs);
+    boolean asked = state != ThinState.POLLING || held.now() == Standing.OWN;
+    if (held.isLoose() && asked) {
+      held.unfollowed();
+      hurry(nowMs);
     }
     return endStep(nowMs);
   }
@@ -227,9 +255,7 @@ public final class ThinSession {
     closing = closing.isEmpty() ? "left" : closing;
     if (state == ThinState.POLLING) {
       state = ThinState.LEAVING;
-      for (Map.Entry<QueueName, Held> work : works.entrySet()) {
-        stop(work.getKey(), work.getValue());
-      }
+      held.stopAll(done);
       hurry(nowMs);
     }
     return endStep(nowMs);
@@ -238,34 +264,30 @@ public final class ThinSession {
   // The rules.
 
   private void obey(PollAnswer answer) {
+    held.hear(answer, state != ThinState.POLLING, done);
     for (PollAnswer.Stop stop : answer.stop) {
-      Held held = works.get(stop.name.queue);
-      if (held != null && held.epoch.equals(stop.name.epoch) && stop.deadlineMs > 0) {
-        stop(stop.name.queue, held);
+      Holdings.Held work = held.works.get(stop.name.queue);
+      if (work != null && stop.name.epoch.equals(work.granted()) && stop.deadlineMs > 0) {
+        work.stop(stop.name.queue, done);
       }
     }
-    for (QueueName queue : new ArrayList<>(works.keySet())) {
-      WorkName name = new WorkName(queue, works.get(queue).epoch);
-      if (!answer.working.contains(name)) {
-        stopped.put(name, works.remove(queue).as(queue));
-        done.add(new Action.Abandon(name));
+    for (QueueName queue : new ArrayList<>(held.works.keySet())) {
+      Holdings.Held work = held.works.get(queue);
+      if (work.granted() != null && !answer.working.contains(new WorkName(queue, work.granted()))) {
+        held.works.remove(queue);
+        sayStopped(queue, work);
+        done.add(new Action.Abandon(new WorkName(queue, work.epoch())));
       }
     }
-    if (state != ThinState.POLLING) {
-      return;
-    }
-    for (PollAnswer.Start start : answer.start) {
-      if (!works.containsKey(start.name.queue)) {
-        works.put(start.name.queue, new Held(start.name.epoch, start.offset));
-        done.add(new Action.StartWork(start.name, start.offset));
-      }
+    if (state == ThinState.POLLING) {
+      held.start(answer.start, done);
     }
   }
 
-  private void stop(QueueName queue, Held held) {
-    if (!held.stopping) {
-      held.stopping = true;
-      done.add(new Action.StopWork(new WorkName(queue, held.epoch)));
+  /** Says it with the next poll, if the gateway knows of the work. */
+  private void sayStopped(QueueName queue, Holdings.Held work) {
+    if (work.granted() != null) {
+      stopped.put(new WorkName(queue, work.granted()), work.as(queue));
     }
   }
 
@@ -287,16 +309,15 @@ public final class ThinSession {
     state = ThinState.FENCED;
     underWay = false;
     stopped.clear();
-    List<WorkName> names = new ArrayList<>();
-    for (Map.Entry<QueueName, Held> work : works.entrySet()) {
-      names.add(new WorkName(work.getKey(), work.getValue().epoch));
-      work.getValue().stopping = true;
+    done.add(new Action.StopAll(reason, held.names()));
+    for (Holdings.Held work : held.works.values()) {
+      work.mustStop();
     }
-    done.add(new Action.StopAll(reason, names));
+    held.begin();
   }
 
   private List<Action> endStep(long nowMs) {
-    if (state == ThinState.FENCED && works.isEmpty()) {
+    if (state == ThinState.FENCED && held.isIdle()) {
       if (!closing.isEmpty()) {
         state = ThinState.CLOSED;
         done.add(new Action.Close(closing));
@@ -306,7 +327,7 @@ public final class ThinSession {
         dueMs = nowMs;
       }
     }
-    if (state == ThinState.LEAVING && works.isEmpty()) {
+    if (state == ThinState.LEAVING && held.isIdle()) {
       state = ThinState.ENDING;
       underWay = false;
       dueMs = nowMs;
@@ -340,10 +361,6 @@ public final class ThinSession {
       return;
     }
     said = new HashSet<>(stopped.keySet());
-    List<Work> working = new ArrayList<>();
-    for (Map.Entry<QueueName, Held> work : works.entrySet()) {
-      working.add(work.getValue().as(work.getKey()));
-    }
     List<Subscription> topics =
         Objects.equals(subscriptions, subscribed) ? null : subscriptions;
     Poll poll =
@@ -351,11 +368,13 @@ public final class ThinSession {
             session,
             token,
             sequence,
-            pollMs,
-            working,
+            held.startsWait() ? 0 : pollMs,
+            held.saidWorks(),
             new ArrayList<>(stopped.values()),
             topics,
-            state != ThinState.POLLING);
+            state != ThinState.POLLING,
+            held.reached(),
+            held.answer());
     done.add(
         state == ThinState.ENDING ? new Action.SendLeave(poll) : new Action.SendPoll(poll));
   }
