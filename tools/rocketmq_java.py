@@ -1,9 +1,8 @@
 """Compiles the Java client for RocketMQ's consumers against one set of RocketMQ's jars.
 
 ``python -m tools.rocketmq_java`` prints where its jar is; with ``--command PROGRAM`` it prints the
-command that runs a test program, as a list in JSON. ``--jars`` names the set of RocketMQ's jars.
-RocketMQ's client is on the class path of the compiler, never in the jar; `fairlead-java` is beside
-it (ADR 0225).
+command that runs a test program, as a list in JSON. ``--client`` names the version of RocketMQ's client, which is on the class path of the compiler,
+never in the jar; `fairlead-java` is beside it (ADR 0225).
 """
 
 import argparse
@@ -12,7 +11,7 @@ import json
 import shutil
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from os import pathsep
 from pathlib import Path
@@ -30,8 +29,15 @@ __all__ = ["CLIENT_SETS", "SOURCES", "RocketMQJava", "built_rocketmq_java"]
 
 SOURCES: Final = ROOT / "clients" / "rocketmq-java" / "src"
 BUILD: Final = ROOT / "build" / "rocketmq-java"
-CLIENT_SETS: Final[tuple[JarSetName, ...]] = ("rocketmq", "rocketmq-4.7", "rocketmq-5")
-"""RocketMQ's clients that it is compiled and tested against."""
+CLIENT_SETS: Final[Mapping[str, JarSetName]] = {
+    "4.7.1": "rocketmq-4.7",
+    "4.9.4": "rocketmq-4.9.4",
+    "4.9.8": "rocketmq",
+    "5.1.4": "rocketmq-5.1",
+    "5.3.3": "rocketmq-5",
+    "5.5.0": "rocketmq-5.5",
+}
+"""RocketMQ's clients that it is compiled and tested against, by version."""
 # RocketMQ deprecates much of what all its lines share, and names annotations it does not ship.
 _OPTIONS: Final = (*OPTIONS, "-Xlint:-deprecation")
 
@@ -118,10 +124,10 @@ def main() -> int:
     """Build, and say where the jar is, or how a test program is run."""
     parser = argparse.ArgumentParser()
     parser.add_argument("--command", metavar="PROGRAM")
-    parser.add_argument("--jars", choices=CLIENT_SETS, default=CLIENT_SETS[0])
+    parser.add_argument("--client", choices=CLIENT_SETS, default="5.3.3")
     arguments = parser.parse_args()
     try:
-        built = built_rocketmq_java(arguments.jars)
+        built = built_rocketmq_java(CLIENT_SETS[arguments.client])
     except FairleadError as error:
         sys.stderr.write("error: " + "\n".join(error.lines()) + "\n")
         return error.exit_code
