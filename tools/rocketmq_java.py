@@ -1,8 +1,9 @@
 """Compiles the Java client for RocketMQ's consumers against one set of RocketMQ's jars.
 
 ``python -m tools.rocketmq_java`` prints where its jar is; with ``--command PROGRAM`` it prints the
-command that runs a test program, as a list in JSON. ``--client`` names the version of RocketMQ's client, which is on the class path of the compiler,
-never in the jar; `fairlead-java` is beside it (ADR 0225).
+command that runs a test program, as a list in JSON. ``--client`` names the version of RocketMQ's
+client, which is on the class path of the compiler, never in the jar; `fairlead-java` is beside it
+(ADR 0225).
 """
 
 import argparse

@@ -129,7 +129,7 @@ class BalancedGroup:
         return [line["number"] for line in self.lines() if line["kind"] == "consumed"]
 
     def lines(self) -> list[dict[str, Any]]:
-        """Return what all journals have, each line with its client; a kill cuts the last one off."""
+        """Return all whole lines of the journals, each with its client."""
         return [
             {**orjson.loads(line), "client_id": path.stem}
             for path in sorted(self._journals.glob("*.jsonl"))
