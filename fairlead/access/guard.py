@@ -24,7 +24,7 @@ _METRICS: Final = "/metrics"
 _PAGE: Final = "/"
 _PAGES: Final = "/console/"
 _LOGIN, _LOGOUT = "/api/v1/login", "/api/v1/logout"
-_OF_A_GROUP: Final = re.compile(r"/(?:api/)?v1/groups/([^/]*)(/.*)?", re.DOTALL)
+_OF_A_GROUP: Final = re.compile(r"/(?:api/)?v1/(?:native/[^/]*/)?groups/([^/]*)(/.*)?", re.DOTALL)
 _WRITING: Final[Mapping[str | None, Right]] = {"/members": "consume", "/plan": "observe"}
 """A plan changes nothing; it is posted because it has a body."""
 _STATE: Final = "admitted"

@@ -33,10 +33,6 @@ class MoveRange:
     fewest: int
     most: int
 
-    def __str__(self) -> str:
-        """Return it as people read it."""
-        return str(self.most) if self.fewest == self.most else f"{self.fewest}-{self.most}"
-
     def to_json(self) -> dict[str, Any]:
         """Return JSON values."""
         return {"moves_fewest": self.fewest, "moves_most": self.most}

@@ -25,8 +25,10 @@ from fairlead.http.event_streams import EventStreams
 from fairlead.http.metrics_answer import metrics_answer
 from fairlead.http.problems import problem_handlers
 from fairlead.kafka.topic_follower import Following
+from fairlead.native.native_view import NativeView
 from fairlead.operating.offline_topics import OpenData
 from fairlead.serve.decision_streams import DecisionStreams
+from fairlead.serve.native_api import NativeApi
 from fairlead.serve.readiness import readiness_of
 from fairlead.serve.serve_metrics import ServeMetrics
 from fairlead.serve.shared_view import SharedView
@@ -44,6 +46,7 @@ def application(
     streams: EventStreams,
     settings: Settings,
     *,
+    native: NativeView | None = None,
     open_data: OpenData | None = None,
 ) -> Starlette:
     """Return the application.
@@ -54,6 +57,7 @@ def application(
         metrics: the numbers of this process and of the groups; requests are counted there.
         streams: counts the open streams of events.
         settings: the settings; a process that does not observe has no console.
+        native: what is known of native groups; None: nobody looks at any.
         open_data: connects to the cluster with the messages; None: there is none.
     """
     has_console = settings.serve.observe
@@ -70,6 +74,7 @@ def application(
         Route("/api/v1/groups", answers.groups),
         Route("/api/v1/groups/{group}/decisions", answers.decisions),
         Route("/api/v1/groups/{group}/events", answers.events),
+        *NativeApi(native or NativeView(())).routes,
     ]
     if has_console:
         routes += console_routes(parts, assets, answers.group)

@@ -2,6 +2,7 @@
 
 import contextlib
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 from prometheus_client import CollectorRegistry
@@ -9,9 +10,13 @@ from prometheus_client import CollectorRegistry
 from fairlead.bridges.kafka.data_cluster import DataCluster
 from fairlead.http.event_streams import EventStreams
 from fairlead.kafka.topic_follower import Following, TopicFollower
+from fairlead.native.native_poller import NativePoller
+from fairlead.native.native_sources import is_wanted, native_sources
+from fairlead.native.native_view import NativeView
 from fairlead.observed.read_windows import WINDOWS_MS
 from fairlead.serve.api import application
 from fairlead.serve.group_metrics import GroupMetrics
+from fairlead.serve.native_metrics import NativeMetrics
 from fairlead.serve.offset_poller import OffsetPoller
 from fairlead.serve.refused_paths import NOTHING_TO_FOLLOW, gateway_alone
 from fairlead.serve.serve_metrics import ServeMetrics
@@ -51,8 +56,14 @@ class Observation:
             at_least={"decisions": DECISIONS_MIN},
         )
         self._poller = OffsetPoller(held, data, settings.serve.lag_period_ms)
+        sources = native_sources(settings, sparing=True)
+        native = NativeView((each.kind, each.address) for each in sources)
+        self._natives = NativePoller(
+            native, sources, partial(is_wanted, settings), settings.observe.interval_ms
+        )
         self.metrics = ServeMetrics(self._following)
         self.registry.register(GroupMetrics(held.snapshot))
+        self.registry.register(NativeMetrics(native, settings.serve.max_groups))
         self.streams = EventStreams(settings.http.connections, self.metrics.streams)
         answers = application(
             held,
@@ -60,6 +71,7 @@ class Observation:
             self.metrics,
             self.streams,
             settings,
+            native=native,
             open_data=lambda: contextlib.closing(data.again()),
         )
         self.application: Any = answers if self._observes else gateway_alone(answers)
@@ -76,6 +88,8 @@ class Observation:
             ending(self._follower.stop)
             self._poller.start()
             ending(self._poller.stop)
+            self._natives.start()
+            ending(self._natives.stop)
 
     def _following(self) -> Following:
         return self._follower.following if self._observes else NOTHING_TO_FOLLOW

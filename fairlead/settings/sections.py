@@ -15,6 +15,7 @@ from fairlead.settings.engine_section import EngineSettings
 from fairlead.settings.gateway_section import GatewaySettings
 from fairlead.settings.http_section import HttpSettings
 from fairlead.settings.kafka_sections import KafkaSettings
+from fairlead.settings.observe_section import ObserveSettings
 from fairlead.settings.rules import GroupOverrides, GroupRules
 from fairlead.settings.values import (
     AlertPrefix,
@@ -300,6 +301,7 @@ class Settings(BaseSettings):
     http: HttpSettings
     log: LogSettings
     serve: ServeSettings
+    observe: ObserveSettings
     gateway: GatewaySettings
     access: AccessSettings
     tls: TlsSettings

@@ -38,11 +38,15 @@ OWN_WORDS = {
     "Activity",
     "GroupActivity",
     "NativeGroup",
+    "NativeGroups",
+    "NativeHead",
     "NativeMember",
     "NativeMoves",
     "NativePlans",
     "NativeQueue",
     "NativeRebalance",
+    "NativeSeen",
+    "NativeSource",
 }
 """Objects whose keys say what they mean there."""
 

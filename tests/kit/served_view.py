@@ -13,6 +13,7 @@ from fairlead.access.guard import guarded
 from fairlead.http.event_streams import EventStreams
 from fairlead.http.server import start_server
 from fairlead.kafka.topic_follower import Following
+from fairlead.native.native_view import NativeView
 from fairlead.serve.api import application
 from fairlead.serve.refused_paths import CONSOLE_PATHS, GATEWAY_PATHS, without_gateway
 from fairlead.serve.serve_metrics import ServeMetrics
@@ -68,13 +69,17 @@ class ServedView:
 
 @contextlib.contextmanager
 def serving_view(
-    rows: Sequence[RawRecord], access: Path | None = None, **settings: Any
+    rows: Sequence[RawRecord],
+    access: Path | None = None,
+    native: NativeView | None = None,
+    **settings: Any,
 ) -> Iterator[ServedView]:
     """Serve a view that has read these rows, while the context is open.
 
     Args:
         rows: the rows.
         access: the access file; None: everybody may do everything.
+        native: what is known of native groups; None: nobody looks at any.
         settings: other values of settings, by their whole names.
     """
     overrides = {"access.file": None if access is None else str(access), **settings}
@@ -86,7 +91,9 @@ def serving_view(
     held.begin(NAMES, PARTITIONS)
     held.apply(rows)
     held.follow()
-    view = without_gateway(application(held, lambda: following, metrics, streams, loaded))
+    view = without_gateway(
+        application(held, lambda: following, metrics, streams, loaded, native=native)
+    )
     guard = guarded(view, loaded, told_refusal=metrics.caller_refused)
     paths = [GATEWAY_PATHS, CONSOLE_PATHS]
     server = start_server(guard, loaded.serve, "serve", loaded.http, bodies_under=paths)

@@ -10,6 +10,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from fairlead.bridges.figures import BridgeFigures, BridgeMetrics
 from fairlead.kafka.topic_follower import FollowedTopic, Following
 from fairlead.serve.group_families import COUNTERS, GAUGES, HISTOGRAMS
+from fairlead.serve.native_families import NATIVE_FAMILIES
 from fairlead.serve.serve_metrics import ServeMetrics
 from streaming.ages import Ages
 from streaming.families import COUNTED
@@ -72,7 +73,7 @@ def _client() -> CollectorRegistry:
 
 
 def _of_groups() -> Iterator[tuple[str, frozenset[str]]]:
-    for family in (*GAUGES, *COUNTERS):
+    for family in (*GAUGES, *COUNTERS, *NATIVE_FAMILIES):
         yield family.name, frozenset(family.labels)
     for family in HISTOGRAMS:
         yield f"{family.name}_bucket", frozenset({*family.labels, "le"})

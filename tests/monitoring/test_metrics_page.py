@@ -3,6 +3,7 @@
 import pytest
 
 from fairlead.serve.group_families import COUNTERS, GAUGES, HISTOGRAMS
+from fairlead.serve.native_families import NATIVE_FAMILIES
 from streaming.families import COUNTED
 from tools.metrics.exported import exported
 from tools.metrics.page import PAGE, filled, listed
@@ -34,7 +35,7 @@ def test_samples_have_the_labels_of_the_code() -> None:
     """Samples have the labels of the code, made up or not."""
     told = {
         **{f"fairlead_{each.name}": each.labels for each in COUNTED.values()},
-        **{each.name: each.labels for each in (*GAUGES, *COUNTERS, *HISTOGRAMS)},
+        **{each.name: each.labels for each in (*GAUGES, *COUNTERS, *HISTOGRAMS, *NATIVE_FAMILIES)},
     }
     wrong = {
         sample.line: told[name]

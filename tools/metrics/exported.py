@@ -11,6 +11,7 @@ from fairlead.bridges.figures import BridgeFigures, BridgeMetrics
 from fairlead.gateway.gateway_metrics import GatewayMetrics, StateMetrics
 from fairlead.kafka.topic_follower import Following
 from fairlead.serve.group_families import COUNTERS, GAUGES, HISTOGRAMS, family
+from fairlead.serve.native_families import NATIVE_FAMILIES
 from fairlead.serve.serve_metrics import ServeMetrics
 from streaming.metrics import EngineMetrics
 
@@ -36,6 +37,7 @@ def exported() -> Mapping[str, Mapping[str, Family]]:
         "bridge": _named(BridgeMetrics(BridgeFigures()).collect()),
         "groups_now": _named(family(each) for each in GAUGES),
         "groups_counted": _named(family(each) for each in (*COUNTERS, *HISTOGRAMS)),
+        "native": _named(family(each) for each in NATIVE_FAMILIES),
         "serve": _named(ServeMetrics(lambda: nothing).registry.collect()),
         "gateway": _named(_gateway(nothing).collect()),
         "client": _named(client.collect()),

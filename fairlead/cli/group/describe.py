@@ -1,5 +1,6 @@
 """``fairlead group describe``: the state, members and queues of one group."""
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -12,6 +13,7 @@ from fairlead.cli.render.output import (
     warn,
     write_document,
     write_fitting,
+    write_line,
     write_pairs,
     write_rows,
 )
@@ -21,6 +23,14 @@ from fairlead.cli.sources.standing import standing_from, warn_of_refused
 from fairlead.errors import UsageError
 
 __all__ = ["describe", "standing_from"]
+
+
+class NativeKind(StrEnum):
+    """The data plane that shares a native group out."""
+
+    KAFKA = "kafka"
+    ROCKETMQ = "rocketmq"
+
 
 QueuesFlag = Annotated[
     bool,
@@ -32,6 +42,14 @@ MembersFlag = Annotated[
 StateFlag = Annotated[
     bool, typer.Option("--state", help="Only the state: phase, rules, alarms, newest decision.")
 ]
+NativeOption = Annotated[
+    NativeKind | None,
+    typer.Option(
+        "--native",
+        help="A native group, of the cluster that the settings [observe] name.",
+        show_default=False,
+    ),
+]
 
 
 @takes_sets
@@ -41,6 +59,7 @@ def describe(
     queues: QueuesFlag = False,
     members: MembersFlag = False,
     state: StateFlag = False,
+    native: NativeOption = None,
     data_bootstrap: DataBootstrapOption = None,
     shared: SourceOptions,
 ) -> None:
@@ -48,6 +67,14 @@ def describe(
 
     The command writes nothing. Of a group without members it shows positions and lag.
     """
+    if native is not None:
+        if queues or members or state:
+            raise UsageError(
+                "--native: a native group is shown whole.",
+                remedy="Leave out --queues, --members and --state.",
+            )
+        _describe_native(native, name, shared)
+        return
     from fairlead.cli.render.group import engine_words, state_lines
     from fairlead.cli.render.member import MEMBER_COLUMNS, member_row, shown_member_columns
     from fairlead.cli.render.queue import QUEUE_COLUMNS, queue_row, shown_queue_columns
@@ -85,3 +112,16 @@ def describe(
         write_rows([each.to_json() for each in standing.members], (), output)
     else:
         write_document(standing.to_full_json() if everything else standing.to_json(), output)
+
+
+def _describe_native(kind: NativeKind, name: str, shared: SourceOptions) -> None:
+    from fairlead.cli.render.native import write_native_groups
+    from fairlead.cli.sources.native_groups import describe_native
+
+    found = describe_native(shared.settings(), kind.value, name)
+    if shared.output is OutputFormat.TABLE:
+        write_native_groups([found], shared.output, whole=True)
+        for each in found["rebalance_list"]:
+            write_line(each["says"])
+    else:
+        write_document(found, shared.output)

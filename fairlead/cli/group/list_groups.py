@@ -67,6 +67,12 @@ PhaseOption = Annotated[
 ReleasedFlag = Annotated[
     bool, typer.Option("--released", help="Groups that were handed back to native consumers.")
 ]
+NativeFlag = Annotated[
+    bool,
+    typer.Option(
+        "--native", help="Only native groups, of the clusters that the settings [observe] name."
+    ),
+]
 ProblemFlag = Annotated[bool, typer.Option("--problem", help="Groups with a problem or an alarm.")]
 
 
@@ -78,14 +84,19 @@ def list_groups(
     phase: PhaseOption = None,
     released: ReleasedFlag = False,
     problem: ProblemFlag = False,
+    native: NativeFlag = False,
     shared: SourceOptions,
 ) -> None:
     """List the groups: phase, members, queues, handovers, lag, newest rebalance.
 
-    The command asks `fairlead serve` (serve.url). If nobody answers, it reads the topics.
+    The command asks `fairlead serve` (serve.url). If nobody answers, it reads the topics. Native
+    groups stand in a table of their own.
     """
     _check_phases(phase or ())
     settings = shared.settings()
+    if native:
+        _list_native(settings, pattern, shared, problem=problem, asked=True)
+        return
     groups, bridges, now_ms = _groups(settings, shared)
     asked = [each for each in groups if each["released"] is not None] if released else groups
     chosen = chosen_groups(asked, pattern, phase or (), sort, problem=problem)
@@ -100,8 +111,52 @@ def list_groups(
         for line in (engine_line(groups), *bridge_lines(bridges)):
             if line is not None:
                 write_line(line)
+        if shared.dump is None and not (phase or released):
+            _list_native(settings, pattern, shared, problem=problem)
     else:
         write_rows(chosen, (), shared.output)
+
+
+def _list_native(
+    settings: "Settings",
+    pattern: str | None,
+    shared: SourceOptions,
+    *,
+    problem: bool,
+    asked: bool = False,
+) -> None:
+    """Write the native groups that match; nothing, if no cluster is named and nobody asked.
+
+    Raises:
+        UsageError: somebody asked, and no cluster is named.
+    """
+    from fairlead.cli.render.native import write_native_table
+    from fairlead.cli.sources.native_groups import read_native_groups
+
+    read = read_native_groups(settings)
+    if asked and not read.sources:
+        raise UsageError(
+            "--native: neither these settings nor fairlead serve name a cluster to look at.",
+            remedy="Set observe.namesrv or observe.kafka_bootstrap; docs/observe.md has both.",
+        )
+    chosen = [
+        each
+        for each in read.groups
+        if (pattern is None or _fits(each["group"], pattern))
+        and not (problem and not each["problem_list"])
+    ]
+    if shared.output is not OutputFormat.TABLE:
+        write_rows(chosen, (), shared.output)
+        return
+    if read.sources:
+        typer.echo()
+    if chosen:
+        write_native_table(chosen)
+    elif read.sources:
+        write_line(f"none of {counted(len(read.groups), 'native group')} matches")
+    for each in read.sources:
+        if each["trouble"]:
+            write_line(f"{each['native']} at {each['native_address']}: {each['trouble']}")
 
 
 def _check_phases(given: Sequence[str]) -> None:

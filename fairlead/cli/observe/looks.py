@@ -7,7 +7,7 @@ from typing import Final
 
 from fairlead.cli.interruption import stop_on_signals
 from fairlead.cli.observe.look_options import LookOptions
-from fairlead.cli.render.native import write_looks, write_rebalance
+from fairlead.cli.render.native import write_native_groups, write_rebalance
 from fairlead.cli.render.output import OutputFormat, warn, write_line
 from fairlead.counts import counted
 from fairlead.errors import EnvironmentMissingError, UsageError, VerdictError
@@ -51,7 +51,7 @@ def _write_one_look(groups: NativeReader, options: LookOptions) -> None:
         )
     whole = options.group is not None
     found = [observed(each, planned=whole) for each in look.groups]
-    write_looks(found, options.output, whole=whole)
+    write_native_groups([each.to_json() for each in found], options.output, whole=whole)
     wrong = [len(each.problems) for each in found if each.problems]
     if wrong:
         raise VerdictError(

@@ -1,6 +1,6 @@
-"""Native groups as tables for people, and as JSON for programs."""
+"""Native groups as tables for people, from the JSON that programs get."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -15,107 +15,123 @@ from fairlead.cli.render.output import (
 )
 
 if TYPE_CHECKING:
-    from fairlead.native.observation import ObservedLook
     from fairlead.native.rebalances import Rebalance
-    from fairlead.native.what_if import WhatIf
 
-__all__ = ["write_looks", "write_rebalance"]
+__all__ = ["write_native_groups", "write_native_table", "write_rebalance"]
 
 _GROUPS: Final = (
-    *("group", "verdict", "protocol", "state", "assignor", "generation", "members", "idle"),
-    *("queues", "no owner", "lag"),
+    *("group", "native", "verdict", "protocol", "state", "assignor", "generation", "members"),
+    *("idle", "queues", "no owner", "lag", "problem"),
 )
-_FEWER: Final = ("group", "verdict", "members", "queues", "no owner", "lag")
+_FEWER: Final = ("group", "native", "verdict", "members", "queues", "lag", "problem")
 _MEMBERS: Final = ("member", "host", "version", "queues", "lag", "state", "owns")
 _QUEUES: Final = ("queue", "owner", "committed", "end", "lag")
 _FINDINGS: Final = ("group", "problem", "for", "says", "remedy")
 
+_Document = Mapping[str, Any]
 
-def write_looks(
-    found: "Sequence[ObservedLook]", output: OutputFormat, *, whole: bool = False
+
+def write_native_groups(
+    found: Sequence[_Document], output: OutputFormat, *, whole: bool = False
 ) -> None:
-    """Write groups; ``whole``: tables of the members, the queues and the moves too."""
+    """Write groups with what is wrong; ``whole``: their members, queues and moves too."""
     if output is not OutputFormat.TABLE:
-        write_rows([each.to_json() for each in found], (), output)
+        write_rows(found, (), output)
         return
     if not found:
         write_line("the cluster has no group")
         return
-    write_fitting([_group_row(each) for each in found], _GROUPS, output, fewer=_FEWER)
+    write_native_table(found)
     for each in found if whole else ():
         _write_whole(each, output)
-    rows = [{"group": each.look.group, **one.to_json()} for each in found for one in each.problems]
+    rows = [{"group": each["group"], **one} for each in found for one in each["problem_list"]]
     if rows:
         typer.echo()
         write_fitting(rows, _FINDINGS, output, prose=("says", "remedy"))
     for each in found:
-        for one in each.notes:
-            about = f", {one.subject}" if one.subject else ""
-            write_line(f"{each.look.group}{about}: {one.text} ({one.problem})")
+        for one in each["note_list"]:
+            about = f", {one['for']}" if one["for"] else ""
+            write_line(f"{each['group']}{about}: {one['says']} ({one['problem']})")
 
 
-def _write_whole(each: "ObservedLook", output: OutputFormat) -> None:
-    if each.look.members:
+def write_native_table(found: Sequence[_Document]) -> None:
+    """Write a line for each group."""
+    rows = [_group_row(each) for each in found]
+    write_fitting(rows, _GROUPS, OutputFormat.TABLE, prose=("problem",), fewer=_FEWER)
+
+
+def _write_whole(each: _Document, output: OutputFormat) -> None:
+    if each["member_list"]:
         typer.echo()
         write_fitting(list(_member_rows(each)), _MEMBERS, output, prose=("owns",))
-    if each.look.queues:
+    if each["queue_list"]:
         typer.echo()
         write_fitting(list(_queue_rows(each)), _QUEUES, output)
-    if each.moves is not None:
+    if each["what_if"] is not None:
         typer.echo()
-        own = each.moves.shape or "its own"
-        columns = ("moves of a", "STICKY") if own == "STICKY" else ("moves of a", own, "STICKY")
-        write_fitting(list(_move_rows(each.moves, own)), columns, output)
+        shape = each["what_if"]["shape"]
+        own = [] if shape in (None, "STICKY") else [shape]
+        columns = ("moves of a", *own, "STICKY")
+        write_fitting(list(_move_rows(each["what_if"])), columns, output)
 
 
-def _group_row(each: "ObservedLook") -> dict[str, Any]:
-    document = each.look.summary()
+def _group_row(each: _Document) -> dict[str, Any]:
     return {
-        **document,
-        "verdict": each.verdict,
-        "state": document["native_state"],
-        "assignor": ", ".join(document["assignors"]) or None,
-        "generation": document["native_generation"],
-        "idle": document["members_idle"],
-        "no owner": document["queues_unassigned"],
-        "lag": document["lag_messages"],
+        **each,
+        "state": each["native_state"],
+        "assignor": ", ".join(each["assignors"]) or None,
+        "generation": each["native_generation"],
+        "idle": each["members_idle"],
+        "no owner": each["queues_unassigned"],
+        "lag": each["lag_messages"],
+        "problem": ", ".join(dict.fromkeys(one["problem"] for one in each["problem_list"])) or None,
     }
 
 
-def _member_rows(each: "ObservedLook") -> Iterable[dict[str, Any]]:
-    lags = each.look.lags()
-    for one in each.look.members:
+def _member_rows(each: _Document) -> Iterable[dict[str, Any]]:
+    for one in each["member_list"]:
         topics: dict[str, list[str]] = {}
-        for queue in one.owns:
-            topics.setdefault(f"{queue.topic}/{queue.broker_name}", []).append(str(queue.queue_id))
+        for topic, broker, number in one["queue_list"]:
+            topics.setdefault(f"{topic}/{broker}", []).append(str(number))
         owns = "; ".join(f"{place} {','.join(held)}" for place, held in topics.items())
         yield {
-            "member": one.member_id,
+            "member": one["member_id"],
             # RocketMQ's ids begin with the host.
-            "host": None if one.member_id.startswith(one.host) else one.host,
-            "version": one.version,
-            "queues": None if one.silence else len(one.owns),
-            "lag": None if one.silence else lags[one.member_id],
-            "state": one.silence or None,
+            "host": None if one["member_id"].startswith(one["host"]) else one["host"],
+            "version": one["client_version"],
+            "queues": None if one["silent_because"] else len(one["queue_list"]),
+            "lag": one["lag_messages"],
+            "state": one["silent_because"],
             "owns": owns or None,
         }
 
 
-def _queue_rows(each: "ObservedLook") -> Iterable[dict[str, Any]]:
-    for queue in each.look.queues:
+def _queue_rows(each: _Document) -> Iterable[dict[str, Any]]:
+    names = {
+        one["member_id"]: one["client_id"]
+        if one["client_id"] == one["member_id"]
+        else f"{one['client_id']} at {one['host']}"
+        for one in each["member_list"]
+    }
+    for queue in each["queue_list"]:
         yield {
-            "queue": str(queue.queue),
-            "owner": ", ".join(one.name for one in queue.owners) or None,
-            "committed": queue.committed,
-            "end": queue.end,
-            "lag": queue.lag,
+            "queue": "/".join(map(str, queue["queue"])),
+            "owner": ", ".join(names.get(one, one) for one in queue["owner_ids"]) or None,
+            "committed": queue["committed_offset"],
+            "end": queue["end_offset"],
+            "lag": queue["lag_messages"],
         }
 
 
-def _move_rows(moves: "WhatIf", own: str) -> Iterable[dict[str, Any]]:
+def _move_rows(moves: _Document) -> Iterable[dict[str, Any]]:
     for change in ("join", "leave", "deploy"):
-        row = {"moves of a": change, "STICKY": str(getattr(moves.sticky, change))}
-        yield row if moves.own is None else {own: str(getattr(moves.own, change)), **row}
+        row = {"moves of a": change, "STICKY": _range(moves["sticky"][change])}
+        yield row if moves["own"] is None else {moves["shape"]: _range(moves["own"][change]), **row}
+
+
+def _range(moves: _Document) -> str:
+    fewest, most = moves["moves_fewest"], moves["moves_most"]
+    return str(most) if fewest == most else f"{fewest}-{most}"
 
 
 def write_rebalance(each: "Rebalance", output: OutputFormat) -> None:
