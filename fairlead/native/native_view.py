@@ -1,4 +1,4 @@
-"""What this process knows of native groups: the newest look at each cluster, and the history."""
+"""What this process knows of native groups: the newest looks, and the history (ADR 0255)."""
 
 import threading
 from collections.abc import Iterable

@@ -9,7 +9,7 @@ from fairlead.logs.tidying import REPEATING
 ROOT = Path(__file__).parents[2]
 ROOMS = (
     "streaming",
-    *(f"fairlead/{room}" for room in ("bridges", "gateway", "http", "kafka", "serve")),
+    *(f"fairlead/{room}" for room in ("bridges", "gateway", "http", "kafka", "native", "serve")),
 )
 METHODS = {"info", "warning", "error", "exception"}
 
