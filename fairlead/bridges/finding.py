@@ -20,6 +20,7 @@ class Verdict(StrEnum):
     UNCONFIRMED = "unconfirmed"
     OUTDATED = "outdated"
     UNCLEAR = "unclear"
+    REFUSED = "refused"
 
 
 @dataclass(frozen=True, slots=True)

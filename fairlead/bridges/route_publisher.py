@@ -16,7 +16,7 @@ from fairlead.wire.topics import TopicNames
 __all__ = ["Refreshed", "RoutePublisher"]
 
 _TELLING: Final = frozenset(
-    (Verdict.UNCLEAR, Verdict.UNCONFIRMED, Verdict.OUTDATED, Verdict.ABSENT)
+    (Verdict.UNCLEAR, Verdict.UNCONFIRMED, Verdict.OUTDATED, Verdict.ABSENT, Verdict.REFUSED)
 )
 
 log = structlog.get_logger(__name__)

@@ -1,7 +1,7 @@
 """What the name servers of a cluster say: its brokers, its topics, their routes."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import Final
 
 from fairlead_client.errors import RouteError
@@ -97,18 +97,8 @@ class NameServers:
         Raises:
             EnvironmentMissingError: no name server answers.
         """
-        addresses: dict[str, dict[int, str]] = {}
-        clusters: dict[str, set[str]] = {}
-        heard, unheard = self._answers(Command(RequestCode.GET_BROKER_CLUSTER_INFO))
-        for answer in heard:
-            body = body_of(answer, "cluster info")
-            for name, broker in table_of(body, "brokerAddrTable").items():
-                for broker_id, address in table_of(broker, "brokerAddrs").items():
-                    addresses.setdefault(str(name), {}).setdefault(int(broker_id), str(address))
-            for cluster, names in table_of(body, "clusterAddrTable").items():
-                clusters.setdefault(str(cluster), set()).update(map(str, names))
-        named = {name: tuple(sorted(of)) for name, of in clusters.items()}
-        return ClusterInfo(addresses, named, unheard)
+        heard, unheard = self._answers(_info_request())
+        return replace(_united(heard), unheard=unheard)
 
     def topics(self) -> tuple[str, ...]:
         """Return the topics that any name server knows, sorted (206).
@@ -130,19 +120,43 @@ class NameServers:
         Raises:
             RouteError: an answer does not have the form of a route.
         """
+        _, found = self._ask_all(topics, [])
+        return found
+
+    def look(
+        self, topics: tuple[str, ...]
+    ) -> tuple[dict[str, ClusterInfo | None], dict[str, dict[str, TopicRoute | None]]]:
+        """Return name server -> the brokers that it knows, None: it is silent; and `routes`.
+
+        All questions are under way at once, so a silent one costs its time limit once.
+
+        Raises:
+            EnvironmentMissingError: an answer does not have its form.
+        """
+        return self._ask_all(topics, self.addresses)
+
+    def _ask_all(
+        self, topics: tuple[str, ...], of_info: Sequence[str]
+    ) -> tuple[dict[str, ClusterInfo | None], dict[str, dict[str, TopicRoute | None]]]:
         questions = [
             (topic, Question(address, _route_request(topic)))
             for topic in topics
             for address in self.addresses
         ]
-        answers = ask_all(self._connections, [each for _, each in questions], self._timeout_s)
+        asked = [Question(address, _info_request()) for address in of_info]
+        everything = [*asked, *(each for _, each in questions)]
+        answers = ask_all(self._connections, everything, self._timeout_s)
+        known = {
+            address: _united([answer]) if isinstance(answer, Command) else None
+            for address, answer in zip(of_info, answers, strict=False)
+        }
         found: dict[str, dict[str, TopicRoute | None]] = {topic: {} for topic in topics}
-        for (topic, question), answer in zip(questions, answers, strict=True):
+        for (topic, question), answer in zip(questions, answers[len(asked) :], strict=True):
             if isinstance(answer, Command):
                 found[topic][question.address] = _route(answer)
             elif _knows_no_topic(answer):
                 found[topic][question.address] = None
-        return found
+        return known, found
 
     def _answers(self, command: Command) -> tuple[list[Command], tuple[str, ...]]:
         questions = [Question(address, command) for address in self.addresses]
@@ -156,6 +170,23 @@ class NameServers:
                 remedy="Check the addresses, and that this machine may connect to them.",
             )
         return heard, unheard
+
+
+def _info_request() -> Command:
+    return Command(RequestCode.GET_BROKER_CLUSTER_INFO)
+
+
+def _united(answers: Iterable[Command]) -> ClusterInfo:
+    addresses: dict[str, dict[int, str]] = {}
+    clusters: dict[str, set[str]] = {}
+    for answer in answers:
+        body = body_of(answer, "cluster info")
+        for name, broker in table_of(body, "brokerAddrTable").items():
+            for broker_id, address in table_of(broker, "brokerAddrs").items():
+                addresses.setdefault(str(name), {}).setdefault(int(broker_id), str(address))
+        for cluster, names in table_of(body, "clusterAddrTable").items():
+            clusters.setdefault(str(cluster), set()).update(map(str, names))
+    return ClusterInfo(addresses, {name: tuple(sorted(of)) for name, of in clusters.items()})
 
 
 def _route_request(topic: str) -> Command:

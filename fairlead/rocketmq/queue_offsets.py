@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import Final
 
 from fairlead_client.remoting.codes import RequestCode, ResponseCode
 from fairlead_client.remoting.command import Command
@@ -13,6 +14,8 @@ from fairlead.rocketmq.asking import Answer, Question, ask_all
 from fairlead.rocketmq.group_offsets import committed_offsets, offset_table_request
 
 __all__ = ["QueueFacts", "commit_request", "queue_facts"]
+
+_NO_COMMIT: Final = (ResponseCode.QUERY_NOT_FOUND, ResponseCode.SUBSCRIPTION_GROUP_NOT_EXIST)
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,9 +122,7 @@ def _commits(
             zeros.append(queue)
         elif offset is not None and offset > 0:
             commits[queue] = offset
-        elif isinstance(answer, RequestRefusedError) and answer.code == (
-            ResponseCode.QUERY_NOT_FOUND
-        ):
+        elif isinstance(answer, RequestRefusedError) and answer.code in _NO_COMMIT:
             commits[queue] = None
     brokers = sorted({queue.broker_name for queue in zeros})
     questions = [Question(masters[name], offset_table_request()) for name in brokers]

@@ -5,17 +5,39 @@ them knows is there; only if all of them answer, and none knows it, something is
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from fairlead_client.routes.topic_route import BrokerData, QueueData, TopicRoute
 
 from fairlead.core.model import RouteBroker
 from fairlead.wire.texts import ADDRESS, BROKER_NAME, TOPIC
 
-__all__ = ["RouteLook", "TopicRefused", "look_at_routes"]
+__all__ = ["ClusterView", "RouteLook", "TopicRefused", "look_at_routes"]
 
 _LITE_PREFIX = "%LMQ%"
 """MixAll.LMQ_PREFIX: queues inside other topics' queues, which name servers do not list."""
+
+
+@dataclass(frozen=True, slots=True)
+class ClusterView:
+    """What the name servers say of a cluster, whatever the topic.
+
+    Attributes:
+        cluster: its name.
+        servers: how many name servers there are.
+        answered: how many of them answer.
+        registered: the names of the cluster's brokers that any of them knows.
+    """
+
+    cluster: str
+    servers: int
+    answered: int
+    registered: frozenset[str]
+
+    @property
+    def complete(self) -> bool:
+        """Whether all answer, so that what none knows is not there."""
+        return self.answered == self.servers
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,13 +48,13 @@ class RouteLook:
         topic: the topic.
         brokers: empty: no name server that answered knows one.
         order_conf: "broker:queues;…" of an ordered topic, or None.
-        complete: every name server answered, so what is missing here is missing there.
+        view: what the name servers say beside it.
     """
 
     topic: str
     brokers: tuple[RouteBroker, ...]
     order_conf: str | None
-    complete: bool
+    view: ClusterView
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +66,7 @@ class TopicRefused:
 
 
 def look_at_routes(
-    topic: str, answers: Mapping[str, TopicRoute | None], servers: int, cluster: str
+    topic: str, answers: Mapping[str, TopicRoute | None], view: ClusterView
 ) -> RouteLook | TopicRefused:
     """Unite what name servers answer.
 
@@ -56,8 +78,7 @@ def look_at_routes(
         topic: the topic.
         answers: name server -> its route, or None if it knows no such topic. Silent ones are left
             out.
-        servers: how many were asked.
-        cluster: only this cluster's brokers count.
+        view: what the name servers say of the cluster; only its brokers count.
     """
     routes = [route for _, route in sorted(answers.items()) if route is not None]
     why = _refusal(topic, routes)
@@ -67,7 +88,7 @@ def look_at_routes(
         broker.broker_name: broker
         for route in routes
         for broker in route.broker_datas
-        if broker.cluster == cluster and broker.addresses
+        if broker.cluster == view.cluster and broker.addresses
     }
     shares: dict[str, list[QueueData]] = {}
     for route in routes:
@@ -83,7 +104,7 @@ def look_at_routes(
             if not ADDRESS.allows(address):
                 return TopicRefused(topic, f"the address {address!r} of {broker.broker_name}")
     order_conf = next((route.order_topic_conf for route in routes if route.order_topic_conf), None)
-    return RouteLook(topic, united, order_conf, len(answers) == servers)
+    return RouteLook(topic, united, order_conf, replace(view, answered=len(answers)))
 
 
 def _refusal(topic: str, routes: Iterable[TopicRoute]) -> str | None:

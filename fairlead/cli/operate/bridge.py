@@ -1,12 +1,13 @@
 """``fairlead bridge``: carry routes and offsets of live clusters into Fairlead's topics."""
 
 import sys
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Protocol
 
 import typer
 
 from fairlead.cli.interruption import stop_on_signals
 from fairlead.cli.log_setup import set_up_log
+from fairlead.cli.option_sets import takes_sets
 from fairlead.cli.options import (
     ConfigOption,
     DataBootstrapOption,
@@ -14,10 +15,18 @@ from fairlead.cli.options import (
     TopicPrefixOption,
     settings_of,
 )
+from fairlead.cli.rocketmq_options import RocketMQOptions
 
 if TYPE_CHECKING:
-    from fairlead.bridges.kafka.bridge import KafkaBridge
+    import threading
+
+    from fairlead.bridges.figures import BridgeFigures
     from fairlead.settings import Settings
+
+ControlBootstrapOption = Annotated[
+    str | None,
+    typer.Option("--bootstrap", help="The cluster with Fairlead's topics; sets kafka.bootstrap."),
+]
 
 RetryQueueNumsOption = Annotated[
     int,
@@ -92,12 +101,7 @@ def bridge() -> None:
 @app.command()
 def kafka(
     *,
-    bootstrap: Annotated[
-        str | None,
-        typer.Option(
-            "--bootstrap", help="The cluster with Fairlead's topics; sets kafka.bootstrap."
-        ),
-    ] = None,
+    bootstrap: ControlBootstrapOption = None,
     data_bootstrap: DataBootstrapOption = None,
     topics: TopicsOption = None,
     topic_pattern: TopicPatternOption = None,
@@ -120,7 +124,6 @@ def kafka(
     """
     from fairlead.bridges.kafka.bridge import BridgeTimes, KafkaBridge
     from fairlead.kafka.connection import library_options
-    from fairlead.settings import MetricsSettings
 
     settings = settings_of(bootstrap, topic_prefix, profile, config)
     options = library_options(settings.kafka)
@@ -138,27 +141,89 @@ def kafka(
         control_options=options,
         data_options=options,
     )
-    set_up_log(settings)
-    if supervise:
-        from fairlead.cli.operate.supervision import supervised
-
-        supervised(sys.argv[1:])
-    where = MetricsSettings(host=metrics_host, port=metrics_port)
-    _serve(carrier, settings.model_copy(update={"metrics": where}))
+    _run(carrier, settings, metrics_host, metrics_port, supervise=supervise)
 
 
-def _serve(carrier: "KafkaBridge", settings: "Settings") -> None:
-    """Run the bridge and serve its metrics."""
+@app.command()
+@takes_sets
+def rocketmq(
+    *,
+    servers: RocketMQOptions,
+    cluster_name: Annotated[
+        str | None,
+        typer.Option(
+            "--cluster-name", help="The brokers' cluster; default: the only one there is."
+        ),
+    ] = None,
+    bootstrap: ControlBootstrapOption = None,
+    topics: TopicsOption = None,
+    topic_pattern: TopicPatternOption = None,
+    poll_ms: PollOption = 2_000,
+    broker_away_ms: Annotated[
+        int,
+        typer.Option(
+            "--broker-away-ms",
+            min=0,
+            help="How long a broker that no name server knows keeps its queues.",
+        ),
+    ] = 600_000,
+    topic_prefix: TopicPrefixOption = None,
+    metrics_host: MetricsHostOption = "127.0.0.1",
+    metrics_port: MetricsPortOption = 9_467,
+    supervise: SuperviseOption = False,
+    profile: ProfileOption = None,
+    config: ConfigOption = None,
+) -> None:
+    """Watch a cluster of RocketMQ: its topics, as its name servers know them, become routes.
+
+    The bridge also watches topics that groups ask for. It runs until SIGTERM or Ctrl-C.
+    """
+    from fairlead.bridges.rocketmq.bridge import RocketMQBridge, RocketMQBridgeTimes
+    from fairlead.kafka.connection import library_options
+
+    settings = settings_of(bootstrap, topic_prefix, profile, config)
+    carrier = RocketMQBridge(
+        control_bootstrap=settings.kafka.bootstrap,
+        namesrv=servers.namesrv,
+        cluster_name=cluster_name,
+        prefix=settings.kafka.topic_prefix,
+        topics=[topic.strip() for topic in topics.split(",")] if topics else (),
+        topic_pattern=topic_pattern,
+        times=RocketMQBridgeTimes(poll_ms=poll_ms, away_ms=broker_away_ms),
+        connection=servers.connection(),
+        control_options=library_options(settings.kafka),
+    )
+    _run(carrier, settings, metrics_host, metrics_port, supervise=supervise)
+
+
+class _Carrier(Protocol):
+    """A bridge."""
+
+    figures: "BridgeFigures"
+
+    def run(self, stop: "threading.Event") -> None:
+        """Work until ``stop`` is set."""
+
+
+def _run(carrier: _Carrier, settings: "Settings", host: str, port: int, *, supervise: bool) -> None:
+    """Run the bridge, or a parent of it, and serve its metrics."""
     import structlog
     from prometheus_client import CollectorRegistry
 
     from fairlead.bridges.figures import BridgeMetrics
     from fairlead.http.endpoint import answering
     from fairlead.kafka.passed_over_metric import PassedOverMetric
+    from fairlead.settings import MetricsSettings
 
+    set_up_log(settings)
+    if supervise:
+        from fairlead.cli.operate.supervision import supervised
+
+        supervised(sys.argv[1:])
     registry = CollectorRegistry()
     registry.register(BridgeMetrics(carrier.figures))
     registry.register(PassedOverMetric())
-    with answering(registry, carrier.figures.verdict, settings) as url:
+    where = settings.model_copy(update={"metrics": MetricsSettings(host=host, port=port)})
+    with answering(registry, carrier.figures.verdict, where) as url:
         structlog.get_logger(__name__).info("metrics", url=url)
         carrier.run(stop_on_signals())
