@@ -4,24 +4,30 @@ import itertools
 
 from fairlead.bridges.finding import Finding, Verdict
 from fairlead.bridges.rocketmq.route_book import RocketMQRouteBook
-from fairlead.bridges.rocketmq.route_look import RouteLook, TopicRefused
-from fairlead.core.model import MessageQueue, Route, RouteBroker
+from fairlead.bridges.rocketmq.route_look import ClusterView, RouteLook, TopicRefused
+from fairlead.core.model import Route, RouteBroker
 from fairlead.core.records import RouteChanged
 
-_FIRST, _SECOND = MessageQueue("orders", "a", 0), MessageQueue("orders", "a", 1)
+_CONFIRM_MS, _AWAY_MS = 1_000, 60_000
 
 
 def _book() -> RocketMQRouteBook:
     lives = itertools.count(1)
-    return RocketMQRouteBook("main", confirm_ms=1_000, new_life=lambda: f"life-{next(lives)}")
+    return RocketMQRouteBook(
+        "main", confirm_ms=_CONFIRM_MS, away_ms=_AWAY_MS, new_life=lambda: f"life-{next(lives)}"
+    )
 
 
-def _look(*queues: int, complete: bool = True, perm: int = 6) -> RouteLook:
+def _look(*queues: int, answered: int = 2, perm: int = 6, registered: str = "ab") -> RouteLook:
+    """A look at two name servers, at brokers a and b with so many queues; 0: it lacks the topic."""
     brokers = tuple(
         RouteBroker("ab"[index], perm, number, number, "main", {"0": "h:1"})
         for index, number in enumerate(queues)
+        if number
     )
-    return RouteLook("orders", brokers, None, complete)
+    return RouteLook(
+        "orders", brokers, None, ClusterView("main", 2, answered, frozenset(registered))
+    )
 
 
 def _find(
@@ -42,7 +48,7 @@ def test_new_topics_and_more_queues_are_published_at_once() -> None:
     """Growth keeps the life; an unchanged route is published only to who lacks it."""
     book = _book()
     assert _find(book, _look(4), 0).verdict is Verdict.NEW
-    grown = _find(book, _look(8, 8, complete=False), 1)
+    grown = _find(book, _look(8, 8, answered=1), 1)
     assert (grown.verdict, _life(grown)) == (Verdict.CHANGED, "life-1")
     assert _find(book, _look(8, 8), 2).publish is None
     assert _find(book, _look(8, 8), 3, requested=True).publish is not None
@@ -66,9 +72,45 @@ def test_an_outage_of_a_name_server_removes_nothing() -> None:
     book = _book()
     _find(book, _look(4, 4), 0)
     for now_ms in (1_000, 100_000):
-        assert _find(book, _look(4, complete=False), now_ms).verdict is Verdict.UNCLEAR
-        assert _find(book, _look(complete=False), now_ms).verdict is Verdict.UNCLEAR
+        assert _find(book, _look(4, answered=1), now_ms).verdict is Verdict.UNCONFIRMED
+        assert _find(book, _look(answered=1), now_ms).verdict is Verdict.UNCONFIRMED
+        assert _find(book, _look(answered=0, registered=""), now_ms).verdict is Verdict.UNCLEAR
     assert list(book.own_topics()) == ["orders"]
+
+
+def test_a_broker_that_restarts_keeps_its_queues() -> None:
+    """No name server knows it meanwhile; its queues change neither owners nor life."""
+    book = _book()
+    _find(book, _look(4, 4), 0)
+    for now_ms in (1_000, 1_000 + _AWAY_MS - 1):
+        assert _find(book, _look(4, registered="a"), now_ms).verdict is Verdict.UNCHANGED
+    assert _life(_find(book, _look(4, 8), 99_000)) == "life-1"
+    # It was back, so its time begins anew; then it is gone for good.
+    for now_ms in (100_000, 100_000 + _AWAY_MS):
+        found = _find(book, _look(4, registered="a"), now_ms)
+    assert found.verdict is Verdict.UNCONFIRMED
+    gone = _find(book, _look(4, registered="a"), 100_000 + _AWAY_MS + _CONFIRM_MS)
+    assert gone.route is not None
+    assert [broker.broker_name for broker in gone.route.brokers] == ["a"]
+
+
+def test_the_last_broker_of_a_topic_may_be_away_for_good() -> None:
+    """A name server that restarted knows no broker either: that deletes no topic."""
+    book = _book()
+    _find(book, _look(4), 0)
+    for now_ms in (1_000, 10_000, 10 * _AWAY_MS):
+        assert _find(book, _look(registered=""), now_ms).verdict is Verdict.UNCHANGED
+    assert _life(_find(book, _look(4), 11 * _AWAY_MS)) == "life-1"
+
+
+def test_a_topic_deleted_beside_a_broker_that_is_away_keeps_that_one() -> None:
+    """Who is away may still have the topic; who is there and lacks it has lost it."""
+    book = _book()
+    _find(book, _look(4, 4), 0)
+    _find(book, _look(registered="a"), 1_000)
+    left = _find(book, _look(registered="a"), 2_000).route
+    assert left is not None
+    assert [broker.broker_name for broker in left.brokers] == ["b"]
 
 
 def test_shrinking_takes_writes_away_at_once() -> None:
@@ -89,30 +131,14 @@ def test_a_topic_that_was_absent_has_another_life() -> None:
     assert _life(_find(book, _look(4), 3_000)) == "life-2"
 
 
-def test_an_end_that_fell_and_stays_below_renews_the_life() -> None:
-    """A deletion between two looks shows in the ends alone."""
+def test_a_topic_made_again_has_another_life_once() -> None:
+    """Until the route with the new life is written, each look gives one."""
     book = _book()
     _find(book, _look(2), 0)
-    book.note_ends("orders", {_FIRST: 9, _SECOND: 5}, now_ms=0)
-    book.note_ends("orders", {_FIRST: 3, _SECOND: 5}, now_ms=1_000)
-    assert _life(_find(book, _look(2), 1_000)) == "life-1"
-    # An answer without the fallen queue proves nothing.
-    book.note_ends("orders", {_SECOND: 6}, now_ms=1_500)
-    book.note_ends("orders", {_FIRST: 4}, now_ms=2_000)
-    assert _life(_find(book, _look(2), 2_000)) == "life-2"
-    book.note_ends("orders", {_FIRST: 4, _SECOND: 6}, now_ms=3_000)
-    assert _life(_find(book, _look(2), 9_000)) == "life-2"
-
-
-def test_an_end_that_recovers_keeps_the_life() -> None:
-    """One lagging answer must not cost every group its offsets."""
-    book = _book()
-    _find(book, _look(1), 0)
-    book.note_ends("orders", {_FIRST: 9}, now_ms=0)
-    book.note_ends("orders", {_FIRST: 3}, now_ms=1_000)
-    book.note_ends("orders", {_FIRST: 9}, now_ms=1_500)
-    book.note_ends("orders", {_FIRST: 3}, now_ms=2_400)
-    assert _life(_find(book, _look(1), 2_400)) == "life-1"
+    book.end_life("orders")
+    assert _life(book.find(_look(2), now_ms=1)) == "life-2"
+    assert _life(_find(book, _look(2), 2)) == "life-3"
+    assert _life(_find(book, _look(2), 3)) == "life-3"
 
 
 def test_another_clusters_topic_is_left_to_its_bridge() -> None:
@@ -120,7 +146,8 @@ def test_another_clusters_topic_is_left_to_its_bridge() -> None:
     book = _book()
     others = RouteBroker("k", 6, 1, 1, "other", {"0": "h:1"})
     book.note(RouteChanged("orders", Route("orders", "x", (others,))))
-    assert _find(book, _look(4), 0).verdict is Verdict.UNCLEAR
+    assert _find(book, _look(4), 0).verdict is Verdict.REFUSED
     assert _find(book, _look(), 0).verdict is Verdict.ABSENT
-    assert _find(book, TopicRefused("bills", "static"), 0).verdict is Verdict.UNCLEAR
+    assert _find(book, TopicRefused("bills", "static"), 0).verdict is Verdict.REFUSED
+    assert book.is_foreign("orders")
     assert list(book.own_topics()) == []

@@ -3,7 +3,12 @@
 import pytest
 from fairlead_client.routes.topic_route import BrokerData, QueueData, QueueMapping, TopicRoute
 
-from fairlead.bridges.rocketmq.route_look import RouteLook, TopicRefused, look_at_routes
+from fairlead.bridges.rocketmq.route_look import (
+    ClusterView,
+    RouteLook,
+    TopicRefused,
+    look_at_routes,
+)
 from fairlead.core.model import RouteBroker
 
 
@@ -17,6 +22,10 @@ def _route(
     )
 
 
+def _view(servers: int = 1, answered: int = 1) -> ClusterView:
+    return ClusterView("main", servers, answered, frozenset("ab"))
+
+
 def _broker(name: str, queues: int = 4, perm: int = 6) -> RouteBroker:
     return RouteBroker(name, perm, queues, queues, "main", {"0": f"{name}:1"})
 
@@ -24,23 +33,23 @@ def _broker(name: str, queues: int = 4, perm: int = 6) -> RouteBroker:
 def test_what_any_name_server_knows_is_there() -> None:
     """Brokers are united; while servers differ, more queues and all rights count."""
     answers = {"n1": _route("a", queues=4, perm=4), "n2": _route("a", "b", queues=8, order="a:8")}
-    look = look_at_routes("orders", answers, 2, "main")
-    assert look == RouteLook("orders", (_broker("a", 8), _broker("b", 8)), "a:8", complete=True)
+    look = look_at_routes("orders", answers, _view(2))
+    assert look == RouteLook("orders", (_broker("a", 8), _broker("b", 8)), "a:8", _view(2, 2))
 
 
 def test_a_silent_server_makes_the_look_incomplete() -> None:
     """The silent one may know more, even if another one knows nothing."""
-    assert look_at_routes("orders", {"n1": None}, 2, "main") == RouteLook(
-        "orders", (), None, complete=False
+    assert look_at_routes("orders", {"n1": None}, _view(2)) == RouteLook(
+        "orders", (), None, _view(2, 1)
     )
-    assert look_at_routes("orders", {"n1": None}, 1, "main") == RouteLook(
-        "orders", (), None, complete=True
+    assert look_at_routes("orders", {"n1": None}, _view()) == RouteLook(
+        "orders", (), None, _view(1, 1)
     )
 
 
 def test_a_shrinking_broker_keeps_its_readable_queues() -> None:
     """Operators take the right to write away first; the route says so and keeps the queues."""
-    look = look_at_routes("orders", {"n1": _route("a", perm=4)}, 1, "main")
+    look = look_at_routes("orders", {"n1": _route("a", perm=4)}, _view())
     assert isinstance(look, RouteLook)
     assert look.brokers == (_broker("a", perm=4),)
 
@@ -48,14 +57,14 @@ def test_a_shrinking_broker_keeps_its_readable_queues() -> None:
 def test_a_slave_alone_stays_readable_at_its_address() -> None:
     """Without its master a broker has the slave's address alone."""
     route = TopicRoute((QueueData("a", 1, 1, 6),), (BrokerData("a", "main", {1: "s:1"}),))
-    look = look_at_routes("orders", {"n1": route}, 1, "main")
+    look = look_at_routes("orders", {"n1": route}, _view())
     assert isinstance(look, RouteLook)
     assert look.brokers[0].addresses == {"1": "s:1"}
 
 
 def test_other_clusters_brokers_do_not_count() -> None:
     """Name servers serve several clusters, and a topic of one name may be in each."""
-    look = look_at_routes("orders", {"n1": _route("a", cluster="other")}, 1, "main")
+    look = look_at_routes("orders", {"n1": _route("a", cluster="other")}, _view())
     assert isinstance(look, RouteLook)
     assert look.brokers == ()
 
@@ -71,6 +80,6 @@ def test_other_clusters_brokers_do_not_count() -> None:
 )
 def test_topics_that_no_bridge_can_serve_are_named(topic: str, route: TopicRoute, why: str) -> None:
     """Each is refused with the reason, instead of a part of its queues."""
-    look = look_at_routes(topic, {"n1": route}, 1, "main")
+    look = look_at_routes(topic, {"n1": route}, _view())
     assert isinstance(look, TopicRefused)
     assert why in look.why
