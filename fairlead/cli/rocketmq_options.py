@@ -1,29 +1,27 @@
 """The options of commands that connect to RocketMQ: where it is, encryption and login."""
 
 import os
-import ssl
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import typer
 
 from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
-    from fairlead_client.remoting.acl_signature import Credentials
     from fairlead_client.remoting.connection import ConnectionSettings
 
 __all__ = ["RocketMQOptions"]
 
-_CONNECT_S: Final = 1.0
-_VARIABLES: Final = {
-    "accessKey": "ROCKETMQ_ACCESS_KEY",
-    "secretKey": "ROCKETMQ_SECRET_KEY",
-    "securityToken": "ROCKETMQ_SECURITY_TOKEN",
+_CONNECT_MS: Final = 1_000
+_LOGIN: Final = {
+    "accessKey": ("access_key", "ROCKETMQ_ACCESS_KEY"),
+    "secretKey": ("secret_key", "ROCKETMQ_SECRET_KEY"),
+    "securityToken": ("security_token", "ROCKETMQ_SECURITY_TOKEN"),
 }
-"""What conf/tools.yml of RocketMQ says -> the variable that says it instead."""
+"""What conf/tools.yml of RocketMQ says -> the setting, and the variable that says it instead."""
+_REMEDY: Final = "Check --namesrv, --acl-file and --tls-…; docs/bridges.md explains them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,47 +65,38 @@ class RocketMQOptions:
         """Return how to connect.
 
         Raises:
-            UsageError: a file cannot be read, or says something else.
+            UsageError: an address is none, or a file cannot be read or says something else.
         """
-        from fairlead_client.remoting.connection import ConnectionSettings
+        from fairlead_client.errors import SettingsError
+        from fairlead_client.settings.rocketmq_settings import rocketmq_settings
 
-        return ConnectionSettings(
-            connect_s=_CONNECT_S, tls=self._tls(), credentials=self._credentials()
-        )
-
-    def _tls(self) -> ssl.SSLContext | None:
-        if not (self.tls or self.tls_ca or self.tls_cert):
-            return None
+        files = {
+            "tls_ca_file": self.tls_ca,
+            "tls_cert_file": self.tls_cert,
+            "tls_key_file": self.tls_key,
+        }
+        given: dict[str, Any] = {name: str(path) for name, path in files.items() if path}
+        if self.tls or given:
+            given |= {"tls": True, "tls_check_hostname": not self.tls_any_host}
         try:
-            context = ssl.create_default_context(cafile=self.tls_ca)
-            if self.tls_cert is not None:
-                context.load_cert_chain(self.tls_cert, self.tls_key)
-        except (OSError, ssl.SSLError) as error:
-            raise UsageError(
-                f"--tls-ca, --tls-cert, --tls-key: {error}.",
-                remedy="Name PEM files that this user may read.",
-            ) from error
-        context.check_hostname = not self.tls_any_host
-        return context
+            settings = rocketmq_settings(
+                self.namesrv, {**given, **self._login(), "connect_timeout_ms": _CONNECT_MS}
+            )
+        except SettingsError as error:
+            raise UsageError(f"RocketMQ: {error}.", remedy=_REMEDY) from error
+        return settings.connection
 
-    def _credentials(self) -> "Credentials | None":
-        from fairlead_client.remoting.acl_signature import Credentials
-
-        said = {name: os.environ[key] for name, key in _VARIABLES.items() if os.environ.get(key)}
-        if self.acl_file is not None:
-            said = _read(self.acl_file) | said
-        if not said:
-            return None
-        for name in ("accessKey", "secretKey"):
-            if not said.get(name):
-                raise UsageError(
-                    f"{self.acl_file or 'login'}: {name} is missing.",
-                    remedy=f"Write it into --acl-file, or set {_VARIABLES[name]}.",
-                )
-        return Credentials(said["accessKey"], said["secretKey"], said.get("securityToken", ""))
+    def _login(self) -> dict[str, str]:
+        """Return who logs in: what the environment says, else the file."""
+        said = {} if self.acl_file is None else _read(self.acl_file)
+        for name, (option, variable) in _LOGIN.items():
+            value = os.environ.get(variable) or said.get(name)
+            if value:
+                said[option] = value
+        return {option: said[option] for option, _ in _LOGIN.values() if option in said}
 
 
-def _read(path: Path) -> Mapping[str, str]:
+def _read(path: Path) -> dict[str, str]:
     """Return the login in a file of lines such as ``accessKey: fairlead``."""
     try:
         text = path.read_text(encoding="utf-8")
@@ -120,6 +109,6 @@ def _read(path: Path) -> Mapping[str, str]:
     said = {}
     for line in text.splitlines():
         name, _, value = line.partition(":")
-        if name.strip() in _VARIABLES:
+        if name.strip() in _LOGIN:
             said[name.strip()] = value.strip().strip("'\"")
     return said

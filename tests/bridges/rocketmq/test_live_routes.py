@@ -1,77 +1,76 @@
-"""A real topic appears, grows and vanishes in the looks at a real name server."""
+"""A bridge watches a real cluster: topics appear, grow, vanish, and come again."""
 
-import itertools
-import uuid
+from fairlead.core.model import MessageQueue, Route
+from tests.kit.bridge import running
+from tests.kit.bridge_ledger import Ledger
+from tests.kit.bridge_requests import route_request
+from tests.kit.rocketmq_bridge import rocketmq_bridge
+from tests.kit.rocketmq_operator import RocketMQOperator
 
-import pytest
-from fairlead_client.remoting.codes import RequestCode
-from fairlead_client.remoting.command import Command
-from fairlead_client.remoting.connection import ConnectionSettings
-from fairlead_client.remoting.connections import Connections
-
-from fairlead.bridges.finding import Finding, Verdict
-from fairlead.bridges.rocketmq.route_book import RocketMQRouteBook
-from fairlead.bridges.rocketmq.route_look import look_at_routes
-from fairlead.embedded_rocketmq import EmbeddedRocketMQ
-from fairlead.rocketmq.name_servers import NameServers, addresses_of
-from tests.kit.awaiting import await_seen
-
-pytestmark = pytest.mark.broker
-
-_DELETE_IN_BROKER, _DELETE_IN_NAME_SERVER = 215, 216
-"""RequestCode.DELETE_TOPIC_IN_BROKER and DELETE_TOPIC_IN_NAMESRV."""
+_A, _BOTH = ("broker-a",), ("broker-a", "broker-b")
 
 
-def test_a_topic_appears_grows_and_vanishes(rocketmq_4: EmbeddedRocketMQ) -> None:
-    """Growth keeps the life, and the topic made again under the name has another one."""
-    topic = f"orders-{uuid.uuid4().hex[:8]}"
-    broker = rocketmq_4.address("broker-a")
-    servers = addresses_of(rocketmq_4.namesrv)
-    turns, lives = itertools.count(), itertools.count(1)
-    book = RocketMQRouteBook("main", confirm_ms=1, new_life=lambda: f"life-{next(lives)}")
-    with Connections(ConnectionSettings(call_s=20)) as connections:
-        names = NameServers(connections, servers, 20)
+def _route(ledger: Ledger, topic: str, queues: int, brokers: int, *, after: int = 0) -> Route:
+    """Return the topic's newest route, once it has so many queues on so many brokers."""
 
-        def make(queues: int) -> None:
-            fields = {
-                "topic": topic,
-                "defaultTopic": "TBW102",
-                "readQueueNums": str(queues),
-                "writeQueueNums": str(queues),
-                "perm": "6",
-                "topicFilterType": "SINGLE_TAG",
-                "topicSysFlag": "0",
-                "order": "false",
-            }
-            connections.call(broker, Command(RequestCode.UPDATE_AND_CREATE_TOPIC, fields))
+    def newest() -> Route | None:
+        routes = [each.route for each in ledger.routes[after:] if each.topic == topic]
+        found = routes[-1] if routes else None
+        if found is None or [each.read_queue_nums for each in found.brokers] != [queues] * brokers:
+            return None
+        return found
 
-        def find() -> Finding:
-            look = look_at_routes(topic, names.routes((topic,))[topic], len(servers), "main")
-            found = book.find(look, now_ms=next(turns))
-            if found.publish is not None:
-                book.note(found.publish)
-            return found
+    ledger.await_that(newest)
+    found = newest()
+    assert found is not None
+    return found
 
-        def becomes(verdict: Verdict) -> Finding:
-            return await_seen(
-                find, lambda found: found.verdict is verdict, what=f"the verdict {verdict}"
-            )
 
-        assert find().verdict is Verdict.ABSENT
-        make(2)
-        new = becomes(Verdict.NEW).route
-        assert new is not None
-        assert (new.identity, new.brokers[0].read_queue_nums) == ("life-1", 2)
-        assert new.brokers[0].addresses == {"0": broker}
-        make(4)
-        grown = becomes(Verdict.CHANGED).route
-        assert grown is not None
-        assert (grown.identity, grown.brokers[0].read_queue_nums) == ("life-1", 4)
-        connections.call(broker, Command(_DELETE_IN_BROKER, {"topic": topic}))
-        for server in servers:
-            connections.call(server, Command(_DELETE_IN_NAME_SERVER, {"topic": topic}))
-        becomes(Verdict.DELETED)
-        make(2)
-        again = becomes(Verdict.NEW).route
-        assert again is not None
-        assert again.identity == "life-2"
+def test_a_topic_appears_grows_shrinks_and_vanishes(
+    ledger: Ledger, bootstrap: str, operator: RocketMQOperator, topic: str
+) -> None:
+    """All that keeps its life; made again under the name it has another one."""
+    bridge = rocketmq_bridge(operator.cluster, bootstrap, ledger.names.prefix)
+    with running(bridge):
+        ledger.ask(route_request("g", topic))
+        ledger.await_that(lambda: [each.topic for each in ledger.absent] == [topic])
+        operator.make(topic, 2, _A)
+        new = _route(ledger, topic, 2, 1)
+        assert new.brokers[0].addresses == {"0": operator.cluster.address("broker-a")}
+        operator.make(topic, 4, _BOTH)
+        grown = _route(ledger, topic, 4, 2)
+        operator.make(topic, 4, _BOTH, perm=4)
+        ledger.await_that(lambda: [each.perm for each in _newest(ledger).brokers] == [4, 4])
+        operator.delete(topic, _BOTH)
+        ledger.await_that(lambda: ledger.routes[-1].route is None)
+        before = len(ledger.routes)
+        operator.make(topic, 2, _A)
+        again = _route(ledger, topic, 2, 1, after=before)
+    assert grown.identity == new.identity
+    assert again.identity != new.identity
+
+
+def test_a_topic_made_again_between_two_looks_has_another_life(
+    ledger: Ledger, bootstrap: str, operator: RocketMQOperator, topic: str
+) -> None:
+    """Its ends fell, and what it holds is younger; a restarted bridge had kept the life."""
+    queue = MessageQueue(topic, "broker-a", 0)
+    operator.make(topic, 1, _A)
+    operator.send(queue, 5)
+    prefix = ledger.names.prefix
+    with running(rocketmq_bridge(operator.cluster, bootstrap, prefix, topic)):
+        first = _route(ledger, topic, 1, 1)
+    bridge = rocketmq_bridge(operator.cluster, bootstrap, prefix, topic)
+    with running(bridge):
+        ledger.await_that(lambda: bridge.figures.looks > 1)
+        operator.delete(topic, _A)
+        operator.make(topic, 1, _A)
+        operator.send(queue, 2)
+        ledger.await_that(lambda: _newest(ledger).identity != first.identity)
+    lives = [each.route.identity for each in ledger.routes if each.route is not None]
+    assert lives[:-1] == [first.identity] * (len(lives) - 1)
+
+
+def _newest(ledger: Ledger) -> Route:
+    route = ledger.routes[-1].route
+    return Route("", "", ()) if route is None else route

@@ -18,18 +18,18 @@ from tests.kit.awaiting import await_seen
 if TYPE_CHECKING:
     from fairlead.embedded_rocketmq import EmbeddedRocketMQ
 
-__all__ = ["RocketMQTopics"]
+__all__ = ["RocketMQOperator"]
 
 _DELETE_IN_BROKER, _DELETE_IN_NAME_SERVER = 215, 216
 """RequestCode.DELETE_TOPIC_IN_BROKER and DELETE_TOPIC_IN_NAMESRV."""
 _CALL_S = 20.0
 
 
-class RocketMQTopics:
+class RocketMQOperator:
     """An operator and a producer of one cluster; close it at the end."""
 
     def __init__(self, cluster: "EmbeddedRocketMQ") -> None:
-        self._cluster = cluster
+        self.cluster = cluster
         self._connections = Connections(ConnectionSettings(call_s=_CALL_S))
 
     def close(self) -> None:
@@ -55,7 +55,7 @@ class RocketMQTopics:
         """Delete a topic, as `mqadmin deleteTopic` does."""
         for broker in brokers:
             self._call(broker, Command(_DELETE_IN_BROKER, {"topic": topic}))
-        for server in self._cluster.namesrv.split(";"):
+        for server in self.cluster.namesrv.split(";"):
             self._connections.call(server, Command(_DELETE_IN_NAME_SERVER, {"topic": topic}))
 
     def make_group(self, group: str, brokers: Sequence[str]) -> None:
@@ -99,4 +99,4 @@ class RocketMQTopics:
         return table.get((queue.topic, group), {}).get(queue.queue_id)
 
     def _call(self, broker: str, command: Command) -> Command:
-        return self._connections.call(self._cluster.address(broker), command)
+        return self._connections.call(self.cluster.address(broker), command)

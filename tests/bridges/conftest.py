@@ -1,4 +1,4 @@
-"""Fixtures of the tests of the Kafka bridge."""
+"""Fixtures of the tests of bridges."""
 
 import uuid
 from collections.abc import Iterator
