@@ -2,7 +2,7 @@
 
 What is new is published at once. What is missing (the topic, a broker, queues) must be missing in a
 look with answers of all name servers, and in another one after ``confirm_ms``. A broker that no
-name server knows is away, and keeps its queues.
+name server knows is away, and keeps its queues (ADR 0240).
 
 RocketMQ's topics have no id. The bridge gives each a life id, so that offsets of a deleted topic
 never count for the next one of its name.

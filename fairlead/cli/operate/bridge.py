@@ -169,7 +169,7 @@ def rocketmq(
     ] = 600_000,
     topic_prefix: TopicPrefixOption = None,
     metrics_host: MetricsHostOption = "127.0.0.1",
-    metrics_port: MetricsPortOption = 9_467,
+    metrics_port: MetricsPortOption = 9_466,
     supervise: SuperviseOption = False,
     profile: ProfileOption = None,
     config: ConfigOption = None,

@@ -14,7 +14,7 @@ from tests.kit.rocketmq_operator import RocketMQOperator
 def test_commits_bounds_and_times_on_both_lines(
     ledger: Ledger, bootstrap: str, either: RocketMQOperator, topic: str
 ) -> None:
-    """None is told from 0, also for a group that nobody ever made."""
+    """A queue without a commit is none with offset 0, also for a group that nobody ever made."""
     either.make(topic, 3, ["broker-a"])
     none, zero, some = (MessageQueue(topic, "broker-a", number) for number in range(3))
     for queue in (none, zero, some):
