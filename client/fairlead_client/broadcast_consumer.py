@@ -3,8 +3,6 @@
 from pathlib import Path
 from typing import Unpack
 
-from kafka import KafkaConsumer
-
 from fairlead_client.consume.broadcast.broadcast_member import BroadcastMember
 from fairlead_client.consume.broadcast.broadcast_runner import BroadcastRunner
 from fairlead_client.consume.broadcast.offset_file import DEFAULT_FOLDER
@@ -34,6 +32,9 @@ class BroadcastConsumer(BroadcastMember, Consumer):
         SettingsError: a setting cannot work.
     """
 
+    # The engine assigns no queues here, and the runner follows the routes.
+    WATCHES_ASSIGNMENTS = False
+
     @by_keyword("topics", "group", "bootstrap", "client_id")
     def __init__(
         self,
@@ -59,6 +60,3 @@ class BroadcastConsumer(BroadcastMember, Consumer):
 
     def _connect_reader(self, runner: BroadcastRunner) -> None:
         self._in_flight.connect(runner.report)
-
-    def _watch_assignments(self, kafka: KafkaConsumer) -> None:
-        """Do nothing: the engine assigns no queues here, and the runner follows the routes."""

@@ -1,56 +1,30 @@
-"""The client for Kafka data: an iterator over the messages of the queues that it owns."""
+"""The simplest client: an iterator over the messages of the queues that it owns."""
 
-from collections import deque
-from collections.abc import Iterator, Mapping, Sequence
-from contextlib import suppress
+from collections.abc import Iterator, Sequence
 from threading import get_ident
 from time import monotonic
 from types import TracebackType
-from typing import Any, Final, Unpack
-
-from kafka import KafkaConsumer
-from kafka.errors import KafkaConfigurationError, KafkaError
-from kafka.structs import TopicPartition
+from typing import ClassVar, Unpack
 
 from fairlead_client.consume.in_flight import InFlight
+from fairlead_client.consume.kafka_reading import KafkaReading
 from fairlead_client.consume.member import Member
 from fairlead_client.consume.pull.messages import message_of
+from fairlead_client.consume.reading import Ownership, Reading
+from fairlead_client.consume.source_reading import SourceReading
 from fairlead_client.errors import ClientClosedError
 from fairlead_client.message import Message
-from fairlead_client.model import Epoch, Queue, Subscription
+from fairlead_client.model import Queue, Subscription
+from fairlead_client.rocketmq.data_plane import source_of, store_of
 from fairlead_client.session.application import Application
+from fairlead_client.session.failure import Failure
 from fairlead_client.session.observer import Observer
 from fairlead_client.settings.client_settings import Settings, SettingsArguments
 from fairlead_client.settings.keywords import by_keyword
 from fairlead_client.settings.setting_types import check_type
-from fairlead_client.transport.absent_topics import drop_absent_topics
-from fairlead_client.transport.connection import (
-    connect,
-    data_options,
-    request_timeout_ms,
-)
 from fairlead_client.transport.control_thread import ControlThread
-from fairlead_client.transport.decoding import decode_key
-from fairlead_client.transport.granted_fetch import GrantedFetch
-from fairlead_client.transport.offset_correction import report_correction
 from fairlead_client.transport.offset_store import OffsetStore
-from fairlead_client.transport.own_assignments import own_assignments
-from fairlead_client.transport.queue_partition import known_topics, partition_of_queue
 from fairlead_client.transport.tags import TAG_HEADER, immediate_filter
-from fairlead_client.transport.topics import Topics
-
-SLICE_SECONDS: Final = 0.25
-"""The longest fetch. Only a record ends a fetch early, so stop() may wait this long."""
-FETCH_WAIT_MS: Final = 250
-"""How long a broker holds a fetch. It answers in turn, so a new queue waits for this fetch."""
-GATEWAY_SLICE_SECONDS: Final = 0.05
-"""With a gateway no record of the fetch says that a queue starts."""
-GATEWAY_FETCH_WAIT_MS: Final = 100
-RETRY_SECONDS: Final = 0.2
-WATCH_SECONDS: Final = 0.15
-"""How long the consumer waits for queues to start after it has read an assignment."""
-WATCH_SLICE_SECONDS: Final = 0.05
-"""How long one such wait takes before the consumer looks at its fetched records again."""
 
 
 class Consumer(Member):
@@ -66,15 +40,19 @@ class Consumer(Member):
 
     Args:
         explicit_done: whether only `done` finishes a message.
-        tag_header: the Kafka header that holds a message's tag.
-        offset_store: where to commit positions instead of Kafka's group offsets.
+        tag_header: the header that holds a message's tag.
+        offset_store: where to commit positions instead of the group's offsets of the data plane.
         observer: receives events, such as a ClientMetrics.
         settings: see `Settings`.
 
     Raises:
         SettingsError: a setting cannot work, such as a filter that is no list of tags. Retry
-            topics are refused: this consumer would hand out their messages before they are due.
+            topics of Kafka are refused: this consumer would hand out their messages before they
+            are due.
     """
+
+    WATCHES_ASSIGNMENTS: ClassVar[bool] = True
+    """Whether it fetches its own assignments on Kafka too, so that a new one ends a fetch early."""
 
     @by_keyword("topics", "group", "bootstrap")
     def __init__(
@@ -89,22 +67,28 @@ class Consumer(Member):
         chosen = Settings.of(type(self), settings, message_model=self.MESSAGE_MODEL)
         self._tag_header = tag_header
         self._filter = immediate_filter(chosen, chosen.topics, tag_header)
-        super().__init__(chosen, offset_store=offset_store, observer=observer)
+        super().__init__(chosen, offset_store=store_of(chosen, offset_store), observer=observer)
         self._explicit_done = explicit_done
-        self._slice_seconds = GATEWAY_SLICE_SECONDS if chosen.gateway else SLICE_SECONDS
         self._in_flight = InFlight(self._observer)
-        self._kafka: KafkaConsumer | None = None
-        self._seen_changes = -1
-        self._seen_starts = 0
-        self._reading: dict[TopicPartition, tuple[Queue, Epoch]] = {}
-        self._assignments: tuple[TopicPartition, ...] = ()
-        self._fetched: deque[Any] = deque()
+        self._read_failure: Failure | None = None
         self._last: Message | None = None
         self._polling: int | None = None
-        self._watch_until = 0.0
-        self._watched_starts = -1
-        wait_ms = request_timeout_ms(chosen)
-        self._granted_fetch = GrantedFetch(chosen, self._granted, self._queue_of, wait_ms)
+        ownership = Ownership(self._epoch_of, self._granted)
+        source = source_of(chosen, None, tag_header, self._granted)
+        self._reading: Reading = (
+            KafkaReading(
+                chosen,
+                self.client_id,
+                self._in_flight,
+                ownership,
+                self._observer,
+                watches=self.WATCHES_ASSIGNMENTS,
+            )
+            if source is None
+            else SourceReading(
+                source, self._in_flight, ownership, self._observer, self._read_failed
+            )
+        )
 
     def __iter__(self) -> Iterator[Message]:
         """Yield messages until `stop` or `close`; raise the error that closed the client."""
@@ -134,10 +118,10 @@ class Consumer(Member):
         try:
             super().start()
         except BaseException:
-            self._disconnect()
+            self._reading.close()
             raise
         if self._stopping:
-            self._disconnect()
+            self._reading.close()
 
     def poll(self, timeout_ms: int = 1_000) -> Message | None:
         """Return the next message, or None if none comes within `timeout_ms`.
@@ -169,7 +153,7 @@ class Consumer(Member):
             left = deadline - monotonic()
             if left <= 0:
                 return None
-            self._fetch(min(left, self._slice_seconds))
+            self._reading.fetch(left)
         return None
 
     def done(self, message: Message) -> bool:
@@ -192,6 +176,7 @@ class Consumer(Member):
         wanted = immediate_filter(self._settings, topics, self._tag_header)
         super().subscribe(topics)
         self._filter = wanted
+        self._reading.subscribe(self._subscribed)
 
     def close(self, timeout_ms: int | None = None) -> None:
         """Leave the group. From another thread it first waits for the messages in hand."""
@@ -202,7 +187,7 @@ class Consumer(Member):
             self._in_flight.give_up()
         super().close(timeout_ms)
         if self._polling in (None, get_ident()):
-            self._disconnect()
+            self._reading.close()
 
     def _finish_last(self) -> None:
         message, self._last = self._last, None
@@ -211,15 +196,13 @@ class Consumer(Member):
 
     def _next_fetched(self) -> Message | None:
         for queue in self._in_flight.rewind(self._epoch_of):
-            # Fetch again from the rewound offset: the fetched records lie behind it.
-            self._reading.pop(partition_of_queue(queue), None)
-        self._follow_changes()
-        while self._fetched:
-            record = self._fetched.popleft()
-            known = self._reading.get(_partition(record))
-            if known is None:
+            self._reading.again(queue)
+        self._reading.follow()
+        while (taken := self._reading.take()) is not None:
+            queue, epoch, record, after = taken
+            if record is None:
+                self._in_flight.skip(queue, epoch, after)
                 continue
-            queue, epoch = known
             message = message_of(queue, epoch, record)
             if self._in_flight.hand_out(message, self._epoch_of):
                 if self._filter.wanted(queue.topic, (record,)):
@@ -229,138 +212,17 @@ class Consumer(Member):
                 self._in_flight.done(message, self._epoch_of)
                 continue
             if self._in_flight.awaits_lease(message):
-                self._fetched.appendleft(record)
+                self._reading.put_back(taken)
                 return None
         return None
 
-    def _follow_changes(self) -> None:
-        """Read the queues that may be read, from where each goes on."""
-        changes, starts = self._in_flight.changes, self._in_flight.starts
-        if changes == self._seen_changes or self._kafka is None:
-            return
-        if self._was_assigned_now() and starts == self._seen_starts and self._may_read():
-            # A queue that stops hands out nothing; it can stay in the fetch a little longer.
-            return
-        readable = {
-            queue: place
-            for queue, place in self._in_flight.readable().items()
-            if not self._granted_fetch.identities.holds(queue)
-        }
-        reading = {
-            partition_of_queue(queue): (queue, epoch) for queue, (epoch, _) in readable.items()
-        }
-        begun = [
-            partition for partition, work in reading.items() if self._reading.get(partition) != work
-        ]
-        # Records fetched for an earlier tenure would leave a gap before the new start.
-        self._fetched = deque(
-            record
-            for record in self._fetched
-            if (partition := _partition(record)) in reading and partition not in begun
-        )
-        self._watch_assignments(self._kafka)
-        self._kafka.assign([*reading, *self._assignments])
-        if begun:
-            self._granted_fetch.identities.note_grant()
-        for partition in begun:
-            queue, epoch = reading[partition]
-            offset = readable[queue][1]
-            self._kafka.seek(partition, offset)
-            self._observer.reading(queue, epoch, offset)
-        self._reading = reading
-        self._seen_changes, self._seen_starts = changes, starts
+    @property
+    def _last_failure(self) -> Failure | None:
+        # An error of reading counts only if nothing else went wrong.
+        return super()._last_failure or self._read_failure
 
-    def _fetch(self, seconds: float) -> None:
-        if self._granted_fetch.may_read_again(self._kafka):
-            self._seen_changes = -1
-        if self._kafka is None or not self._may_read():
-            self._in_flight.wait_for_change(self._seen_changes, seconds)
-            return
-        left = self._watch_until - monotonic()
-        if left > 0 and self._watched_starts == self._seen_starts:
-            # A queue that starts now would have to wait for the end of a fetch.
-            self._in_flight.wait_for_start(self._seen_starts, min(seconds, left))
-            return
-        watches = self._watches()
-        timeout_ms = 0 if watches else int(seconds * 1_000)
-        for partition, records in self._poll_kafka(self._kafka, timeout_ms).items():
-            if partition not in self._assignments:
-                self._fetched.extend(records)
-                continue
-            mine = (self._settings.group, self.client_id)
-            if any(decode_key(record.key or b"") == mine for record in records):
-                self._watch_until = monotonic() + WATCH_SECONDS
-                self._watched_starts = self._seen_starts
-        for partition, (queue, epoch) in self._reading.items():
-            end = self._kafka.highwater(partition)
-            if end is not None:
-                self._in_flight.note_end(queue, epoch, end)
-        if watches and not self._fetched:
-            self._in_flight.wait_for_start(self._seen_starts, min(seconds, WATCH_SLICE_SECONDS))
-
-    def _poll_kafka(
-        self, kafka: KafkaConsumer, timeout_ms: int
-    ) -> Mapping[TopicPartition, list[Any]]:
-        """Poll once, and correct an offset that lies outside of its partition.
-
-        A topic that has replaced the granted one returns nothing, and no offset of it is corrected.
-        """
-        fetched = self._granted_fetch.poll(kafka, timeout_ms)
-        for partition, (offset, corrected) in fetched.moved.items():
-            self._correct(partition, offset, corrected)
-        if fetched.changed:
-            self._seen_changes = -1
-        if fetched.unsure:
-            self._reading = {}
-        return fetched.records
-
-    def _queue_of(self, partition: TopicPartition) -> Queue | None:
-        return self._reading.get(partition, (None,))[0]
-
-    def _correct(self, partition: TopicPartition, offset: int, corrected: int) -> None:
-        """Continue a queue at its corrected offset, before or behind its fetched records."""
-        known = self._reading.get(partition)
-        if known is None:
-            return
-        queue, epoch = known
-        report_correction(self._observer, queue, epoch, offset, corrected)
-        buffered = [record for record in self._fetched if _partition(record) == partition]
-        if not buffered or corrected < offset:
-            self._fetched = deque(
-                record for record in self._fetched if _partition(record) != partition
-            )
-            self._in_flight.correct(queue, epoch, corrected)
-
-    def _watches(self) -> bool:
-        """Whether the queues to read may change at any moment, which a fetch does not notice."""
-        return self._was_assigned_now() or (self._thread is not None and self._thread.gated)
-
-    def _was_assigned_now(self) -> bool:
-        """Whether this client has just read an assignment."""
-        return monotonic() < self._watch_until
-
-    def _may_read(self) -> bool:
-        """Test the lease before each poll: the process may have been suspended meanwhile."""
-        return any(self._epoch_of(queue) == epoch for queue, epoch in self._reading.values())
-
-    def _watch_assignments(self, kafka: KafkaConsumer) -> None:
-        """Fetch this client's assignments too, so that a new one ends a fetch early.
-
-        The session reads what they say.
-        """
-        if self._assignments:
-            return
-        partition = own_assignments(kafka, self._settings, self.client_id)
-        if partition is not None:
-            end = kafka.end_offsets([partition])[partition]
-            self._assignments = (partition,)
-            kafka.assign([*self._reading, partition])
-            kafka.seek(partition, end)
-
-    def _disconnect(self) -> None:
-        if self._kafka is not None:
-            self._kafka.close(autocommit=False, timeout_ms=0)
-            self._kafka = None
+    def _read_failed(self, error: Exception) -> None:
+        self._read_failure = Failure.now(error)
 
     def _mark_doubtful(self, queue: Queue) -> None:
         self._in_flight.mark_doubtful(queue)
@@ -374,27 +236,5 @@ class Consumer(Member):
         return thread
 
     def _connect(self, thread: ControlThread, deadline: float) -> None:
-        """Connect to the data, and learn the partitions before the engine grants the first one."""
-        options = {
-            **data_options(self._settings, self.client_id),
-            "fetch_max_wait_ms": GATEWAY_FETCH_WAIT_MS if self._settings.gateway else FETCH_WAIT_MS,
-            **self._settings.fetch,
-        }
-        own = () if self._settings.gateway else (Topics(self._settings.prefix).assignments,)
-        topics = [*known_topics(self._settings.subscriptions(0)), *own]
-        while self._kafka is None:
-            try:
-                self._kafka = connect(KafkaConsumer, options, topics)
-            except KafkaConfigurationError:
-                raise
-            except KafkaError:
-                if thread.ended.wait(RETRY_SECONDS) or monotonic() > deadline:
-                    raise
-        drop_absent_topics(self._kafka)
-        # If this fails, the consumer tries again when it gets its first queue.
-        with suppress(KafkaError):
-            self._watch_assignments(self._kafka)
-
-
-def _partition(record: Any) -> TopicPartition:
-    return TopicPartition(record.topic, record.partition)
+        """Connect to the data, and learn the queues before the engine grants the first one."""
+        self._reading.connect(thread, deadline)

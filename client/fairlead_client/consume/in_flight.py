@@ -200,6 +200,16 @@ class InFlight(Application):
                 work.next_offset = offset
                 self._progress.add(queue)
 
+    def skip(self, queue: Queue, epoch: Epoch, offset: int) -> None:
+        """Go on at this offset: nobody wants what lies between it and the last message."""
+        with self._changed:
+            work = self._works.get(queue)
+            if work is None or work.epoch != epoch or work.stopping_since is not None:
+                return
+            if offset > work.next_offset:
+                work.next_offset = offset
+                self._progress.add(queue)
+
     def mark_doubtful(self, queue: Queue) -> None:
         """Note that the application heard it does not own a queue: messages in hand don't count."""
         work = self._works.get(queue)

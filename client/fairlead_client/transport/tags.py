@@ -57,13 +57,12 @@ def immediate_filter(
     """Return the filter of a consumer that hands out messages at once, whether due or not.
 
     Raises:
-        SettingsError: the client cannot evaluate an expression, a topic is a retry topic, or the
-            messages are RocketMQ's.
+        SettingsError: the client cannot evaluate an expression, or a topic is a retry topic of
+            Kafka.
     """
-    if settings.reads_rocketmq:
-        problem = "this consumer reads Kafka only"
-        raise SettingsError("data_plane", problem, "use a PullConsumer or a PushConsumer")
     wanted = settings.subscribing(topics, 0)
+    if settings.reads_rocketmq:  # Its brokers hold messages back until they are due.
+        return TagFilter(wanted, tag_header)
     for subscription in wanted:
         if retried_group(subscription.topic) is not None:
             raise SettingsError(

@@ -268,7 +268,7 @@ def test_grant_ends_the_fetch(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """The record that grants a new queue wakes a consumer that waits for messages."""
-    monkeypatch.setattr("fairlead_client.consumer.SLICE_SECONDS", 60.0)
+    monkeypatch.setattr("fairlead_client.consume.kafka_reading.SLICE_SECONDS", 60.0)
     read: SimpleQueue[Queue] = SimpleQueue()
 
     class Looking(Observer):

@@ -1,5 +1,6 @@
 """Consumers of RocketMQ's queues on real brokers, with the engine's side by hand."""
 
+import asyncio
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from queue import SimpleQueue
@@ -8,12 +9,15 @@ from uuid import uuid4
 
 import pytest
 from fairlead_client import (
+    AsyncConsumer,
     ConsumeContext,
+    Consumer,
     ConsumeResult,
     Message,
     PullConsumer,
     PushConsumer,
     Queue,
+    Subscription,
 )
 from fairlead_client.rocketmq.rocketmq_message import RocketMQMessage
 
@@ -22,6 +26,8 @@ from tests.kit.rocketmq_topic import RocketMQTopic
 
 if TYPE_CHECKING:
     from tests.broker.conftest import ScriptedEngine
+
+    from tests.kit.gateway_server import Transport
 
 WAIT = 30.0
 
@@ -40,7 +46,7 @@ def reading(member: Callable[..., Any], topic: RocketMQTopic) -> Callable[..., A
 
     def make(kind: Any, client_id: str, **settings: Any) -> Any:
         where = {"data_plane": "rocketmq", "namesrv": topic.namesrv, "topics": [topic.name]}
-        return member(kind, client_id, **where, **settings)
+        return member(kind, client_id, **where | settings)
 
     return make
 
@@ -130,3 +136,65 @@ def test_a_pull_consumer_polls_and_pulls(
     assert (after, [each.value for each in messages]) == (8, [b"5", b"6", b"7"])
     one.seek(queue, 18)
     assert [each.offset for each in one.poll(WAIT * 1_000)] == [18, 19]
+
+
+def test_a_consumer_hands_a_queue_over(
+    engine: "ScriptedEngine", reading: Callable[..., Any], topic: RocketMQTopic
+) -> None:
+    """Two consumers of one tag get each of its messages once; what nobody wants is passed."""
+    queue = topic.queues[0]
+    for tag in ("a", "b", "a", "b"):
+        topic.send(queue, [tag.encode()] * 5, tag=tag)
+    wanted = {"topics": [Subscription(topic.name, expression="a")]}
+    first, second = (reading(Consumer, name, **wanted) for name in ("first", "second"))
+    beats = engine.heartbeat("first"), engine.heartbeat("second")
+    engine.grant(beats[0], queue, 1)
+    found = [_next(first) for _ in range(7)]
+    engine.grant(beats[1], queue, 2, after=((beats[0], 1),))
+    engine.revoke(beats[0], queue, 1, record=2)
+    engine.applied("first", 2)
+    assert first.poll(0) is None
+    assert engine.release(queue, 1)["position"] == [0, found[-1].offset + 1]
+    found += [_next(second) for _ in range(3)]
+    assert [each.offset for each in found] == [*range(5), *range(10, 15)]
+    assert {each.value for each in found} == {b"a"}
+    second.poll(0)
+    group = topic.offsets(engine.group)
+    # The messages of the other tag at the end count as passed.
+    await_seen(lambda: group.committed(queue), lambda at: at == 20, what="a commit of all")
+
+
+@pytest.mark.parametrize("transport", ["gateway"], indirect=True)
+def test_a_consumer_for_asyncio(
+    engine: "ScriptedEngine", transport: "Transport", topic: RocketMQTopic
+) -> None:
+    """It reads RocketMQ's queues on its event loop, through a gateway, and Kafka knows nothing."""
+    queue = topic.queues[0]
+    topic.send(queue, [b"%d" % number for number in range(20)])
+    assert transport.gateway is not None
+    where = {"data_plane": "rocketmq", "namesrv": topic.namesrv, "gateway": transport.gateway}
+
+    async def work() -> None:
+        found: list[Message] = []
+        async with (
+            asyncio.timeout(WAIT),
+            AsyncConsumer(
+                client_id="a", group=engine.group, topics=[topic.name], **where
+            ) as consumer,
+        ):
+            engine.grant(await asyncio.to_thread(engine.heartbeat, "a"), queue, 1)
+            async for message in consumer:
+                found.append(message)
+                if len(found) == 20:
+                    break
+        assert [each.value for each in found] == [b"%d" % number for number in range(20)]
+        assert all(isinstance(each, RocketMQMessage) for each in found)
+
+    asyncio.run(work())
+    assert engine.release(queue, 1)["position"] == [0, 20]
+
+
+def _next(consumer: Consumer) -> Message:
+    message = consumer.poll(int(WAIT * 1_000))
+    assert message is not None
+    return message

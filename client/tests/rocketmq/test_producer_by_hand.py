@@ -48,7 +48,7 @@ class Cluster:
         def serve(command: Command) -> list[Command]:
             self.sent.append((broker, command))
             answer = response(command, code=self.codes.get(broker, 0), remark="as the test says")
-            answer.fields["queueOffset"] = "7"  # type: ignore[index]
+            answer.fields["queueOffset"] = "7"
             return [answer]
 
         return serve
