@@ -147,7 +147,7 @@ def test_an_offset_outside_of_its_queue() -> None:
 
 
 def test_a_queue_that_fails_rests(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Its error is told, and it is asked for again a second later."""
+    """Its error is reported, and it is asked for again a second later."""
     times = [0]
     monkeypatch.setattr(source_reading, "now_ms", lambda: times[0])
     scene, error = Scene(), ValueError("broken")

@@ -1,6 +1,7 @@
 """Topics of a real RocketMQ, of each test's own."""
 
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from typing import Any
 from uuid import uuid4
 
@@ -8,9 +9,15 @@ import pytest
 
 from tests.kit.rocketmq_topic import RocketMQTopic
 
-LINES = pytest.mark.parametrize(
-    "cluster", ["rocketmq", pytest.param("rocketmq_4", marks=pytest.mark.slow)], indirect=True
-)
+
+@pytest.hookimpl(tryfirst=True)
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Mark what asks for a cluster, whose line only a parameter names."""
+    for item in items:
+        own = item.path.is_relative_to(Path(__file__).parent)
+        if own and "cluster" in getattr(item, "fixturenames", ()):
+            item.add_marker(pytest.mark.slow)
+            item.add_marker(pytest.mark.broker)
 
 
 @pytest.fixture

@@ -9,10 +9,9 @@ from uuid import uuid4
 
 import pytest
 from fairlead_client import NoRouteError, OutgoingMessage, Producer, by_hash
-from tests.rocketmq.conftest import LINES
 
 from tests.kit.awaiting import await_seen
-from tests.kit.rocketmq_topic import RocketMQTopic
+from tests.kit.rocketmq_topic import LINES, RocketMQTopic
 
 if TYPE_CHECKING:
     from fairlead.embedded_rocketmq import EmbeddedRocketMQ

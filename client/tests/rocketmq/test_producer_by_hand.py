@@ -26,7 +26,7 @@ from tests.kit.remoting_server import response, serving
 ABSENT = 17
 
 
-class Cluster:
+class Servers:
     """A name server and two brokers; each does what the test sets.
 
     Attributes:
@@ -71,23 +71,23 @@ class Cluster:
 
 
 @pytest.fixture
-def cluster() -> Iterator[Cluster]:
+def servers() -> Iterator[Servers]:
     """Servers that answer well."""
     with ExitStack() as stack:
-        yield Cluster(stack)
+        yield Servers(stack)
 
 
-def _producing(cluster: Cluster, **settings: Any) -> Producer:
-    return Producer(data_plane="rocketmq", namesrv=cluster.namesrv, **settings)
+def _producing(servers: Servers, **settings: Any) -> Producer:
+    return Producer(data_plane="rocketmq", namesrv=servers.namesrv, **settings)
 
 
-def test_all_parts_of_a_message(cluster: Cluster) -> None:
+def test_all_parts_of_a_message(servers: Servers) -> None:
     """Key, tag, headers and delay are properties in the request; the id is the result's."""
     headers = (("colour", b"blue"),)
     message = OutgoingMessage("orders", b"body", b"k1 k2", "paid", headers, 1_000, 3)
-    with _producing(cluster, group="shop") as producer:
+    with _producing(servers, group="shop") as producer:
         result = producer.send(message)
-    ((broker, command),) = cluster.sent
+    ((broker, command),) = servers.sent
     fields = command.fields
     assert (result.broker, result.queue.broker_name, result.offset) == (broker, broker, 7)
     assert result.status is SendStatus.SEND_OK
@@ -118,85 +118,85 @@ def test_all_parts_of_a_message(cluster: Cluster) -> None:
         ({"delay_level": "3"}, "delay_level"),
     ],
 )
-def test_what_rocketmq_cannot_keep(cluster: Cluster, given: dict[str, Any], field: str) -> None:
+def test_what_rocketmq_cannot_keep(servers: Servers, given: dict[str, Any], field: str) -> None:
     """The error names the part and the remedy, and nothing is sent."""
-    with _producing(cluster) as producer:
+    with _producing(servers) as producer:
         with pytest.raises(MessageError, match=f"^{field}: .*; ") as raised:
             producer.send(OutgoingMessage(**{"topic": "orders", "value": b"1"} | given))
         assert raised.value.field == field
-    assert cluster.sent == []
+    assert servers.sent == []
 
 
-def test_a_busy_broker(cluster: Cluster) -> None:
+def test_a_busy_broker(servers: Servers) -> None:
     """The message goes to the other broker, and so do the next ones."""
-    cluster.codes["A"] = 2
-    with _producing(cluster) as producer:
+    servers.codes["A"] = 2
+    with _producing(servers) as producer:
         brokers = [producer.send(OutgoingMessage("orders", b"1")).broker for _ in range(20)]
         assert producer.brokers()["A"].suspect
     assert set(brokers) == {"B"}
-    assert [broker for broker, _ in cluster.sent].count("A") == 1
+    assert [broker for broker, _ in servers.sent].count("A") == 1
 
 
-def test_a_message_that_no_broker_takes(cluster: Cluster) -> None:
+def test_a_message_that_no_broker_takes(servers: Servers) -> None:
     """One attempt is made, and the error has the broker's words."""
-    cluster.codes = {"A": 13, "B": 13}
+    servers.codes = {"A": 13, "B": 13}
     with (
-        _producing(cluster) as producer,
+        _producing(servers) as producer,
         pytest.raises(SendFailedError, match="13: as the test says") as raised,
     ):
         producer.send(OutgoingMessage("orders", b"1"))
-    assert len(raised.value.attempts) == len(cluster.sent) == 1
+    assert len(raised.value.attempts) == len(servers.sent) == 1
 
 
-def test_a_broker_that_did_not_flush_in_time(cluster: Cluster) -> None:
+def test_a_broker_that_did_not_flush_in_time(servers: Servers) -> None:
     """It has the message: nobody sends it again, and the result says how it is stored."""
-    cluster.codes = {"A": 10, "B": 10}
-    with _producing(cluster) as producer:
+    servers.codes = {"A": 10, "B": 10}
+    with _producing(servers) as producer:
         result = producer.send(OutgoingMessage("orders", b"1"))
     assert result.status is SendStatus.FLUSH_DISK_TIMEOUT
-    assert len(cluster.sent) == 1
+    assert len(servers.sent) == 1
 
 
-def test_an_unknown_topic(cluster: Cluster) -> None:
+def test_an_unknown_topic(servers: Servers) -> None:
     """It is an error, unless topics are to be created; then the request says by which one."""
     with (
-        _producing(cluster) as producer,
+        _producing(servers) as producer,
         pytest.raises(NoRouteError, match=r"'new' has no route .*; create it, or give"),
     ):
         producer.send(OutgoingMessage("new", b"1"))
     with (
-        _producing(cluster, create_topics=True) as producer,
+        _producing(servers, create_topics=True) as producer,
         pytest.raises(NoRouteError, match="create it, or check namesrv"),
     ):
         producer.send(OutgoingMessage("new", b"1"))
-    cluster.topics["TBW102"] = ["B"]
-    with _producing(cluster, create_topics=True) as producer:
+    servers.topics["TBW102"] = ["B"]
+    with _producing(servers, create_topics=True) as producer:
         assert producer.send(OutgoingMessage("new", b"1")).broker == "B"
-    assert cluster.sent[-1][1].fields["c"] == "TBW102"
+    assert servers.sent[-1][1].fields["c"] == "TBW102"
 
 
 def test_a_name_server_that_knows_nothing_any_more(
-    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+    servers: Servers, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The last route counts until a broker too says that the topic is gone."""
     monkeypatch.setattr(NameServerRoutes, "interval_ms", 20)
-    with _producing(cluster, send_timeout_ms=30_000) as producer:
+    with _producing(servers, send_timeout_ms=30_000) as producer:
         producer.send(OutgoingMessage("orders", b"1"))
-        cluster.topics.clear()
+        servers.topics.clear()
         for _ in range(10):
             producer.send(OutgoingMessage("orders", b"1"))
-        assert all(command.fields["c"] != "TBW102" for _, command in cluster.sent)
-        cluster.codes = {"A": ABSENT, "B": ABSENT}
+        assert all(command.fields["c"] != "TBW102" for _, command in servers.sent)
+        servers.codes = {"A": ABSENT, "B": ABSENT}
         with pytest.raises(SendFailedError, match="NoRouteError: topic 'orders' has no route"):
             producer.send(OutgoingMessage("orders", b"1"))
 
 
-def test_a_route_that_changes(cluster: Cluster, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_route_that_changes(servers: Servers, monkeypatch: pytest.MonkeyPatch) -> None:
     """A broker that the topic leaves gets no more messages after the next look-up."""
     monkeypatch.setattr(NameServerRoutes, "interval_ms", 20)
-    with _producing(cluster) as producer:
+    with _producing(servers) as producer:
         producer.send(OutgoingMessage("orders", b"1"))
-        cluster.topics["orders"] = ["B"]
+        servers.topics["orders"] = ["B"]
 
         def three() -> set[str]:
             return {producer.send(OutgoingMessage("orders", b"1")).broker for _ in range(3)}

@@ -12,9 +12,8 @@ from fairlead_client.rocketmq.rocketmq_source import RocketMQSource
 from fairlead_client.rocketmq.stored_message import StoredMessage
 from fairlead_client.session.session import Granted
 from fairlead_client.settings.client_settings import Settings
-from tests.rocketmq.conftest import LINES
 
-from tests.kit.rocketmq_topic import RocketMQTopic
+from tests.kit.rocketmq_topic import LINES, RocketMQTopic
 
 pytestmark = pytest.mark.broker
 WAIT = 30.0
