@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from fairlead.core.topics.retry_topic import RETRY_TOPIC_PREFIX
-from fairlead.counts import counted, listed
+from fairlead.counts import listed
 from fairlead.native.group_look import FROZEN, GroupLook
 from fairlead.observed.finding import Finding
 
@@ -26,7 +26,7 @@ def _twins(look: GroupLook) -> Iterator[Finding]:
             yield Finding(
                 "duplicate_client_id",
                 each.client_id,
-                f"{counted(each.processes, 'process')} share this id: {listed(where)}; "
+                f"{each.processes} processes share this id: {listed(where)}; "
                 "both take one share, and what should be the other's has no owner",
                 "give each consumer its own instanceName, or use a client of 4.9.4 or later",
             )

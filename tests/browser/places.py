@@ -11,7 +11,17 @@ if TYPE_CHECKING:
 __all__ = ["PLACES", "QUEUE", "arrived", "place_of"]
 
 QUEUE: Final = ("orders", "main", "0")
-PLACES: Final = ("groups", "group", "decision", "queue", "what-if", "safety", "login")
+PLACES: Final = (
+    "groups",
+    "group",
+    "decision",
+    "queue",
+    "what-if",
+    "safety",
+    "login",
+    "native",
+    "native-group",
+)
 
 
 def place_of(name: str, told: "Told") -> tuple[str, ...]:
@@ -25,6 +35,8 @@ def place_of(name: str, told: "Told") -> tuple[str, ...]:
         "what-if": ("groups", "orders", "what-if"),
         "safety": ("safety",),
         "login": ("login",),
+        "native": ("native",),
+        "native-group": ("native", "rocketmq", "orders"),
     }[name]
 
 

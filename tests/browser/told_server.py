@@ -20,6 +20,7 @@ from fairlead.serve.serve_metrics import ServeMetrics
 from fairlead.serve.shared_view import SharedView
 from fairlead.settings import Settings, load_settings
 from strategies.registry import STRATEGIES
+from tests.browser.native_scene import native_view
 from tests.browser.scene import TICK_MS, Scene
 from tests.kit.awaiting import ended
 from tests.kit.memory_source import MemorySource
@@ -87,7 +88,7 @@ class Told:
         settings = _settings(**overrides)
         metrics = ServeMetrics(_following)
         streams = EventStreams(settings.http.connections, metrics.streams)
-        view = application(self._view, _following, metrics, streams, settings)
+        view = application(self._view, _following, metrics, streams, settings, native=native_view())
         refusals = {"told_file": metrics.file_refused, "told_refusal": metrics.caller_refused}
         guard = guarded(view, settings, **refusals)
         bodies = [CONSOLE_PATHS]

@@ -88,7 +88,7 @@ def exports(module: Path) -> set[str]:
 def test_every_route_has_a_page() -> None:
     """Each view of the table of routes has a title and a component."""
     routes = dict(ROUTE.findall((PAGES / "js" / "routes.js").read_text(encoding="utf-8")))
-    assert len(routes) == 7
+    assert len(routes) == 9
     for view in routes.values():
         text = (PAGES / "js" / "views" / f"{view}.js").read_text(encoding="utf-8")
         assert "export default function" in text, view

@@ -10,7 +10,7 @@ from fairlead.native.look_findings import look_findings
 from fairlead.native.look_notes import look_notes
 from fairlead.native.observation import observed
 from tests.answers.schema import assert_answer
-from tests.native.looks import frozen, look, rocketmq_look, rocketmq_member, with_queue
+from tests.kit.native_looks import frozen, look, rocketmq_look, rocketmq_member, with_queue
 
 _CIRCLE = "AllocateMessageQueueAveragelyByCircle"
 

@@ -4,7 +4,7 @@ from fairlead.native.cluster_look import ClusterLook
 from fairlead.native.group_look import Kind
 from fairlead.native.native_view import NativeView
 from tests.answers.schema import assert_answer
-from tests.native.looks import look, rocketmq_look, rocketmq_member
+from tests.kit.native_looks import look, rocketmq_look, rocketmq_member
 
 _BOTH: tuple[tuple[Kind, str], ...] = (("kafka", "k:1"), ("rocketmq", "n:1"))
 

@@ -5,7 +5,7 @@ from dataclasses import replace
 from fairlead.native.group_look import GroupLook
 from fairlead.native.rebalances import Rebalance, Rebalances
 from tests.answers.schema import assert_answer
-from tests.native.looks import frozen, look, rocketmq_look, rocketmq_member
+from tests.kit.native_looks import frozen, look, rocketmq_look, rocketmq_member
 
 
 def _told(history: Rebalances, at_s: int, *looks: GroupLook) -> list[Rebalance]:

@@ -5,7 +5,7 @@ from dataclasses import replace
 import pytest
 
 from fairlead.native.what_if import MoveRange, Moves, what_if
-from tests.native.looks import frozen, look, rocketmq_look, rocketmq_member
+from tests.kit.native_looks import frozen, look, rocketmq_look, rocketmq_member
 
 _THREE = {"a": range(4), "b": range(4, 8), "c": range(8, 12)}
 _AVG = Moves(MoveRange(4, 6), MoveRange(4, 6), MoveRange(32, 32))

@@ -16,7 +16,7 @@ from tests.access.access_files import made_token, principal_text
 from tests.answers.schema import assert_answer, assert_answers
 from tests.kit.scrape import Scrape
 from tests.kit.served_view import ServedView, serving_view
-from tests.native.looks import look, rocketmq_look, rocketmq_member
+from tests.kit.native_looks import look, rocketmq_look, rocketmq_member
 
 
 def _view() -> NativeView:

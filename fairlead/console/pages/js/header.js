@@ -9,6 +9,8 @@ import { INTERVALS_MS, LANGUAGES, THEMES } from "./settings.js";
 import { useStore } from "./store.js";
 import { KNOWN } from "./words.js";
 
+const ELSEWHERE = ["safety", "login", "native", "native-group"];
+
 export function Header({ place }) {
   const app = useApp();
   return html`<header class="top">
@@ -17,8 +19,10 @@ export function Header({ place }) {
     </a>
     <${Cluster} />
     <nav aria-label=${app.t("shell.pages")}>
-      <${Tab} to=${app.href.groups()} here=${!["safety", "login"].includes(place.name)}
+      <${Tab} to=${app.href.groups()} here=${!ELSEWHERE.includes(place.name)}
         exact=${place.name === "groups"}>${app.t("groups.title")}<//>
+      <${Tab} to=${app.href.native()} here=${place.name.startsWith("native")}
+        exact=${place.name === "native"}>${app.t("native.title")}<//>
       <${Tab} to=${app.href.safety()} here=${place.name === "safety"} exact>
         ${app.t("safety.title")}<//>
     </nav>

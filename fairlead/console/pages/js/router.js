@@ -46,6 +46,8 @@ export const href = {
   queue: (group, queue, query) =>
     hashOf(`groups/${enc(group)}/queues/${queue.map(enc).join("/")}`, query),
   whatIf: (group, query) => hashOf(`groups/${enc(group)}/what-if`, query),
+  native: () => hashOf("native"),
+  nativeGroup: (native, group) => hashOf(`native/${enc(native)}/${enc(group)}`),
   safety: () => hashOf("safety"),
   login: () => hashOf("login"),
 };

@@ -89,3 +89,8 @@ def with_queue(
         each for each in queue_looks(owners, [queue], kept, {queue: end}) if each.queue == queue
     )
     return replace(seen, queues=(*others, added), topics=seen.topics | {queue.topic})
+
+
+def named(seen: GroupLook, name: str) -> GroupLook:
+    """Return the look as one at a group of another name."""
+    return replace(seen, group=name)
