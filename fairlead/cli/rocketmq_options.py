@@ -1,27 +1,15 @@
 """The options of commands that connect to RocketMQ: where it is, encryption and login."""
 
-import os
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Final
+from typing import TYPE_CHECKING, Annotated
 
 import typer
-
-from fairlead.errors import UsageError
 
 if TYPE_CHECKING:
     from fairlead_client.remoting.connection import ConnectionSettings
 
 __all__ = ["RocketMQOptions"]
-
-_CONNECT_MS: Final = 1_000
-_LOGIN: Final = {
-    "accessKey": ("access_key", "ROCKETMQ_ACCESS_KEY"),
-    "secretKey": ("secret_key", "ROCKETMQ_SECRET_KEY"),
-    "securityToken": ("security_token", "ROCKETMQ_SECURITY_TOKEN"),
-}
-"""What conf/tools.yml of RocketMQ says -> the setting, and the variable that says it instead."""
-_REMEDY: Final = "Check --namesrv, --acl-file and --tls-…; docs/bridges.md explains them."
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,48 +55,8 @@ class RocketMQOptions:
         Raises:
             UsageError: an address is none, or a file cannot be read or says something else.
         """
-        from fairlead_client.errors import SettingsError
-        from fairlead_client.settings.rocketmq_settings import rocketmq_settings
+        from fairlead.rocketmq.server_access import ServerAccess
 
-        files = {
-            "tls_ca_file": self.tls_ca,
-            "tls_cert_file": self.tls_cert,
-            "tls_key_file": self.tls_key,
-        }
-        given: dict[str, Any] = {name: str(path) for name, path in files.items() if path}
-        if self.tls or given:
-            given |= {"tls": True, "tls_check_hostname": not self.tls_any_host}
-        try:
-            settings = rocketmq_settings(
-                self.namesrv, {**given, **self._login(), "connect_timeout_ms": _CONNECT_MS}
-            )
-        except SettingsError as error:
-            raise UsageError(f"RocketMQ: {error}.", remedy=_REMEDY) from error
-        return settings.connection
-
-    def _login(self) -> dict[str, str]:
-        """Return who logs in: what the environment says, else the file."""
-        said = {} if self.acl_file is None else _read(self.acl_file)
-        for name, (option, variable) in _LOGIN.items():
-            value = os.environ.get(variable) or said.get(name)
-            if value:
-                said[option] = value
-        return {option: said[option] for option, _ in _LOGIN.values() if option in said}
-
-
-def _read(path: Path) -> dict[str, str]:
-    """Return the login in a file of lines such as ``accessKey: fairlead``."""
-    try:
-        text = path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "it is no UTF-8"
-        raise UsageError(
-            f"--acl-file: {path} is unreadable ({reason}).",
-            remedy="Name a file that this user may read.",
-        ) from error
-    said = {}
-    for line in text.splitlines():
-        name, _, value = line.partition(":")
-        if name.strip() in _LOGIN:
-            said[name.strip()] = value.strip().strip("'\"")
-    return said
+        return ServerAccess(
+            **{each.name: getattr(self, each.name) for each in fields(self)}
+        ).connection()

@@ -7,7 +7,6 @@ from dataclasses import dataclass
 from fnmatch import fnmatchcase
 from typing import Final
 
-from fairlead_client.remoting.connection import ConnectionSettings
 from fairlead_client.remoting.connections import Connections
 
 from fairlead.bridges.kafka.data_cluster import DataCluster
@@ -17,6 +16,7 @@ from fairlead.native.group_look import Kind
 from fairlead.native.kafka_groups import KafkaGroups
 from fairlead.native.rocketmq_groups import RocketmqGroups
 from fairlead.rocketmq.name_servers import NameServers, addresses_of
+from fairlead.rocketmq.server_access import ServerAccess
 from fairlead.settings import Settings
 
 __all__ = ["NativeSource", "is_wanted", "native_sources"]
@@ -70,10 +70,20 @@ def _kafka(settings: Settings) -> Iterator[NativeReader]:
 
 @contextlib.contextmanager
 def _rocketmq(settings: Settings, *, sparing: bool) -> Iterator[NativeReader]:
-    with Connections(ConnectionSettings()) as connections:
+    observe = settings.observe
+    access = ServerAccess(
+        namesrv=observe.namesrv,
+        acl_file=observe.acl_file,
+        tls=observe.tls,
+        tls_ca=observe.tls_ca,
+        tls_cert=observe.tls_cert,
+        tls_key=observe.tls_key,
+        tls_any_host=observe.tls_any_host,
+    )
+    with Connections(access.connection()) as connections:
         yield RocketmqGroups(
             connections,
-            NameServers(connections, addresses_of(settings.observe.namesrv)),
-            cluster=settings.observe.cluster_name,
+            NameServers(connections, addresses_of(observe.namesrv)),
+            cluster=observe.cluster_name,
             sparing=sparing,
         )

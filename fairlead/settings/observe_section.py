@@ -1,5 +1,6 @@
 """Native groups that `fairlead serve` and `fairlead group list` show beside Fairlead's own."""
 
+from pathlib import Path
 from typing import Annotated
 
 from pydantic import Field
@@ -48,6 +49,60 @@ class ObserveSettings(Section):
         ]
         | None
     ) = None
+    acl_file: (
+        Annotated[
+            Path,
+            Field(
+                description="A file with the login of RocketMQ: the lines accessKey: … and "
+                "secretKey: …, as conf/tools.yml has them. Or set the variables "
+                "ROCKETMQ_ACCESS_KEY and ROCKETMQ_SECRET_KEY.",
+                examples=["/run/secrets/rocketmq.yml"],
+            ),
+        ]
+        | None
+    ) = None
+    tls: Annotated[
+        bool,
+        Field(
+            description="Whether the connections to RocketMQ are encrypted. A file below implies "
+            "it."
+        ),
+    ]
+    tls_ca: (
+        Annotated[
+            Path,
+            Field(
+                description="The PEM file of the authorities that Fairlead trusts for RocketMQ's "
+                "servers. Left out: the system's.",
+                examples=["/etc/rocketmq/ca.pem"],
+            ),
+        ]
+        | None
+    ) = None
+    tls_cert: (
+        Annotated[
+            Path,
+            Field(
+                description="The PEM file of Fairlead's own certificate, for servers that ask.",
+                examples=["/etc/fairlead/rocketmq.pem"],
+            ),
+        ]
+        | None
+    ) = None
+    tls_key: (
+        Annotated[
+            Path,
+            Field(
+                description="The PEM file of that certificate's key, without a password.",
+                examples=["/etc/fairlead/rocketmq-key.pem"],
+            ),
+        ]
+        | None
+    ) = None
+    tls_any_host: Annotated[
+        bool,
+        Field(description="Whether certificates of RocketMQ's servers may name another host."),
+    ]
     groups: Annotated[
         tuple[str, ...],
         Field(

@@ -21,7 +21,7 @@ def test_the_list_leads_to_each_group(visit: Visiting) -> None:
     table.get_by_role("link", name="orders").click()
     expect(person.heading).to_have_text("orders")
     expect(person.page.get_by_text("10.0.0.7@1 joined: 3 queues moved")).to_be_visible()
-    expect(person.page.get_by_role("row", name="one member comes")).to_contain_text("3–5")
+    expect(person.page.get_by_role("row", name="one member comes")).to_contain_text("2–5")
 
 
 def test_a_sick_group_says_what_is_wrong(visit: Visiting) -> None:

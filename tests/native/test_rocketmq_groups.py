@@ -1,17 +1,26 @@
 """What a look asks, of a cluster that a test leads by hand."""
 
+import ssl
 import threading
 from dataclasses import dataclass, field
+from pathlib import Path
 
+import pytest
+from fairlead_client.remoting.acl_signature import Credentials
 from fairlead_client.remoting.codes import RequestCode, ResponseCode
 from fairlead_client.remoting.command import Command
 from fairlead_client.remoting.connection import ConnectionSettings
 from fairlead_client.remoting.connections import Connections
 
+from fairlead.cli.main import main
 from fairlead.core.model import MessageQueue
+from fairlead.errors import ExitCode
 from fairlead.native.group_look import GroupLook
+from fairlead.native.native_sources import native_sources
 from fairlead.native.rocketmq_groups import RocketmqGroups
 from fairlead.rocketmq.name_servers import NameServers
+from fairlead.settings import load_settings
+from tests.access.certificates import Authority
 from tests.kit.remoting_server import response, serving
 
 _KEY = '{"brokerName":"broker-a","queueId":%d,"topic":"orders"}'
@@ -25,10 +34,13 @@ class _Cluster:
     address: str = ""
     asked: list[int] = field(default_factory=list)
     guard: threading.Lock = field(default_factory=threading.Lock)
+    login: Credentials | None = None
 
     def serve(self, asked: Command) -> list[Command]:
         with self.guard:
             self.asked.append(asked.code)
+        if self.login is not None and self.login.signed(asked).fields != asked.fields:
+            return [response(asked, code=ResponseCode.SYSTEM_ERROR, remark="no such login")]
         match asked.code:
             case RequestCode.GET_BROKER_CLUSTER_INFO:
                 body = (
@@ -126,3 +138,41 @@ def test_a_look_sends_questions_alone() -> None:
         RequestCode.GET_CONSUMER_RUNNING_INFO,
     }
     assert cluster.asked.count(RequestCode.GET_CONSUMER_RUNNING_INFO) == len(_CLIENTS)
+
+
+def test_tls_and_a_login_reach_a_cluster_that_asks_for_both(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The secret stands in a file or the environment; without it the broker's words are told."""
+    authority = Authority(tmp_path)
+    pair = authority.server()
+    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    context.load_cert_chain(pair.certificate, pair.key)
+    login = tmp_path / "tools.yml"
+    login.write_text("accessKey: fairlead\nsecretKey: '12345678'\n")
+    cluster = _Cluster(login=Credentials("fairlead", "12345678"))
+    with serving(cluster.serve, context) as address:
+        cluster.address = address
+        asked = ["--namesrv", address, "--tls-ca", str(authority.file), "--client-timeout", "0.3"]
+        assert "no such login" in _ended(capsys, asked, ExitCode.ENVIRONMENT)
+        _ended(capsys, [*asked, "--acl-file", str(login)], ExitCode.VERDICT_NEGATIVE)
+        with pytest.MonkeyPatch.context() as patched:
+            patched.setenv("ROCKETMQ_ACCESS_KEY", "fairlead")
+            patched.setenv("ROCKETMQ_SECRET_KEY", "12345678")
+            _ended(capsys, asked, ExitCode.VERDICT_NEGATIVE)
+            settings = load_settings(
+                overrides={"observe.namesrv": address, "observe.tls_ca": str(authority.file)}
+            )
+            (source,) = native_sources(settings)
+            with source.reading() as reader:
+                (seen,) = reader.look(lambda _: True).groups
+        assert len(seen.members) == len(_CLIENTS)
+
+
+def _ended(capsys: pytest.CaptureFixture[str], words: list[str], code: ExitCode) -> str:
+    capsys.readouterr()
+    with pytest.raises(SystemExit) as end:
+        main(["observe", "rocketmq", *words])
+    output = capsys.readouterr()
+    assert end.value.code == code, output.err
+    return output.err

@@ -6,7 +6,7 @@ import typer
 
 from fairlead.cli.observe.look_options import LookOptions
 from fairlead.cli.option_sets import takes_sets
-from fairlead.cli.options import settings_of
+from fairlead.cli.options import ConfigOption, ProfileOption, settings_of
 
 __all__ = ["kafka"]
 
@@ -18,6 +18,8 @@ def kafka(
         str | None,
         typer.Option("--bootstrap", help="The cluster to look at, as host:port[,host:port]."),
     ] = None,
+    profile: ProfileOption = None,
+    config: ConfigOption = None,
     options: LookOptions,
 ) -> None:
     """Look at Kafka's own consumer groups, of the classic protocol and of KIP-848.
@@ -31,6 +33,6 @@ def kafka(
     from fairlead.native.kafka_groups import KafkaGroups
 
     options.require_whole()
-    settings = settings_of(bootstrap, None, options.profile, options.config)
+    settings = settings_of(bootstrap, None, profile, config)
     with data_cluster(settings.kafka) as data:
         show(KafkaGroups(data), options)

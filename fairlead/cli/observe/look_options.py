@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from fairlead.cli.options import ConfigOption, OutputOption, ProfileOption
+from fairlead.cli.options import OutputOption
 from fairlead.cli.render.output import OutputFormat
 from fairlead.errors import UsageError
 
@@ -42,8 +42,6 @@ class LookOptions:
             show_default=False,
         ),
     ] = None
-    profile: ProfileOption = None
-    config: ConfigOption = None
     output: OutputOption = OutputFormat.TABLE
 
     def require_whole(self) -> None:

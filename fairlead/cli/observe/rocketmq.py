@@ -6,6 +6,7 @@ import typer
 
 from fairlead.cli.observe.look_options import LookOptions
 from fairlead.cli.option_sets import takes_sets
+from fairlead.cli.rocketmq_options import RocketMQOptions
 
 __all__ = ["rocketmq"]
 
@@ -13,9 +14,7 @@ __all__ = ["rocketmq"]
 @takes_sets
 def rocketmq(
     *,
-    namesrv: Annotated[
-        str, typer.Option("--namesrv", help="The name servers as host:port[;host:port].")
-    ],
+    servers: RocketMQOptions,
     cluster_name: Annotated[
         str | None,
         typer.Option("--cluster-name", help="One cluster of brokers.", show_default="all brokers"),
@@ -38,7 +37,6 @@ def rocketmq(
     deploy would move. The command asks by RocketMQ's admin requests alone: it joins no group and
     commits nothing. Exit code 1 if something is wrong. docs/observe.md explains each problem.
     """
-    from fairlead_client.remoting.connection import ConnectionSettings
     from fairlead_client.remoting.connections import Connections
 
     from fairlead.cli.observe.looks import show
@@ -46,8 +44,8 @@ def rocketmq(
     from fairlead.rocketmq.name_servers import NameServers, addresses_of
 
     options.require_whole()
-    addresses = addresses_of(namesrv)
-    with Connections(ConnectionSettings()) as connections:
+    addresses = addresses_of(servers.namesrv)
+    with Connections(servers.connection()) as connections:
         groups = RocketmqGroups(
             connections,
             NameServers(connections, addresses),
