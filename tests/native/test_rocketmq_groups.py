@@ -143,7 +143,7 @@ def test_a_look_sends_questions_alone() -> None:
 def test_tls_and_a_login_reach_a_cluster_that_asks_for_both(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The secret stands in a file or the environment; without it the broker's words are told."""
+    """The secret stands in a file or the environment; without it the broker says why."""
     authority = Authority(tmp_path)
     pair = authority.server()
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -14,9 +14,9 @@ from fairlead.serve.native_families import NATIVE_FAMILIES
 from fairlead.serve.native_metrics import NativeMetrics
 from tests.access.access_files import made_token, principal_text
 from tests.answers.schema import assert_answer, assert_answers
+from tests.kit.native_looks import look, rocketmq_look, rocketmq_member
 from tests.kit.scrape import Scrape
 from tests.kit.served_view import ServedView, serving_view
-from tests.kit.native_looks import look, rocketmq_look, rocketmq_member
 
 
 def _view() -> NativeView:
