@@ -5,7 +5,6 @@ ADR 0060 gives the reasons.
 
 import threading
 import time
-import uuid
 from dataclasses import dataclass
 from typing import Final
 
@@ -58,6 +57,7 @@ class BridgeLoop:
 
     Args:
         cluster: the cluster's name.
+        bridge: the UUID of this run of the bridge.
         side: the cluster that carries the messages.
         control: Fairlead's topics, connected.
         published: the book of the published routes, still empty.
@@ -71,6 +71,7 @@ class BridgeLoop:
         self,
         *,
         cluster: str,
+        bridge: str,
         side: ClusterSide,
         control: ControlTopics,
         published: PublishedRoutes,
@@ -98,7 +99,7 @@ class BridgeLoop:
             published=published,
             watched=watched,
         )
-        self._signs = SignsOfLife(cluster, str(uuid.uuid4()), control, names, times.sign_ms)
+        self._signs = SignsOfLife(cluster, bridge, control, names, times.sign_ms)
 
     def run(self, stop: threading.Event, ready: threading.Event) -> None:
         """Read the existing routes, then work until ``stop`` is set.

@@ -55,4 +55,4 @@ class ClusterSide(Protocol):
         """
 
     def work(self, *, now_ms: int) -> None:
-        """Do what else is due; returns at once."""
+        """Do what else is due; returns soon."""

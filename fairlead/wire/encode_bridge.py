@@ -18,7 +18,14 @@ from fairlead.wire.encode import OversizeError, record_bytes
 from fairlead.wire.raw import OutgoingRecord
 from fairlead.wire.topics import TopicNames
 
-__all__ = ["encode_absent", "encode_members", "encode_offsets", "encode_route", "encode_sign"]
+__all__ = [
+    "encode_absent",
+    "encode_members",
+    "encode_offsets",
+    "encode_route",
+    "encode_sign",
+    "withdraw_members",
+]
 
 
 def encode_route(changed: RouteChanged, names: TopicNames) -> OutgoingRecord:
@@ -98,8 +105,13 @@ def encode_members(look: MembersLook, names: TopicNames) -> OutgoingRecord:
             "at_ms": look.at_ms,
         },
     )
-    key = orjson.dumps([look.cluster, "members", look.group])
-    return OutgoingRecord(names.name("offsets"), 0, key, value)
+    return withdraw_members(look.cluster, look.group, names)._replace(value=value)
+
+
+def withdraw_members(cluster: str, group: str, names: TopicNames) -> OutgoingRecord:
+    """Return the record that withdraws what a cluster's bridge has told of a group's members."""
+    key = orjson.dumps([cluster, "members", group])
+    return OutgoingRecord(names.name("offsets"), 0, key, None)
 
 
 def encode_sign(sign: BridgeSign, names: TopicNames) -> OutgoingRecord:

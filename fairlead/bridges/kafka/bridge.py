@@ -2,6 +2,7 @@
 
 import contextlib
 import threading
+import uuid
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
@@ -139,6 +140,7 @@ class KafkaBridge:
             )
             loop = BridgeLoop(
                 cluster=cluster,
+                bridge=str(uuid.uuid4()),
                 side=side,
                 control=self._control,
                 published=published,

@@ -14,8 +14,10 @@ from fairlead_client.remoting.connections import Connections
 from fairlead.bridges.bridge_loop import BridgeLoop, LoopTimes
 from fairlead.bridges.control_topics import ControlTopics
 from fairlead.bridges.figures import BridgeFigures
+from fairlead.bridges.rocketmq.member_looks import MemberLooks
 from fairlead.bridges.rocketmq.rocketmq_side import RocketMQSide
 from fairlead.bridges.rocketmq.route_book import RocketMQRouteBook
+from fairlead.bridges.rocketmq.silent_servers import SilentServers
 from fairlead.bridges.watch_list import WatchList, checked_pattern, checked_topic
 from fairlead.errors import EnvironmentMissingError, UsageError
 from fairlead.rocketmq.name_servers import NameServers, addresses_of
@@ -114,17 +116,32 @@ class RocketMQBridge:
                 away_ms=self._times.away_ms,
                 new_life=lambda: str(uuid.uuid4()),
             )
+            timeout_s = self._times.timeout_ms / 1_000
+            bridge = str(uuid.uuid4())
+            silent = held.enter_context(contextlib.closing(SilentServers(connections)))
+            members = MemberLooks(
+                cluster,
+                bridge,
+                connections=connections,
+                silent=silent,
+                published=published,
+                control=self._control,
+                names=self._names,
+                timeout_s=timeout_s,
+            )
             side = RocketMQSide(
                 cluster,
                 connections,
                 self._addresses,
                 published,
+                silent=silent,
+                members=members,
                 confirm_ms=confirm_ms,
-                timeout_s=self._times.timeout_ms / 1_000,
+                timeout_s=timeout_s,
             )
-            held.callback(side.close)
             loop = BridgeLoop(
                 cluster=cluster,
+                bridge=bridge,
                 side=side,
                 control=self._control,
                 published=published,

@@ -7,10 +7,10 @@ from typing import Final
 import structlog
 from fairlead_client.remoting.command import Command
 from fairlead_client.remoting.connections import Connections
-from fairlead_client.remoting.remoting_error import RemotingError, RequestRefusedError
 
 from fairlead.bridges.answer import Answer
 from fairlead.bridges.finding import Finding, Verdict
+from fairlead.bridges.rocketmq.member_looks import MemberLooks
 from fairlead.bridges.rocketmq.route_book import RocketMQRouteBook
 from fairlead.bridges.rocketmq.route_look import (
     ClusterView,
@@ -52,6 +52,8 @@ class RocketMQSide:
         connections: to all its servers.
         addresses: the name servers.
         published: the published routes, and the rule for the next one.
+        silent: who did not answer.
+        members: the groups whose members the engine wants to know.
         confirm_ms: how long a loss must last before it counts.
         timeout_s: how long an answer may take, in seconds.
     """
@@ -63,6 +65,8 @@ class RocketMQSide:
         addresses: tuple[str, ...],
         published: RocketMQRouteBook,
         *,
+        silent: SilentServers,
+        members: MemberLooks,
         confirm_ms: int,
         timeout_s: float,
     ) -> None:
@@ -71,13 +75,9 @@ class RocketMQSide:
         self._addresses = addresses
         self._published = published
         self._timeout_s = timeout_s
-        self._silent = SilentServers(connections)
+        self._silent = silent
+        self._members = members
         self._lives = TopicLives(confirm_ms=confirm_ms)
-        self._masters: dict[str, str] = {}
-
-    def close(self) -> None:
-        """Wait for what is under way, and end."""
-        self._silent.close()
 
     def names(self) -> Iterable[str] | None:
         """Return the names of all topics; None if that failed."""
@@ -109,9 +109,16 @@ class RocketMQSide:
         """Return nothing: a topic of RocketMQ has its own route, TBW102 too."""
         return ()
 
-    def takes(self, request: Request, *, now_ms: int) -> bool:  # noqa: ARG002 - others need it
-        """Tell whether an answer is wanted; RocketMQ's brokers keep a forgotten group's topics."""
-        return request.what != "forgotten"
+    def takes(self, request: Request, *, now_ms: int) -> bool:
+        """Note whose members are wanted; tell whether to answer otherwise.
+
+        RocketMQ's brokers make retry topics themselves, and keep those of a forgotten group.
+        """
+        if request.what == "members":
+            self._members.want(request.group, request.topic, now_ms=now_ms)
+        elif request.what == "forgotten":
+            self._members.forget(request.group)
+        return request.what not in ("members", "forgotten")
 
     def asked_queues(self, request: Request, route: Route) -> list[MessageQueue]:
         """Return the readable queues that a request for offsets means."""
@@ -145,9 +152,17 @@ class RocketMQSide:
             for (request, queues), facts in zip(wanted, found, strict=True)
         ]
 
-    def work(self, *, now_ms: int) -> None:  # noqa: ARG002 - others need it
-        """Ask silent servers whether they answer again; returns at once."""
-        self._silent.work((*self._addresses, *self._masters.values()))
+    def work(self, *, now_ms: int) -> None:
+        """Tell who is in groups; ask silent servers whether they answer again."""
+        self._members.work(now_ms=now_ms)
+        self._silent.work(self._needed)
+
+    def _needed(self) -> Iterator[str]:
+        """Return the servers that are asked: also those of brokers that are away."""
+        yield from self._addresses
+        for topic in self._published.own_topics():
+            route = self._published.own_route(topic)
+            yield from dict(_masters_of(route.brokers if route else ())).values()
 
     def _name_servers(self) -> NameServers:
         answering = self._silent.answering(self._addresses)
@@ -163,12 +178,6 @@ class RocketMQSide:
 
     def _view(self, infos: Sequence[ClusterInfo]) -> ClusterView:
         registered = {name for info in infos for name in info.clusters.get(self._cluster, ())}
-        self._masters = {
-            name: address
-            for info in infos
-            for name, address in info.masters.items()
-            if name in registered
-        }
         return ClusterView(self._cluster, len(self._addresses), len(infos), frozenset(registered))
 
     def _note_ends(self, looks: Sequence[RouteLook | TopicRefused], now_ms: int) -> None:
@@ -213,8 +222,7 @@ class RocketMQSide:
     def _ask(self, questions: Sequence[Question]) -> list[Heard]:
         heard = ask_all(self._connections, questions, self._timeout_s)
         for question, answer in zip(questions, heard, strict=True):
-            if isinstance(answer, RemotingError) and not isinstance(answer, RequestRefusedError):
-                self._silent.note(question.address, answer)
+            self._silent.note_answer(question.address, answer)
         return heard
 
 

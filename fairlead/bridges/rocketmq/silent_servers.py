@@ -4,16 +4,16 @@ A server that hangs (its connection stays open) costs its time limit. So the loo
 a thread of its own asks on.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final
 
 import structlog
 from fairlead_client.remoting.command import Command
 from fairlead_client.remoting.connections import Connections
-from fairlead_client.remoting.remoting_error import RequestRefusedError
+from fairlead_client.remoting.remoting_error import RemotingError, RequestRefusedError
 
-from fairlead.rocketmq.asking import Question, ask_all
+from fairlead.rocketmq.asking import Answer, Question, ask_all
 from fairlead.rocketmq.group_connections import connections_request
 
 __all__ = ["SilentServers"]
@@ -44,6 +44,11 @@ class SilentServers:
             self._silent.add(address)
             log.warning("server_silent", address=address, error=str(why))
 
+    def note_answer(self, address: str, answer: Answer) -> None:
+        """Note an answer: that of a server which did not answer, or which cannot be reached."""
+        if isinstance(answer, RemotingError) and not isinstance(answer, RequestRefusedError):
+            self.note(address, answer)
+
     def without(self, addresses: Mapping[str, str]) -> dict[str, str]:
         """Return those whose address is that of no silent server."""
         return {key: address for key, address in addresses.items() if address not in self._silent}
@@ -52,19 +57,19 @@ class SilentServers:
         """Return those that are not silent."""
         return tuple(each for each in addresses if each not in self._silent)
 
-    def work(self, needed: Iterable[str]) -> None:
+    def work(self, needed: Callable[[], Iterable[str]]) -> None:
         """Take back who answers again, and ask the others; returns at once.
 
         Args:
-            needed: the servers that still matter; others are forgotten.
+            needed: returns the servers that still matter; others are forgotten.
         """
         if self._asking is not None and self._asking.done():
             for address in self._asking.result():
                 self._silent.discard(address)
                 log.info("server_answers", address=address)
             self._asking = None
-        self._silent &= {*needed}
         if self._silent and self._asking is None:
+            self._silent &= {*needed()}
             self._asking = self._thread.submit(self._ask, sorted(self._silent))
 
     def close(self) -> None:

@@ -1,0 +1,195 @@
+"""Tells the engine whom the brokers list as the members of groups.
+
+A look of a group asks every broker of its topics (203). It is written before the next one begins,
+so that the engine knows from two looks that nobody came in between.
+"""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Final
+
+import structlog
+from fairlead_client.remoting.connections import Connections
+
+from fairlead.bridges.control_topics import ControlTopics
+from fairlead.bridges.rocketmq.route_book import RocketMQRouteBook
+from fairlead.bridges.rocketmq.silent_servers import SilentServers
+from fairlead.core.model import RouteBroker
+from fairlead.core.standby_records import BrokerMembers, MembersLook
+from fairlead.errors import EnvironmentMissingError
+from fairlead.rocketmq.asking import Answer, Question, ask_all
+from fairlead.rocketmq.group_connections import connections_request, connections_seen
+from fairlead.wire.encode import OversizeError
+from fairlead.wire.encode_bridge import encode_members, withdraw_members
+from fairlead.wire.texts import CLIENT_ID
+from fairlead.wire.topics import TopicNames
+
+__all__ = ["GROUPS_MAX", "MemberLooks"]
+
+GROUPS_MAX: Final = 1_000
+"""The most groups that are looked at; above it the one asked for longest ago is forgotten."""
+_LOOK_MS: Final = 1_000
+_REPEAT_MS: Final = 4_000
+"""A look without news is written after this time: the engine expects one every 5 s."""
+_FORGET_MS: Final = 600_000
+
+log = structlog.get_logger(__name__)
+
+_Brokers = tuple[BrokerMembers, ...]
+
+
+@dataclass(slots=True)
+class _Wanted:
+    """A group that the engine asks about."""
+
+    topics: set[str] = field(default_factory=set)
+    asked_at_ms: int = 0
+    written: tuple[bool, _Brokers] | None = None
+    written_at_ms: int = 0
+
+
+class MemberLooks:
+    """The groups whose members the engine wants to know.
+
+    Args:
+        cluster: the cluster's name.
+        bridge: the UUID of this run of the bridge.
+        connections: to the brokers.
+        silent: brokers that are not asked.
+        published: the routes, which name the brokers of topics.
+        control: Fairlead's topics.
+        names: their names.
+        timeout_s: how long an answer may take, in seconds.
+        now: the time in seconds since 1970.
+    """
+
+    def __init__(
+        self,
+        cluster: str,
+        bridge: str,
+        *,
+        connections: Connections,
+        silent: SilentServers,
+        published: RocketMQRouteBook,
+        control: ControlTopics,
+        names: TopicNames,
+        timeout_s: float,
+        now: Callable[[], float] = time.time,
+    ) -> None:
+        self._cluster, self._bridge = cluster, bridge
+        self._connections, self._silent = connections, silent
+        self._published = published
+        self._control, self._names = control, names
+        self._timeout_s = timeout_s
+        self._now = now
+        self._wanted: dict[str, _Wanted] = {}
+        self._look = 0
+        self._next_at_ms = 0
+
+    def want(self, group: str, topic: str, *, now_ms: int) -> None:
+        """Note that the engine asks who is in a group that reads this topic."""
+        wanted = self._wanted.pop(group, None) or _Wanted()
+        self._wanted[group] = wanted
+        if not wanted.topics:
+            self._next_at_ms = now_ms
+        wanted.topics.add(topic)
+        wanted.asked_at_ms = now_ms
+        if len(self._wanted) > GROUPS_MAX:
+            self.forget(next(iter(self._wanted)))
+
+    def forget(self, group: str) -> None:
+        """Tell nothing of a group any more, and withdraw what was told."""
+        wanted = self._wanted.pop(group, None)
+        if wanted is not None and wanted.written is not None:
+            record = withdraw_members(self._cluster, group, self._names)
+            self._control.write([record], answers=False)
+
+    def work(self, *, now_ms: int) -> None:
+        """Look once a second, and write what is new or old enough."""
+        if not self._wanted or now_ms < self._next_at_ms:
+            return
+        self._next_at_ms = now_ms + _LOOK_MS
+        for group in [
+            group for group, each in self._wanted.items() if now_ms - each.asked_at_ms > _FORGET_MS
+        ]:
+            self.forget(group)
+        brokers = {group: self._brokers(each.topics) for group, each in self._wanted.items()}
+        for group, (complete, seen) in self._ask(brokers).items():
+            self._write(group, self._wanted[group], complete=complete, seen=seen, now_ms=now_ms)
+
+    def _brokers(self, topics: set[str]) -> dict[str, str]:
+        """Return broker name -> address of those that have one of these topics."""
+        routes = (self._published.own_route(topic) for topic in topics)
+        return {
+            broker.broker_name: _address(broker)
+            for route in routes
+            if route is not None
+            for broker in route.brokers
+            if broker.addresses
+        }
+
+    def _ask(self, brokers: Mapping[str, Mapping[str, str]]) -> dict[str, tuple[bool, _Brokers]]:
+        """Return group -> whether all its brokers answered, and whom they list."""
+        places = [
+            (group, name, address)
+            for group, of_group in brokers.items()
+            for name, address in self._silent.without(of_group).items()
+        ]
+        questions = [Question(address, connections_request(group)) for group, _, address in places]
+        answers = ask_all(self._connections, questions, self._timeout_s)
+        found: dict[str, dict[str, tuple[str, ...]]] = {group: {} for group in brokers}
+        for (group, name, address), answer in zip(places, answers, strict=True):
+            members = _members(answer)
+            if members is not None:
+                found[group][name] = members
+            else:
+                self._silent.note_answer(address, answer)
+        return {
+            group: (
+                found[group].keys() == of_group.keys(),
+                tuple(BrokerMembers(*each) for each in sorted(found[group].items())),
+            )
+            for group, of_group in brokers.items()
+            if of_group
+        }
+
+    def _write(
+        self, group: str, wanted: _Wanted, *, complete: bool, seen: _Brokers, now_ms: int
+    ) -> None:
+        is_news = wanted.written != (complete, seen)
+        if not is_news and now_ms - wanted.written_at_ms < _REPEAT_MS:
+            return
+        self._look += 1
+        at_ms = int(self._now() * 1_000)
+        look = MembersLook(group, self._cluster, self._bridge, self._look, complete, seen, at_ms)
+        try:
+            record = encode_members(look, self._names)
+        except OversizeError as error:
+            if is_news:
+                log.warning("members_not_told", group=group, error=str(error))
+            written = True
+        else:
+            written = all(self._control.write([record], answers=False))
+            if written and is_news:
+                count = len({member for _, members in seen for member in members})
+                log.info("members_told", group=group, members=count, complete=complete)
+        if written:
+            wanted.written, wanted.written_at_ms = (complete, seen), now_ms
+
+
+def _address(broker: RouteBroker) -> str:
+    """Return the address of a broker with the lowest id: consumers also know a slave alone."""
+    return broker.addresses[min(broker.addresses, key=int)]
+
+
+def _members(answer: Answer) -> tuple[str, ...] | None:
+    """Return whom a broker lists, in order; None: it does not say."""
+    try:
+        seen = connections_seen(answer)
+    except EnvironmentMissingError:
+        return None
+    if seen is None:
+        return None
+    ids = {each.client_id for each in seen.connections}
+    return tuple(sorted(each for each in ids if CLIENT_ID.allows(each)))
