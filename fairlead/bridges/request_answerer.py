@@ -77,9 +77,6 @@ class RequestAnswerer:
         """Note requests, except those for other clusters' topics, which their bridges answer."""
         for request in requests:
             topic = request.topic
-            if request.what == "members":
-                # Only who stands by in a group of RocketMQ is looked for.
-                continue
             if self._published.is_foreign(topic) and not self._watched.is_configured(topic):
                 continue
             if self._side.takes(request, now_ms=now_ms):

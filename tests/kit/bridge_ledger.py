@@ -5,6 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from fairlead.core.outputs import Request
 from fairlead.core.records import BridgeSign, OffsetsKnown, RouteChanged, TopicAbsent
+from fairlead.core.standby_records import MembersLook
 from fairlead.kafka.topic_creation import READY_WAIT_MS
 from fairlead.wire.decode import decode
 from fairlead.wire.encode import encode
@@ -31,6 +32,7 @@ class Ledger:
         self.offsets: list[OffsetsKnown] = []
         self.absent: list[TopicAbsent] = []
         self.signs: list[BridgeSign] = []
+        self.members: list[MembersLook] = []
         self.refused: list[bytes | None] = []
         self.admin = KafkaAdminClient(bootstrap_servers=bootstrap)
         self._producer = KafkaProducer(bootstrap_servers=bootstrap)
@@ -92,6 +94,8 @@ class Ledger:
                     self.offsets.append(said)
                 elif isinstance(said, TopicAbsent):
                     self.absent.append(said)
+                elif isinstance(said, MembersLook):
+                    self.members.append(said)
                 elif isinstance(said, BridgeSign):
                     self.signs.append(said)
 

@@ -9,18 +9,19 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import Final
 
 import structlog
+from fairlead_client.remoting.codes import RequestCode
 from fairlead_client.remoting.command import Command
 from fairlead_client.remoting.connections import Connections
 from fairlead_client.remoting.remoting_error import RemotingError, RequestRefusedError
 
 from fairlead.rocketmq.asking import Answer, Question, ask_all
-from fairlead.rocketmq.group_connections import connections_request
 
 __all__ = ["SilentServers"]
 
 _PROBE_S: Final = 1.0
-_PROBE_GROUP: Final = "FAIRLEAD_PROBE"
-"""No group has this name: any answer about it shows that a server answers, and changes nothing."""
+_PROBE: Final = Command(RequestCode.GET_BROKER_CLUSTER_INFO)
+"""Name servers answer it, and brokers refuse it. Of a request that it does not know a name server
+of 4.x says nothing at all (DefaultRequestProcessor#processRequest)."""
 
 log = structlog.get_logger(__name__)
 
@@ -77,7 +78,7 @@ class SilentServers:
         self._thread.shutdown()
 
     def _ask(self, addresses: list[str]) -> list[str]:
-        questions = [Question(each, connections_request(_PROBE_GROUP)) for each in addresses]
+        questions = [Question(each, _PROBE) for each in addresses]
         answers = ask_all(self._connections, questions, _PROBE_S)
         return [
             address
