@@ -99,7 +99,7 @@ class MemberLooks:
             self.forget(next(iter(self._wanted)))
 
     def forget(self, group: str) -> None:
-        """Tell nothing of a group any more, and withdraw what was told."""
+        """Tell nothing of a group any more, and withdraw the last look."""
         wanted = self._wanted.pop(group, None)
         if wanted is not None and wanted.written is not None:
             record = withdraw_members(self._cluster, group, self._names)

@@ -20,8 +20,8 @@ __all__ = ["SilentServers"]
 
 _PROBE_S: Final = 1.0
 _PROBE: Final = Command(RequestCode.GET_BROKER_CLUSTER_INFO)
-"""Name servers answer it, and brokers refuse it. Of a request that it does not know a name server
-of 4.x says nothing at all (DefaultRequestProcessor#processRequest)."""
+"""Name servers answer it, and brokers refuse it. A name server of 4.x answers nothing to a request
+that it does not know (DefaultRequestProcessor#processRequest)."""
 
 log = structlog.get_logger(__name__)
 
@@ -46,7 +46,7 @@ class SilentServers:
             log.warning("server_silent", address=address, error=str(why))
 
     def note_answer(self, address: str, answer: Answer) -> None:
-        """Note an answer: that of a server which did not answer, or which cannot be reached."""
+        """Note an answer: a server that did not answer, or which cannot be reached."""
         if isinstance(answer, RemotingError) and not isinstance(answer, RequestRefusedError):
             self.note(address, answer)
 
