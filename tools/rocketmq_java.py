@@ -66,6 +66,7 @@ class RocketMQJava:
             *(str(self.java), "-XX:TieredStopAtLevel=1", "-Xshare:auto", "-Xmx256m"),
             # RocketMQ would write into the home of whoever runs it.
             f"-Drocketmq.client.logRoot={BUILD / 'logs'}",
+            f"-Duser.home={BUILD / 'logs'}",
             "-Drocketmq.client.logLevel=WARN",
             *("-cp", class_path, f"io.fairlead.rocketmq.{program}", *arguments),
         ]

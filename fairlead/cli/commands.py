@@ -93,6 +93,11 @@ COMMANDS: Final[dict[str, CommandEntry]] = {
     "demo": CommandEntry(
         f"{PROOF}.cli.demo:demo", "Run the engine on a real broker, break it, judge it.", MORE
     ),
+    "demo-rocketmq": CommandEntry(
+        f"{PROOF}.cli.demo_rocketmq:demo_rocketmq",
+        "Run Java consumers of RocketMQ, break parts, compare with RocketMQ's own way.",
+        MORE,
+    ),
     "proof": CommandEntry(
         f"{PROOF}.cli.proof:app", "Run simulator, explorer and benchmarks.", MORE
     ),

@@ -21,7 +21,7 @@ PANELS = {
 }
 RARER = [
     *("config", "token", "setup", "record", "rejects", "route", "broker", "rocketmq", "demo"),
-    "proof",
+    *("demo-rocketmq", "proof"),
 ]
 
 

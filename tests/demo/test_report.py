@@ -55,7 +55,7 @@ def test_the_file_holds_the_verdict_and_replaces_an_older_one(tmp_path: Path) ->
     """The file holds the verdict, each check, step and killed client, and replaces an older one."""
     path = tmp_path / "report.json"
     path.write_text("old", encoding="utf-8")
-    write_report(_report(sound_history()), path)
+    write_report(_report(sound_history()).to_json(), path)
     document = orjson.loads(path.read_bytes())
     assert document["passed"] is True
     assert document["memory_mib"] is None

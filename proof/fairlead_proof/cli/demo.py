@@ -102,7 +102,7 @@ def demo(
     except KeyboardInterrupt:
         typer.echo("interrupted; everything was stopped", err=True)
         raise typer.Exit(ExitCode.INTERRUPTED) from None
-    write_report(outcome, report)
+    write_report(outcome.to_json(), report)
     print_report(outcome, console)
     console.print(f"report: {report}", markup=False, soft_wrap=True)
     _end(outcome, output, check=check)

@@ -165,6 +165,8 @@ class Fleet:
                     self.floor.leave(client_id, "failed")
                 case "ended":
                     pass
+                case None if fields.get("kind") == "opened":
+                    pass
                 case _ if seat.state != "killed":
                     self.floor.apply(client_id, parse_record(line))
             self.condition.notify_all()

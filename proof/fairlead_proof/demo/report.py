@@ -1,5 +1,6 @@
 """The verdict for people and for programs: a table on the console, and report.json."""
 
+from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, Final
@@ -61,10 +62,10 @@ class DemoReport:
         }
 
 
-def write_report(report: DemoReport, path: Path) -> None:
-    """Write the report as JSON, replacing an older one in one step."""
+def write_report(document: Mapping[str, Any], path: Path) -> None:
+    """Write a report as JSON, replacing an older one in one step."""
     staging = path.with_name(f".{path.name}.new")
-    staging.write_bytes(orjson.dumps(report.to_json(), option=orjson.OPT_INDENT_2) + b"\n")
+    staging.write_bytes(orjson.dumps(document, option=orjson.OPT_INDENT_2) + b"\n")
     staging.replace(path)
 
 

@@ -42,7 +42,7 @@ class SystemPlan:
         folder: where its data and logs go.
         bootstrap: an existing cluster; None for an embedded broker of its own.
         prefix: of Fairlead's topics, and of nobody else's.
-        source: the topic that the consumers read.
+        source: the topic that the consumers read; "": it is on another cluster.
         partitions: how many it has at first.
         settings: dotted keys and values for engine and bridge, over the defaults.
         brokers: of the embedded cluster: 1 or 3.
@@ -161,15 +161,15 @@ class LocalSystem:
         specs = topic_specs(load_settings(overrides=self.settings()).topics)
         report = create_topics(connection, self.plan.prefix, specs)
         self._created += report.created
-        wanted = {self.plan.source: {"num_partitions": self.plan.partitions}}
-        with admin_of(connection) as admin:
-            admin.create_topics(wanted)
-            admin.wait_for_topics([self.plan.source], timeout_ms=READY_WAIT_MS)
-        self._created.append(self.plan.source)
-        self._say(
-            f"topics: {len(report.created)} of Fairlead's under {self.plan.prefix}, and"
-            f" {self.plan.source} with {self.plan.partitions} partitions"
-        )
+        made = f"topics: {len(report.created)} of Fairlead's under {self.plan.prefix}"
+        if self.plan.source:
+            wanted = {self.plan.source: {"num_partitions": self.plan.partitions}}
+            with admin_of(connection) as admin:
+                admin.create_topics(wanted)
+                admin.wait_for_topics([self.plan.source], timeout_ms=READY_WAIT_MS)
+            self._created.append(self.plan.source)
+            made += f", and {self.plan.source} with {self.plan.partitions} partitions"
+        self._say(made)
 
     def grow(self, partitions: int) -> None:
         """Add partitions to the source topic, up to this many.
@@ -191,12 +191,10 @@ class LocalSystem:
         shards = settings.topics.heartbeats_partitions
         write_rules(settings.kafka, [(at, rules) for at in partitions_of_rule(rules, shards)])
 
-    def start_bridge(self, *flags: str) -> None:
-        """Start the Kafka bridge as a process, with these flags besides its own."""
+    def start_bridge(self, *flags: str, kind: str = "kafka") -> None:
+        """Start the bridge to this kind of cluster as a process, with flags besides its own."""
         own = ["--cluster-name", BROKER_NAME, "--poll-ms", str(_BRIDGE_POLL_MS)]
-        self._bridge = self.fairlead(
-            "bridge", "bridge", "kafka", "--metrics-port", "0", *own, *flags
-        )
+        self._bridge = self.fairlead("bridge", "bridge", kind, "--metrics-port", "0", *own, *flags)
         self._say(f"bridge: process {self._bridge.pid}")
 
     def start_engine(self, *flags: str) -> None:

@@ -1,0 +1,1 @@
+"""The demo on RocketMQ: Java consumers under Fairlead, then under RocketMQ's own rebalance."""
