@@ -4,6 +4,7 @@ import json
 import time
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -55,7 +56,8 @@ def access(tmp_path: Path) -> Path:
 @pytest.fixture
 def served(access: Path) -> Iterator[ServedView]:
     """Return a server with that file, on which few logins may fail."""
-    with serving_view(_rows(), access, **{"access.failures": FAILURES}) as served:
+    few: dict[str, Any] = {"access.failures": FAILURES}
+    with serving_view(_rows(), access, **few) as served:
         yield served
 
 

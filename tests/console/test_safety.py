@@ -4,6 +4,7 @@ import asyncio
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -236,7 +237,8 @@ def test_a_gateway_alone_has_no_console(tmp_path: Path) -> None:
     """Where nobody follows the groups there is neither a page nor an open path."""
     path = tmp_path / "access.toml"
     path.write_text(principal_text("all", 'observe = ["*"]', token=ALL[1]))
-    with serving_view([], path, **{"serve.observe": False, "gateway.enabled": True}) as served:
+    alone: dict[str, Any] = {"serve.observe": False, "gateway.enabled": True}
+    with serving_view([], path, **alone) as served:
         browser = {"Accept": "text/html"}
         assert served.ask("GET", "/", headers=browser).status == 401
         assert served.ask("GET", "/console/js/main.js").status == 401

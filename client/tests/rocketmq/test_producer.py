@@ -11,10 +11,13 @@ import pytest
 from fairlead_client import NoRouteError, OutgoingMessage, Producer, by_hash
 
 from tests.kit.awaiting import await_seen
-from tests.kit.rocketmq_topic import LINES, RocketMQTopic
+from tests.kit.rocketmq_topic import LINES as BOTH_LINES
+from tests.kit.rocketmq_topic import RocketMQTopic
 
 if TYPE_CHECKING:
     from fairlead.embedded_rocketmq import EmbeddedRocketMQ
+
+LINES: pytest.MarkDecorator = BOTH_LINES
 
 WAIT = 60.0
 ATTEMPT_S = 1.0

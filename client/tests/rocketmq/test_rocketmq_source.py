@@ -13,7 +13,10 @@ from fairlead_client.rocketmq.stored_message import StoredMessage
 from fairlead_client.session.session import Granted
 from fairlead_client.settings.client_settings import Settings
 
-from tests.kit.rocketmq_topic import LINES, RocketMQTopic
+from tests.kit.rocketmq_topic import LINES as BOTH_LINES
+from tests.kit.rocketmq_topic import RocketMQTopic
+
+LINES: pytest.MarkDecorator = BOTH_LINES
 
 pytestmark = pytest.mark.broker
 WAIT = 30.0
