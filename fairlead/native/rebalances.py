@@ -4,7 +4,7 @@ A look sees only how a group stands: what comes and goes between two looks stays
 data plane counts generations (KIP-848 does, the classic protocol and RocketMQ do not).
 """
 
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
@@ -19,7 +19,7 @@ _KEPT: Final = 50
 """Rebalances that are remembered of each group."""
 _FLAPPING_MS: Final = 600_000
 _FLAPPING_MIN: Final = 3
-"""A host flaps if its members came and went so often in so long a time."""
+"""Who came and went so often in so long a time flaps."""
 
 _Owners = Mapping[MessageQueue, tuple[str, ...]]
 
@@ -40,7 +40,8 @@ class Rebalance:
         moved: queues that have another owner, or lost the one they had.
         begun: queues that had no owner and have one.
         added: by how many queues the topics have grown.
-        flapping: the hosts whose members came and went at least three times in ten minutes.
+        flapping: client ids that came and went at least three times in ten minutes, and hosts, as
+            if each of their members had. Ids may have a process number, and never come back.
     """
 
     group: str
@@ -110,7 +111,7 @@ class _Known:
     begun_ms: int | None = None
     joined: list[str] = field(default_factory=list)
     left: list[str] = field(default_factory=list)
-    comings: deque[tuple[int, str]] = field(default_factory=deque)
+    comings: deque[tuple[int, str, bool]] = field(default_factory=deque)
     past: deque[Rebalance] = field(default_factory=lambda: deque(maxlen=_KEPT))
     count: int = 0
 
@@ -167,7 +168,9 @@ def _noted(known: _Known, look: GroupLook, at_ms: int) -> Rebalance | None:
     left = [were[each] for each in sorted(were.keys() - are.keys())]
     known.joined += [each.name for each in joined]
     known.left += [each.name for each in left]
-    known.comings.extend((at_ms, each.host) for each in (*joined, *left))
+    for each in (*joined, *left):
+        came = each.member_id in are
+        known.comings += ((at_ms, name, came) for name in {each.client_id, each.host})
     differs = bool(joined or left) or owners != known.owners
     differs |= look.generation != known.latest.generation
     known.latest, known.owners = look, owners
@@ -194,7 +197,6 @@ def _owners(look: GroupLook, before: _Owners) -> _Owners:
 def _over(known: _Known, begun_ms: int, at_ms: int) -> Rebalance:
     while known.comings and known.comings[0][0] < at_ms - _FLAPPING_MS:
         known.comings.popleft()
-    hosts = [host for _, host in known.comings]
     before, now = known.rest_owners, known.owners
     return Rebalance(
         group=known.latest.group,
@@ -208,6 +210,20 @@ def _over(known: _Known, begun_ms: int, at_ms: int) -> Rebalance:
         moved=sum(bool(owners) and now.get(queue) != owners for queue, owners in before.items()),
         begun=sum(bool(owners) and not before.get(queue) for queue, owners in now.items()),
         added=len(now.keys() - before.keys()),
-        # A member that came back under its own id both came and went.
-        flapping=tuple(sorted({each for each in hosts if hosts.count(each) >= 2 * _FLAPPING_MIN})),
+        flapping=_flapping(known),
+    )
+
+
+def _flapping(known: _Known) -> tuple[str, ...]:
+    comings = Counter((name, came) for _, name, came in known.comings)
+    present = Counter(each.host for each in (*known.rest.members, *known.latest.members))
+    # A deploy of all members of a host is one coming and going of each.
+    return tuple(
+        sorted(
+            name
+            for name, came in comings
+            if came
+            and min(comings[name, True], comings[name, False])
+            >= _FLAPPING_MIN * max(1, (present[name] + 1) // 2)
+        )
     )

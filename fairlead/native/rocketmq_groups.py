@@ -76,7 +76,7 @@ class RocketmqGroups:
         said = self._members.said(masters, views)
         queues = queues_seen(
             self._connections,
-            self._name_servers,
+            self._name_servers.without(info.unheard),
             masters,
             {name: _subscribed(seen) for name, seen in views.items()},
             brokers=info.masters.keys(),
@@ -88,7 +88,7 @@ class RocketmqGroups:
                 _group_look(name, {**seen, **dict.fromkeys(silent)}, said, queues[name], missing)
                 for name, seen in views.items()
             ),
-            tuple(f"name server {each}" for each in info.unheard)
+            tuple(f"name server {why}" for why in info.unheard.values())
             + tuple(f"broker {name}: {why}" for name, why in sorted(silent.items())),
         )
 

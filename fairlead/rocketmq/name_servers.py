@@ -1,7 +1,7 @@
 """What the name servers of a cluster say: its brokers, its topics, their routes."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Final
 
 from fairlead_client.errors import RouteError
@@ -45,12 +45,12 @@ class ClusterInfo:
     Attributes:
         addresses: broker name -> broker id -> host:port; id 0 is the master.
         clusters: cluster name -> broker names.
-        unheard: a phrase for each name server that did not answer; what others say counts.
+        unheard: name server -> why it did not answer; what others say counts.
     """
 
     addresses: Mapping[str, Mapping[int, str]]
     clusters: Mapping[str, tuple[str, ...]]
-    unheard: tuple[str, ...] = ()
+    unheard: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def masters(self) -> Mapping[str, str]:
@@ -90,6 +90,11 @@ class NameServers:
     ) -> None:
         self.addresses = addresses
         self._connections, self._timeout_s = connections, timeout_s
+
+    def without(self, silent: Collection[str]) -> "NameServers":
+        """Return those that are not silent: each question to a silent one takes its time limit."""
+        heard = tuple(each for each in self.addresses if each not in silent)
+        return NameServers(self._connections, heard, self._timeout_s)
 
     def cluster_info(self) -> ClusterInfo:
         """Return the brokers that any name server knows (106).
@@ -158,13 +163,17 @@ class NameServers:
                 found[topic][question.address] = None
         return known, found
 
-    def _answers(self, command: Command) -> tuple[list[Command], tuple[str, ...]]:
+    def _answers(self, command: Command) -> tuple[list[Command], dict[str, str]]:
         questions = [Question(address, command) for address in self.addresses]
         answers = ask_all(self._connections, questions, self._timeout_s)
         heard = [each for each in answers if isinstance(each, Command)]
-        unheard = tuple(str(each) for each in answers if not isinstance(each, Command))
+        unheard = {
+            address: str(each)
+            for address, each in zip(self.addresses, answers, strict=True)
+            if not isinstance(each, Command)
+        }
         if not heard:
-            says = "; ".join(unheard)
+            says = "; ".join(unheard.values())
             raise EnvironmentMissingError(
                 f"--namesrv: no name server answers ({says}).",
                 remedy="Check the addresses, and that this machine may connect to them.",

@@ -106,6 +106,22 @@ def test_a_host_whose_members_come_and_go_flaps() -> None:
     assert flapping[0] == ()
 
 
+def test_a_deploy_is_no_flapping() -> None:
+    """Six members of one host leave and come back, one after another."""
+    history = Rebalances()
+    members = [rocketmq_member(f"h@{number}", [number]) for number in range(6)]
+    _told(history, 0, rocketmq_look(*members, number=6))
+    told = []
+    for number in range(6):
+        others = [each for each in members if each.member_id != f"h@{number}"]
+        again = rocketmq_member(f"h@{number + 10}", [number])
+        members = [*others, again]
+        for step, present in enumerate((others, others, members, members)):
+            told += _told(history, number * 10 + step, rocketmq_look(*present, number=6))
+    assert len(told) == 12
+    assert {each.flapping for each in told} == {()}
+
+
 def test_a_deleted_group_is_forgotten() -> None:
     """Its name may come back as another group."""
     history = Rebalances()

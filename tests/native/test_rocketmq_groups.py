@@ -16,6 +16,7 @@ from fairlead.cli.main import main
 from fairlead.core.model import MessageQueue
 from fairlead.errors import ExitCode
 from fairlead.native.group_look import GroupLook
+from fairlead.native.look_findings import look_findings
 from fairlead.native.native_sources import native_sources
 from fairlead.native.rocketmq_groups import RocketmqGroups
 from fairlead.rocketmq.name_servers import NameServers
@@ -24,6 +25,7 @@ from tests.access.certificates import Authority
 from tests.kit.remoting_server import response, serving
 
 _KEY = '{"brokerName":"broker-a","queueId":%d,"topic":"orders"}'
+_NOWHERE = "127.0.0.1:1"
 _CLIENTS = ("answers", "frozen", "silent", "unknown")
 
 
@@ -35,6 +37,7 @@ class _Cluster:
     asked: list[int] = field(default_factory=list)
     guard: threading.Lock = field(default_factory=threading.Lock)
     login: Credentials | None = None
+    other_broker: str = ""
 
     def serve(self, asked: Command) -> list[Command]:
         with self.guard:
@@ -43,9 +46,13 @@ class _Cluster:
             return [response(asked, code=ResponseCode.SYSTEM_ERROR, remark="no such login")]
         match asked.code:
             case RequestCode.GET_BROKER_CLUSTER_INFO:
+                brokers = {"broker-a": self.address, "broker-b": self.other_broker}
+                listed = ",".join(
+                    f'"{name}":{{"brokerAddrs":{{0:"{at}"}}}}' for name, at in brokers.items() if at
+                )
                 body = (
-                    f'{{"brokerAddrTable":{{"broker-a":{{"brokerAddrs":{{0:"{self.address}"}}}}}},'
-                    '"clusterAddrTable":{"main":["broker-a"]}}'
+                    f'{{"brokerAddrTable":{{{listed}}},'
+                    '"clusterAddrTable":{"main":["broker-a","broker-b"]}}'
                 )
             case RequestCode.GET_ALL_SUBSCRIPTIONGROUP_CONFIG:
                 body = '{"subscriptionGroupTable":{"g":{},"CID_RMQ_SYS_TRANS":{}}}'
@@ -122,6 +129,33 @@ def test_looks_that_follow_each_other_spare_the_members() -> None:
     assert cluster.asked.count(RequestCode.GET_CONSUMER_RUNNING_INFO) == 2 * len(_CLIENTS)
     assert cluster.asked.count(RequestCode.GET_CONSUME_STATS) == 5
     assert seen.owners()[_queue(1)] == ("answers",)
+
+
+def test_a_name_server_that_is_away_is_told_and_not_asked_again() -> None:
+    """What the other one says is the whole; only the first question waits for the absent one."""
+    cluster = _Cluster()
+    with serving(cluster.serve) as address, Connections(ConnectionSettings()) as connections:
+        cluster.address = address
+        servers = NameServers(connections, (_NOWHERE, address))
+        look = RocketmqGroups(connections, servers, client_s=0.3).look(lambda _: True)
+        assert servers.without(servers.cluster_info().unheard).addresses == (address,)
+    assert [each.startswith(f"name server {_NOWHERE}: ") for each in look.unheard] == [True]
+    (group,) = look.groups
+    assert (group.unread, group.settled, len(group.queues)) == ((), None, 2)
+
+
+def test_a_broker_that_is_away_leaves_a_part_unknown() -> None:
+    """The group says so; nobody counts as gone meanwhile, and the other broker's part is there."""
+    cluster = _Cluster(other_broker=_NOWHERE)
+    with serving(cluster.serve) as address, Connections(ConnectionSettings()) as connections:
+        cluster.address = address
+        servers = NameServers(connections, (address,))
+        look = RocketmqGroups(connections, servers, client_s=0.3).look(lambda _: True)
+    assert [each.startswith(f"broker broker-b: {_NOWHERE}") for each in look.unheard] == [True]
+    (group,) = look.groups
+    assert group.unread == ("the broker broker-b does not answer",)
+    assert (group.settled, len(group.members), group.knows["broker-b"]) == (False, 4, None)
+    assert next(each.problem for each in look_findings(group)) == "unread"
 
 
 def test_a_look_sends_questions_alone() -> None:
