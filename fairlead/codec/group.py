@@ -26,6 +26,7 @@ from fairlead.codec.liveness import decode_liveness, encode_liveness
 from fairlead.codec.measure import plain_measure, read_measure
 from fairlead.codec.member import plain_member, plain_tombstone, read_member, read_tombstone
 from fairlead.codec.route import plain_route, read_route
+from fairlead.codec.standing import plain_standing, read_standing
 from fairlead.codec.tables import keys_of, plain_queues, queues_of, read_queues
 from fairlead.core.model import MemberKey
 from fairlead.core.outputs import Failure
@@ -125,6 +126,7 @@ def _plain(state: GroupState) -> dict[str, Any]:
         "growing_since_ms": state.growing_since_ms,
         "remade": [*state.remade],
         "absent": [[topic, [*clusters]] for topic, clusters in sorted(state.absent.items())],
+        "standing": plain_standing(state.standing, key_rows),
     }
 
 
@@ -169,4 +171,5 @@ def _read(plain: dict[str, Any]) -> GroupState:
         growing_since_ms=plain["growing_since_ms"],
         remade=tuple(plain["remade"]),
         absent={topic: tuple(clusters) for topic, clusters in plain["absent"]},
+        standing=read_standing(plain["standing"], keys),
     )

@@ -1,8 +1,9 @@
 """A member as plain JSON values, apart from its liveness."""
 
+from dataclasses import replace
 from typing import Any
 
-from fairlead.core.model import MemberKey, MemberProfile, Process, Subscription
+from fairlead.core.model import DataPlane, MemberKey, MemberProfile, Process, Subscription
 from fairlead.core.state import Member, Spoken, Tombstone
 
 __all__ = ["plain_member", "plain_tombstone", "read_member", "read_tombstone"]
@@ -32,6 +33,8 @@ def plain_member(member: Member, row: int) -> list[Any]:
             profile.zone,
             profile.capacity,
             profile.lease_ms,
+            None if profile.data_plane is None else [*profile.data_plane],
+            profile.follows,
         ],
         [
             [
@@ -59,7 +62,7 @@ def read_member(plain: list[Any], keys: list[MemberKey]) -> Member:
         keys[row],
         Process(start_ms, uuid),
         incarnations,
-        MemberProfile(*profile),
+        _read_profile(profile),
         tuple(
             Subscription(topic, expression_type, expression, tuple(tags), sub_version)
             for topic, expression_type, expression, tags, sub_version in subscriptions
@@ -74,6 +77,13 @@ def read_member(plain: list[Any], keys: list[MemberKey]) -> Member:
         _read_spoken(spoken),
         tuple(waiting),
     )
+
+
+def _read_profile(plain: list[Any]) -> MemberProfile:
+    *rest, data_plane, follows = plain
+    profile = MemberProfile(*rest)
+    plane = None if data_plane is None else DataPlane(*data_plane)
+    return replace(profile, data_plane=plane, follows=follows)
 
 
 def plain_tombstone(stone: Tombstone, row: int) -> list[Any]:

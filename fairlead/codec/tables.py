@@ -22,6 +22,8 @@ def keys_of(state: GroupState) -> list[MemberKey]:
     if state.barrier is not None:
         keys.update(member for _, member in state.barrier.releases)
     keys.update(awaited.member.key for awaited in state.awaited.values())
+    if state.standing is not None:
+        keys.update((*state.standing.said, *state.standing.formers))
     return sorted(keys)
 
 

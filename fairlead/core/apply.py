@@ -8,6 +8,8 @@ from dataclasses import replace
 from typing import Final
 
 from fairlead.core.draft import GATE, Draft
+from fairlead.core.footing.looks import apply_look
+from fairlead.core.footing.take_over import apply_former, note_said
 from fairlead.core.handover.chain import Resolved, answer_never, based, progress, release
 from fairlead.core.handover.fencing import FENCED, fenced_reason
 from fairlead.core.handover.forced_handover import has_ordered
@@ -89,6 +91,7 @@ def apply_record(draft: Draft, arrival: Arrival) -> None:
             apply_heartbeat(draft, arrival, beat)
             acknowledge_by_beat(draft, beat)
             note_going_on(draft, arrival, beat)
+            note_said(draft, beat)
         case Leave() as leave:
             apply_leave(draft, arrival, leave)
         case Progress() as made:
@@ -103,10 +106,22 @@ def apply_record(draft: Draft, arrival: Arrival) -> None:
             _apply_offsets(draft, arrival, known)
         case TopicAbsent() as absent:
             apply_absent(draft, absent)
+        case Former() | MembersLook() as told:
+            _apply_standing(draft, arrival, told)
         case RuleSet() as rule:
             _apply_rule(draft, arrival, rule)
         case Reset() as wanted:
             apply_reset(draft, arrival, wanted)
+
+
+def _apply_standing(draft: Draft, arrival: Arrival, told: Former | MembersLook) -> None:
+    if isinstance(told, Former):
+        apply_former(draft, arrival, told)
+        return
+    for what, topic in draft.state.requests:
+        if what == "members":
+            note_answer(draft, what, topic)
+    apply_look(draft, told)
 
 
 def _apply_progress(draft: Draft, arrival: Arrival, made: Progress) -> None:

@@ -6,6 +6,7 @@ over the queues, in order, and asks both.
 """
 
 from fairlead.core.draft import GATE, HANDOVER, Draft
+from fairlead.core.footing.looks import reads_rocketmq
 from fairlead.core.handover.chain import aim, is_behind_doubt
 from fairlead.core.handover.forced_handover import aim_past, is_eager
 from fairlead.core.membership.member_disagreement import kept_profile
@@ -25,6 +26,8 @@ __all__ = ["aim_queues", "repeat_grants", "request_missing", "request_wait_ms"]
 
 REQUEST_WAIT_MS = 1_000
 REQUEST_DOUBLINGS_MAX = 4
+MEMBERS_WAIT_MS = 240_000
+"""A bridge goes on looking at the members for ten minutes after each request."""
 RETRY_DOUBLINGS_MAX = 9
 """For a retry topic that nobody has needed yet: 512 s, while bridges look for it."""
 
@@ -138,6 +141,8 @@ def request_missing(draft: Draft) -> None:
             wanted["retry" if to_be_made and topic == retry else "route", topic] = None
         if topic in shared and topic not in state.routes and (topic != retry or to_be_made):
             wanted["offsets", topic] = None
+    if any(map(reads_rocketmq, state.members.values())):
+        wanted |= {("members", topic): None for topic in subscribed if topic != retry}
     for queue in _pending_queues(state):
         wanted["offsets", queue.topic] = (*(wanted.get(("offsets", queue.topic)) or ()), queue)
     requests: dict[tuple[What, str], PendingRequest] = {}
@@ -158,6 +163,8 @@ def request_missing(draft: Draft) -> None:
 
 def request_wait_ms(group: str, what: What, topic: str, request: PendingRequest) -> int:
     """Return how long a request waits for its answer before it is sent again."""
+    if what == "members" and request.unanswered is None:
+        return MEMBERS_WAIT_MS
     may_be_long = what == "route" and topic == own_retry_topic(group)
     doublings_max = RETRY_DOUBLINGS_MAX if may_be_long else REQUEST_DOUBLINGS_MAX
     return REQUEST_WAIT_MS << min(request.times - 1, doublings_max)

@@ -24,6 +24,7 @@ from fairlead.core.outputs import (
 )
 from fairlead.core.records import Arrival
 from fairlead.core.rules.group_rules import EngineRules, GroupRules
+from fairlead.core.standing import Footing
 from fairlead.core.state import Grant, GroupState, Member, QueueState, ReportedPosition
 
 __all__ = ["GATE", "HANDOVER", "HANDOVER_MS", "SLOW_HANDOVER", "Draft"]
@@ -76,6 +77,8 @@ class Draft:
     """The barrier's ``releases``, once this step has added to them."""
     unrouted_resets: dict[MessageQueue, Arrival] = field(default_factory=dict)
     """Per queue that no route has yet, the newest reset in this step."""
+    looks_void: bool = False
+    """No look at the members that was read so far counts any more."""
     idle: dict[MessageQueue, tuple[Grant, Source]] = field(default_factory=dict)
     """The queues that nobody pulls, as a report in this step says: (its grant, record)."""
     asked: Cause | None = None
@@ -186,7 +189,12 @@ class Draft:
         older = [entry for entry in value.chain if entry.epoch < grant.epoch]
         after = tuple(After(entry.member, entry.epoch) for entry in reversed(older))
         identity = value.identity or self.state.identity_of(queue.topic)
-        return Add(queue, grant.epoch, value.base, value.why, after, identity)
+        standing = self.state.standing
+        former = standing is not None and (standing.footing, standing.epoch) == (
+            Footing.CONFIRMING,
+            grant.epoch,
+        )
+        return Add(queue, grant.epoch, value.base, value.why, after, identity, former)
 
     def resolved(self, queue: MessageQueue, grants: Iterable[Grant], base: Position | None) -> None:
         """Note for the audit record that grants of a queue ended, and how long that took."""

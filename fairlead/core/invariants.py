@@ -3,6 +3,7 @@
 from fairlead.core.handover.chain import Phase, phase_of
 from fairlead.core.model import MessageQueue
 from fairlead.core.rules.group_rules import EngineRules
+from fairlead.core.standing import Footing
 from fairlead.core.state import GroupState, QueueState
 
 __all__ = ["InvariantBrokenError", "check"]
@@ -24,9 +25,36 @@ def check(state: GroupState, engine: EngineRules) -> None:
         _broken(state, "no group is ahead of its driver", str(state.generation))
     for queue, value in state.queues.items():
         _check_queue(state, queue, value, engine.chain_cap)
+    _check_footing(state)
     for queue, client_id in state.targets.items():
         if not client_id:
             _broken(state, "a target names a client", str(queue))
+
+
+def _check_footing(state: GroupState) -> None:
+    standing = state.standing
+    footing = None if standing is None else standing.footing
+    if standing is None or footing is None or state.barrier is not None:
+        return
+    for queue, value in state.queues.items():
+        if standing.is_theirs and value.grants:
+            _broken(state, f"a group that is {footing} has no grants", str(queue))
+        if footing is Footing.CONFIRMING and len(value.chain) > 1:
+            _broken(state, "a group that is confirming moves nothing", str(queue))
+    if standing.is_theirs and state.targets:
+        _broken(state, f"a group that is {footing} has no targets", "targets")
+    if standing.formers and footing not in (Footing.FREEZING, Footing.CONFIRMING):
+        _broken(state, "only a freeze has answers", "formers")
+    if footing is Footing.CONFIRMING and state.barrier is None:
+        granted = {queue for queue, value in state.queues.items() if value.chain}
+        for key, held in standing.formers.items():
+            others = {
+                entry.queue
+                for entry in held.queues
+                if entry.queue in granted and state.queues[entry.queue].chain[-1].member != key
+            }
+            if others:
+                _broken(state, "who held a queue when it froze has its grant", str(min(others)))
 
 
 def _check_queue(state: GroupState, queue: MessageQueue, value: QueueState, chain_cap: int) -> None:

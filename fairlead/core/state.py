@@ -23,6 +23,7 @@ from fairlead.core.model import (
 from fairlead.core.outputs import Failure, What
 from fairlead.core.records import Claim
 from fairlead.core.rules.queue_weights import Measure
+from fairlead.core.standing import Standing
 
 __all__ = [
     "RESET",
@@ -315,8 +316,7 @@ class GroupState:
     created_ms: int
     generation: int
     """The newest whose barrier the group has passed."""
-    number: int = 0
-    """Of the newest decision."""
+    number: int = 0  # of the newest decision
     members: dict[MemberKey, Member] = field(default_factory=dict)
     liveness: dict[MemberKey, Liveness] = field(default_factory=dict)
     tombstones: dict[MemberKey, Tombstone] = field(default_factory=dict)
@@ -358,6 +358,8 @@ class GroupState:
     """
     absent: dict[str, tuple[str, ...]] = field(default_factory=dict)
     """Missing topic -> the clusters that lack it, as their bridges say, sorted."""
+    standing: Standing | None = None
+    """Who shares the queues out; None: the engine, and no member reads RocketMQ."""
 
     @property
     def epoch(self) -> Epoch:

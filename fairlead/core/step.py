@@ -10,7 +10,7 @@ The order of a step:
 1. Apply all records: rules, routes, offsets, releases, then what came by the heartbeats topic.
 2. End what has run out on the shard's clock: leases, waits for clients that restart.
 3. Pass the barrier of a new generation, if every live member has acknowledged it.
-4. Compute targets, unless the group is paused or lets changes settle.
+4. Compute targets, unless the group is paused, lets changes settle, or does not stand by itself.
 5. Hand queues over to their targets.
 6. Request what is missing, notify members, and forget what is out of date.
 """
@@ -26,6 +26,7 @@ from fairlead.core.decide import (
     request_wait_ms,
 )
 from fairlead.core.draft import Draft
+from fairlead.core.footing.settle import footing_due_ms, settle_footing, stands_still
 from fairlead.core.handover.forced_handover import mark_mute_members
 from fairlead.core.handover.pull_idle import drop_idle_queues
 from fairlead.core.membership.drained_members import report_drained
@@ -113,10 +114,13 @@ def step(
     notify_disagreements(draft, state)
     if known.barrier is None:
         mark_mute_members(draft)
-        _decide(draft)
+        settle_footing(draft)
+        if not stands_still(known):
+            _decide(draft)
         repeat_grants(draft)
         resend_assignments(draft, out_of_sync)
-        report_drained(draft)
+        if not stands_still(known):
+            report_drained(draft)
         forget_leavers(draft)
     request_missing(draft)
     notify_waiting(draft)
@@ -174,6 +178,9 @@ def due_ms(state: GroupState, engine: EngineRules) -> int:
     )
     if state.empty_since_ms is not None and may_be_forgotten(state):
         due.append(state.empty_since_ms + engine.evict_after_ms)
+    footing_ms = footing_due_ms(state)
+    if footing_ms is not None:
+        due.append(footing_ms)
     if barrier is not None and (barrier_ms := barrier_due_ms(barrier, rules)) is not None:
         due.append(barrier_ms)
     return min(due)
@@ -328,6 +335,7 @@ def _forget_unneeded(draft: Draft) -> None:
         state.empty_since_ms = None
     elif state.empty_since_ms is None:
         state.empty_since_ms = clock
+        state.standing = None
     elif clock - state.empty_since_ms >= draft.engine.evict_after_ms and may_be_forgotten(state):
         draft.evicted = True
         draft.because("group_evicted")

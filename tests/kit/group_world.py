@@ -43,6 +43,7 @@ from fairlead.core.records import (
     RuleSet,
 )
 from fairlead.core.rules.group_rules import CHAIN_CAP, EngineRules, GroupRules
+from fairlead.core.standby_records import StandbyState
 from fairlead.core.state import GroupState
 from fairlead.core.step import StepResult, step
 from strategies.registry import STRATEGIES
@@ -128,6 +129,7 @@ class GroupWorld:
         applied: Epoch | None = None,
         profile: MemberProfile | None = None,
         decide: bool = False,
+        standby: StandbyState | None = None,
     ) -> None:
         """A client heartbeats, with the digest that the engine expects unless ``held`` is given.
 
@@ -153,6 +155,7 @@ class GroupWorld:
                 applied,
                 expected if held is None else held,
                 decide,
+                standby,
             ),
         )
 

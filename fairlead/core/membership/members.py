@@ -203,7 +203,8 @@ def _take_over(draft: Draft, arrival: Arrival, beat: Heartbeat) -> None:
 
 def _weighs(member: Member, beat: Heartbeat) -> bool:
     old, new = member.profile, beat.profile
-    return (old.zone, old.capacity) != (new.zone, new.capacity)
+    weights = (old.zone, old.capacity) != (new.zone, new.capacity)
+    return weights or (old.data_plane, old.follows) != (new.data_plane, new.follows)
 
 
 def lapse_members(draft: Draft) -> None:
@@ -276,6 +277,10 @@ def _bury(draft: Draft, key: MemberKey, *, lapsed: bool) -> None:
     # By the newest record that was read: the member's own last words are no younger.
     spoken = None if lapsed else Spoken(draft.moment.clock_ms, draft.moment.append_ms)
     state.tombstones[key] = Tombstone(until, lapsed, spoken=spoken)
+    plane = member.profile.data_plane
+    if state.standing is not None and plane is not None:
+        # The data plane may list it for a while: it is nobody unknown.
+        state.standing = replace(state.standing, gone={**state.standing.gone, plane.member: until})
     draft.to_assign.discard(key)
     draft.drops.pop(key, None)
     draft.adds.pop(key, None)

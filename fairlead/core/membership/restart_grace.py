@@ -22,6 +22,9 @@ def await_return(draft: Draft, member: Member, since_ms: int) -> bool:
     state, client_id = draft.state, member.key.client_id
     if not member.shares or since_ms + draft.rules.restart_grace_ms <= draft.moment.clock_ms:
         return False
+    if state.standing is not None and state.standing.is_theirs:
+        # It has no share of the engine's.
+        return False
     if any(
         key.client_id == client_id and not other.leaving
         for key, other in state.members.items()

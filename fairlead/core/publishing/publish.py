@@ -6,6 +6,7 @@ Decides nothing. A step that changed only liveness and positions writes nothing.
 from dataclasses import replace
 
 from fairlead.core.draft import Draft
+from fairlead.core.footing.standby_words import epoch_of_assignment, standby_word
 from fairlead.core.handover.chain import Phase, phase_of
 from fairlead.core.handover.forced_handover import is_eager
 from fairlead.core.handover.staggered_release import turns_of
@@ -22,6 +23,7 @@ from fairlead.core.outputs import (
     Output,
 )
 from fairlead.core.rules.group_rules import GroupRules
+from fairlead.core.standing import Footing
 from fairlead.core.state import GroupState, QueueState
 from fairlead.core.targets.compute import alarms_of, shared_queues
 from fairlead.core.topics.retry_topic import is_awaited
@@ -48,7 +50,12 @@ def outputs_of(draft: Draft, before: Epoch) -> tuple[Output, ...]:
 def summary_of(state: GroupState, rules: GroupRules) -> GroupSummary:
     """Return the group's phase and counts under the rules in force."""
     shared = [queue for held in shared_queues(state).values() for queue in held]
-    free = [queue for queue in shared if not _chain(state, queue)]
+    standing = state.standing
+    footing = None if standing is None else standing.footing
+    theirs = standing is not None and standing.is_theirs
+    exclusive = not (theirs or (standing is not None and standing.foreign))
+    # What the data plane shares out waits for nobody here.
+    free = [] if theirs else [queue for queue in shared if not _chain(state, queue)]
     pending = [queue for queue in free if _is_pending(state, queue)]
     passing = [
         value
@@ -58,17 +65,21 @@ def summary_of(state: GroupState, rules: GroupRules) -> GroupSummary:
     holds = (
         ("recovering", state.barrier is not None and state.barrier.recovering),
         ("barrier", state.barrier is not None),
+        ("standby", footing is Footing.FOLLOWING),
+        ("taking_over", footing in (Footing.FREEZING, Footing.CONFIRMING)),
         ("paused", rules.pause),
         ("empty", not effective_members(state.members) and not state.awaited),
         ("settling", state.settling is not None),
         ("waiting_for_route", _lacks_route(state, rules)),
         ("waiting_for_offsets", bool(pending)),
         ("waiting_for_clients", _awaits(state)),
+        ("giving_back", footing is Footing.RETURNING),
         ("handing_over", bool(passing)),
     )
     phase = next((word for word, held in holds if held), "stable")
     unsafe = sum(bool(value.overtaken) for value in state.queues.values())
-    return GroupSummary(phase, len(shared), len(free), len(passing), len(pending), unsafe)
+    counts = (len(shared), len(free), len(passing), len(pending), unsafe)
+    return GroupSummary(phase, *counts, footing=footing, exclusive=exclusive)
 
 
 def _lacks_route(state: GroupState, rules: GroupRules) -> bool:
@@ -170,7 +181,7 @@ def _assignment(draft: Draft, key: MemberKey, held: tuple[Holding, ...]) -> Assi
         draft.state.group,
         key,
         draft.engine.generation,
-        draft.state.epoch,
+        epoch_of_assignment(draft.state),
         drops,
         adds,
         held,
@@ -178,6 +189,7 @@ def _assignment(draft: Draft, key: MemberKey, held: tuple[Holding, ...]) -> Assi
         draft.moment.append_ms,
         parts,
         member.parts,
+        standby_word(draft.state, member),
     )
 
 

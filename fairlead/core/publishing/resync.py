@@ -12,6 +12,7 @@ its decision. Such a member waits for longer than batches take.
 from dataclasses import replace
 
 from fairlead.core.draft import HANDOVER, Draft
+from fairlead.core.footing.standby_words import expected_state
 from fairlead.core.model import NOTHING, MemberKey, MessageQueue
 from fairlead.core.outputs import Add, Drop
 from fairlead.core.publishing.digest import Entry, digest
@@ -58,7 +59,7 @@ def compare_digests(draft: Draft, arrivals: list[tuple[Arrival, Heartbeat]]) -> 
             continue
         if beat.member not in expected:
             expected[beat.member] = digest(held.get(beat.member, ()))
-        if beat.digest == expected[beat.member]:
+        if beat.digest == expected[beat.member] and _stands_as_written(state, beat):
             if alive.disagrees_since_ms is not None:
                 state.liveness[beat.member] = replace(
                     alive, disagrees_since_ms=None, heals=0, healed_ms=0
@@ -71,6 +72,12 @@ def compare_digests(draft: Draft, arrivals: list[tuple[Arrival, Heartbeat]]) -> 
             alive = replace(alive, heals=alive.heals + 1, healed_ms=arrival.clock_ms)
         state.liveness[beat.member] = replace(alive, disagrees_since_ms=since)
     return list(heal)
+
+
+def _stands_as_written(state: GroupState, beat: Heartbeat) -> bool:
+    """Tell whether a member does what the engine has written: it follows, is frozen, or works."""
+    wanted = expected_state(state, beat.member)
+    return wanted is None or beat.standby in (None, wanted)
 
 
 def _is_due(alive: Liveness, since_ms: int, clock_ms: int, *, behind: bool) -> bool:

@@ -14,13 +14,17 @@ from hashlib import sha256
 from typing import Final, NamedTuple
 
 from fairlead.core.draft import Draft
+from fairlead.core.footing.attachment import Lack, lack_of
+from fairlead.core.footing.take_over import waited_for
 from fairlead.core.membership.members import effective_members, notice_to, subscribed_topics
 from fairlead.core.membership.surplus import SHARE_REMEDY, without_room
 from fairlead.core.model import MemberKey
+from fairlead.core.name_list import listed as _listed
 from fairlead.core.outputs import What
 from fairlead.core.publishing.utc_words import utc_words
 from fairlead.core.records import TopicAbsent
 from fairlead.core.rules.single_rules import drained_of
+from fairlead.core.standing import Footing
 from fairlead.core.state import GroupState, Member
 from fairlead.core.targets.compute import outsiders
 from fairlead.core.topics.retry_topic import own_retry_topic
@@ -42,7 +46,6 @@ _PAUSE: Final = "pause"
 _DESIGNATED: Final = "designated"
 _CLUSTERS_MAX: Final = 8
 """The state keeps so many clusters that lack a topic: each has a bridge of its own."""
-_NAMED_MAX: Final = 3
 _MESSAGE_MAX: Final = 300
 _NOTHING_KEEPS_IT: Final = "nothing that the engine knows of keeps it from its queues any more"
 
@@ -121,6 +124,9 @@ def _reasons(draft: Draft) -> dict[MemberKey, _Reason]:
     """Return, for each member that has less than it wants, why it waits."""
     state = draft.state
     members = effective_members(state.members)
+    stands_by = _stands_by(draft)
+    if stands_by is not None:
+        return {member.key: stands_by for member in members.values()}
     lacking = {topic for topic in subscribed_topics(state) if is_lacking(state.routes, topic)}
     # A bridge creates it for the first message that is sent back: nobody waits for it before.
     lacking.discard(own_retry_topic(state.group))
@@ -148,6 +154,28 @@ def _reasons(draft: Draft) -> dict[MemberKey, _Reason]:
         if reason is not None:
             reasons[member.key] = reason
     return reasons
+
+
+def _stands_by(draft: Draft) -> _Reason | None:
+    """Return what the engine waits for before it takes the group over; None: it has it."""
+    standing = draft.state.standing
+    footing = None if standing is None else standing.footing
+    if standing is None or footing is None or footing in (Footing.OWN, Footing.RETURNING):
+        return None
+    if footing is Footing.FOLLOWING:
+        lack = lack_of(draft) or _TO_BEGIN
+        failed = f"; the last attempt failed: {standing.because}" if standing.because else ""
+        words = f"RocketMQ's own strategy shares the queues out: {lack.words}{failed}"
+        return _Reason("standby", (*lack.details, standing.because), words)
+    if footing is Footing.FREEZING:
+        words = "the group goes over to the engine: each member tells what it works on"
+        return _Reason("standby", (footing,), words)
+    known = _listed(waited_for(draft))
+    words = f"the group has gone over to the engine, which waits until {known} has read of it"
+    return _Reason("standby", (footing,), words)
+
+
+_TO_BEGIN: Final = Lack(("retry",), "the engine tries again in a moment")
 
 
 def _kept_out(draft: Draft, members: Mapping[str, Member]) -> dict[str, _Reason]:
@@ -299,8 +327,3 @@ def _names(names: list[str]) -> str:
 
 def _topics(names: list[str]) -> str:
     return f"{_names(names)} {'does' if len(names) == 1 else 'do'}"
-
-
-def _listed(names: list[str]) -> str:
-    more = len(names) - _NAMED_MAX
-    return ", ".join(names[:_NAMED_MAX]) + (f" and {more} more" if more > 0 else "")

@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from fairlead.core.draft import Draft
+from fairlead.core.footing.after_barrier import find_footing, silent_members
 from fairlead.core.handover.drop import drop_owner
 from fairlead.core.handover.fencing import FENCED, FUTURE_EPOCH
 from fairlead.core.handover.forced_handover import (
@@ -174,6 +175,7 @@ def pass_barrier(draft: Draft) -> None:
     _drop_void(draft)
     if barrier.recovering:
         state.late_topics = tuple(sorted(shared_topics(state)))
+    find_footing(draft)
     # Answers did not count meanwhile: the group asks again, at once.
     state.requests = {}
     draft.because("recovery_passed" if barrier.recovering else "generation_passed")
@@ -223,10 +225,14 @@ def _waited_for(draft: Draft, generation: int) -> list[MemberKey]:
     """
     claims = draft.state.claims
     sharing = (key for key, member in draft.state.members.items() if member.shares)
+    silent = {*silent_members(draft, generation)}
     return [
         key
         for key in sharing
-        if (held := claims.get(key)) is None or held.generation != generation or not held.complete
+        if (held := claims.get(key)) is None
+        or held.generation != generation
+        or not held.complete
+        or key in silent
     ]
 
 

@@ -32,7 +32,9 @@ from fairlead.core.outputs import Failure
 from fairlead.core.rules.designation import Sharing, sharing
 from fairlead.core.rules.group_rules import without_effect
 from fairlead.core.rules.single_rules import drained_of, placement_of
+from fairlead.core.standing import Footing
 from fairlead.core.state import GroupState, Member
+from fairlead.core.targets.followed import allocate_as_followed, followed_text, is_returning
 from fairlead.core.targets.queue_measures import takes_weights
 from fairlead.core.targets.strategy_answer import STRATEGY_ERROR, read_answer, refusal
 from fairlead.core.topics.retry_topic import own_retry_topic
@@ -60,8 +62,12 @@ handovers.
 CUT_SHORT = "allocation_cut_short"
 """The alarm that the strategy stopped at a limit of its own: its answer may not be the best."""
 
+FOREIGN_MEMBER = "foreign_member"
+"""The alarm that the data plane shares the group's queues out to somebody else as well."""
+
 __all__ = [
     "FAILED_ALLOCATION",
+    "FOREIGN_MEMBER",
     "alarms_of",
     "allocation_text",
     "compute_targets",
@@ -82,6 +88,8 @@ def shared_queues(state: GroupState) -> dict[str, tuple[MessageQueue, ...]]:
 def allocation_text(draft: Draft) -> str:
     """Return the rules that an allocation depends on, as one comparable text."""
     rules = draft.rules
+    if is_returning(draft.state):
+        return followed_text(draft.state)
     options = json.dumps(rules.strategy_options, sort_keys=True)
     text = f"{rules.strategy} {options} {rules.slots}"
     return text if rules.designated is None else f"{text} {rules.designated.text}"
@@ -91,9 +99,13 @@ def compute_targets(draft: Draft) -> None:
     """Replace the group's targets by a new allocation; a topic that fails keeps its old ones."""
     state = draft.state
     queues = shared_queues(state)
-    members = _possible_owners(draft)
-    shares = _sharing(draft, members, [topic for topic, held in queues.items() if held])
-    allocation = _allocate(draft, members, shares, queues)
+    if is_returning(state):
+        members, shares = sharing_members(state), Sharing(frozenset(queues))
+        allocation = allocate_as_followed(draft, queues)
+    else:
+        members = _possible_owners(draft)
+        shares = _sharing(draft, members, [topic for topic, held in queues.items() if held])
+        allocation = _allocate(draft, members, shares, queues)
     targets: dict[MessageQueue, str] = {}
     failures: dict[str, Failure] = {}
     for topic, held in queues.items():
@@ -166,7 +178,26 @@ def alarms_of(draft: Draft) -> tuple[str, ...]:
     }
     if rules.mode == "eager" and has_ordered(state):
         alarms[RULE_WITHOUT_EFFECT] = True
+    _judge_footing(state, alarms)
     return tuple(sorted(draft.alarms | {alarm for alarm, stands in alarms.items() if stands}))
+
+
+def _judge_footing(state: GroupState, alarms: dict[str, bool]) -> None:
+    """Add the alarms about who else shares the queues out, and take out those of nobody's shares.
+
+    The engine gives a group back only if every member can follow one strategy.
+    """
+    standing = state.standing
+    if standing is None:
+        return
+    alarms[FOREIGN_MEMBER] = bool(standing.foreign)
+    footing = standing.footing
+    if standing.is_theirs:
+        for alarm in (DESIGNATION_EMPTY, DRAINED_EMPTY, RULE_WITHOUT_EFFECT, PAUSED_UNASSIGNED):
+            alarms[alarm] = False
+    elif footing in (None, Footing.OWN) and state.rules.get("take_over") == "never":
+        follows = any(member.profile.follows is not None for member in state.members.values())
+        alarms[RULE_WITHOUT_EFFECT] |= follows
 
 
 def _has_unassigned(state: GroupState) -> bool:
