@@ -15,6 +15,8 @@ def _owned(clients: str = "ab") -> StandbyGroup:
     group.looks(clients, times=3)
     group.confirm(clients)
     assert group.footing is Footing.OWN
+    group.world.bounds(4)
+    group.world.run()
     return group
 
 
@@ -22,10 +24,11 @@ def test_the_way_back_moves_first_and_then_lets_go() -> None:
     """Under never queues move by releases until they lie as AVG has them; then all follow."""
     group = _owned()
     world = group.world
+    first = world.epoch_of(0)
     world.rule("strategy", {"name": "AVG_BY_CIRCLE"})
     world.run()
-    world.release("a", 1, group.standing.epoch, 21)
-    world.release("b", 2, group.standing.epoch, 22)
+    world.release("a", 1, first, 21)
+    world.release("b", 2, first, 22)
     world.run()
     assert group.holders() == {0: "a", 1: "b", 2: "a", 3: "b"}
     moved = world.epoch_of(1)
@@ -40,7 +43,6 @@ def test_the_way_back_moves_first_and_then_lets_go() -> None:
     assert group.footing is Footing.RETURNING
     world.release("a", 2, moved, 32)
     world.run()
-    group.confirm("ab")
     assert group.footing is Footing.FOLLOWING
     assert "given_back" in group.decision.triggers
     assert group.holders() == {}
@@ -67,7 +69,7 @@ def test_all_attached_again_keeps_the_group() -> None:
 def test_reports_of_former_grants_mean_nothing_after_the_way_back() -> None:
     """A late progress or release of a grant that ended moves no position."""
     group = _owned()
-    epoch = group.standing.epoch
+    epoch = group.world.epoch_of(0)
     group.world.rule("take_over", "never")
     group.world.run()
     group.confirm("ab")

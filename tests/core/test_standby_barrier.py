@@ -26,8 +26,14 @@ def _taken() -> StandbyGroup:
 
 
 def _acknowledge(group: StandbyGroup, *claims: tuple[int, bool], client: str) -> None:
-    epoch = group.standing.epoch
-    group.world.claims(client, *((number, epoch, 20, runs) for number, runs in claims))
+    world = group.world
+    assert world.state is not None
+    granted = {queue.queue_id for queue, value in world.state.queues.items() if value.chain}
+    epochs = {
+        number: world.epoch_of(number) if number in granted else group.standing.epoch
+        for number, _ in claims
+    }
+    world.claims(client, *((number, epochs[number], 20, runs) for number, runs in claims))
 
 
 def test_a_barrier_waits_for_the_word_of_each_member_that_stands_by() -> None:
@@ -159,7 +165,7 @@ def test_a_lost_state_is_found_again_by_what_members_say() -> None:
     assert group.footing is Footing.FOLLOWING
     group = _taken()
     group.confirm("ab")
-    epoch = group.standing.epoch
+    epoch = group.world.epoch_of(0)
     _lose(group)
     for client, number in (("a", 0), ("b", 2)):
         group.beat(client, "own")
@@ -202,3 +208,23 @@ def test_a_heartbeat_of_an_earlier_generation_says_nothing() -> None:
     group.world.run()
     assert group.world.state is not None
     assert group.world.state.barrier is not None
+
+
+def test_an_old_reset_is_not_followed_after_a_loss() -> None:
+    """A following group without state reads every reset again: none may move it at a take-over."""
+    group = attached("ab")
+    _lose(group)
+    group.world.reset(0, 7)
+    for client in "ab":
+        group.world.claims(client)
+        group.beat(client, "follow")
+    group.world.run()
+    _outlast(group, "follow")
+    assert group.footing is Footing.FOLLOWING
+    group.world.route(4)
+    group.world.run()
+    group.freeze("ab")
+    group.former("a", {0: 30})
+    group.former("b", {})
+    group.looks("ab", times=3)
+    assert group.holders() == {0: "a"}

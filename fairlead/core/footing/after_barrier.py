@@ -31,8 +31,11 @@ def silent_members(draft: Draft, generation: int) -> list[MemberKey]:
     ]
 
 
-def find_footing(draft: Draft) -> None:
-    """Put the group on the footing that its members show, when their claims have become grants."""
+def find_footing(draft: Draft, *, lost: bool) -> None:
+    """Put the group on the footing that its members show, when their claims have become grants.
+
+    ``lost``: nothing is known from before.
+    """
     standing = draft.state.standing
     if standing is None:
         return
@@ -42,6 +45,8 @@ def find_footing(draft: Draft) -> None:
         if member.profile.follows is not None and member.key in standing.said
     }
     found = _found(draft, states)
+    if lost and found is not Footing.OWN:
+        _forget_resets(draft)
     if found is standing.footing and found is not Footing.FOLLOWING:
         return
     failed = standing.footing is Footing.FREEZING
@@ -65,6 +70,17 @@ def _found(draft: Draft, states: set[StandbyState]) -> Footing | None:
     if "own" in states or footing in (Footing.OWN, Footing.RETURNING):
         return Footing.OWN
     return None
+
+
+def _forget_resets(draft: Draft) -> None:
+    """Forget resets that nobody can have followed by what is known: they may be years old.
+
+    After a loss the engine reads each reset again. Members with grants show which they follow; who
+    follows RocketMQ shows none.
+    """
+    for queue, value in sorted(draft.state.queues.items()):
+        if value.asked is not None and not value.chain:
+            draft.set_queue(queue, replace(value, asked=None, set_aside=None))
 
 
 def _others_work(draft: Draft) -> bool:

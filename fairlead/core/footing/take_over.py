@@ -189,14 +189,14 @@ def _take(draft: Draft, standing: Standing) -> None:
 def _start(draft: Draft, value: QueueState, entry: FormerQueue) -> Position | None:
     """Return where a holder has come to; None: it does not know, or in another life of the topic.
 
-    It follows the newest reset that the group has ever followed there: an old one never counts
-    again.
+    It follows the newest reset that the engine knows there, so an old one never counts again; a
+    client could invent one.
     """
     present = draft.state.identity_of(entry.queue.topic)
     if entry.position is None or entry.identity not in (None, present):
         return None
     reset = 0 if value.base is None else value.base.reset
-    return Position(max(reset, entry.position.reset), entry.position.offset)
+    return Position(reset, entry.position.offset)
 
 
 def confirm_when_known(draft: Draft) -> None:

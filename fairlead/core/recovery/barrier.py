@@ -175,7 +175,7 @@ def pass_barrier(draft: Draft) -> None:
     _drop_void(draft)
     if barrier.recovering:
         state.late_topics = tuple(sorted(shared_topics(state)))
-    find_footing(draft)
+    find_footing(draft, lost=barrier.recovering)
     # Answers did not count meanwhile: the group asks again, at once.
     state.requests = {}
     draft.because("recovery_passed" if barrier.recovering else "generation_passed")
