@@ -171,5 +171,5 @@ def _read(plain: dict[str, Any]) -> GroupState:
         growing_since_ms=plain["growing_since_ms"],
         remade=tuple(plain["remade"]),
         absent={topic: tuple(clusters) for topic, clusters in plain["absent"]},
-        standing=read_standing(plain["standing"], keys),
+        standing=read_standing(plain.get("standing"), keys),
     )

@@ -1,12 +1,16 @@
 """A member as plain JSON values, apart from its liveness."""
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, Final
 
 from fairlead.core.model import DataPlane, MemberKey, MemberProfile, Process, Subscription
 from fairlead.core.state import Member, Spoken, Tombstone
 
 __all__ = ["plain_member", "plain_tombstone", "read_member", "read_tombstone"]
+
+
+_PROFILE: Final = 11
+"""The number of fields of a profile before those of members that stand by."""
 
 
 def plain_member(member: Member, row: int) -> list[Any]:
@@ -80,8 +84,9 @@ def read_member(plain: list[Any], keys: list[MemberKey]) -> Member:
 
 
 def _read_profile(plain: list[Any]) -> MemberProfile:
-    *rest, data_plane, follows = plain
-    profile = MemberProfile(*rest)
+    # Members of an earlier version have said nothing of standby.
+    data_plane, follows = plain[_PROFILE:] or (None, None)
+    profile = MemberProfile(*plain[:_PROFILE])
     plane = None if data_plane is None else DataPlane(*data_plane)
     return replace(profile, data_plane=plane, follows=follows)
 

@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 from fairlead.core.model import (
+    DataPlane,
     Epoch,
     MemberKey,
     MemberProfile,
@@ -16,6 +17,8 @@ from fairlead.core.model import (
 from fairlead.core.outputs import Failure, What
 from fairlead.core.records import Claim
 from fairlead.core.rules.queue_weights import Measure
+from fairlead.core.standby_records import FormerQueue
+from fairlead.core.standing import ClusterLooks, Footing, HeldFrozen, Said, Standing
 from fairlead.core.state import (
     Awaited,
     Barrier,
@@ -81,6 +84,22 @@ _ESTABLISHED: dict[Trait, TraitValue] = {
 }
 
 
+_STANDING = Standing(
+    Footing.FREEZING,
+    Epoch(3, 40),
+    70,
+    60,
+    "a member came, left or changed",
+    "0123456789abcdef",
+    75,
+    {A: Said("freeze", 3), B: Said("own", 3, confirmed=True)},
+    {A: HeldFrozen(2, {1: (FormerQueue(Q0, Position(0, 7), "id1"), FormerQueue(Q1, None))})},
+    {"main": ClusterLooks("bridge", 17, 80, {"h@1": 70, "h@2": 80}, complete=True, even=False)},
+    {"h@3": 99},
+    ("h@9",),
+)
+
+
 def golden_state() -> GroupState:
     """Return a new copy of the state."""
     return GroupState(
@@ -94,7 +113,13 @@ def golden_state() -> GroupState:
                 A,
                 Process(1, "u1"),
                 1,
-                MemberProfile(consume_from="timestamp", consume_timestamp_ms=5, ordered=True),
+                MemberProfile(
+                    consume_from="timestamp",
+                    consume_timestamp_ms=5,
+                    ordered=True,
+                    data_plane=DataPlane("rocketmq", "h@1"),
+                    follows="AVG",
+                ),
                 (Subscription("orders", "tag", "a||b", ("a", "b"), 7),),
                 generation_acked=3,
                 told_duplicate=True,
@@ -138,31 +163,37 @@ def golden_state() -> GroupState:
         growing_since_ms=94,
         remade=("payments",),
         absent={"returns": ("main", "other")},
+        standing=_STANDING,
     )
 
 
-GOLDEN_BODY = bytes.fromhex("01f9fbd7d4") + (
-    b'{"absent":[["returns",["main","other"]]],"allocated_by":"AVG {} subscribers","awaited"'
-    b':[[88,[3,3,"u3",1,0,false,false,0,["push","clustering","last_offset",null,false,"other'
-    b'","0","",null,1,10000],[],0,false,[],null,[]]]],"barrier":[3,50,60,true,[[0,0,2,1,0,6]'
-    b',[1,0,2,2]],true,true,[[1,"id1",2,2,0,7,"release"]]],"claims":[[0,3,2,[[1,[[0,2,1,0,5,'
-    b'true],[1,2,1,0,5,true,"id1"]]]]]],"clients":["c1","c2"],"created_ms":1,"empty_since_ms'
-    b'":null,"epoch":[3,41],"established":[["consume_from","",["timestamp",5]],["expression"'
-    b',"orders",["tag","a","b"]],["ordered","",[true]]],"failures":[["orders","no_members","'
-    b'nobody"]],"group":"orders","growing_since_ms":94,"keys":[["c1","i1"],["c2","i0"],["c2"'
-    b',"i1"],["c3","i1"]],"late_topics":["payments"],"measures":[[0,10,90,26,6,0.25,5.5]],"m'
-    b'embers":[[0,1,"u1",1,3,false,true,0,["push","clustering","timestamp",5,true,"other","0'
-    b'","",null,1,10000],[["orders","tag","a||b",["a","b"],7]],0,false,[],null,["topic","ret'
-    b'urns","on","main","other"]],[2,2,"u2",2,0,true,false,1,["push","clustering","last_offs'
-    b'et",null,false,"other","0","","z",1,10000],[],77,true,["ordered 8a39d2abd3999ab7","exp'
-    b'ression of orders 3f5a1e9fd3a2c4b6"],null,[]]],"queues":[["orders","main",[0,1]]],"rem'
-    b'ade":["payments"],"requests":[["offsets","orders",70,2,60],["route","returns",71,1,nul'
-    b'l]],"routes":[["orders","id1","main:2",[["main",6,2,2,"main",{"0":"h:1"},["1",null],[n'
-    b'ull,"z"]],["other",4,0,0,"",{},null,null]]]],"rules":{"pause":null,"timing":{"lease_ms'
-    b'":1000,"margin_ms":5}},"settling":[91,{"client_joined":2,"client_left":1}],"states":[['
-    b'0,[1,20],"release",true,[2,9],[[0,3,40,true,77,false],[2,3,41,false]]],[1,null,"",fals'
-    b'e,[0,0],[],[[0,3,7,true,75,true]],[8,3],"id0",["id2",9,4],true,null,[]]],"targets":[[0'
-    b',1],[1,0]],"tombstones":[[1,500,true,true,false,null]],"weights":[[0,2.5],[1,0.0]]}'
+GOLDEN_BODY = bytes.fromhex("01de6da4be") + (
+    b'{"absent":[["returns",["main","other"]]],"allocated_by":"AVG {} subscribers","awaited'
+    b'":[[88,[3,3,"u3",1,0,false,false,0,["push","clustering","last_offset",null,false,"oth'
+    b'er","0","",null,1,10000,null,null],[],0,false,[],null,[]]]],"barrier":[3,50,60,true,['
+    b'[0,0,2,1,0,6],[1,0,2,2]],true,true,[[1,"id1",2,2,0,7,"release"]]],"claims":[[0,3,2,[['
+    b'1,[[0,2,1,0,5,true],[1,2,1,0,5,true,"id1"]]]]]],"clients":["c1","c2"],"created_ms":1,'
+    b'"empty_since_ms":null,"epoch":[3,41],"established":[["consume_from","",["timestamp",5'
+    b']],["expression","orders",["tag","a","b"]],["ordered","",[true]]],"failures":[["order'
+    b's","no_members","nobody"]],"group":"orders","growing_since_ms":94,"keys":[["c1","i1"]'
+    b',["c2","i0"],["c2","i1"],["c3","i1"]],"late_topics":["payments"],"measures":[[0,10,90'
+    b',26,6,0.25,5.5]],"members":[[0,1,"u1",1,3,false,true,0,["push","clustering","timestam'
+    b'p",5,true,"other","0","",null,1,10000,["rocketmq","h@1"],"AVG"],[["orders","tag","a||'
+    b'b",["a","b"],7]],0,false,[],null,["topic","returns","on","main","other"]],[2,2,"u2",2'
+    b',0,true,false,1,["push","clustering","last_offset",null,false,"other","0","","z",1,10'
+    b'000,null,null],[],77,true,["ordered 8a39d2abd3999ab7","expression of orders 3f5a1e9fd'
+    b'3a2c4b6"],null,[]]],"queues":[["orders","main",[0,1]]],"remade":["payments"],"request'
+    b's":[["offsets","orders",70,2,60],["route","returns",71,1,null]],"routes":[["orders","'
+    b'id1","main:2",[["main",6,2,2,"main",{"0":"h:1"},["1",null],[null,"z"]],["other",4,0,0'
+    b',"",{},null,null]]]],"rules":{"pause":null,"timing":{"lease_ms":1000,"margin_ms":5}},'
+    b'"settling":[91,{"client_joined":2,"client_left":1}],"standing":["freezing",[3,40],70,'
+    b'60,"a member came, left or changed","0123456789abcdef",75,[[0,"freeze",3,false],[2,"o'
+    b'wn",3,true]],[[0,2,[[1,[[["orders","main",0],[0,7],"id1"],[["orders","main",1],null,n'
+    b'ull]]]]]],[["main","bridge",17,80,[["h@1",70],["h@2",80]],true,false,0]],[["h@3",99]]'
+    b',["h@9"]],"states":[[0,[1,20],"release",true,[2,9],[[0,3,40,true,77,false],[2,3,41,fa'
+    b'lse]]],[1,null,"",false,[0,0],[],[[0,3,7,true,75,true]],[8,3],"id0",["id2",9,4],true,'
+    b'null,[]]],"targets":[[0,1],[1,0]],"tombstones":[[1,500,true,true,false,null]],"weight'
+    b's":[[0,2.5],[1,0.0]]}'
 )
 GOLDEN_LIVENESS = bytes.fromhex(
     "010f5a97295f0000000000000064000000000000001100000000000000ffffffffffffffff000000"

@@ -3,6 +3,7 @@
 from hypothesis import strategies as st
 
 from fairlead.core.model import (
+    DataPlane,
     Epoch,
     MemberKey,
     MemberProfile,
@@ -17,6 +18,8 @@ from fairlead.core.model import (
 from fairlead.core.outputs import Failure
 from fairlead.core.records import Claim
 from fairlead.core.rules.queue_weights import Measure
+from fairlead.core.standby_records import FormerQueue
+from fairlead.core.standing import ClusterLooks, Footing, HeldFrozen, Said, Standing
 from fairlead.core.state import (
     Awaited,
     Barrier,
@@ -44,6 +47,52 @@ queues = st.builds(MessageQueue, names, st.sampled_from(["main", "b"]), st.integ
 epochs = st.builds(Epoch, st.integers(0, 9), st.integers(0, 99))
 positions = st.builds(Position, st.integers(0, 9), st.integers(0, 2**40))
 identities = st.none() | texts
+standings = st.builds(
+    Standing,
+    footing=st.none() | st.sampled_from(list(Footing)),
+    epoch=epochs,
+    since_ms=clocks,
+    retry_ms=clocks,
+    because=texts,
+    who=texts,
+    changed_ms=clocks,
+    said=st.dictionaries(
+        keys,
+        st.builds(Said, st.sampled_from(["wait", "own"]), st.integers(0, 9), st.booleans()),
+        max_size=2,
+    ),
+    formers=st.dictionaries(
+        keys,
+        st.builds(
+            HeldFrozen,
+            st.integers(1, 3),
+            st.dictionaries(
+                st.integers(0, 2),
+                st.lists(
+                    st.builds(FormerQueue, queues, st.none() | positions, identities), max_size=2
+                ).map(tuple),
+                max_size=2,
+            ),
+        ),
+        max_size=2,
+    ),
+    looks=st.dictionaries(
+        names,
+        st.builds(
+            ClusterLooks,
+            texts,
+            st.integers(1, 9),
+            clocks,
+            st.dictionaries(texts, clocks, max_size=2),
+            st.booleans(),
+            st.booleans(),
+            st.integers(0, 2),
+        ),
+        max_size=2,
+    ),
+    gone=st.dictionaries(texts, clocks, max_size=2),
+    foreign=st.lists(texts, max_size=2).map(tuple),
+)
 plain = st.recursive(
     st.none() | st.booleans() | int64 | texts,
     lambda inner: st.lists(inner, max_size=3) | st.dictionaries(texts, inner, max_size=3),
@@ -58,6 +107,8 @@ profiles = st.builds(
     zone=st.none() | texts,
     capacity=st.integers(1, 9),
     lease_ms=st.integers(1_000, 600_000),
+    data_plane=st.none() | st.builds(DataPlane, st.just("rocketmq"), texts),
+    follows=st.none() | texts,
 )
 subscriptions = st.builds(
     Subscription,
@@ -210,4 +261,5 @@ def group_states(draw: st.DrawFn, group: str = "orders") -> GroupState:
         growing_since_ms=draw(st.none() | clocks),
         remade=tuple(draw(st.lists(names, max_size=2))),
         absent=draw(st.dictionaries(names, st.lists(names, max_size=2).map(tuple), max_size=2)),
+        standing=draw(st.none() | standings),
     )

@@ -15,6 +15,8 @@ from fairlead.core.model import MemberKey, MemberProfile, Process, Route, RouteB
 from fairlead.core.outputs import Failure
 from fairlead.core.records import Claim
 from fairlead.core.rules.queue_weights import Measure
+from fairlead.core.standby_records import FormerQueue
+from fairlead.core.standing import ClusterLooks, HeldFrozen, Standing
 from fairlead.core.state import (
     Awaited,
     Barrier,
@@ -40,13 +42,13 @@ WRITTEN = {
     GroupState: "group created_ms generation number members liveness tombstones routes queues "
     "targets failures rules claims barrier requests recomputed_ms empty_since_ms allocated_by "
     "measures weights late_topics awaited settling established growing_since_ms "
-    "remade absent",
+    "remade absent standing",
     Member: "key process incarnations profile subscriptions generation_acked leaving "
     "told_duplicate parts joined_ms told_rival told_odd spoken told_waiting",
     Awaited: "member since_ms",
     Settling: "opened_ms changes",
     MemberProfile: "consume_type message_model consume_from consume_timestamp_ms ordered language "
-    "version address zone capacity lease_ms",
+    "version address zone capacity lease_ms data_plane follows",
     Subscription: "topic expression_type expression tags sub_version",
     Liveness: "seen_ms sequence disagrees_since_ms heals healed_ms",
     Tombstone: "until_ms lapsed notified closed spoken",
@@ -61,6 +63,11 @@ WRITTEN = {
     "zones",
     Failure: "topic code message",
     Measure: "since_ms at_ms end behind rate lag",
+    Standing: "footing epoch since_ms retry_ms because who changed_ms said formers looks gone "
+    "foreign",
+    HeldFrozen: "parts read",
+    FormerQueue: "queue position identity",
+    ClusterLooks: "bridge look at_ms listed complete even counted",
 }
 
 
