@@ -98,8 +98,7 @@ def _plain(state: GroupState) -> dict[str, Any]:
             for queue, client in sorted(state.targets.items())
         ],
         "failures": [
-            [topic, failure.code, failure.message]
-            for topic, failure in sorted(state.failures.items())
+            [topic, each.code, each.message] for topic, each in sorted(state.failures.items())
         ],
         "rules": state.rules,
         "claims": [

@@ -54,6 +54,22 @@ _LEAVER = Member(
 )
 
 
+_MEMBER = Member(
+    A,
+    Process(1, "u1"),
+    1,
+    MemberProfile(
+        consume_from="timestamp",
+        consume_timestamp_ms=5,
+        ordered=True,
+        data_plane=DataPlane("rocketmq", "h@1"),
+        follows="AVG",
+    ),
+    (Subscription("orders", "tag", "a||b", ("a", "b"), 7),),
+    generation_acked=3,
+    told_duplicate=True,
+    told_waiting=("topic", "returns", "on", "main", "other"),
+)
 _ROUTE = Route(
     "orders",
     "id1",
@@ -109,22 +125,7 @@ def golden_state() -> GroupState:
         number=41,
         members={
             B: _LEAVER,
-            A: Member(
-                A,
-                Process(1, "u1"),
-                1,
-                MemberProfile(
-                    consume_from="timestamp",
-                    consume_timestamp_ms=5,
-                    ordered=True,
-                    data_plane=DataPlane("rocketmq", "h@1"),
-                    follows="AVG",
-                ),
-                (Subscription("orders", "tag", "a||b", ("a", "b"), 7),),
-                generation_acked=3,
-                told_duplicate=True,
-                told_waiting=("topic", "returns", "on", "main", "other"),
-            ),
+            A: _MEMBER,
         },
         liveness={A: Liveness(100, 17), B: Liveness(90, 3, 80, 2, 85)},
         tombstones={GONE: Tombstone(500, lapsed=True, notified=True)},

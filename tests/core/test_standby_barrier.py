@@ -21,7 +21,7 @@ def _taken() -> StandbyGroup:
     group.former("a", {0: 10, 1: 11})
     group.former("b", {2: 12, 3: 13})
     group.looks("ab", times=3)
-    assert group.footing is Footing.CONFIRMING
+    assert group.on() is Footing.CONFIRMING
     return group
 
 
@@ -52,7 +52,7 @@ def test_a_barrier_waits_for_the_word_of_each_member_that_stands_by() -> None:
     group.beat("b", "freeze")
     group.world.run()
     assert group.world.state.barrier is None
-    assert group.footing is Footing.FOLLOWING
+    assert group.on() is Footing.FOLLOWING
     assert "take_over_failed" in group.decision.triggers
     told = group.told("b")
     assert told is not None
@@ -69,7 +69,7 @@ def test_a_start_in_the_middle_of_a_take_over_costs_the_attempt() -> None:
     group.beat("a", "own")
     group.beat("b", "freeze")
     group.world.run()
-    assert group.footing is Footing.FOLLOWING
+    assert group.on() is Footing.FOLLOWING
     assert group.holders() == {}
 
 
@@ -81,7 +81,7 @@ def test_a_start_after_a_take_over_keeps_it() -> None:
     _acknowledge(group, (0, True), (1, True), client="a")
     _acknowledge(group, (2, True), (3, True), client="b")
     group.confirm("ab")
-    assert group.footing is Footing.OWN
+    assert group.on() is Footing.OWN
     assert group.holders() == {0: "a", 1: "a", 2: "b", 3: "b"}
 
 
@@ -92,13 +92,13 @@ def test_an_older_state_learns_that_the_group_was_taken_over() -> None:
     assert old is not None
     old = old.copy()
     group = _resume(group, old)
-    assert group.footing is Footing.FOLLOWING
+    assert group.on() is Footing.FOLLOWING
     group.world.driver(2)
     group.world.run()
     _acknowledge(group, (0, True), client="a")
     _acknowledge(group, client="b")
     group.confirm("ab")
-    assert group.footing is Footing.OWN
+    assert group.on() is Footing.OWN
     assert group.holders()[0] == "a"
 
 
@@ -107,7 +107,7 @@ def _resume(group: StandbyGroup, old: GroupState) -> StandbyGroup:
     group.former("a", {0: 10})
     group.former("b", {1: 11})
     group.looks("ab", times=3)
-    assert group.footing is Footing.CONFIRMING
+    assert group.on() is Footing.CONFIRMING
     group.world.state = old
     return group
 
@@ -117,7 +117,7 @@ def test_a_newer_state_learns_that_members_follow(state: str) -> None:
     """The state says own, and a member says that it follows: nobody gets a grant."""
     group = _taken()
     group.confirm("ab")
-    assert group.footing is Footing.OWN
+    assert group.on() is Footing.OWN
     group.world.driver(2)
     group.world.run()
     _acknowledge(group, client="a")
@@ -125,7 +125,7 @@ def test_a_newer_state_learns_that_members_follow(state: str) -> None:
     group.beat("a", state)  # type: ignore[arg-type]  # one of the words
     group.beat("b", "own")
     group.world.run()
-    assert group.footing is Footing.FOLLOWING
+    assert group.on() is Footing.FOLLOWING
     assert group.holders() == {}
 
 
@@ -144,13 +144,13 @@ def test_beside_a_member_that_cannot_follow_all_stop_first() -> None:
     group.beat("a", "follow")
     group.beat("b", "own")
     group.world.run()
-    assert group.footing is Footing.CONFIRMING
+    assert group.on() is Footing.CONFIRMING
     assert group.holders() == {2: "c"}
     told = group.told("a")
     assert told is not None
     assert (told.standby, told.add) == (None, ())
     group.confirm("ab")
-    assert group.footing is Footing.OWN
+    assert group.on() is Footing.OWN
 
 
 def test_a_lost_state_is_found_again_by_what_members_say() -> None:
@@ -162,7 +162,7 @@ def test_a_lost_state_is_found_again_by_what_members_say() -> None:
         group.beat(client, "follow")
     group.world.run()
     _outlast(group, "follow")
-    assert group.footing is Footing.FOLLOWING
+    assert group.on() is Footing.FOLLOWING
     group = _taken()
     group.confirm("ab")
     epoch = group.world.epoch_of(0)
@@ -172,7 +172,7 @@ def test_a_lost_state_is_found_again_by_what_members_say() -> None:
         group.world.claims(client, (number, epoch, 20, True))
     group.world.run()
     _outlast(group, "own")
-    assert group.footing is Footing.OWN
+    assert group.on() is Footing.OWN
     assert {0: "a", 2: "b"}.items() <= group.holders().items()
 
 
@@ -220,7 +220,7 @@ def test_an_old_reset_is_not_followed_after_a_loss() -> None:
         group.beat(client, "follow")
     group.world.run()
     _outlast(group, "follow")
-    assert group.footing is Footing.FOLLOWING
+    assert group.on() is Footing.FOLLOWING
     group.world.route(4)
     group.world.run()
     group.freeze("ab")

@@ -13,7 +13,7 @@ def test_members_that_stand_by_begin_to_follow() -> None:
     group = StandbyGroup()
     group.beat("a")
     group.world.run()
-    assert group.footing is Footing.FOLLOWING
+    assert group.on() is Footing.FOLLOWING
     told = group.told("a")
     assert told is not None
     assert (told.standby, told.assigned, told.add) == ("follow", (), ())
@@ -28,9 +28,9 @@ def test_all_attached_is_taken_over_as_it_lies() -> None:
     group.former("a", {0: 10, 3: 13})
     group.former("b", {1: 11})
     group.world.run()
-    assert group.footing is Footing.FREEZING
+    assert group.on() is Footing.FREEZING
     group.looks("ab", times=2)
-    assert group.footing is Footing.CONFIRMING
+    assert group.on() is Footing.CONFIRMING
     assert group.decision.triggers == ("taken_over",)
     assert {(move.stage, move.why) for move in group.decision.moves} == {("granted", "former")}
     assert group.holders() == {0: "a", 1: "b", 3: "a"}
@@ -50,12 +50,12 @@ def test_nothing_moves_until_each_has_confirmed() -> None:
     group.former("a", {0: 10, 1: 11, 2: 12, 3: 13})
     group.former("b", {})
     group.looks("ab", times=3)
-    assert group.footing is Footing.CONFIRMING
+    assert group.on() is Footing.CONFIRMING
     group.confirm("a")
-    assert group.footing is Footing.CONFIRMING
+    assert group.on() is Footing.CONFIRMING
     assert group.holders() == dict.fromkeys(range(4), "a")
     group.confirm("b")
-    assert group.footing is Footing.OWN
+    assert group.on() is Footing.OWN
     assert "take_over_done" in group.decision.triggers
     stages = [(move.queue.queue_id, move.stage) for move in group.decision.moves]
     assert stages == [(2, "dropped"), (2, "gated"), (3, "dropped"), (3, "gated")]
@@ -67,14 +67,14 @@ def test_an_own_of_earlier_confirms_nothing() -> None:
     group.freeze("a")
     group.former("a", {0: 1})
     group.looks("a", times=3)
-    assert group.footing is Footing.CONFIRMING
+    assert group.on() is Footing.CONFIRMING
     number = group.standing.epoch.number
     group.beat("a", "own", applied=Epoch(1, number - 1))
     group.world.run()
-    assert group.footing is Footing.CONFIRMING
+    assert group.on() is Footing.CONFIRMING
     group.beat("a", "own", applied=Epoch(1, number))
     group.world.run()
-    assert group.footing is Footing.OWN
+    assert group.on() is Footing.OWN
 
 
 @pytest.mark.parametrize(
@@ -98,7 +98,7 @@ def test_it_waits_for_who_is_not_attached(
     assert told is not None
     assert (told.reason, word in told.message) == ("standby", True)
     group.looks("ab", *others, complete=complete, uneven=uneven, times=3)
-    assert group.footing is Footing.FOLLOWING
+    assert group.on() is Footing.FOLLOWING
 
 
 def test_looks_from_before_a_join_do_not_count() -> None:
@@ -108,9 +108,9 @@ def test_looks_from_before_a_join_do_not_count() -> None:
     group.beat("b")
     group.world.run()
     group.looks("ab")
-    assert group.footing is Footing.FOLLOWING
+    assert group.on() is Footing.FOLLOWING
     group.looks("ab")
-    assert group.footing is Footing.FREEZING
+    assert group.on() is Footing.FREEZING
 
 
 def test_a_member_that_cannot_follow_waits() -> None:
@@ -124,7 +124,7 @@ def test_a_member_that_cannot_follow_waits() -> None:
     assert waits is not None
     assert "b cannot follow" in waits.message
     group.looks("ab", times=3)
-    assert group.footing is Footing.FOLLOWING
+    assert group.on() is Footing.FOLLOWING
 
 
 def test_the_rule_never_leaves_the_group_as_it_is() -> None:
@@ -133,10 +133,10 @@ def test_the_rule_never_leaves_the_group_as_it_is() -> None:
     group.world.rule("take_over", "never")
     group.world.run()
     group.looks("a", times=4)
-    assert group.footing is Footing.FOLLOWING
+    assert group.on() is Footing.FOLLOWING
     group.world.rule("take_over", None)
     group.world.run()
-    assert group.footing is Footing.FREEZING
+    assert group.on() is Footing.FREEZING
 
 
 def _frozen() -> StandbyGroup:
@@ -151,16 +151,16 @@ def test_a_queue_held_twice_ends_the_attempt() -> None:
     group = _frozen()
     group.former("b", {0: 12})
     group.world.run()
-    assert group.footing is Footing.FOLLOWING
+    assert group.on() is Footing.FOLLOWING
     (cause,) = [each for each in group.decision.cause if each.kind == "take_over_failed"]
     assert cause.because == "a and b both hold orders/main/0"
     told = group.told("a")
     assert told is not None
     assert told.standby == "follow"
     group.looks("ab", times=9)
-    assert group.footing is Footing.FOLLOWING
+    assert group.on() is Footing.FOLLOWING
     group.looks("ab", times=3)
-    assert group.footing is Footing.FREEZING
+    assert group.on() is Footing.FREEZING
 
 
 def test_a_queue_of_no_route_ends_the_attempt() -> None:
@@ -168,7 +168,7 @@ def test_a_queue_of_no_route_ends_the_attempt() -> None:
     group = _frozen()
     group.former("b", {7: 12})
     group.world.run()
-    assert group.footing is Footing.FOLLOWING
+    assert group.on() is Footing.FOLLOWING
     assert "b holds orders/main/7" in group.standing.because
 
 
@@ -177,10 +177,10 @@ def test_a_join_or_a_stranger_ends_the_attempt() -> None:
     group = _frozen()
     group.beat("c")
     group.world.run()
-    assert group.footing is Footing.FOLLOWING
+    assert group.on() is Footing.FOLLOWING
     group = _frozen()
     group.looks("ab", "10.0.0.9@9")
-    assert group.footing is Footing.FOLLOWING
+    assert group.on() is Footing.FOLLOWING
     assert group.standing.because == "not attached: 10.0.0.9@9"
 
 
@@ -192,7 +192,7 @@ def test_silence_ends_the_attempt() -> None:
     group.beat("a")
     group.beat("b")
     group.world.run()
-    assert group.footing is Footing.FOLLOWING
+    assert group.on() is Footing.FOLLOWING
     assert group.standing.because == "b did not tell what it holds within 20 s"
 
 
@@ -205,10 +205,10 @@ def test_an_answer_to_another_freeze_changes_nothing() -> None:
     assert result.counts["former", "stale"] == 1
     group.former("a", {0: 1}, part=(1, 2))
     group.looks("a", times=3)
-    assert group.footing is Footing.FREEZING
+    assert group.on() is Footing.FREEZING
     group.former("a", {1: 4}, part=(0, 2))
     group.looks("a", times=3)
-    assert group.footing is Footing.CONFIRMING
+    assert group.on() is Footing.CONFIRMING
     assert group.holders() == {0: "a", 1: "a"}
 
 
@@ -220,9 +220,9 @@ def test_a_look_from_before_the_last_answer_does_not_count() -> None:
     group.former("b", {1: 11})
     group.world.run()
     group.looks("ab")
-    assert group.footing is Footing.FREEZING
+    assert group.on() is Footing.FREEZING
     group.looks("ab")
-    assert group.footing is Footing.CONFIRMING
+    assert group.on() is Footing.CONFIRMING
 
 
 def test_a_queue_without_a_position_is_not_granted_in_place() -> None:

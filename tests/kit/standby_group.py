@@ -40,9 +40,8 @@ class StandbyGroup:
         assert self.world.state.standing is not None
         return self.world.state.standing
 
-    @property
-    def footing(self) -> Footing | None:
-        """The footing that the group has now."""
+    def on(self) -> Footing | None:
+        """Return the footing that the group has now."""
         assert self.world.state is not None
         standing = self.world.state.standing
         return None if standing is None else standing.footing
@@ -107,7 +106,7 @@ class StandbyGroup:
     def freeze(self, clients: str) -> None:
         """Bring a following group of these clients to a freeze."""
         self.looks(clients, times=2)
-        assert self.footing is Footing.FREEZING, self.standing
+        assert self.on() is Footing.FREEZING, self.standing
         for client in clients:
             self.beat(client, "freeze")
         self.world.run()
@@ -129,6 +128,10 @@ class StandbyGroup:
         key = key_of(client, 1)
         written = [each for each in self.world.outputs if isinstance(each, Notice)]
         return next((each for each in written if each.member == key), None)
+
+    def foreign(self) -> tuple[str, ...]:
+        """Return the ids of foreign members."""
+        return self.standing.foreign
 
     @property
     def decision(self) -> Decision:

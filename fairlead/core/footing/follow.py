@@ -9,7 +9,7 @@ from dataclasses import replace
 from fairlead.core.draft import Draft
 from fairlead.core.footing.attachment import NEVER, followed, sharing
 from fairlead.core.footing.transitions import Event, move, standing_of
-from fairlead.core.model import NOTHING
+from fairlead.core.model import NOTHING, MessageQueue
 from fairlead.core.standing import Footing
 from fairlead.core.state import RESET, GroupState, QueueState
 from fairlead.core.targets.compute import allocation_text, shared_queues
@@ -50,16 +50,16 @@ def _lies_as_followed(draft: Draft) -> bool:
     if state.allocated_by != allocation_text(draft):
         return False
     shared = [queue for held in shared_queues(state).values() for queue in held]
-    return all(_lies(state, queue) for queue in {*shared, *state.queues})
+    return all(_lies(state, queue) for queue in (*shared, *state.queues))
 
 
-def _lies(state: GroupState, queue: object) -> bool:
-    value = state.queues.get(queue, QueueState())  # type: ignore[call-overload]  # a queue
+def _lies(state: GroupState, queue: MessageQueue) -> bool:
+    value = state.queues.get(queue, QueueState())
     if value.overtaken or len(value.chain) > 1 or any(grant.dropped for grant in value.chain):
         return False
-    owner = state.targets.get(queue)  # type: ignore[call-overload]  # a queue
+    owner = state.targets.get(queue)
     if value.chain:
-        return bool(value.chain[0].member.client_id == owner)
+        return value.chain[0].member.client_id == owner
     # Without a start nobody has it: who follows asks the broker.
     return owner is None or value.base is None
 
